@@ -65,18 +65,21 @@ class Grants:
         if decision.verdict is Verdict.ALLOW:
             return (decision if self._take(decision.rule_id) else _used_up(decision)), None
         context = AuthContext.from_state(session)
-        for grant in self._in_force(session):
+        for grant in self._in_force(session, is_answer=True):
             is_same = grant.digest == call.digest
             if is_same and _matches(grant, policy, call, context, spec) and self._take(_PREFIX + grant.id):
                 return asked, grant.id
         return asked, None
 
-    def _in_force(self, session: Session) -> list[Grant]:
+    def _in_force(self, session: Session, *, is_answer: bool = False) -> list[Grant]:
         sessions: list[str] = []
         above: Session | None = session
         while above is not None:
             sessions.append(above.id)
             above = above.parent
+        # INVARIANT: law 4. What is granted to the session of a sub-agent alone would permit it more than its parent; it
+        # can only answer a question about that very call.
+        sessions = sessions if is_answer else sessions[-1:]
         try:
             grants = map(Grant.of, self.store.in_force(Moment.now()))
             return [each for each in grants if each.is_for(tuple(sessions), self.principal)]

@@ -219,6 +219,17 @@ def test_a_grant_is_for_its_session_and_principal(store: StoredGrants, give: Giv
         assert isinstance(Guard(policy, session=session, grants=Grants(store, principal)).check(ADD), wanted)
 
 
+def test_a_grant_for_the_session_of_a_sub_agent_is_none_for_its_parent(store: StoredGrants, give: Give) -> None:
+    """Law 4: so it permits nothing there either, but for the answer to the very call that it is for."""
+    child = Session().child("sub")
+    give('when.command = ["git add *"]', session=child.id)
+    assert isinstance(guard(store, session=child).check(ADD), Ask)
+    give('tools = ["run_shell"]', digest=ADD.digest, session=child.id)
+    permit = guard(store, session=child).check(ADD)
+    assert isinstance(permit, Permit)
+    assert permit.decision.verdict is Verdict.CONFIRM
+
+
 def test_a_no_stays_one(store: StoredGrants, give: Give) -> None:
     """A grant that comes later is for later calls; so it is where the host knows of a question."""
     checking = guard(store)
