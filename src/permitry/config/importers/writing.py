@@ -10,7 +10,7 @@ import attrs
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Template
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
-from permitry.core.texts import one_line
+from permitry.core.texts import one_line, visible
 from permitry.errors import ConfigError, PermitryError
 
 __all__ = ["Written", "draft_text", "written"]
@@ -189,5 +189,6 @@ def _value(value: Any) -> str:  # noqa: ANN401 -- any value of TOML
         return "{ " + ", ".join(f"{_key(key)} = {_value(each)}" for key, each in value.items()) + " }"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_value, value)) + "]"
-    # A text of JSON is one of TOML, but for the character that TOML wants written as its number.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    # A text of JSON is one of TOML. What no one would see, or would see in another order, is written as its number.
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(char if visible(char) == char else f"\\U{ord(char):08x}" for char in text)

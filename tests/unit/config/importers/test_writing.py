@@ -6,6 +6,7 @@ import pytest
 
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row
 from permitry.config.importers.writing import written
+from permitry.core.texts import visible
 from permitry.errors import PermitryError
 
 
@@ -55,6 +56,15 @@ def test_every_text_is_written_as_it_is() -> None:
     (rule,) = tomllib.loads(written(Imported("codex", rows), ["f"]).text)["rule"]
     assert rule["message"] == message
     assert rule["when"]["args"] == {"x.y": {"eq": True}}
+
+
+def test_nothing_in_a_text_steers_the_terminal_that_shows_it() -> None:
+    """Neither controls, nor what turns the order of signs, nor what no one sees: it is written as its number."""
+    odd = "\x9b31m \u202e \u2028 \u200b \U000e0041"
+    rows = [Row("f:1", "x", "block", (Draft("block", ("a",), {"args": {odd: odd}}),))]
+    text = written(Imported("codex", rows), ["f"]).text
+    assert visible(text) == text
+    assert tomllib.loads(text)["rule"][0]["when"]["args"] == {odd: odd}
 
 
 def test_a_file_that_does_not_load_is_an_error() -> None:
