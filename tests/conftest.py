@@ -1,6 +1,7 @@
 """What tests of several folders share: random shell commands, built as trees and printed in random spelling."""
 
 import gc
+import itertools
 import random
 import signal
 import subprocess
@@ -14,6 +15,8 @@ import pytest
 
 from permitry.actions.shell.strict import Command, Redirection
 from permitry.core.action import Word
+from permitry.records import store_at
+from permitry.store.store import Store
 from tests.postgres import Cluster, cluster
 from tests.whole_calls import EVERYTHING, PUSH
 
@@ -66,6 +69,30 @@ def own_postgres() -> Iterator[Cluster]:
     """Return a running PostgreSQL that the test may stop."""
     with cluster() as server:
         yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def new_address(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], str]]:
+    """Return a maker of addresses of empty stores of each kind; what `permitry.ledgers` opens is closed afterwards."""
+    cluster: Cluster | None = request.getfixturevalue("postgres") if request.param == "postgres" else None
+    numbers, opened = itertools.count(), list[Store]()
+
+    def open_store(name: str | Path) -> Store:
+        opened.append(store_at(name))
+        return opened[-1]
+
+    monkeypatch.setattr("permitry.ledgers.store_at", open_store)
+    yield lambda: cluster.new() if cluster else str(tmp_path / f"{next(numbers)}.db")
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def address(new_address: Callable[[], str]) -> str:
+    """Return the address of an empty store."""
+    return new_address()
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
-"""The ledger at a path: no secrets, and names of those who may answer."""
+"""The ledger at a address: no secrets, and names of those who may answer."""
 
 import json
-from pathlib import Path
 
 import pytest
 from tests.unit.confirm.stored_calls import CALL, YES, asked, closed, fresh, only, respond
@@ -15,37 +14,31 @@ from permitry.outcome import Permit
 from permitry.session import Session
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return where the store is."""
-    return tmp_path / "permitry.db"
-
-
 @pytest.mark.parametrize("words", ["", "use b, password=hunter22"])
-def test_nothing_secret_is_kept_once_it_is_closed(path: Path, words: str) -> None:
+def test_nothing_secret_is_kept_once_it_is_closed(address: str, words: str) -> None:
     """Neither of the call nor of the answer."""
-    guard = fresh(path)
+    guard = fresh(address)
     ask = asked(guard)
     edited = {"path": "b", "password": "hunter22"} if words else None
     assert isinstance(
         guard.answer(ask.id, ToolConfirmationResponse(True, instructions=words, arguments=edited)), Permit
     )
-    assert "hunter22" not in json.dumps(closed(path))
+    assert "hunter22" not in json.dumps(closed(address))
 
 
-def test_only_those_who_may_answer_do(path: Path) -> None:
+def test_only_those_who_may_answer_do(address: str) -> None:
     """Where they are named."""
-    guard = fresh(path, ledger=ledger_at(path, approvers=["bob"]))
+    guard = fresh(address, ledger=ledger_at(address, approvers=["bob"]))
     asked(guard)
     with pytest.raises(LedgerError, match="`ann` may not"):
-        respond(path)
-    answer_to(questions_at(path), only(path), YES, by="bob")
+        respond(address)
+    answer_to(questions_at(address), only(address), YES, by="bob")
     assert isinstance(guard.check(CALL), Permit)
 
 
-def test_grants_are_in_the_same_store(path: Path) -> None:
+def test_grants_are_in_the_same_store(address: str) -> None:
     """For the principal that is named."""
-    asked(fresh(path, grants=grants_at(path)))
-    grants_at(path).store.add(Grant('tools = ["write"]', digest=CALL.digest, principal="ann").row())
+    asked(fresh(address, grants=grants_at(address)))
+    grants_at(address).store.add(Grant('tools = ["write"]', digest=CALL.digest, principal="ann").row())
     other = Session(id="s2")
-    assert isinstance(fresh(path, session=other, grants=grants_at(path, principal="ann")).check(CALL), Permit)
+    assert isinstance(fresh(address, session=other, grants=grants_at(address, principal="ann")).check(CALL), Permit)

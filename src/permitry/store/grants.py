@@ -4,7 +4,8 @@ from typing import Any
 
 import attrs
 
-from permitry.store.questions import Database, Now, Row
+from permitry.store.questions import Now, Row
+from permitry.store.store import Database
 
 __all__ = ["StoredGrants"]
 

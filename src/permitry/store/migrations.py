@@ -7,6 +7,25 @@ NAMES = ("at", "session", "event", "call_id", "tool", "verdict", "rule")
 # Read from the text of the record, so that nothing is written twice, and the hash is of all that there is.
 _COLUMNS = ", ".join(f"{name} TEXT AS (json_extract(body, '$.{name}')) VIRTUAL" for name in NAMES)
 
+
+def _others(schema: str) -> tuple[str, ...]:
+    """Return what makes the tables of questions and grants, the same in both."""
+    return (
+        f"""CREATE TABLE {schema}question (id TEXT PRIMARY KEY, session TEXT NOT NULL, agent TEXT NOT NULL,
+        call_id TEXT NOT NULL, digest TEXT NOT NULL, call TEXT, redacted TEXT NOT NULL,
+        decision TEXT NOT NULL, shown TEXT, spec TEXT,
+        approvers TEXT NOT NULL, above TEXT NOT NULL, asked_at DOUBLE PRECISION NOT NULL,
+        deadline DOUBLE PRECISION NOT NULL, boot TEXT NOT NULL, steady DOUBLE PRECISION NOT NULL, answer TEXT,
+        answered_at DOUBLE PRECISION, answered_by TEXT, closed_at DOUBLE PRECISION)""",
+        f"CREATE INDEX question_call ON {schema}question (session, agent, call_id, digest)",
+        f"CREATE INDEX question_open ON {schema}question (asked_at) WHERE closed_at IS NULL",
+        f"""CREATE TABLE {schema}permission_grant (id TEXT PRIMARY KEY, rule TEXT NOT NULL, digest TEXT, agent TEXT,
+        session TEXT, principal TEXT, reason TEXT NOT NULL, granted_by TEXT NOT NULL, made_at DOUBLE PRECISION NOT NULL,
+        deadline DOUBLE PRECISION, boot TEXT NOT NULL, steady DOUBLE PRECISION NOT NULL, uses_left INTEGER,
+        revoked_at DOUBLE PRECISION)""",
+    )
+
+
 MIGRATIONS = (
     (
         f"CREATE TABLE record (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash BLOB NOT NULL, {_COLUMNS})",
@@ -14,20 +33,7 @@ MIGRATIONS = (
         "CREATE TABLE chain (number INTEGER, hash BLOB, first INTEGER, before BLOB)",
         "INSERT INTO chain VALUES (0, zeroblob(32), 1, zeroblob(32))",
     ),
-    (
-        """CREATE TABLE question (id TEXT PRIMARY KEY, session TEXT NOT NULL, agent TEXT NOT NULL,
-        call_id TEXT NOT NULL, digest TEXT NOT NULL, call TEXT, redacted TEXT NOT NULL,
-        decision TEXT NOT NULL, shown TEXT, spec TEXT,
-        approvers TEXT NOT NULL, above TEXT NOT NULL, asked_at DOUBLE PRECISION NOT NULL,
-        deadline DOUBLE PRECISION NOT NULL, boot TEXT NOT NULL, steady DOUBLE PRECISION NOT NULL, answer TEXT,
-        answered_at DOUBLE PRECISION, answered_by TEXT, closed_at DOUBLE PRECISION)""",
-        "CREATE INDEX question_call ON question (session, agent, call_id, digest)",
-        "CREATE INDEX question_open ON question (asked_at) WHERE closed_at IS NULL",
-        """CREATE TABLE permission_grant (id TEXT PRIMARY KEY, rule TEXT NOT NULL, digest TEXT, agent TEXT,
-        session TEXT, principal TEXT, reason TEXT NOT NULL, granted_by TEXT NOT NULL, made_at DOUBLE PRECISION NOT NULL,
-        deadline DOUBLE PRECISION, boot TEXT NOT NULL, steady DOUBLE PRECISION NOT NULL, uses_left INTEGER,
-        revoked_at DOUBLE PRECISION)""",
-    ),
+    _others(""),
 )
 
 _TEXTS = ", ".join(f'{name} TEXT COLLATE "C"' for name in NAMES)
@@ -59,5 +65,6 @@ POSTGRES = (
         "INSERT INTO permitry.chain VALUES (0, decode(repeat('00', 32), 'hex'), 1, decode(repeat('00', 32), 'hex'))",
         _APPEND,
     ),
+    _others("permitry."),
 )
 """The same for PostgreSQL."""

@@ -28,12 +28,15 @@ Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 _SHOWN = ("service", "host", "hostaddr", "port", "dbname")
 _OLDEST = 13_00_00
+_TABLES = "chain|permission_grant|question|record"
 _LOCK = 0x7065726D69747279
 """The number of the advisory lock for migrations: any that no other program uses."""
 
 # One lock for all that write. The commit does not wait for the disk, so that the next one can begin; see `_FLUSH`.
 _NOT_YET = "SET LOCAL synchronous_commit = off"
-_BEGIN = f"BEGIN; {_NOT_YET}; SELECT number, hash FROM permitry.chain FOR UPDATE"  # noqa: S608 -- a text of ours
+_LOCK_CHAIN = f"BEGIN; {_NOT_YET}; SELECT number, hash FROM permitry.chain FOR UPDATE"  # noqa: S608 -- a text of ours
+# As in SQLite one transaction changes other tables at a time. Writers of records do not wait for it.
+_LOCK_OTHERS = f"BEGIN; {_NOT_YET}; SELECT FROM permitry.version FOR UPDATE"
 # INVARIANT: law 7. The commit of this waits until it is on the disk, and with it all that was committed before.
 _FLUSH = "SELECT pg_logical_emit_message(true, 'permitry', '')"
 _COLUMNS = ("number", "body", "hash", *NAMES)
@@ -96,8 +99,7 @@ class PostgresStore(ChainedStore[Connection]):
 
     def _appended(self, values: Sequence[object]) -> int:
         """Write records, and return the number of the last, all in one round trip."""
-        connection = self._ready()
-        try:
+        with self._used() as connection:
             with connection.pipeline():
                 connection.execute("BEGIN")
                 connection.execute(_NOT_YET)
@@ -105,23 +107,24 @@ class PostgresStore(ChainedStore[Connection]):
                 connection.execute("COMMIT")
                 connection.execute(_FLUSH)
             ((number,),) = cursor
-        except BaseException:
-            # Whatever was not committed ends with the connection.
-            connection.close()
-            raise
         return int(number)
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[tuple[Connection, Head]]:
-        connection = self._ready()
-        try:
-            cursor = connection.execute(_BEGIN)
+        with self._used() as connection:
+            cursor = connection.execute(_LOCK_CHAIN)
             while cursor.nextset():
                 pass
-            head = kept_head(cursor)
-            yield connection, head
+            yield connection, kept_head(cursor)
             connection.execute("COMMIT")
             connection.execute(_FLUSH)
+
+    @contextlib.contextmanager
+    def _used(self) -> Iterator[Connection]:
+        """Yield the connection for writing; it ends where anything fails, and with it what was not committed."""
+        connection = self._ready()
+        try:
+            yield connection
         except BaseException:
             connection.close()
             raise
@@ -159,6 +162,29 @@ class PostgresStore(ChainedStore[Connection]):
             if tuple(columns) != _searched_by(body):
                 raise BrokenChainError(number, "it is found by what it does not say")
 
+    # Other tables ----------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator["Statements"]:
+        """Yield what runs statements; each sees the store as it is then.
+
+        Raises: `StoreError`.
+        """
+        with self._failing("cannot read"), self._writing, self._used() as connection:
+            yield Statements(connection)
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator["Statements"]:
+        """Yield what runs statements, inside of a transaction that is on the disk afterwards, or never was.
+
+        Raises: `StoreError`.
+        """
+        with self._failing("cannot write to"), self._writing, self._used() as connection:
+            connection.execute(_LOCK_OTHERS)
+            yield Statements(connection)
+            connection.execute("COMMIT")
+            connection.execute(_FLUSH)
+
     def close(self) -> None:
         """Close the connection, once; later calls fail."""
         with self._writing:
@@ -173,7 +199,7 @@ class PostgresStore(ChainedStore[Connection]):
     def _failing(self, what: str) -> Iterator[None]:
         try:
             yield
-        except psycopg.Error as error:
+        except (psycopg.Error, UnicodeError) as error:
             raise StoreError(f"{what} the store `{self.name}`: {self._without_password(error)}") from None
 
     def _without_password(self, error: Exception) -> str:
@@ -234,6 +260,17 @@ class PostgresStore(ChainedStore[Connection]):
             connection.execute("UPDATE permitry.version SET number = %s", (len(POSTGRES),))
 
 
+@attrs.frozen
+class Statements:
+    """Runs statements with `?` for values on a connection."""
+
+    connection: Connection = attrs.field(repr=False)
+
+    def execute(self, sql: str, values: tuple[Any, ...] = (), /) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Return a cursor."""
+        return self.connection.execute(_own(sql), values)
+
+
 def _is_lost(connection: Connection) -> bool:
     """Return whether a connection that is idle was ended; then nothing was written, and another one can be used."""
     if connection.closed:
@@ -258,7 +295,7 @@ def _version(connection: Connection) -> int:
 
 def _own(query: str) -> bytes:
     """Return a query with the placeholders of psycopg, and our tables by their full names."""
-    return re.sub(r"\b(FROM|UPDATE) (record|chain)\b", r"\1 permitry.\2", query.replace("?", "%s")).encode()
+    return re.sub(rf"\b(FROM|INTO|UPDATE) ({_TABLES})\b", r"\1 permitry.\2", query.replace("?", "%s")).encode()
 
 
 def _values(bodies: list[str]) -> list[list[Any]]:

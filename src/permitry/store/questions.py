@@ -1,12 +1,13 @@
 """Questions in a store: each is answered once, in time, and none is forgotten."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
-__all__ = ["Connection", "Database", "StoredQuestions"]
+from permitry.store.store import Connection, Database
+
+__all__ = ["StoredQuestions"]
 
 _COLUMNS = (
     "id", "session", "agent", "call_id", "digest", "call", "redacted", "decision", "shown", "spec", "approvers",
@@ -25,32 +26,6 @@ _IN_TIME = """((boot = ? AND boot <> '' AND steady >= ?) OR ((boot <> ? OR boot 
 Row = Mapping[str, Any]
 Now = tuple[float, str, float]
 """The time in seconds since 1970; the name of the current run of the machine, if it has one; its length in seconds."""
-
-
-class Connection(Protocol):
-    """What runs one statement; `?` are its values."""
-
-    def execute(self, sql: str, values: tuple[Any, ...] = ..., /) -> Any:  # noqa: ANN401 -- a cursor of any engine
-        """Return a cursor."""
-        ...
-
-
-class Database(Protocol):
-    """A store, as far as its tables need one."""
-
-    def reading(self) -> AbstractContextManager[Connection]:
-        """Return a connection to read with.
-
-        Raises: `StoreError`.
-        """
-        ...
-
-    def changing(self) -> AbstractContextManager[Connection]:
-        """Return a connection inside of a transaction, which is durable at the end, or undone.
-
-        Raises: `StoreError`.
-        """
-        ...
 
 
 @attrs.frozen

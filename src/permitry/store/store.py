@@ -1,15 +1,42 @@
 """What a store does: records are added, found, verified and forgotten, in one chain."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from permitry.store.chain import Head, Linked
 
-__all__ = ["Store"]
+__all__ = ["Connection", "Database", "Store"]
 
 
-class Store(Protocol):
+class Connection(Protocol):
+    """What runs one statement; `?` are its values."""
+
+    def execute(self, sql: str, values: tuple[Any, ...] = ..., /) -> Any:  # noqa: ANN401 -- a cursor of any engine
+        """Return a cursor."""
+        ...
+
+
+class Database(Protocol):
+    """What questions and grants need of a store. One transaction changes them at a time."""
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """Return a connection to read with.
+
+        Raises: `StoreError`.
+        """
+        ...
+
+    def changing(self) -> AbstractContextManager[Connection]:
+        """Return a connection inside of a transaction, which is durable at the end, or undone.
+
+        Raises: `StoreError`.
+        """
+        ...
+
+
+class Store(Database, Protocol):
     """Keeps records, each a JSON object as text. Thread-safe, and safe in several processes.
 
     Every method raises `StoreError` where the store cannot be reached, read or written.

@@ -1,7 +1,5 @@
 """A call, and decisions to ask about it."""
 
-from pathlib import Path
-
 import pytest
 
 from permitry.confirm.clock import Moment
@@ -25,12 +23,6 @@ def unruled() -> Decision:
 def restricted() -> Decision:
     """Return the decision to ask because a restriction wants it."""
     return Decision(Verdict.CONFIRM, "night", Phase.RESTRICTION, "nobody watches at night")
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return where the store is."""
-    return tmp_path / "permitry.db"
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Calls whose questions are in a store, asked by guards as new processes have them."""
 
 import contextlib
-import sqlite3
-from pathlib import Path
 from typing import Any
 
 from permitry.config.load import load_policy
@@ -14,6 +12,7 @@ from permitry.core.spec import ToolSpec
 from permitry.guard import Guard
 from permitry.ledgers import ledger_at, questions_at
 from permitry.outcome import Ask
+from permitry.records import store_at
 from permitry.session import Session
 
 ASKS = 'schema = 1\n[[rule]]\nid = "ask"\neffect = "confirm"\npriority = 160\ntools = ["write"]\n'
@@ -23,9 +22,9 @@ YES, NO = ToolConfirmationResponse(True), ToolConfirmationResponse(False, instru
 CALL = ToolCall("write", {"path": "a", "password": "hunter22"}, call_id="c1")
 
 
-def fresh(path: Path, rules: str = ASKS, **parts: Any) -> Guard:  # noqa: ANN401 -- the fields of a guard
+def fresh(address: str, rules: str = ASKS, **parts: Any) -> Guard:  # noqa: ANN401 -- the fields of a guard
     """Return a guard as a new process has it, for the same session."""
-    given: dict[str, Any] = {"ledger": ledger_at(path), "session": Session(id="s1")} | parts
+    given: dict[str, Any] = {"ledger": ledger_at(address), "session": Session(id="s1")} | parts
     return Guard(load_policy(rules), **given)
 
 
@@ -36,19 +35,25 @@ def asked(guard: Guard, call: ToolCall = CALL, spec: ToolSpec | None = None) -> 
     return outcome
 
 
-def only(path: Path) -> StoredQuestion:
+def only(address: str) -> StoredQuestion:
     """Return the one question that can be answered."""
-    (row,) = questions_at(path).open(Moment.now())
+    (row,) = questions_at(address).open(Moment.now())
     return StoredQuestion.of(row)
 
 
-def respond(path: Path, response: ToolConfirmationResponse = YES) -> None:
+def respond(address: str, response: ToolConfirmationResponse = YES) -> None:
     """Answer the one question from elsewhere."""
-    answer_to(questions_at(path), only(path), response, by="ann")
+    answer_to(questions_at(address), only(address), response, by="ann")
 
 
-def closed(path: Path) -> list[dict[str, Any]]:
+def closed(address: str) -> list[dict[str, Any]]:
     """Return the rows of all questions."""
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.row_factory = sqlite3.Row
-        return [dict(row) for row in connection.execute("SELECT * FROM question")]
+    with contextlib.closing(store_at(address)) as store, store.reading() as connection:
+        rows = connection.execute("SELECT * FROM question ORDER BY asked_at")
+        return [dict(zip((column[0] for column in rows.description), row, strict=True)) for row in rows]
+
+
+def change(address: str, statement: str, *values: object) -> None:
+    """Change the questions behind the ledger's back."""
+    with contextlib.closing(store_at(address)) as store, store.changing() as connection:
+        connection.execute(statement, values)

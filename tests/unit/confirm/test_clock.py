@@ -1,7 +1,5 @@
 """The time that deadlines go by, when a clock is set."""
 
-from pathlib import Path
-
 import pytest
 from tests.unit.confirm.stored_calls import YES, asked, fresh, only
 
@@ -30,31 +28,31 @@ from permitry.session import Session
     ],
 )
 def test_a_clock_that_is_set_makes_no_late_answer_an_early_one(
-    path: Path, clock: list[Moment], later: Moment, *, is_in_time: bool
+    address: str, clock: list[Moment], later: Moment, *, is_in_time: bool
 ) -> None:
     """Where the clock of the machine says nothing, one that is behind is not believed."""
-    ledger = StoredLedger(questions_at(path), redacted, lifetime=100.0, clock=lambda: clock[0])
-    guard = fresh(path, ledger=ledger)
+    ledger = StoredLedger(questions_at(address), redacted, lifetime=100.0, clock=lambda: clock[0])
+    guard = fresh(address, ledger=ledger)
     ask = asked(guard)
-    question = only(path)
+    question = only(address)
     clock[0] = later
-    assert bool(questions_at(path).open(later)) is is_in_time
+    assert bool(questions_at(address).open(later)) is is_in_time
     if not is_in_time:
         with pytest.raises(LedgerError):
-            answer_to(questions_at(path), question, YES, by="ann")
+            answer_to(questions_at(address), question, YES, by="ann")
         with pytest.raises(LateAnswerError):
             guard.resolve(ask.id, YES)
     assert isinstance(guard.answer(ask.id, YES), Permit) is is_in_time
 
 
-def test_a_clock_behind_another_answer_is_not_believed(path: Path, clock: list[Moment]) -> None:
+def test_a_clock_behind_another_answer_is_not_believed(address: str, clock: list[Moment]) -> None:
     """What was seen once cannot be unseen."""
     for name in ("s1", "s2"):
-        ledger = StoredLedger(questions_at(path), redacted, clock=lambda: clock[0])
-        asked(fresh(path, ledger=ledger, session=Session(id=name)))
-    one, other = map(StoredQuestion.of, questions_at(path).open(clock[0]))
+        ledger = StoredLedger(questions_at(address), redacted, clock=lambda: clock[0])
+        asked(fresh(address, ledger=ledger, session=Session(id=name)))
+    one, other = map(StoredQuestion.of, questions_at(address).open(clock[0]))
     clock[0] = Moment(3_000.0, "next", 1.0)
-    answer_to(questions_at(path), one, YES, by="ann")
+    answer_to(questions_at(address), one, YES, by="ann")
     clock[0] = Moment(2_000.0, "later", 1.0)
     with pytest.raises(LedgerError):
-        answer_to(questions_at(path), other, YES, by="ann")
+        answer_to(questions_at(address), other, YES, by="ann")

@@ -1,13 +1,10 @@
 """A question in a store, and an answer to it from elsewhere."""
 
-import contextlib
-import sqlite3
 import time
-from pathlib import Path
 
 import attrs
 import pytest
-from tests.unit.confirm.stored_calls import ASKS, CALL, YES, asked, closed, fresh, only, respond
+from tests.unit.confirm.stored_calls import ASKS, CALL, YES, asked, change, closed, fresh, only, respond
 
 from permitry.confirm.clock import Moment
 from permitry.confirm.response import ToolConfirmationResponse
@@ -19,82 +16,81 @@ from permitry.outcome import Ask, Cause, Permit, Refusal
 from permitry.session import Session
 
 
-def test_a_question_has_all_that_a_human_needs(path: Path) -> None:
+def test_a_question_has_all_that_a_human_needs(address: str) -> None:
     """The full call while it is open, and no secret in what is kept besides."""
-    ask = asked(fresh(path))
-    question = only(path)
+    ask = asked(fresh(address))
+    question = only(address)
     assert question.id == ask.id == ask.request.pending_id
     assert question.request == ask.request
     assert question.decision == ask.decision
     assert (question.session, question.agent, question.tool) == ("s1", "main", "write")
-    assert "hunter22" not in closed(path)[0]["redacted"]
+    assert "hunter22" not in closed(address)[0]["redacted"]
 
 
-def test_an_answer_from_elsewhere_counts(path: Path) -> None:
+def test_an_answer_from_elsewhere_counts(address: str) -> None:
     """Once: the call runs, and no answer counts after it."""
-    guard = fresh(path)
+    guard = fresh(address)
     ask = asked(guard)
-    respond(path)
+    respond(address)
     assert isinstance(guard.check(CALL), Permit)
     with pytest.raises(LedgerError):
         guard.resolve(ask.id, YES)
-    assert questions_at(path).open(Moment.now()) == []
+    assert questions_at(address).open(Moment.now()) == []
 
 
-def test_guidance_and_abort_reach_the_model(path: Path) -> None:
+def test_guidance_and_abort_reach_the_model(address: str) -> None:
     """As they do from a terminal."""
-    guard = fresh(path)
+    guard = fresh(address)
     asked(guard)
-    respond(path, ToolConfirmationResponse(False, instructions="Use b.", abort=True))
+    respond(address, ToolConfirmationResponse(False, instructions="Use b.", abort=True))
     outcome = guard.check(CALL)
     assert isinstance(outcome, Refusal)
     assert (outcome.cause, outcome.ends_session, "Use b." in outcome.text) == (Cause.DECLINED, True, True)
 
 
-def test_an_edited_call_is_decided_again(path: Path) -> None:
+def test_an_edited_call_is_decided_again(address: str) -> None:
     """No answer lifts a block."""
     rules = ASKS + '[[rule]]\nid = "no-b"\neffect = "block"\ntools = ["write"]\nwhen.args.path = "b"\n'
     for to, wanted in (("b", Refusal), ("c", Permit)):
-        guard = fresh(path, rules, session=Session(id=to))
+        guard = fresh(address, rules, session=Session(id=to))
         asked(guard)
-        respond(path, ToolConfirmationResponse(True, arguments={"path": to}))
+        respond(address, ToolConfirmationResponse(True, arguments={"path": to}))
         outcome = guard.check(CALL)
         assert isinstance(outcome, wanted)
         if isinstance(outcome, Permit):
             assert outcome.take() == {"path": "c"}
 
 
-def test_an_answer_is_for_one_call(path: Path) -> None:
+def test_an_answer_is_for_one_call(address: str) -> None:
     """That of another digest is refused, and so is a question in which the call was exchanged."""
-    guard = fresh(path)
+    guard = fresh(address)
     asked(guard)
-    other = attrs.evolve(only(path), digest="0" * 64)
+    other = attrs.evolve(only(address), digest="0" * 64)
     with pytest.raises(LedgerError, match="not open"):
-        answer_to(questions_at(path), other, YES, by="ann")
-    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE question SET call = replace(call, '\"a\"', '\"b\"')")
+        answer_to(questions_at(address), other, YES, by="ann")
+    change(address, "UPDATE question SET call = replace(call, '\"a\"', '\"b\"')")
     with pytest.raises(LedgerError, match="damaged"):
-        only(path)
+        only(address)
     assert isinstance(guard.check(CALL), Ask)
 
 
-def test_a_late_answer_is_refused(path: Path) -> None:
+def test_a_late_answer_is_refused(address: str) -> None:
     """Here and elsewhere."""
-    guard = fresh(path, ledger=ledger_at(path, lifetime=0.1))
+    guard = fresh(address, ledger=ledger_at(address, lifetime=0.1))
     ask = asked(guard)
-    question = only(path)
+    question = only(address)
     time.sleep(0.2)
     with pytest.raises(LedgerError, match="not open"):
-        answer_to(questions_at(path), question, YES, by="ann")
+        answer_to(questions_at(address), question, YES, by="ann")
     assert isinstance(guard.answer(ask.id, YES), Refusal)
     assert isinstance(guard.check(CALL), Refusal)
 
 
-def test_all_kinds_of_calls_come_back_as_they_were(path: Path) -> None:
+def test_all_kinds_of_calls_come_back_as_they_were(address: str) -> None:
     """With server, origin and the name that the model knows."""
     call = ToolCall("put", {"x": [1, 2.0, None, "ä"]}, call_id="c", server="docs", shown="docs_put", repaired=True)
-    fresh(path, 'schema = 1\n[[rule]]\nid = "x"\neffect = "confirm"\ntools = ["*"]\n').check(call)
-    question = only(path)
+    fresh(address, 'schema = 1\n[[rule]]\nid = "x"\neffect = "confirm"\ntools = ["*"]\n').check(call)
+    question = only(address)
     assert question.request is not None
     assert question.request.call == call
     assert question.request.call.shown == "docs_put"

@@ -2,22 +2,19 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.store.grants import StoredGrants
-from permitry.store.sqlite import SqliteStore
+from permitry.confirm.grants import Grant, GrantStore
+from permitry.ledgers import grants_at
 
 NOW = Moment(1_000.0, "boot", 50.0)
 TAKING = """
 import sys
 from permitry.confirm.clock import Moment
-from permitry.store.grants import StoredGrants
-from permitry.store.sqlite import SqliteStore
-grants = StoredGrants(SqliteStore(sys.argv[1]))
+from permitry.ledgers import grants_at
+grants = grants_at(sys.argv[1]).store
 print("ready", flush=True)
 sys.stdin.readline()
 print(sum(grants.take("g1", Moment.now()) for _ in range(20)))
@@ -25,29 +22,23 @@ print(sum(grants.take("g1", Moment.now()) for _ in range(20)))
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return where the store is."""
-    return tmp_path / "permitry.db"
-
-
-@pytest.fixture
-def grants(path: Path) -> StoredGrants:
+def grants(address: str) -> GrantStore:
     """Return the grants of a store."""
-    return StoredGrants(SqliteStore(path))
+    return grants_at(address).store
 
 
-def names(grants: StoredGrants, now: Moment = NOW) -> list[str]:
+def names(grants: GrantStore, now: Moment = NOW) -> list[str]:
     """Return the ids of those that count."""
     return [row["id"] for row in grants.in_force(now)]
 
 
 @pytest.mark.parametrize("uses", [1, 37])
-def test_eight_processes_take_no_more_than_there_is(path: Path, grants: StoredGrants, uses: int) -> None:
+def test_eight_processes_take_no_more_than_there_is(address: str, grants: GrantStore, uses: int) -> None:
     """Nor less."""
     grants.add(Grant('tools = ["x"]', uses_left=uses, id="g1").row())
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", TAKING, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", TAKING, str(address)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         for _ in range(8)
     ]
@@ -62,10 +53,10 @@ def test_eight_processes_take_no_more_than_there_is(path: Path, grants: StoredGr
     assert names(grants) == []
 
 
-def test_what_is_revoked_counts_no_more_in_another_process(path: Path, grants: StoredGrants) -> None:
+def test_what_is_revoked_counts_no_more_in_another_process(address: str, grants: GrantStore) -> None:
     """At once; it can be revoked once."""
     grants.add(Grant('tools = ["x"]', id="g1").row())
-    other = StoredGrants(SqliteStore(path))
+    other = grants_at(address).store
     assert names(other) == ["g1"]
     assert [grants.revoke("g1", NOW), grants.revoke("g1", NOW), grants.revoke("g2", NOW)] == [True, False, False]
     assert names(other) == []
@@ -82,7 +73,7 @@ def test_what_is_revoked_counts_no_more_in_another_process(path: Path, grants: S
         (Moment(999.0, "next", 1.0), False),  # set back, and nothing else to go by
     ],
 )
-def test_a_clock_that_is_set_brings_no_grant_back(grants: StoredGrants, now: Moment, *, counts: bool) -> None:
+def test_a_clock_that_is_set_brings_no_grant_back(grants: GrantStore, now: Moment, *, counts: bool) -> None:
     """What has no deadline counts on."""
     grants.add(Grant('tools = ["x"]', made_at=NOW.wall, deadline=NOW.after(100), id="g1").row())
     grants.add(Grant('tools = ["x"]', made_at=NOW.wall, id="g2").row())
@@ -91,7 +82,7 @@ def test_a_clock_that_is_set_brings_no_grant_back(grants: StoredGrants, now: Mom
     assert grants.take("g2", now)
 
 
-def test_what_does_not_count_is_swept(grants: StoredGrants) -> None:
+def test_what_does_not_count_is_swept(grants: GrantStore) -> None:
     """Whatever the reason; the others stay."""
     for name, rest in {"used": {"uses_left": 0}, "late": {"deadline": NOW.after(-1)}, "gone": {}, "stays": {}}.items():
         grants.add(Grant('tools = ["x"]', id=name, **rest).row())  # type: ignore[arg-type]  # fields by name

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from tests.unit.confirm.stored_calls import CALL, NO, YES, asked, fresh, only, respond
@@ -18,27 +17,21 @@ from permitry.confirm.stored_ledger import StoredLedger
 from permitry.errors import LedgerError
 from permitry.ledgers import questions_at
 from permitry.outcome import Permit, Refusal
+from permitry.records import store_at
 from permitry.session import Session
 from permitry.store.questions import StoredQuestions
-from permitry.store.sqlite import SqliteStore
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return where the store is."""
-    return tmp_path / "permitry.db"
-
-
-def test_of_racing_threads_one_answers(path: Path) -> None:
+def test_of_racing_threads_one_answers(address: str) -> None:
     """Whatever they answer, that of the one that was accepted is taken."""
     for number in range(10):
-        guard = fresh(path, session=Session(id=f"s{number}"))
+        guard = fresh(address, session=Session(id=f"s{number}"))
         asked(guard)
-        question, won = only(path), []
+        question, won = only(address), []
         barrier = threading.Barrier(4)
 
         def race(text: str, question: StoredQuestion = question, barrier: threading.Barrier = barrier) -> str | None:
-            store = questions_at(path)
+            store = questions_at(address)
             barrier.wait()
             with contextlib.suppress(LedgerError):
                 answer_to(store, question, ToolConfirmationResponse(False, instructions=text), by=text)
@@ -55,7 +48,6 @@ def test_of_racing_threads_one_answers(path: Path) -> None:
 
 ANSWERING = """
 import sys
-from pathlib import Path
 from permitry.confirm.clock import Moment
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import StoredQuestion, answer_to
@@ -74,11 +66,11 @@ for question in questions:
 """
 
 
-def test_of_four_processes_one_answers(path: Path) -> None:
+def test_of_four_processes_one_answers(address: str) -> None:
     """Each of 25 questions."""
-    guard = fresh(path)
+    guard = fresh(address)
     ids = {asked(guard, CALL.with_id(f"c{number}")).id for number in range(25)}
-    command = [sys.executable, "-c", ANSWERING, str(path)]
+    command = [sys.executable, "-c", ANSWERING, str(address)]
     processes = [
         subprocess.Popen([*command, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for name in "abcd"
     ]
@@ -91,27 +83,28 @@ def test_of_four_processes_one_answers(path: Path) -> None:
     assert sorted(won) == sorted(ids)
 
 
-def test_an_answer_here_races_one_from_elsewhere(path: Path) -> None:
+def test_an_answer_here_races_one_from_elsewhere(address: str) -> None:
     """The one that comes second counts nowhere."""
-    guard = fresh(path)
+    guard = fresh(address)
     ask = asked(guard)
-    question = only(path)
-    respond(path, NO)
+    question = only(address)
+    respond(address, NO)
     with pytest.raises(LedgerError, match="already answered"):
         guard.resolve(ask.id, YES)
     assert isinstance(guard.check(CALL), Refusal)
-    guard = fresh(path, session=Session(id="s2"))
+    guard = fresh(address, session=Session(id="s2"))
     ask = asked(guard)
-    question = only(path)
+    question = only(address)
     assert isinstance(guard.answer(ask.id, YES), Permit)
     with pytest.raises(LedgerError):
-        answer_to(questions_at(path), question, NO, by="ann")
+        answer_to(questions_at(address), question, NO, by="ann")
 
 
-def test_the_store_is_the_one_of_records(path: Path) -> None:
-    """One file has both."""
-    store = SqliteStore(path)
+def test_the_store_is_the_one_of_records(address: str) -> None:
+    """One place has both."""
+    store = store_at(address)
     store.append("{}")
     questions: QuestionStore = StoredQuestions(store)
-    asked(fresh(path, ledger=StoredLedger(questions, redacted)))
+    asked(fresh(address, ledger=StoredLedger(questions, redacted)))
     assert store.verify() == 1
+    store.close()
