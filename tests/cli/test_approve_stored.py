@@ -1,6 +1,7 @@
 """`permitry approve` and a store: questions are listed, shown, and answered at a terminal."""
 
 import contextlib
+import io
 import os
 import sqlite3
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
+from tests.unit.confirm.stored_calls import change
 
 from permitry.cli.main import main
 from permitry.config.load import load_policy
@@ -183,6 +185,31 @@ def test_a_store_is_named(asked: str, capsys: Out, tmp_path: Path) -> None:
     assert capsys.readouterr().out == "no question is open\n"
     assert main(["approve", "--store", str(tmp_path / "permitry/permitry.db")]) == 0
     assert asked in capsys.readouterr().out
+
+
+def test_a_store_of_each_kind_is_named(address: str, typed: Typed, capsys: Out) -> None:
+    """Its questions are listed, and answered."""
+    guard = Guard(load_policy(ASKS), session=Session(id="s1"), ledger=ledger_at(address))
+    ask = guard.check(CALL)
+    assert isinstance(ask, Ask)
+    change(address, "UPDATE question SET above = '[4000000]'")
+    typed("y\n")
+    assert main(["approve", "--store", address]) == 0
+    assert capsys.readouterr().out.startswith(f"{ask.id}  3600 s  main  run_shell")
+    assert main(["approve", ask.id, "--store", address]) == 0
+    assert isinstance(guard.check(CALL), Permit)
+
+
+@pytest.mark.parametrize("words", [("approve",), ("grants", "list"), ("run", "-", "--unattended", "wait")])
+def test_a_store_that_is_away_is_an_error_without_its_password(
+    words: tuple[str, ...], capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is done."""
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert main([*words, "--store", "postgresql://u:hunter22@127.0.0.1:1/db"]) == 4
+    out, err = capsys.readouterr()
+    assert "cannot open the store" in err
+    assert "hunter22" not in out + err
 
 
 def test_watching_asks_each_question_as_it_comes(

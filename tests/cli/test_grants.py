@@ -15,6 +15,7 @@ from permitry.core.call import ToolCall
 from permitry.guard import Guard
 from permitry.ledgers import grants_at, ledger_at, questions_at
 from permitry.outcome import Ask, Permit
+from permitry.records import is_address
 from permitry.session import Session
 from permitry.store.grants import StoredGrants
 from permitry.store.sqlite import SqliteStore
@@ -42,7 +43,7 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return type_
 
 
-def guard(path: Path) -> Guard:
+def guard(path: str | Path) -> Guard:
     """Return a guard with the grants in the store."""
     return Guard(load_policy(ASKS), session=Session(id="s1"), grants=grants_at(path), ledger=ledger_at(path))
 
@@ -66,6 +67,23 @@ def test_a_grant_is_shown_and_confirmed_before_it_counts(path: Path, typed: Call
     assert grant.deadline is not None
     assert 28_700 < Moment.now().until(grant.deadline) <= 28_800
     assert isinstance(guard(path).check(ADD), Permit)
+
+
+def test_a_store_of_each_kind_is_named(address: str, typed: Callable[[str], None], capsys: Out) -> None:
+    """A grant in it counts as often as it says, until it is revoked."""
+    typed("y")
+    words = ["--store", address]
+    assert main(["grants", "list", *words]) == (0 if is_address(address) else 4)
+    for uses in "12":
+        assert main(["grants", "add", "--command", "git add *", "--uses", uses, *words]) == 0
+    calls = [guard(address).check(ADD.with_id(f"c{number}")) for number in range(2)]
+    assert [isinstance(call, Permit) for call in calls] == [True, True]
+    (row,) = grants_at(address).store.in_force(Moment.now())
+    assert main(["grants", "revoke", row["id"], *words]) == 0
+    assert isinstance(guard(address).check(ADD.with_id("c3")), Ask)
+    capsys.readouterr()
+    assert main(["grants", "list", *words]) == 0
+    assert capsys.readouterr().out == "no grant counts\n"
 
 
 @pytest.mark.parametrize("answer", ["", "n", "no", "what"])

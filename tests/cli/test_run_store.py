@@ -13,6 +13,7 @@ from permitry.confirm.grants import Grant
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import StoredQuestion, answer_to
 from permitry.ledgers import grants_at, questions_at
+from permitry.records import record_name
 
 Outcome = tuple[int, str, str]
 Cli = Callable[..., Outcome]
@@ -21,35 +22,33 @@ LINE = json.dumps({"id": "w", "name": "write_file", "arguments": {"path": "a", "
 
 @pytest.mark.parametrize("approved", [True, False])
 def test_a_call_waits_for_its_answer_in_the_store(
-    cli: Cli, guarding: list[str], workspace: Path, tmp_path: Path, *, approved: bool
+    cli: Cli, guarding: list[str], workspace: Path, address: str, *, approved: bool
 ) -> None:
     """As `permitry approve` gives it."""
-    path = tmp_path / "asked.db"
 
     def respond() -> None:
-        store, end = questions_at(path), time.monotonic() + 30
+        store, end = questions_at(address), time.monotonic() + 30
         while not (rows := store.open(Moment.now())) and time.monotonic() < end:
             time.sleep(0.05)
         answer_to(store, StoredQuestion.of(rows[0]), ToolConfirmationResponse(approved, instructions="No."), by="ann")
 
     human = threading.Thread(target=respond)
     human.start()
-    code, out, err = cli(*guarding, "--store", str(path), "--unattended", "wait", stdin=LINE)
+    code, out, err = cli(*guarding, "--store", address, "--unattended", "wait", stdin=LINE)
     human.join()
     assert code == 0
     assert [each.name for each in workspace.iterdir()] == (["a"] if approved else [])
     assert ("The user says: No." in out) is not approved
-    assert f"permitry approve --store {path}" in err
+    assert f"permitry approve --store {record_name(address)}" in err
 
 
-def test_a_grant_in_the_store_counts(cli: Cli, guarding: list[str], workspace: Path, tmp_path: Path) -> None:
+def test_a_grant_in_the_store_counts(cli: Cli, guarding: list[str], workspace: Path, address: str) -> None:
     """No one is asked."""
-    path = tmp_path / "granted.db"
-    grants_at(path).store.add(Grant('tools = ["write_file"]', uses_left=1).row())
+    grants_at(address).store.add(Grant('tools = ["write_file"]', uses_left=1).row())
     for _ in range(2):
-        cli(*guarding, "--store", str(path), "--unattended", "block", stdin=LINE + LINE.replace('"w"', '"v"'))
+        cli(*guarding, "--store", address, "--unattended", "block", stdin=LINE + LINE.replace('"w"', '"v"'))
     assert [each.name for each in workspace.iterdir()] == ["a"]
-    assert grants_at(path).store.all()[0]["uses_left"] == 0
+    assert grants_at(address).store.all()[0]["uses_left"] == 0
 
 
 def test_a_store_is_needed_to_wait_and_lies_elsewhere(cli: Cli, guarding: list[str], workspace: Path) -> None:

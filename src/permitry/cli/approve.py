@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry approve`."""
     parser.add_argument("id", nargs="?", metavar="ID", help="the question to answer; without it, all are listed")
     parser.add_argument(
-        "--store", metavar="FILE", help="questions of a store; default: permitry.db in your state folder"
+        "--store", metavar="STORE", help="questions of a store; default: permitry.db in your state folder"
     )
     parser.add_argument("--watch", action="store_true", help="wait for questions, and ask each as it comes")
     parser.set_defaults(execute=execute)

@@ -23,20 +23,21 @@ from permitry.core.texts import one_line
 from permitry.errors import LedgerError, PermitryError
 from permitry.hooks.waiting import ancestors
 from permitry.ledgers import questions_at
+from permitry.records import is_address
 
 __all__ = ["StoreInbox", "check_asker", "check_terminal", "open_store", "user_name"]
 
 
-def open_store(path: str | None) -> "StoreInbox":
+def open_store(name: str | None) -> "StoreInbox":
     """Return the questions of a store; those of the one in the state folder, if there is one, where none is named.
 
     Raises: `PermitryError` when it cannot be opened.
     """
-    file = Path(path) if path is not None else user_state() / "permitry.db"
-    if file.exists():
-        return StoreInbox(questions_at(file))
-    if path is not None:
-        raise PermitryError(f"there is no store `{path}`")
+    place = user_state() / "permitry.db" if name is None else name
+    if is_address(place) or Path(place).exists():
+        return StoreInbox(questions_at(place))
+    if name is not None:
+        raise PermitryError(f"there is no store `{name}`")
     return StoreInbox(None)
 
 

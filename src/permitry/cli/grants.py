@@ -17,15 +17,14 @@ from permitry.config.folders import user_state
 from permitry.config.lint import lint
 from permitry.config.load import load_rules
 from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.confirm.stored import StoredQuestion
+from permitry.confirm.grants import Grant, GrantStore
+from permitry.confirm.stored import QuestionStore, StoredQuestion
 from permitry.core.texts import one_line, visible
 from permitry.errors import PermitryError
 from permitry.granted import rule_of, text_of
 from permitry.handler import ToolHandler
-from permitry.store.grants import StoredGrants
-from permitry.store.questions import StoredQuestions
-from permitry.store.sqlite import SqliteStore
+from permitry.ledgers import grants_at, questions_at
+from permitry.records import is_address
 
 __all__ = ["configure", "too_wide"]
 
@@ -45,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("revoke", "let a grant count no more, in all processes at once", _revoke),
     ):
         command = commands.add_parser(name, allow_abbrev=False, help=summary, description=summary)
-        command.add_argument("--store", type=Path, metavar="FILE", help="default: permitry.db in your state folder")
+        command.add_argument("--store", metavar="STORE", help="default: permitry.db in your state folder")
         command.set_defaults(execute=execute)
         if name in ("show", "revoke"):
             command.add_argument("id", metavar="ID", help="the id of a grant")
@@ -98,9 +97,8 @@ def _revoke(options: argparse.Namespace) -> ExitCode:
 
 def _add(options: argparse.Namespace) -> ExitCode:
     check_terminal()
-    database = SqliteStore(_path(options))
     grant = attrs.evolve(
-        _meant(options, StoredQuestions(database)),
+        _meant(options, questions_at(_place(options))),
         agent=options.agent, session=options.session, principal=options.principal, reason=options.reason,
         granted_by=user_name(), made_at=Moment.now().wall, uses_left=options.uses,
         deadline=None if options.seconds is None else Moment.now().after(options.seconds),
@@ -112,14 +110,14 @@ def _add(options: argparse.Namespace) -> ExitCode:
     if input("Grant this? [y/N] ").strip().lower() not in ("y", "yes"):
         print("nothing is granted")
         return ExitCode.FAILED
-    store = StoredGrants(database)
+    store = grants_at(_place(options)).store
     store.sweep(Moment.now())
     store.add(grant.row())
     print(f"granted: {grant.id}")
     return ExitCode.OK
 
 
-def _meant(options: argparse.Namespace, questions: StoredQuestions) -> Grant:
+def _meant(options: argparse.Namespace, questions: QuestionStore) -> Grant:
     """Return a grant of the calls that the options name.
 
     Raises: `PermitryError` where these are none, or several kinds of them.
@@ -137,7 +135,7 @@ def _meant(options: argparse.Namespace, questions: StoredQuestions) -> Grant:
     return Grant(_alike(question))
 
 
-def _question(questions: StoredQuestions, name: str) -> StoredQuestion:
+def _question(questions: QuestionStore, name: str) -> StoredQuestion:
     row = questions.find(name)
     if row is None:
         raise PermitryError(f"there is no question `{one_line(name)}` in this store")
@@ -208,23 +206,23 @@ def _line(grant: Grant) -> str:
     return one_line(f"{grant.id}  {state}  {subject}  {rule}{digest}{why}  by {grant.granted_by}")
 
 
-def _found(store: StoredGrants, name: str) -> Grant:
+def _found(store: GrantStore, name: str) -> Grant:
     for row in store.all():
         if row["id"] == name:
             return Grant.of(row)
     raise PermitryError(f"there is no grant `{one_line(name)}`")
 
 
-def _grants(options: argparse.Namespace) -> StoredGrants:
-    path = _path(options)
-    if not path.exists():
-        raise PermitryError(f"there is no store `{path}`")
-    return StoredGrants(SqliteStore(path))
+def _grants(options: argparse.Namespace) -> GrantStore:
+    place = _place(options)
+    if not is_address(place) and not Path(place).exists():
+        raise PermitryError(f"there is no store `{place}`")
+    return grants_at(place).store
 
 
-def _path(options: argparse.Namespace) -> Path:
-    path: Path | None = options.store
-    return user_state() / "permitry.db" if path is None else path
+def _place(options: argparse.Namespace) -> str | Path:
+    place: str | None = options.store
+    return user_state() / "permitry.db" if place is None else place
 
 
 def _seconds(text: str) -> float:

@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--answers", metavar="FILE", help=answers)
     unattended = "not at this terminal: block what needs confirmation, queue it, or wait for an answer in the store"
     add("--unattended", choices=("block", "queue", "wait"), help=unattended)
-    add("--store", metavar="FILE", help="a store whose grants count, and in which `--unattended wait` asks")
+    add("--store", metavar="STORE", help="a store whose grants count, and in which `--unattended wait` asks")
     add("--mode", default="default", help="plan, yolo, default (the default), or a word your rules know")
     add("--template", metavar="NAME", help="the active template")
     add("--agent", default="main", metavar="NAME", help="the agent's name, for `when.agent`; default: main")
@@ -176,7 +176,7 @@ def _asked(options: argparse.Namespace, *, is_terminal: bool) -> str:
     if options.unattended == "queue":
         return "queued for later"
     if options.unattended == "wait":
-        return f"answered with `permitry approve --store {options.store}`"
+        return f"answered with `permitry approve --store {record_name(options.store)}`"
     return "asked at the terminal" if is_terminal else "not asked, as no one is there"
 
 
