@@ -71,22 +71,28 @@ def own_postgres() -> Iterator[Cluster]:
         yield server
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def new_address(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[], str]]:
-    """Return a maker of addresses of empty stores of each kind; what `permitry.ledgers` opens is closed afterwards."""
-    cluster: Cluster | None = request.getfixturevalue("postgres") if request.param == "postgres" else None
-    numbers, opened = itertools.count(), list[Store]()
+@pytest.fixture
+def closing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close afterwards what `permitry.ledgers` opens."""
+    opened: list[Store] = []
 
     def open_store(name: str | Path) -> Store:
         opened.append(store_at(name))
         return opened[-1]
 
     monkeypatch.setattr("permitry.ledgers.store_at", open_store)
-    yield lambda: cluster.new() if cluster else str(tmp_path / f"{next(numbers)}.db")
+    yield
     for store in opened:
         store.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def new_address(request: pytest.FixtureRequest, tmp_path: Path, closing: None) -> Callable[[], str]:
+    """Return a maker of addresses of empty stores of each kind."""
+    del closing
+    cluster: Cluster | None = request.getfixturevalue("postgres") if request.param == "postgres" else None
+    numbers = itertools.count()
+    return lambda: cluster.new() if cluster else str(tmp_path / f"{next(numbers)}.db")
 
 
 @pytest.fixture

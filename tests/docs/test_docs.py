@@ -6,7 +6,7 @@ The blocks of one page run in order in one scratch folder that holds copies of `
 - `toml`, `json` and `jsonl` after a line `<!-- file: NAME -->` are written to that file; other `toml` must load;
 - `console` holds commands after `$ ` and their whole output, standard error included; `...` means anything.
 
-`sh` is only in the README, where `.ci/run` runs it; `text` is not run. For `--record postgresql:///audit` there is a
+`sh` is only in the README, where `.ci/run` runs it; `text` is not run. For `postgresql:///audit` there is a
 server with an empty database of that name.
 """
 
@@ -38,7 +38,7 @@ BLOCK = re.compile(
 )
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
 CHECKER = doctest.OutputChecker()
-_DATABASE = "--record postgresql:///audit"
+_DATABASE = " postgresql:///audit"
 
 # What the page and the module of an adapter need: each framework has an environment of its own.
 FRAMEWORKS = {

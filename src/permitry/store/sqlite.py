@@ -107,7 +107,7 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     def _failing(self, what: str) -> Iterator[None]:
         try:
             yield
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, UnicodeError, sqlite3.Error) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise StoreError(f"{what} the store `{self.path}`: {why}") from error
 

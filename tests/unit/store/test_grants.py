@@ -7,6 +7,7 @@ import pytest
 
 from permitry.confirm.clock import Moment
 from permitry.confirm.grants import Grant, GrantStore
+from permitry.errors import StoreError
 from permitry.ledgers import grants_at
 
 NOW = Moment(1_000.0, "boot", 50.0)
@@ -90,3 +91,10 @@ def test_what_does_not_count_is_swept(grants: GrantStore) -> None:
     assert len(grants.all()) == 4
     assert grants.sweep(NOW) == 3
     assert [row["id"] for row in grants.all()] == ["stays"]
+
+
+def test_what_no_store_can_keep_is_an_error(grants: GrantStore) -> None:
+    """Half of a pair of code units, as the command line gives it."""
+    with pytest.raises(StoreError, match="cannot write"):
+        grants.add(Grant('tools = ["x"]', reason="\udcff").row())
+    assert grants.all() == []

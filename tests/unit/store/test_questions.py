@@ -8,15 +8,19 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tests.postgres import Cluster
 from tests.unit.confirm.stored_calls import CALL, NO, YES, asked, fresh, only, respond
 
 from permitry.audit.redaction import redacted
+from permitry.confirm.clock import Moment
+from permitry.confirm.grants import Grant
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to
 from permitry.confirm.stored_ledger import StoredLedger
+from permitry.core.call import ToolCall
 from permitry.errors import LedgerError
-from permitry.ledgers import questions_at
-from permitry.outcome import Permit, Refusal
+from permitry.ledgers import grants_at, questions_at
+from permitry.outcome import Ask, Permit, Refusal
 from permitry.records import store_at
 from permitry.session import Session
 from permitry.store.questions import StoredQuestions
@@ -108,3 +112,32 @@ def test_the_store_is_the_one_of_records(address: str) -> None:
     asked(fresh(address, ledger=StoredLedger(questions, redacted)))
     assert store.verify() == 1
     store.close()
+
+
+def test_no_more_are_open_than_may_be(address: str) -> None:
+    """Whoever asks at the same time."""
+    ledgers = [StoredLedger(questions_at(address), redacted, most=5) for _ in range(8)]
+    guards = [fresh(address, ledger=ledger, session=Session(id=f"s{at}")) for at, ledger in enumerate(ledgers)]
+    with ThreadPoolExecutor(8) as pool:
+        outcomes = list(pool.map(lambda guard: [guard.check(CALL.with_id(f"c{at}")) for at in range(3)], guards))
+    assert sum(isinstance(each, Ask) for outcome in outcomes for each in outcome) == 5
+    assert len(questions_at(address).open(Moment.now())) == 5
+
+
+@pytest.mark.usefixtures("closing")
+def test_nothing_is_allowed_or_forgotten_while_the_server_is_away(own_postgres: Cluster) -> None:
+    """What was asked, answered and granted before is there afterwards."""
+    address = own_postgres.new()
+    guard = fresh(address, grants=grants_at(address))
+    asks = [asked(guard, CALL.with_id(name)) for name in ("c1", "c2")]
+    answer_to(questions_at(address), StoredQuestion.of(questions_at(address).find(asks[0].id) or {}), YES, by="ann")
+    grants_at(address).store.add(Grant('tools = ["read"]', uses_left=1).row())
+    own_postgres.stop("immediate")
+    for call in (CALL, CALL.with_id("c2"), ToolCall("read", {}, call_id="c3")):
+        assert not isinstance(guard.check(call), Permit)
+    own_postgres.start()
+    guard = fresh(address, grants=grants_at(address))
+    assert isinstance(guard.check(ToolCall("read", {}, call_id="c4")), Permit)
+    assert isinstance(guard.check(ToolCall("read", {}, call_id="c5")), Ask)
+    assert [type(guard.check(CALL.with_id(name))) for name in ("c1", "c2")] == [Permit, Ask]
+    assert isinstance(guard.answer(asks[1].id, YES), Permit)
