@@ -5,6 +5,7 @@ import itertools
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,10 +13,10 @@ from tests.postgres import Cluster
 from tests.unit.confirm.stored_calls import CALL, NO, YES, asked, fresh, only, respond
 
 from permitry.audit.redaction import redacted
-from permitry.confirm.clock import Moment
 from permitry.confirm.grants import Grant
+from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to
+from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to, row_of
 from permitry.confirm.stored_ledger import StoredLedger
 from permitry.core.call import ToolCall
 from permitry.errors import LedgerError
@@ -114,14 +115,20 @@ def test_the_store_is_the_one_of_records(address: str) -> None:
     store.close()
 
 
-def test_no_more_are_open_than_may_be(address: str) -> None:
-    """Whoever asks at the same time."""
-    ledgers = [StoredLedger(questions_at(address), redacted, most=5) for _ in range(8)]
-    guards = [fresh(address, ledger=ledger, session=Session(id=f"s{at}")) for at, ledger in enumerate(ledgers)]
-    with ThreadPoolExecutor(8) as pool:
-        outcomes = list(pool.map(lambda guard: [guard.check(CALL.with_id(f"c{at}")) for at in range(3)], guards))
-    assert sum(isinstance(each, Ask) for outcome in outcomes for each in outcome) == 5
-    assert len(questions_at(address).open(Moment.now())) == 5
+def test_one_transaction_changes_questions_at_a_time(address: str) -> None:
+    """The next one sees what it did, so that no more questions are open than may be."""
+    stores = [store_at(address) for _ in range(2)]
+    asked(fresh(address))
+    row = {**row_of(only(address), ToolConfirmationRequest(CALL), redacted), "id": "second"}
+    with ThreadPoolExecutor(1) as pool:
+        with stores[0].changing() as connection:
+            waiting = pool.submit(StoredQuestions(stores[1]).add, row, 2, 1_000)
+            time.sleep(0.3)
+            assert not waiting.done()
+            connection.execute("UPDATE question SET call = ?", (" " * 1_000,))
+        assert waiting.result(10) is False
+    for store in stores:
+        store.close()
 
 
 @pytest.mark.usefixtures("closing")
