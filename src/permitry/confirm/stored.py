@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import attrs
@@ -27,6 +28,10 @@ class QuestionStore(Protocol):
 
     All methods raise `StoreError`.
     """
+
+    def watching(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
+        """Return what waits, at most so many seconds, until questions may have changed."""
+        ...
 
     def add(self, row: Row, most: int, size: int) -> bool:
         """Keep a question; False where too many are open."""

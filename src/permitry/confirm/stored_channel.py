@@ -1,6 +1,5 @@
 """The channel of questions in a store: they are answered from elsewhere, such as with `permitry approve`."""
 
-import time
 from collections.abc import Callable
 
 import attrs
@@ -16,7 +15,11 @@ __all__ = ["StoredChannel"]
 
 @attrs.frozen
 class StoredChannel:
-    """Waits until a question has its answer in the store, or can get none any more; looks every `pause` seconds."""
+    """Waits until a question has its answer in the store, or can get none any more.
+
+    It looks when the store says that something has changed, and every `pause` seconds where a store does not, or on an
+    event loop.
+    """
 
     store: QuestionStore
     pause: float = attrs.field(default=0.2, kw_only=True)
@@ -27,23 +30,25 @@ class StoredChannel:
 
         Raises: `TimeoutError` after the deadline; `LedgerError` for a question that is not open; `StoreError`.
         """
-        while (response := self._look(request)) is None:
-            time.sleep(self.pause)
-        return response
+        # What changes from here on is heard.
+        with self.store.watching(self.pause) as wait:
+            while (question := self._look(request)).response is None:
+                wait(self.clock().until(question.deadline))
+        return question.response
 
     async def aask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse:
         """Do what `ask` does without blocking the event loop."""
         import asyncio  # noqa: PLC0415 -- which a host without an event loop does not need
 
-        while (response := await asyncio.to_thread(self._look, request)) is None:  # noqa: ASYNC110 -- another process answers
+        while (question := await asyncio.to_thread(self._look, request)).response is None:  # noqa: ASYNC110 -- another process answers
             await asyncio.sleep(self.pause)
-        return response
+        return question.response
 
-    def _look(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+    def _look(self, request: ToolConfirmationRequest) -> StoredQuestion:
         row = None if request.pending_id is None else self.store.find(request.pending_id)
         if row is None or row["closed_at"] is not None or row["digest"] != request.call.digest:
             raise LedgerError("the question is not open in this store")
         question = StoredQuestion.of(row)
         if question.response is None and self.clock().is_past(question.deadline, question.asked_at):
             raise TimeoutError("the question was not answered before its deadline")
-        return question.response
+        return question

@@ -9,7 +9,8 @@ import math
 import os
 import re
 import select
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import attrs
@@ -42,6 +43,9 @@ _FLUSH = "SELECT pg_logical_emit_message(true, 'permitry', '')"
 _COLUMNS = ("number", "body", "hash", *NAMES)
 _APPEND = f"SELECT permitry.append({', '.join(['%s::text[]'] * (1 + len(NAMES)))})"
 _CHAIN = f"SELECT {', '.join(_COLUMNS)} FROM record ORDER BY number"  # noqa: S608 -- as above
+
+# So often is looked, in case that a notification is lost on its way, as by a pool of connections.
+_LISTENING = 5.0
 
 # A forked process must not use, nor end, what the parent has open.
 _NOT_OURS: list[Connection] = []
@@ -182,8 +186,28 @@ class PostgresStore(ChainedStore[Connection]):
         with self._failing("cannot write to"), self._writing, self._used() as connection:
             connection.execute(_LOCK_OTHERS)
             yield Statements(connection)
-            connection.execute("COMMIT")
+            connection.execute("NOTIFY permitry; COMMIT")
             connection.execute(_FLUSH)
+
+    @contextlib.contextmanager
+    def watching(self, pause: float) -> Iterator[Callable[[float], None]]:
+        """Yield what waits, at most so many seconds, until questions or grants may have changed; the server wakes it.
+
+        Raises: `StoreError`.
+        """
+        with self._failing("cannot read"), contextlib.closing(self._connected()) as connection:
+            connection.execute("LISTEN permitry")
+
+            def wait(seconds: float) -> None:
+                if not connection.closed:
+                    with contextlib.suppress(psycopg.OperationalError):
+                        list(connection.notifies(timeout=min(_LISTENING, seconds), stop_after=1))
+                        return
+                    connection.close()
+                # What can no longer be heard is looked for: whether the store is there is found then.
+                time.sleep(min(pause, seconds))
+
+            yield wait
 
     def close(self) -> None:
         """Close the connection, once; later calls fail."""

@@ -1,6 +1,7 @@
 """Questions in a store: each is answered once, in time, and none is forgotten."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import attrs
@@ -39,6 +40,10 @@ class StoredQuestions:
     """
 
     database: Database
+
+    def watching(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
+        """Return what waits until questions may have changed: see `Database.watching`."""
+        return self.database.watching(pause)
 
     def add(self, row: Row, most: int, size: int) -> bool:
         """Keep a question; False where as many are open already, or with so many bytes of calls."""

@@ -9,7 +9,7 @@ import random
 import sqlite3
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,11 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         """
         with self._failing("cannot write to"), self._writing, self._transaction() as connection:
             yield connection
+
+    @contextlib.contextmanager
+    def watching(self, pause: float) -> Iterator[Callable[[float], None]]:
+        """Yield what waits `pause` seconds, or less: SQLite does not say when another process changes something."""
+        yield lambda seconds: time.sleep(min(pause, seconds))
 
     def close(self) -> None:
         """Close the file, once; later calls fail."""

@@ -1,6 +1,6 @@
 """What a store does: records are added, found, verified and forgotten, in one chain."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -30,6 +30,15 @@ class Database(Protocol):
 
     def changing(self) -> AbstractContextManager[Connection]:
         """Return a connection inside of a transaction, which is durable at the end, or undone.
+
+        Raises: `StoreError`.
+        """
+        ...
+
+    def watching(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
+        """Return what waits, at most so many seconds, until something may have changed since it was made.
+
+        Where the store does not say when something changes, it waits `pause` seconds.
 
         Raises: `StoreError`.
         """

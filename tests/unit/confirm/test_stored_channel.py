@@ -2,9 +2,12 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 
+import psycopg
 import pytest
+from tests.postgres import Cluster
 from tests.unit.confirm.stored_calls import CALL, NO, YES, closed, fresh, only, respond
 
 from permitry.audit.record import MemoryRecorder
@@ -61,3 +64,33 @@ def test_a_channel_of_another_store_answers_nothing(new_address: Callable[[], st
     other = questions_at(new_address())
     guard = fresh(new_address(), channel=StoredChannel(other))
     assert isinstance(guard.inline(CALL), Refusal)
+
+
+def test_an_answer_in_a_database_is_heard_at_once(postgres: Cluster, closing: None) -> None:
+    """Not only when it is looked for; where it cannot be heard any more, it is looked for."""
+    del closing
+    for is_ended in (False, True):
+        address = postgres.new()
+        guard = fresh(address, channel=StoredChannel(questions_at(address), pause=0.02 if is_ended else 60))
+
+        def respond_(address: str = address, *, is_ended: bool = is_ended) -> None:
+            if is_ended:
+                with psycopg.connect(address, autocommit=True) as server:
+                    server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+            respond(address)
+
+        human, since = later(respond_), time.monotonic()
+        assert isinstance(guard.inline(CALL), Permit)
+        assert time.monotonic() - since < 2.5
+        human.join()
+
+
+def test_a_server_that_goes_away_answers_nothing(own_postgres: Cluster, closing: None) -> None:
+    """The call is refused."""
+    del closing
+    address = own_postgres.new()
+    guard = fresh(address, channel=StoredChannel(questions_at(address), pause=0.02))
+    human = later(lambda: own_postgres.stop("immediate"))
+    assert isinstance(guard.inline(CALL), Refusal)
+    human.join()
+    own_postgres.start()
