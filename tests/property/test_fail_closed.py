@@ -46,7 +46,8 @@ def test_a_failing_restriction_matches_and_a_failing_permission_does_not(
     mended = good.decide(question.call, question.context, question.spec)
     assert (failing.verdict, failing.rule_id, failing.phase) == (mended.verdict, mended.rule_id, mended.phase)
     # Rules as files have them are not mended, and may not be evaluable either.
-    assert not {error.rule_id for error in mended.errors} & {rule.id for rule in policy.rules if _is_faulty(rule)}
+    faulty = {getattr(rule, "id", None) for rule in policy.rules if _is_faulty(rule)}
+    assert not {error.rule_id for error in mended.errors} & faulty
 
 
 @given(policy=..., question=...)

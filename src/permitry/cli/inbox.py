@@ -17,9 +17,9 @@ from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
 from permitry.errors import PermitryError
 from permitry.hooks.waiting import Questions, ancestors
+from permitry.records import is_address, store_at
 from permitry.store.grants import StoredGrants
 from permitry.store.questions import StoredQuestions
-from permitry.store.sqlite import SqliteStore
 
 __all__ = ["configure"]
 
@@ -29,8 +29,8 @@ _ROLES = ("approver", "viewer")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry inbox`."""
     add = parser.add_argument
-    add("--store", metavar="FILE", help="questions of a store; default: permitry.db in your state folder")
-    add("--record", type=Path, metavar="FILE", help="the record to show; default: audit.jsonl in your state folder")
+    add("--store", metavar="STORE", help="questions of a store; default: permitry.db in your state folder")
+    add("--record", metavar="RECORD", help="the record to show; default: audit.jsonl in your state folder")
     add(
         "--listen", default="127.0.0.1:8710", metavar="HOST:PORT", help="default: 127.0.0.1:8710, on this machine alone"
     )
@@ -53,7 +53,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     except ModuleNotFoundError as error:
         raise PermitryError(f"the package {error.name} is missing; install `permitry[inbox]`") from error
     address = Address.parse(options.listen, options.behind_proxy)
-    database = SqliteStore(_store(options.store))
+    database = store_at(_store(options.store))
     above = functools.partial(ancestors, os.getpid())
     stored = StoreInbox(StoredQuestions(database), _explained, above, StoredGrants(database))
     sources = Inboxes([HookInbox(Questions(user_state() / "questions")), stored])
@@ -82,10 +82,10 @@ def _user(text: str) -> tuple[str, str]:
     return name, role or "approver"
 
 
-def _store(path: str | None) -> Path:
-    if path is not None and not Path(path).exists():
-        raise PermitryError(f"there is no store `{path}`")
-    return user_state() / "permitry.db" if path is None else Path(path)
+def _store(name: str | None) -> str | Path:
+    if name is not None and not is_address(name) and not Path(name).exists():
+        raise PermitryError(f"there is no store `{name}`")
+    return user_state() / "permitry.db" if name is None else name
 
 
 def _explained(call: ToolCall) -> Explanation:

@@ -19,7 +19,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.json_values import parse_json
 from permitry.errors import CallError, LedgerError, PermitryError
 from permitry.inbox.access import Access, Login
-from permitry.inbox.audit_pages import audit_page, version_of, wanted
+from permitry.inbox.audit_pages import audit_page, is_there, version_of, wanted
 from permitry.inbox.live import Live, State
 from permitry.inbox.pages import login_page, message_page
 from permitry.inbox.question_pages import list_page, open_count, open_version, question_page, without_secrets
@@ -46,7 +46,7 @@ class InboxApp:
 
     inbox: Inbox
     site: Site
-    record: Path | None = None
+    record: str | Path | None = None
     access: Access = attrs.field(factory=Access)
     live: Live = attrs.field(factory=Live)
 
@@ -152,7 +152,7 @@ class InboxApp:
     # The record -------------------------------------------------------------------------------------------------
 
     def _records(self, query: Wanted) -> list[dict[str, Any]]:
-        if self.record is None or not self.record.exists():
+        if self.record is None or not is_there(self.record):
             return []
         return list(records_at(self.record, query))
 
@@ -172,7 +172,7 @@ class InboxApp:
 
     def _counted(self) -> Stats:
         stats = Stats()
-        if self.record is not None and self.record.exists():
+        if self.record is not None and is_there(self.record):
             for record in records_at(self.record, Wanted()):
                 stats.add(record)
         return stats

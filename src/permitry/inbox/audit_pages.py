@@ -1,5 +1,6 @@
 """The page of the record: its last events, by what is asked for."""
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,9 +11,9 @@ from permitry.core.texts import one_line, shortened
 from permitry.inbox.access import Login
 from permitry.inbox.html import Html, element
 from permitry.inbox.pages import framed
-from permitry.records import Wanted
+from permitry.records import Wanted, is_address, store_at
 
-__all__ = ["FILTERS", "MOST", "audit_page", "version_of", "wanted"]
+__all__ = ["FILTERS", "MOST", "audit_page", "is_there", "version_of", "wanted"]
 
 FILTERS = ("tool", "rule", "verdict", "event", "session", "since", "until", "text")
 MOST = 100
@@ -28,9 +29,20 @@ def wanted(query: Mapping[str, str]) -> Wanted:
     return Wanted(query.get("since", ""), query.get("until") or "~", equal, query.get("text", ""), MOST)
 
 
-def version_of(path: Path) -> str:
-    """Return a text that is another one once something was added to the record; a store adds to a file next to it."""
-    found = []
+def is_there(record: str | Path) -> bool:
+    """Return whether there is a record to look at; one in a database is."""
+    return is_address(record) or Path(record).exists()
+
+
+def version_of(record: str | Path) -> str:
+    """Return a text that is another one once something was added to the record; a store adds to a file next to it.
+
+    Raises: `StoreError` where the record is in a database that is away.
+    """
+    if is_address(record):
+        with contextlib.closing(store_at(record)) as store:
+            return str(store.head.number)
+    found, path = [], Path(record)
     for name in (path, path.with_name(f"{path.name}-wal")):
         try:
             status = name.stat()

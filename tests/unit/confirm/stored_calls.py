@@ -1,6 +1,7 @@
 """Calls whose questions are in a store, asked by guards as new processes have them."""
 
 import contextlib
+from pathlib import Path
 from typing import Any
 
 from permitry.config.load import load_policy
@@ -22,7 +23,7 @@ YES, NO = ToolConfirmationResponse(True), ToolConfirmationResponse(False, instru
 CALL = ToolCall("write", {"path": "a", "password": "hunter22"}, call_id="c1")
 
 
-def fresh(address: str, rules: str = ASKS, **parts: Any) -> Guard:  # noqa: ANN401 -- the fields of a guard
+def fresh(address: str | Path, rules: str = ASKS, **parts: Any) -> Guard:  # noqa: ANN401 -- the fields of a guard
     """Return a guard as a new process has it, for the same session."""
     given: dict[str, Any] = {"ledger": ledger_at(address), "session": Session(id="s1")} | parts
     return Guard(load_policy(rules), **given)

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from pathlib import Path
+from types import SimpleNamespace
 
 import attrs
 import pytest
@@ -230,3 +231,21 @@ def test_another_one_grants_nothing(granting: StoreInbox, inbox: StoreInbox) -> 
     shown = granting.find(listed.id)
     assert shown is not None
     assert not shown.may_grant
+
+
+def test_a_team_answers_in_any_store(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a file, and in a database that several machines share: the first answer counts, and each sees it."""
+    monkeypatch.setattr("permitry.inbox.stored.os", SimpleNamespace(getpid=lambda: -1))  # another process
+    guard = fresh(address)
+    question = asked(guard)
+    inboxes = [StoreInbox(questions_at(address), explain) for _ in range(2)]
+    (listed,) = inboxes[0].open()
+    inboxes[0].answer(listed.id, listed.digest, YES, "ann")
+    with pytest.raises(LedgerError):
+        inboxes[1].answer(listed.id, listed.digest, NO, "bob")
+    shown = inboxes[1].find(listed.id)
+    assert shown is not None
+    assert (inboxes[1].open(), shown.outcome) == ([], "approved by ann")
+    response = guard.ledger.answer(question.id)
+    assert response is not None
+    assert isinstance(guard.resolve(question.id, response), Ready)
