@@ -13,6 +13,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
+from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.errors import ConfigError
 from permitry.handler import ToolHandler
 from permitry.session import Session
@@ -71,6 +72,13 @@ def test_the_folder_of_a_path_is_offered(always: Always) -> None:
     always.for_session(always.offers(call)[1])
     assert always.handler.decide(ToolCall("write_file", {"path": "src/b/c.py", "content": ""})).verdict is Verdict.ALLOW
     assert always.handler.decide(ToolCall("write_file", {"path": "b.py", "content": ""})).verdict is Verdict.CONFIRM
+
+
+def test_the_name_of_a_tool_is_no_pattern(always: Always) -> None:
+    """A server chooses it: what is remembered of the tool `write*` would be for others, too."""
+    roles = {"path": ArgumentRole.WRITE_PATH}
+    always.handler.registry.register(ToolSpec("write*", roles=roles), lambda _: (True, ""))
+    assert _labels(always, ToolCall("write*", {"path": "src/a.py"})) == ["exactly this call", "every call of `write*`"]
 
 
 def test_what_is_remembered_counts_for_the_session(always: Always, verdict: Callable[[str], Verdict]) -> None:

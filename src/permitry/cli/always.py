@@ -10,6 +10,7 @@ import attrs
 
 from permitry.config.lint import lint
 from permitry.config.load import load_rules
+from permitry.config.narrowest import is_one_tool
 from permitry.core.action import Run, Touch
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -104,7 +105,7 @@ class Always:
     def _patterns(self, call: ToolCall, name: str) -> Iterator[Offer]:
         """Yield offers for calls like this one: by the sub-command of each program, or by all its words."""
         asked = [each for each in self.handler.explain(call).actions if _is_asked(each)]
-        paths = list(dict.fromkeys(filter(None, map(self._path, asked))))
+        paths = list(dict.fromkeys(filter(None, map(self._path, asked)))) if is_one_tool(call.tool) else []
         for commands in (list(filter(None, map(_command, asked))), list(filter(None, map(_exact, asked)))):
             if len(commands) + len(paths) < len({id(each) for each in asked}) or not asked:
                 return

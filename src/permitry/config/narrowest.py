@@ -11,7 +11,7 @@ from permitry.actions.shell.runners import program_of
 from permitry.core.action import Action, Connect, Run, Touch
 from permitry.core.call import ToolCall
 
-__all__ = ["Conditions", "choices", "command_choices", "is_plain", "narrowest", "path_choices"]
+__all__ = ["Conditions", "choices", "command_choices", "is_one_tool", "is_plain", "narrowest", "path_choices"]
 
 Conditions: TypeAlias = Mapping[str, object]
 """Keys of a rule: `tools`, and `when` with a table of conditions."""
@@ -42,10 +42,10 @@ def choices(call: ToolCall, action: Action, workspace: str | None = None) -> Ite
     match action:
         case Run():
             yield from ({"when": {"command": [each]}} for each in command_choices(action))
-        case Touch():
+        case Touch() if is_one_tool(call.tool):
             for each in path_choices(action, workspace):
                 yield {"tools": [call.tool], "when": {"path": [each], "access": [action.access.value]}}
-        case Connect(host=str() as host, is_certain=True):
+        case Connect(host=str() as host, is_certain=True) if is_one_tool(call.tool):
             yield {"tools": [call.tool], "when": {"host": [host if action.scheme == "https" else action.text]}}
         case _:
             return
@@ -104,6 +104,11 @@ def path_choices(touch: Touch, workspace: str | None) -> Iterator[str]:
     while folder:
         yield f"{folder}/**"
         folder = dirname(folder)
+
+
+def is_one_tool(name: str) -> bool:
+    """Return whether `tools` with this name means that tool only: a model, or a server, may call one `*`."""
+    return not (name.startswith("@") or "*" in name or "?" in name)
 
 
 def is_plain(text: str) -> bool:

@@ -19,7 +19,7 @@ from permitry.config.importers.drafts import Draft
 from permitry.config.importers.writing import draft_text
 from permitry.config.lint import lint
 from permitry.config.load import load_rules
-from permitry.config.narrowest import Conditions, choices
+from permitry.config.narrowest import Conditions, choices, is_one_tool
 from permitry.core.action import Word
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
@@ -184,6 +184,8 @@ def _candidates(
 def _by_arguments(asked: Asked, others: Sequence[Asked], *, force: bool) -> Iterator[Conditions]:
     """Yield keys for a tool of which no action is known: all its arguments, those that are always the same, none."""
     tool, arguments = asked.call.tool, dict(asked.call.arguments)
+    if not is_one_tool(tool):
+        return
     if arguments and all(map(_is_short, arguments.values())):
         yield {"tools": [tool], "when": {"args": arguments}}
     alike = [each.call.arguments for each in others if each.call.tool == tool]

@@ -4,12 +4,15 @@ import pytest
 
 from permitry.config.load import load_policy, load_rules
 from permitry.config.narrowest import choices, narrowest
-from permitry.core.action import Action
+from permitry.core.action import Access, Action, Connect, Place, Touch
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 
 _CONTEXT = AuthContext(workspace="/w")
 _POLICY = load_policy("permitry:tools-claude-code")
+
+
+PLACE = Place("src/x", ("/w/src/x",), ("/w/src/x",))
 
 
 def _actions(call: ToolCall) -> tuple[Action, ...]:
@@ -85,3 +88,10 @@ def test_a_command_with_a_redirection_needs_two_rules() -> None:
     assert found == ({"when": {"command": ["ls *"]}}, expected)
     text = 'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\ntools = ["Bash"]\n'
     load_rules(text + 'when.path = ["out/**"]\nwhen.access = ["write"]\n')
+
+
+@pytest.mark.parametrize("action", [Connect("https://a.com", "https", "a.com"), Touch(Access.WRITE, PLACE, "src/x")])
+def test_the_name_of_a_tool_is_no_pattern(action: Action) -> None:
+    """A model, or a server, chooses it: a rule for the tool `*` would be one for all."""
+    assert list(choices(ToolCall("write", {}), action, "/w"))
+    assert list(choices(ToolCall("*", {}), action, "/w")) == []

@@ -164,3 +164,11 @@ def test_ids_are_new(policy: AuthorizationPolicy) -> None:
     """In the file, and among themselves."""
     (found,) = suggest(_answered(["npm test"]), policy, taken=["suggested-npm-test"]).suggestions
     assert 'id = "suggested-npm-test-2"' in found.text
+
+
+@pytest.mark.parametrize("tool", ["*", "mail*", "m?il", "@writes", "mcp:s/*"])
+@pytest.mark.parametrize("force", [False, True])
+def test_the_name_of_a_tool_is_no_pattern(policy: AuthorizationPolicy, tool: str, *, force: bool) -> None:
+    """A model, or a server, chooses it: what is suggested would permit others too."""
+    found = suggest(_answered([ToolCall(tool, {"to": "ann"}), ToolCall(tool, {"path": "src/x"})]), policy, force=force)
+    assert found.suggestions == ()
