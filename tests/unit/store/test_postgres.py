@@ -12,6 +12,7 @@ from tests.unit.store.conftest import body
 from permitry.errors import StoreError
 from permitry.store.chain import BrokenChainError
 from permitry.store.postgres import PostgresStore
+from permitry.store.questions import StoredQuestions
 
 
 @pytest.fixture
@@ -140,16 +141,18 @@ def test_the_disk_is_waited_for_where_the_server_does_not(url: str) -> None:
 
 
 def test_an_auditor_who_may_only_read_can_verify(store: PostgresStore, url: str) -> None:
-    """And cannot write."""
+    """And can neither write, nor see the calls of open questions."""
     role = f"auditor_{store.name.rpartition('=')[2]}"
     with psycopg.connect(url, autocommit=True) as server:
         server.execute(f"CREATE ROLE {role} LOGIN".encode())
         server.execute(f"GRANT USAGE ON SCHEMA permitry TO {role}".encode())
-        server.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA permitry TO {role}".encode())
+        server.execute(f"GRANT SELECT ON permitry.record, permitry.chain, permitry.version TO {role}".encode())
     auditor = PostgresStore(url.replace("postgres@", f"{role}@"))
     assert auditor.verify() == auditor.head.number == len(list(auditor.records())) == 5
     with pytest.raises(StoreError, match="permission denied"):
         auditor.append(body(6))
+    with pytest.raises(StoreError, match="permission denied"):
+        StoredQuestions(auditor).find("x")
     auditor.close()
 
 
