@@ -7,7 +7,7 @@ import pytest
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.likely_roles import declaration, likely_roles
+from permitry.core.likely_roles import declaration, folder_declaration, likely_roles
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,9 @@ def test_an_explanation_shows_the_draft_where_a_permission_needs_it(tool: str, *
     assert explained.declaration == (declaration(call) if is_shown else ())
     assert ("\n    [tool.save]\n" in str(explained)) is is_shown
     assert policy.explain(call, AuthContext(yolo_mode=True)).declaration == ()
+
+
+def test_the_folder_of_a_server_is_for_its_author_to_say() -> None:
+    """The lines are a part of the table of the tool."""
+    table = tomllib.loads("\n".join(folder_declaration(ToolCall("mcp:wiki/save", {"path": "a"}))))
+    assert table == {"tool": {"mcp:wiki/save": {"folder": "."}}}

@@ -373,3 +373,36 @@ def test_the_version_is_for_rules_flows_and_tools() -> None:
     one = AuthorizationPolicy(flows=(_Flow("a"),), declared={"t": ToolSpec("t")})
     versions = {AuthorizationPolicy().version, AuthorizationPolicy(flows=(_Flow("a"),)).version, one.version}
     assert len(versions) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "place", "is_drafted"),
+    [
+        ("mcp:a/t", None, Place("a", is_certain=False), True),
+        ("mcp:a/t", ".", Place("a", is_certain=False), False),
+        ("mcp:a/t", None, Place("a", ("/w/a",), ("/w/a",)), False),
+        ("mcp:a/t", None, Place("a", is_certain=False, is_open=True), False),
+        ("t", None, Place("a", is_certain=False), False),
+    ],
+)
+def test_where_a_server_looks_for_paths_is_asked_for(
+    name: str, folder: str | None, place: Place, *, is_drafted: bool
+) -> None:
+    """An explanation shows what to declare, if it is only that which is not known."""
+    policy = AuthorizationPolicy(reader=_reader(Touch(Access.READ, place)))
+    spec = ToolSpec(name, roles={"path": ArgumentRole.READ_PATH}, folder=folder)
+    explained = policy.explain(ToolCall(name, {"path": "a"}), AuthContext(), spec)
+    assert bool(explained.declaration) is is_drafted
+
+
+@attrs.frozen
+class _Keeping(_Rule):
+    keeps: bool = True
+
+
+def test_a_policy_without_what_must_be_kept_first() -> None:
+    """It has all other rules; without such rules it is the policy itself."""
+    rest = AuthorizationPolicy([_covering("a", 0)], reader=_reader(LS))
+    assert rest.without_keeping is rest
+    policy = rest.with_rules(_Keeping("b", covered=frozenset((0,))))
+    assert [getattr(rule, "id", None) for rule in policy.without_keeping.rules] == ["a"]

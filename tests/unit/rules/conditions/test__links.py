@@ -307,3 +307,19 @@ def test_they_can_be_sent_to_another_process() -> None:
     """With what finds the links."""
     for condition in (_condition(host="a.com"), _condition(not_from=["user"])):
         assert pickle.loads(pickle.dumps(condition)) == condition  # noqa: S301 -- made here
+
+
+@pytest.mark.parametrize(
+    ("links", "needs"),
+    [
+        ({"from": ["user"]}, True),
+        ({"host": ["a.com"]}, False),
+        ([{"host": ["a.com"]}, {"from": ["user"]}], False),
+        ([{"host": ["a.com"], "from": ["user"]}, {"from": ["user"]}], True),
+    ],
+)
+def test_some_links_pass_only_where_the_user_is_heard(links: object, *, needs: bool) -> None:
+    """If each way needs a message of the user; what was seen in the session matters if one way has a source."""
+    condition = _of(links)
+    assert condition.needs_user is needs
+    assert condition.needs_sources is ("from" in str(links))
