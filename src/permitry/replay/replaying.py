@@ -127,7 +127,7 @@ class _Kept:
         Raises: `CallError` for something that is not a message.
         """
         entry = entry_of(message)
-        for each in (self._now, self._before):
+        for each in (self._now,) if self.against is None else (self._now, self._before):
             self._follow(each, entry)
         for result in entry.results:
             self._keep(result)
