@@ -6,6 +6,7 @@ from permitry.audit.record import LineRecorder
 from permitry.cli.inputs import tell
 from permitry.config.reload import Loaded, PolicyReloader, difference
 from permitry.confirm.channel import ConfirmationChannel
+from permitry.confirm.refusal import MISTAKEN_RULES
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.decision import Verdict
@@ -15,10 +16,6 @@ from permitry.guard import Guard
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["Renewal", "RenewingChannel"]
-
-_MESSAGE = (
-    "The user's rule files have mistakes, and until they are right no call runs. Tell the user; leave the files alone."
-)
 
 
 @attrs.define(eq=False)
@@ -80,7 +77,7 @@ def _refusing(problems: ConfigError) -> AuthorizationPolicy:
     more = f", and {count(len(others), 'more mistake')}" if others else ""
     reason = f"the rule files have mistakes: {source}: {first.message}{more}"
     return AuthorizationPolicy(
-        [ConfiguredRule("rule-files", Verdict.BLOCK, 100, reason=reason, message=_MESSAGE, source=source)]
+        [ConfiguredRule("rule-files", Verdict.BLOCK, 100, reason=reason, message=MISTAKEN_RULES, source=source)]
     )
 
 

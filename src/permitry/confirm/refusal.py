@@ -13,6 +13,7 @@ from permitry.core.spec import ToolSpec
 from permitry.errors import ToolError, UnavailableError, safe_str
 
 __all__ = [
+    "MISTAKEN_RULES",
     "Tools",
     "already_handled",
     "asked_before",
@@ -23,6 +24,11 @@ __all__ = [
     "unasked",
     "used_id",
 ]
+
+MISTAKEN_RULES = (
+    "The user's rule files have mistakes, and until they are right no call runs. Tell the user; leave the files alone."
+)
+"""What the model is shown while the rule files have mistakes."""
 
 
 class Tools(Protocol):

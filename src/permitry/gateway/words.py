@@ -7,6 +7,7 @@ from typing import Any
 
 import mcp_types as types
 
+from permitry.confirm.refusal import MISTAKEN_RULES
 from permitry.core.decision import Phase
 from permitry.core.texts import shortened
 from permitry.errors import ConfigError
@@ -17,9 +18,6 @@ __all__ = ["LATE", "NOT_APPROVED", "NO_FORM", "NO_FORM_FOR_CHANGES", "reasons", 
 _LOG = logging.getLogger("permitry.gateway")
 _CHANGED = "Why you are asked: the server has changed this tool since it was first seen, or last approved: its {}."
 NOT_APPROVED = "The server has changed this tool. What it is now is listed once the user has approved a call of it."
-_MISTAKES = (
-    "The user's rule files have mistakes, and until they are right no call runs. Tell the user; leave the files alone."
-)
 NO_FORM = "This client cannot show questions: here only calls run that a rule allows. Say so to the user."
 NO_FORM_FOR_CHANGES = (
     "The server has changed this tool, and this client cannot show the user what it is now."
@@ -42,7 +40,7 @@ def why_not(error: Exception) -> str:
     """Return why a request was not carried out, in words for the model; the log has all of it."""
     if isinstance(error, ConfigError):
         _LOG.warning("nothing runs: %s", error)
-        return _MISTAKES
+        return MISTAKEN_RULES
     _LOG.error("a request failed in the gateway", exc_info=error)
     return f"The gateway failed ({type(error).__name__}), so the call did not run."
 
