@@ -2,10 +2,11 @@
 
 import abc
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import attrs
 
@@ -15,13 +16,31 @@ from permitry.store.migrations import NAMES
 
 __all__ = ["ChainedStore", "kept_head"]
 
-Connection = TypeVar("Connection")
+
+class _Closable(Protocol):
+    def close(self) -> object: ...
+
+
+Connection = TypeVar("Connection", bound=_Closable)
 _HEAD = "SELECT number, hash FROM chain"
 
 
 @attrs.define(eq=False)
 class ChainedStore(Batching, Generic[Connection]):
     """Records in a table `record`, and the end of their chain in a table `chain`. Queries have `?` for values."""
+
+    # The connection that writes, and the process that opened it: it must not be closed in a fork.
+    _connection: Connection | None = attrs.field(default=None, init=False, repr=False)
+    _process: int = attrs.field(default=0, init=False, repr=False)
+    _is_closed: bool = attrs.field(default=False, init=False, repr=False)
+
+    def close(self) -> None:
+        """Close the connection, once; later calls fail."""
+        with self._writing:
+            self._is_closed = True
+            if self._connection is not None and self._process == os.getpid():
+                self._connection.close()
+            self._connection = None
 
     # What a database does in its own way -----------------------------------------------------------------------------
 

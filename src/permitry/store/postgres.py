@@ -66,9 +66,6 @@ class PostgresStore(ChainedStore[Connection]):
     name: str = attrs.field(init=False)
     """Which database it is, without a password."""
     _parameters: dict[str, Any] = attrs.field(init=False, repr=False)
-    _connection: Connection | None = attrs.field(default=None, init=False, repr=False)
-    _process: int = attrs.field(default=0, init=False, repr=False)
-    _is_closed: bool = attrs.field(default=False, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Connect, and bring the database to the form of this permitry."""
@@ -208,14 +205,6 @@ class PostgresStore(ChainedStore[Connection]):
                 time.sleep(min(pause, seconds))
 
             yield wait
-
-    def close(self) -> None:
-        """Close the connection, once; later calls fail."""
-        with self._writing:
-            self._is_closed = True
-            if self._connection is not None and self._process == os.getpid():
-                self._connection.close()
-            self._connection = None
 
     # The database ----------------------------------------------------------------------------------------------------
 

@@ -45,10 +45,7 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
 
     path: Path = attrs.field(converter=Path)
     patience: float = attrs.field(default=10.0, kw_only=True)
-    _connection: sqlite3.Connection | None = attrs.field(default=None, init=False, repr=False)
-    _process: int = attrs.field(default=0, init=False, repr=False)
     _file: tuple[int, int] = attrs.field(default=(0, 0), init=False, repr=False)
-    _is_closed: bool = attrs.field(default=False, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Open the file, and bring it to the form of this permitry."""
@@ -97,14 +94,6 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     def watching(self, pause: float) -> Iterator[Callable[[float], None]]:
         """Yield what waits `pause` seconds, or less: SQLite does not say when another process changes something."""
         yield lambda seconds: time.sleep(min(pause, seconds))
-
-    def close(self) -> None:
-        """Close the file, once; later calls fail."""
-        with self._writing:
-            self._is_closed = True
-            if self._connection is not None and self._process == os.getpid():
-                self._connection.close()
-            self._connection = None
 
     # The file -----------------------------------------------------------------------------------------------------
 
