@@ -45,8 +45,6 @@ _KINDS = {
 }
 # With `bypassPermissions` a question may be skipped and the call run; with `dontAsk` it is refused without our words.
 _UNASKED = frozenset({"bypassPermissions", "dontAsk"})
-_USERS = ("human", "sdk")
-_NOT_USERS = ("isMeta", "isSidechain", "textNotTyped", "handedOff", "wakeupSource")
 _MOST_READ = 8 * 1024 * 1024
 _WRITES = ("Write", "Edit", "MultiEdit")
 
@@ -112,12 +110,12 @@ def _proven(event: Event) -> Collection[tuple[str, str]]:
 
     A text that something else sent in the same turn as well is not among them.
     """
+    from permitry.messages.said import is_users_own  # noqa: PLC0415 -- most hooks hear nothing
+
     users, others = set[tuple[str, str]](), set[tuple[str, str]]()
     for entry in _entries_in(event.transcript):
         said = str(entry["promptId"]), _text(entry) or ""
-        origin = entry.get("origin", {"kind": "human"})
-        is_human = isinstance(origin, Mapping) and origin.get("kind") == "human" and entry.get("turnOrigin") in _USERS
-        (users if is_human and not any(map(entry.get, _NOT_USERS)) else others).add(said)
+        (users if is_users_own(entry) else others).add(said)
     return users - others
 
 

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Mapping
 
-__all__ = ["user_text"]
+__all__ = ["is_users_own", "user_text"]
 
 _TEXTS = (None, "text", "input_text")
+_USERS = ("human", "sdk")
+_NOT_USERS = ("isMeta", "isSidechain", "textNotTyped", "handedOff", "wakeupSource")
 _OF_A_TOOL = re.compile("tool|call|result|response|output", re.IGNORECASE)
 
 
@@ -23,6 +25,16 @@ def user_text(message: object) -> str | None:
         return None
     texts = [block.get("text") for block in content if block.get("type") in _TEXTS]
     return "\n".join(text for text in texts if isinstance(text, str)) or None
+
+
+def is_users_own(entry: Mapping[str, object]) -> bool:
+    """Return whether an entry in a transcript of Claude Code shows that its message is the user's own.
+
+    Messages of other agents, notifications and texts that the model has scheduled look like it otherwise.
+    """
+    origin = entry.get("origin", {"kind": "human"})
+    is_human = isinstance(origin, Mapping) and origin.get("kind") == "human" and entry.get("turnOrigin") in _USERS
+    return is_human and not any(map(entry.get, _NOT_USERS))
 
 
 def _is_shown(block: object) -> bool:

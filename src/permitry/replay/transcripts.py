@@ -14,13 +14,11 @@ from permitry.core.names import server_tool
 from permitry.errors import CallError
 from permitry.messages import calls_in
 from permitry.messages.results import RecordedResult, results_in
-from permitry.messages.said import user_text
+from permitry.messages.said import is_users_own, user_text
 
 __all__ = ["Entry", "entry_of"]
 
-_USERS = ("human", "sdk")
 _OF_OTHERS = ("isMeta", "isSidechain", "isCompactSummary")
-_DOUBTFUL = ("textNotTyped", "handedOff", "wakeupSource")
 _MODES = {"bypassPermissions": "yolo"}
 _KEYS = {"sessionId", "leafUuid", "snapshot", "parentUuid"}
 
@@ -73,13 +71,7 @@ def _from_user(entry: Mapping[str, Any], message: Mapping[str, Any]) -> Entry:
     text = user_text(message)
     if text is None or any(map(entry.get, _OF_OTHERS)):
         return Entry(results=results)
-    return Entry(text, results=results) if _is_users(entry) else Entry(is_unsure=True, results=results)
-
-
-def _is_users(entry: Mapping[str, Any]) -> bool:
-    origin = entry.get("origin", {"kind": "human"})
-    is_human = isinstance(origin, Mapping) and origin.get("kind") == "human"
-    return is_human and entry.get("turnOrigin") in _USERS and not any(map(entry.get, _DOUBTFUL))
+    return Entry(text, results=results) if is_users_own(entry) else Entry(is_unsure=True, results=results)
 
 
 def _from_model(message: Mapping[str, Any]) -> Entry:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from permitry.messages.said import user_text
+from permitry.messages.said import is_users_own, user_text
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,23 @@ from permitry.messages.said import user_text
 def test_what_a_user_wrote(message: object, text: str | None) -> None:
     """In the forms of the providers; a result of a tool is never the user's."""
     assert user_text(message) == text
+
+
+@pytest.mark.parametrize(
+    ("more", "is_own"),
+    [
+        ({}, True),
+        ({"turnOrigin": "sdk"}, True),
+        ({"turnOrigin": "task"}, False),
+        ({"turnOrigin": None}, False),
+        ({"origin": {"kind": "human"}}, True),
+        ({"origin": {"kind": "agent"}}, False),
+        ({"origin": "human"}, False),
+        ({"isMeta": True}, False),
+        ({"isSidechain": True}, False),
+        ({"wakeupSource": "timer"}, False),
+    ],
+)
+def test_a_transcript_must_show_that_a_message_is_the_users(more: dict[str, object], *, is_own: bool) -> None:
+    """What it does not say counts as another's."""
+    assert is_users_own({"turnOrigin": "human", **more}) is is_own
