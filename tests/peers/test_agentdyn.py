@@ -30,7 +30,7 @@ from permitry.session import Session
 
 ROOT = Path(__file__).resolve().parents[2]
 CALLS = ROOT / ".." / "shared" / "cases" / "sessions" / "agentdyn_calls.jsonl"
-KEYS = ["id", "verdict", "rule", "phase", "reason", "message", "source", "errors"]
+KEYS = ["id", "verdict", "rule", "phase", "reason", "message", "source", "errors", "origins"]
 COUNT = 5_465
 SUITES = ("shopping", "github", "dailylife")
 
