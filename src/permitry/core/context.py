@@ -155,7 +155,9 @@ class AuthContext:
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {field.name: getattr(self, field.name) for field in attrs.fields(AuthContext) if field.init}
-        return functools.partial(AuthContext, **{**fields, "counts": dict(self.counts)}), ()
+        # INVARIANT: the host's word is copied as well, as a restriction may be for that mode.
+        word = next(iter(self.modes - {_PLAN, *((_YOLO,) if self.yolo_mode else ())}), self.mode)
+        return functools.partial(AuthContext, **{**fields, "counts": dict(self.counts), "mode": word}), ()
 
     def ignores(self, tool: str) -> bool:
         """Return whether the user does not want to be asked about the tool of this name."""
