@@ -14,7 +14,8 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question, Unsure
 from permitry.core.spec import ToolSpec
-from permitry.errors import ConfigError, RuleError, StoreError
+from permitry.errors import ConfigError, RuleError, StoreError, safe_str
+from permitry.rules.conditions.tool_digest import ToolDigestCondition
 from permitry.rules.configured import ConfiguredRule
 from permitry.session import Session
 
@@ -99,10 +100,14 @@ class Grants:
 
 
 @attrs.frozen
-class _Counted:
-    """A grant with a number of uses: it permits a whole call, so that it is known which one took a use."""
+class _Whole:
+    """A grant that permits a whole call: of one call, or with a number of uses, so that it is known which one took one.
+
+    With `is_undeclared` it is of one call of a tool that no registry declared then.
+    """
 
     rule: ConfiguredRule
+    is_undeclared: bool
     message: None = None
 
     @property
@@ -130,11 +135,14 @@ class _Counted:
         return _PRIORITY
 
     def matches(self, question: Question) -> bool | Unsure:
-        """Return whether the grant is for the whole call."""
-        return self.rule.matches(question)
+        """Return whether the grant is for the whole call, and for the tool as it declares itself."""
+        # INVARIANT: law 5. As an answer is, the grant of a call is for its tool as it was when a human was asked.
+        return not (self.is_undeclared and question.own is not None) and self.rule.matches(question)
 
     def near_miss(self, question: Question) -> str | None:
         """Return what kept the grant from matching, or None."""
+        if self.is_undeclared and question.own is not None:
+            return "the grant is for a tool that no registry declares"
         return self.rule.near_miss(question)
 
 
@@ -173,22 +181,28 @@ def _extended(policy: AuthorizationPolicy, grants: tuple[Grant, ...]) -> Authori
         return policy
 
 
-def _rules(grants: Iterable[Grant]) -> Iterable[ConfiguredRule | _Counted]:
+def _rules(grants: Iterable[Grant]) -> Iterable[ConfiguredRule | _Whole]:
     for grant in grants:
         try:
             rule = rule_of(grant)
         except (ConfigError, RuleError) as error:
             _LOG.warning("the grant `%s` does not count: %s", grant.id, error)
         else:
-            yield rule if grant.uses_left is None else _Counted(rule)
+            is_pinned = any(isinstance(each, ToolDigestCondition) for each in rule.scope.when.plain)
+            is_whole = grant.digest is not None or grant.uses_left is not None
+            yield _Whole(rule, grant.digest is not None and not is_pinned) if is_whole else rule
 
 
 def _matches(
     grant: Grant, policy: AuthorizationPolicy, call: ToolCall, context: AuthContext, spec: ToolSpec | None
 ) -> bool:
-    """Return whether the rule of a grant is for a call."""
+    """Return whether the rule of a grant is for a call; one that cannot be evaluated is not."""
     question = policy.question(call, context, spec)
-    return any(rule.matches(question) is True for rule in _rules([grant]))
+    try:
+        return any(rule.matches(question) is True for rule in _rules([grant]))
+    except Exception as error:  # noqa: BLE001 -- law 2: a permission that fails in any way permits nothing
+        _LOG.warning("the grant `%s` does not count: %s", grant.id, safe_str(error))
+        return False
 
 
 def _used_up(decision: Decision) -> Decision:

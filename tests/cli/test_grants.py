@@ -12,6 +12,7 @@ from permitry.config.load import load_policy
 from permitry.confirm.clock import Moment
 from permitry.confirm.grants import Grant
 from permitry.core.call import ToolCall
+from permitry.core.spec import ToolSpec
 from permitry.guard import Guard
 from permitry.ledgers import grants_at, ledger_at, questions_at
 from permitry.outcome import Ask, Permit
@@ -171,6 +172,23 @@ def test_the_call_of_a_question_is_granted(
     assert granted(path)[0].digest == MAKE.digest
     assert isinstance(guard(path).check(MAKE.with_id("c2")), Permit)
     assert isinstance(guard(path).check(MAKE.with_id("c3")), Ask)
+
+
+def test_the_grant_of_a_call_is_for_the_tool_as_it_was_shown(
+    path: Path, typed: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that declares it in another way, or a host that does not declare it, is asked about again."""
+    mail = ToolCall("mcp:mail/send", {"to": "ann"}, call_id="c1")
+    seen, changed = (ToolSpec(mail.tool, text) for text in ("Sends a mail.", "Sends a mail, and a copy."))
+    with monkeypatch.context() as patch:
+        patch.setattr("os.getpid", lambda: 4_000_000)
+        patch.setattr("os.getppid", lambda: 4_000_000)
+        ask = guard(path).check(mail, seen)
+    assert isinstance(ask, Ask)
+    typed("y")
+    assert main(["grants", "add", "--question", ask.id]) == 0
+    for number, (spec, outcome) in enumerate(((seen, Permit), (changed, Ask), (None, Ask), (seen, Permit)), start=2):
+        assert isinstance(guard(path).check(mail.with_id(f"c{number}"), spec), outcome)
 
 
 def test_calls_like_that_of_a_question_are_granted(

@@ -10,7 +10,8 @@ import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
-from permitry.config.load import load_policy
+from permitry.config.default import create_default_authorization_policy
+from permitry.config.load import load_policy, load_rules
 from permitry.confirm.clock import Moment
 from permitry.confirm.grants import Grant
 from permitry.confirm.response import ToolConfirmationResponse
@@ -122,6 +123,53 @@ def test_a_grant_of_one_call_is_for_no_other(store: StoredGrants, give: Give) ->
     assert isinstance(guard(store).check(ADD), Ask)
     give('tools = ["mail"]', digest=other.digest)
     assert isinstance(guard(store).check(other), Ask)
+
+
+SPECS = (None, ToolSpec("mail", "Sends a mail."), ToolSpec("mail", "Sends a mail, with a copy to x@example.com."))
+
+
+@pytest.mark.parametrize("uses", [None, 5])
+@pytest.mark.parametrize("rules", ["schema = 1\n", RULES])
+@pytest.mark.parametrize("asked", SPECS)
+@pytest.mark.parametrize("now", SPECS)
+def test_a_grant_of_one_call_is_for_the_tool_as_it_declared_itself(
+    store: StoredGrants, now: ToolSpec | None, asked: ToolSpec | None, rules: str, uses: int | None
+) -> None:
+    """As an answer is: neither as a permission, nor where a rule asks, does it count for another declaration."""
+    digest = None if asked is None else asked.digest
+    store.add(attrs.evolve(Grant.of_call("mail", MAIL.digest, digest), uses_left=uses).row())
+    outcome = guard(store, rules).check(MAIL, now)
+    assert isinstance(outcome, Permit if now is asked else Ask)
+
+
+def test_an_explanation_says_that_the_tool_is_another(store: StoredGrants, give: Give) -> None:
+    """It agrees with the decision."""
+    registry = ToolRegistry()
+    registry.register(ToolSpec("look_up"), lambda _: (True, "ran"))
+    handler = ToolHandler(policy=load_policy("schema = 1\n"), registry=registry, grants=Grants(store))
+    call = ToolCall("look_up", {}, call_id="c1")
+    grant = give('tools = ["look_up"]', digest=call.digest)
+    explained = handler.explain(call)
+    assert explained.decision == handler.decide(call)
+    assert explained.decision.verdict is Verdict.CONFIRM
+    (trace,) = [each for each in explained.rules if each.rule_id == f"grant-{grant.id}"]
+    assert trace.near_miss == "the grant is for a tool that no registry declares"
+    give('tools = ["look_up"]', uses_left=1)
+    assert handler.decide(call).verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("digest", [None, ADD.digest])
+@pytest.mark.parametrize("mode", [{"is_plan_mode": True}, {"mode": "plan"}])
+def test_no_grant_permits_what_plan_mode_blocks(
+    store: StoredGrants, give: Give, mode: dict[str, Any], digest: str | None
+) -> None:
+    """Not for that very call either; once the plan is written, it counts."""
+    give(ANY, digest=digest)
+    give('when.command = ["git add *"]', digest=digest)
+    policy = create_default_authorization_policy().with_rules(load_rules(RULES))
+    planning = Guard(policy, session=Session(**mode), grants=Grants(store))
+    assert isinstance(planning.check(ADD), Refusal)
+    assert isinstance(Guard(policy, grants=Grants(store)).check(ADD), Permit)
 
 
 def test_uses_are_counted(store: StoredGrants, give: Give) -> None:
@@ -293,7 +341,7 @@ def test_grants_are_explained(store: StoredGrants, give: Give) -> None:
     assert (trace.priority, trace.deciding) == (399, True)
     assert isinstance(handler.begin(ADD), Ready)
     assert handler.explain(ADD).decision.verdict is Verdict.CONFIRM
-    give(ANY, digest=MAKE.digest)
+    give(f'{ANY}\nwhen.tool_digest = "{ToolSpec("run_shell").digest}"', digest=MAKE.digest)
     assert handler.explain(MAKE).decision == handler.decide(MAKE)
     assert handler.decide(MAKE).verdict is Verdict.CONFIRM
     assert handler.handle(MAKE).ok

@@ -131,7 +131,7 @@ def _meant(options: argparse.Namespace, questions: QuestionStore) -> Grant:
         return Grant("\n".join(lines))
     question = _question(questions, options.question or options.like)
     if options.question:
-        return Grant(f"tools = [{json.dumps(question.tool, ensure_ascii=False)}]", question.digest)
+        return Grant.of_call(question.tool, question.digest, question.spec)
     return Grant(_alike(question))
 
 

@@ -1,5 +1,6 @@
 """Grants: approvals that a human gives beforehand, for some calls, of some agents, for some time."""
 
+import json
 import secrets
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -48,8 +49,9 @@ class Grant:
     """A remembered approval.
 
     `rule` is what a rule file says of the calls: a table with `tools`, `when` and `unless`, in TOML. A grant of one
-    call has its `digest`, and is for no other, whatever the rule says. `agent`, `session` and `principal` say whose
-    calls are meant, where they are not None.
+    call has its `digest`, and is for no other, whatever the rule says; of a tool that a registry declares, only where
+    the rule has the `tool_digest` of that declaration. `agent`, `session` and `principal` say whose calls are meant,
+    where they are not None.
     `deadline` and `uses_left` are None without a bound.
     """
 
@@ -65,6 +67,12 @@ class Grant:
     uses_left: int | None = attrs.field(default=None, validator=attrs.validators.optional(attrs.validators.ge(0)))
     revoked_at: float | None = None
     id: str = attrs.field(factory=lambda: secrets.token_hex(4), kw_only=True)
+
+    @classmethod
+    def of_call(cls, tool: str, digest: str, tool_digest: str | None) -> "Grant":
+        """Return a grant of the very call with this digest, while the tool declares itself as it did."""
+        named = f"tools = [{json.dumps(tool, ensure_ascii=False)}]"
+        return cls(named if tool_digest is None else f'{named}\nwhen.tool_digest = ["{tool_digest}"]', digest)
 
     @classmethod
     def of(cls, row: Row) -> "Grant":

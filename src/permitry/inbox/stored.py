@@ -1,6 +1,5 @@
 """The questions of a store, for the inbox."""
 
-import json
 import os
 from collections.abc import Callable, Iterable
 
@@ -88,10 +87,10 @@ class StoreInbox:
         if not response.is_approval or response.arguments is not None or question.answered_by != by:
             raise LedgerError(f"`{by}` has not approved the call of the question `{name}`")
         now = Moment.now()
-        grant = Grant(
-            f"tools = [{json.dumps(question.tool, ensure_ascii=False)}]", question.digest, agent=question.agent or None,
-            session=question.session, reason="approved in the inbox", granted_by=by, made_at=now.wall,
-            deadline=now.after(seconds),
+        grant = attrs.evolve(
+            Grant.of_call(question.tool, question.digest, question.spec),
+            agent=question.agent or None, session=question.session, reason="approved in the inbox", granted_by=by,
+            made_at=now.wall, deadline=now.after(seconds),
         )  # fmt: skip
         rule_of(grant)
         self.grants.sweep(now)

@@ -16,6 +16,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
+from permitry.core.spec import ToolSpec
 from permitry.errors import LedgerError
 from permitry.guard import Guard
 from permitry.inbox.questions import Node
@@ -206,6 +207,8 @@ def test_the_very_call_is_permitted_in_its_session(granting: StoreInbox, path: P
     assert isinstance(guard.check(attrs.evolve(other, arguments={"path": "b"})), Ask)
     elsewhere = fresh(path, grants=grants_at(path), session=Session(id="s2"))
     assert isinstance(elsewhere.check(other), Ask)
+    declared = fresh(path, grants=grants_at(path))
+    assert isinstance(declared.check(attrs.evolve(CALL, call_id="c7"), ToolSpec(CALL.tool)), Ask)
 
 
 @pytest.mark.parametrize("response", [NO, ToolConfirmationResponse(True, arguments={"path": "b"}), None])
