@@ -8,17 +8,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
+import attrs
 import pytest
 from tests.unit.confirm.stored_calls import change
 
 from permitry.cli.main import main
 from permitry.config.load import load_policy
 from permitry.confirm.clock import Moment
+from permitry.confirm.grants import Grant
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
+from permitry.core.texts import one_line
 from permitry.guard import Guard
-from permitry.ledgers import ledger_at, questions_at
+from permitry.ledgers import grants_at, ledger_at, questions_at
 from permitry.outcome import Ask, Permit, Refusal
 from permitry.session import Session
 
@@ -246,3 +249,57 @@ def test_watching_needs_a_terminal_and_takes_no_id(guard: Guard, capsys: Out) ->
     err = capsys.readouterr().err
     assert "at a terminal" in err
     assert "takes no id" in err
+
+
+# Texts of an attacker ------------------------------------------------------------------------------------------------
+
+STEERING = {*map(chr, (*range(9), *range(11, 32), *range(127, 160)))} | {"\u202e", "\u2066", "\u200b", "\ufeff"}
+HOSTILE = [
+    "\x1b[2J\x1b]0;x\x07", "\x9b2J", "\r approve", "\u202etxt.exe\u2066", "a\u200bb\ufeff", "\x00 end",
+    "[red]x[/red]", "[/]", "[link=http://e.example]y[/link]", ":skull:", "'; DROP TABLE question; --",
+    "%s {0} \\N{BELL}",
+]  # fmt: skip
+"""What steers a terminal, hides, is markup of `rich`, or would be read as something else on its way."""
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_text_is_shown_as_text_and_answered(address: str, typed: Typed, capsys: Out, text: str) -> None:
+    """In the name, an argument, a command, the agent and the session: nothing steers, nothing is left out."""
+    # PostgreSQL keeps no zero byte in a name: there, such a session can ask nothing, and its calls are blocked.
+    name = text.replace("\x00", "")
+    session = Session(id=f"s{name}", agent=f"a{name}")
+    call = ToolCall("run_shell", {"command": f"make '{text}'", f"k{text}": [text]}, call_id="c1")
+    guard = Guard(load_policy(ASKS), session=session, ledger=ledger_at(address))
+    ask = guard.check(call)
+    assert isinstance(ask, Ask)
+    change(address, "UPDATE question SET above = '[4000000]'")
+    assert main(["approve", "--store", address]) == 0
+    listed = capsys.readouterr().out
+    shown = typed("s\ny\n")
+    assert main(["approve", ask.id, "--store", address]) == 0
+    out = capsys.readouterr().out
+    assert listed.count("\n") == 1
+    assert not STEERING & {*listed, *out, *shown()}
+    for each in (listed, out, shown()):
+        assert one_line(name).strip() in each.replace("\\\\", "\\")
+    assert isinstance(guard.check(call), Permit)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_name_of_a_tool_is_refused_or_shown_as_text(
+    address: str, typed: Typed, capsys: Out, text: str
+) -> None:
+    """Also in the grant of that very call."""
+    guard = Guard(load_policy(ASKS), session=Session(id="s1"), ledger=ledger_at(address), grants=grants_at(address))
+    call = guard.call(f"mcp:x/{text}", {}, call_id="c1")
+    ask = guard.check(call)
+    if isinstance(ask, Refusal):
+        return
+    assert isinstance(ask, Ask)
+    assert isinstance(call, ToolCall)
+    change(address, "UPDATE question SET above = '[4000000]'")
+    shown = typed("y\n")
+    assert main(["approve", ask.id, "--store", address]) == 0
+    grants_at(address).store.add(attrs.evolve(Grant.of_call(call.tool, call.digest, None), reason=text).row())
+    assert main(["grants", "list", "--store", address]) == 0
+    assert not STEERING & {*capsys.readouterr().out, *shown()}

@@ -27,6 +27,7 @@ from permitry.core.rule import (
     Unsure,
     phase_of,
 )
+from permitry.core.texts import one_line
 from permitry.errors import RuleError, safe_str
 
 _DOUBT_MESSAGE = (
@@ -226,7 +227,8 @@ class Entry:
         applies = f"`{self.rule_id}`" if answer.likeness else f"rules such as `{self.rule_id}`"
         reason = f"{answer.reason}, so {applies} could apply"
         reason = f"{reason}: it may {answer.may}" if answer.may else reason
-        return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason, message=_DOUBT_MESSAGE)
+        # It may name what a model wrote; a host shows it in its terminal.
+        return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=one_line(reason), message=_DOUBT_MESSAGE)
 
     def _outcome(
         self,

@@ -163,9 +163,10 @@ def _action_line(each: ActionTrace) -> Line:
     if isinstance(action, Unknown):
         shown = f"not certain: {action.reason} (at character {action.offset + 1})"
     may = "" if each.is_certain else "may  "
-    why = f"  ({one_line(action.doubt)})" if isinstance(action, Run) and action.doubt is not None else ""
+    why = f"  ({action.doubt})" if isinstance(action, Run) and action.doubt is not None else ""
     gap = " " * (8 - len(decision.verdict.value))
-    after = f"{gap}{may}{shown}  [{decision.rule_id or 'no rule'}]{why}"
+    # A reason may name what a model wrote, such as an argument.
+    after = one_line(f"{gap}{may}{shown}  [{decision.rule_id or 'no rule'}]{why}")
     return Line("  " * (2 + len(within)), decision.verdict, after)
 
 

@@ -94,6 +94,14 @@ def test_a_rule_that_is_unsure_never_blocks_and_never_allows() -> None:
     assert permission.decides(QUESTION, []) is None
 
 
+def test_a_doubt_cannot_steer_the_terminal_of_a_host() -> None:
+    """It may name what a model wrote."""
+    (restriction,) = _entries(StubRule("no", Unsure("`\x1b[2J`\n", "\u202e"), **BLOCKS))
+    found = restriction.decides(QUESTION, [])
+    assert found is not None
+    assert found.reason == r"`\u001b[2J`\n, so rules such as `no` could apply: it may \u202e"
+
+
 @pytest.mark.parametrize("covered", [ValueError("broken"), None, 5])
 def test_a_permission_that_cannot_say_what_it_covers_covers_nothing(covered: object) -> None:
     """And the record has the failure."""

@@ -66,6 +66,16 @@ def test_an_explanation_reads_as_text() -> None:
     ]
 
 
+def test_what_a_model_wrote_is_on_one_visible_line() -> None:
+    """A reason may name an argument, a doubt a word."""
+    run = Run((Word("a\x1bb\nc"),), doubt="d\x9be\n", within=("\u202e",))
+    actions = (ActionTrace(run, _decision()), ActionTrace(Unknown("x", "`k\x1b\n`"), _decision()))
+    lines = str(Explanation(_decision(), (), actions))
+    assert not {"\x1b", "\x9b", "\u202e"} & {*lines}
+    assert r"\u202e: 'a\u001bb\nc'  [r]  (d\u009be\n)" in lines
+    assert r"not certain: `k\u001b\n`" in lines
+
+
 def test_why_an_exception_does_not_apply_is_in_words() -> None:
     """Of the rule that decided, and of others that matched."""
     decided = RuleTrace(
