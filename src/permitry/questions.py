@@ -220,6 +220,7 @@ class Questions(TurnDiffs):
         answer = {
             "pending_id": question.pending_id,
             "approved": response.is_approval,
+            "by": question.answered_by,
             "skip_future": response.skip_future,
             "abort": response.abort,
             "instructions": response.instructions,

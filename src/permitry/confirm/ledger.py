@@ -29,7 +29,8 @@ class PendingConfirmation:
     """A call that waits for an answer; `deadline` is on the ledger's clock.
 
     `spec` is the tool's declaration when the question was asked: the answer is about that tool. None for an undeclared
-    tool. `asker` is who made the call: the answer is for no other session or agent.
+    tool. `asker` is who made the call: the answer is for no other session or agent. `answered_by` is who gave an answer
+    from elsewhere.
     """
 
     pending_id: str
@@ -39,6 +40,7 @@ class PendingConfirmation:
     spec: ToolSpec | None = attrs.field(default=None, repr=False)
     asker: Asker | None = attrs.field(default=None, repr=False)
     process: int = attrs.field(factory=os.getpid, repr=False)
+    answered_by: str | None = None
 
 
 @attrs.frozen

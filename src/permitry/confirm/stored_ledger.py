@@ -112,6 +112,8 @@ class StoredLedger:
         if pending is None or pending.process != os.getpid():
             raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
         try:
+            # An answer and its giver never change, so that those that are read first are those that are taken.
+            asked = self.store.find(pending_id)
             is_mine = self._closed(pending_id, response)
             row = None if is_mine else self.store.find(pending_id)
             if row is not None and row["closed_at"] is None and row["answer"] is None:
@@ -123,7 +125,7 @@ class StoredLedger:
         if not is_mine:
             raise LedgerError(f"no open question has the id `{pending_id}`: it is already answered")
         self._asked.pop(pending_id, None)
-        return pending
+        return pending if asked is None else attrs.evolve(pending, answered_by=asked["answered_by"])
 
     def expire(self) -> list[PendingConfirmation]:
         """Close the questions that can get no answer any more, and return those that this process asked."""

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.unit.confirm.stored_calls import ALLOWS, ASKS, BLOCKS, CALL, NO, YES, asked, closed, fresh, respond
 
+from permitry.audit.record import MemoryRecorder
 from permitry.audit.redaction import redacted
 from permitry.confirm.clock import Moment
 from permitry.confirm.response import ToolConfirmationResponse
@@ -39,6 +40,22 @@ def test_what_was_answered_is_not_asked_again(address: str) -> None:
         outcome = guard.check(CALL)
         assert isinstance(outcome, Refusal)
         assert outcome.cause is Cause.HANDLED
+
+
+def test_the_record_names_who_answered(address: str) -> None:
+    """Elsewhere; who answers where it was asked has no name there."""
+    for response, by in ((YES, "ann"), (NO, "ann"), (None, None)):
+        guard = fresh(address)
+        call = CALL.with_id(f"{response}")
+        ask = asked(guard, call)
+        if response is None:
+            guard.answer(ask.id, YES)
+        else:
+            respond(address, response)
+            guard.check(call)
+        assert isinstance(guard.recorder, MemoryRecorder)
+        (answered,) = [each for each in guard.recorder.records if each["event"] == "answered"]
+        assert (answered["by"], answered["approved"]) == (by, response is not NO)
 
 
 @pytest.mark.parametrize("is_taken", [False, True])
