@@ -23,7 +23,7 @@ from permitry.errors import AuditError
 
 __all__ = [
     "AuditRecord", "JsonlRecorder", "LineRecorder", "MemoryRecorder", "Recorder", "RunRecord", "decision_fields",
-    "new_session", "record_start", "utc_now",
+    "new_session", "record_start", "user_name", "utc_now",
 ]  # fmt: skip
 
 _CLOSED = -1
@@ -184,6 +184,16 @@ def new_session() -> str:
     return secrets.token_hex(8)
 
 
+def user_name() -> str:
+    """Return the name of the user of this process; the environment has no say."""
+    import pwd  # noqa: PLC0415 -- which a hook does not need
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
 class LineRecorder(abc.ABC):
     """Makes a line of JSON of each event, without secrets. `clock` gives the text of the time.
 
@@ -213,7 +223,7 @@ class LineRecorder(abc.ABC):
 
         Raises: `AuditError` when the record cannot be kept.
         """
-        self._keep({"event": "session", "process": os.getpid(), **details})
+        self._keep({"event": "session", "process": os.getpid(), "user": user_name(), **details})
 
     def reloaded(self, **details: object) -> None:
         """Keep an event `reloaded`: other rules are in force from here on, or those in the files have mistakes.

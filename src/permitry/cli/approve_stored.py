@@ -1,13 +1,13 @@
 """The questions of a store, as `permitry approve` lists them, shows them, and answers them."""
 
 import os
-import pwd
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import attrs
 
+from permitry.audit.record import user_name
 from permitry.cli.inputs import tell
 from permitry.cli.prompt import TerminalChannel, edit_in_editor, open_terminal
 from permitry.config.default import create_default_authorization_policy
@@ -25,7 +25,7 @@ from permitry.hooks.waiting import ancestors
 from permitry.ledgers import questions_at
 from permitry.records import is_address
 
-__all__ = ["StoreInbox", "check_asker", "check_terminal", "open_store", "user_name"]
+__all__ = ["StoreInbox", "check_asker", "check_terminal", "open_store"]
 
 
 def open_store(name: str | None) -> "StoreInbox":
@@ -110,11 +110,3 @@ def _line(question: StoredQuestion) -> str:
     parts = " ".join(f"{key}={value!r}" for key, value in question.arguments.items())
     left = round(Moment.now().until(question.deadline))
     return f"{question.id}  {left:>4} s  {one_line(question.agent)}  {one_line(f'{question.tool} {parts}')}"
-
-
-def user_name() -> str:
-    """Return the name of the user of this process; the environment has no say."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return str(os.getuid())

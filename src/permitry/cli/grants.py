@@ -10,8 +10,9 @@ from typing import Any
 
 import attrs
 
+from permitry.audit.record import user_name
 from permitry.cli.always import Always
-from permitry.cli.approve_stored import check_asker, check_terminal, user_name
+from permitry.cli.approve_stored import check_asker, check_terminal
 from permitry.cli.main import ExitCode
 from permitry.config.folders import user_state
 from permitry.config.lint import lint

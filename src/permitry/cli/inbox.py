@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from permitry.cli.approve_stored import user_name
+from permitry.audit.record import user_name
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.config.default import create_default_authorization_policy

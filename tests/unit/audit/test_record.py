@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from permitry.audit.record import JsonlRecorder, MemoryRecorder, decision_fields
+from permitry.audit.record import JsonlRecorder, MemoryRecorder, decision_fields, user_name
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.errors import AuditError
@@ -86,7 +86,7 @@ def test_a_session_begins_with_its_circumstances(path: Path) -> None:
     """The event `session` names the process and what it was given; it is about no call."""
     recorder = JsonlRecorder(str(path), clock=lambda: "noon", session="s1")
     recorder.begin(mode="plan", rules=("permitry:base",))
-    head = {"at": "noon", "session": "s1", "event": "session", "process": os.getpid()}
+    head = {"at": "noon", "session": "s1", "event": "session", "process": os.getpid(), "user": user_name()}
     assert _lines(path) == [{**head, "mode": "plan", "rules": ["permitry:base"]}]
     recorder.close()
 
