@@ -99,7 +99,7 @@ class Wanted:
 
     since: str = ""
     until: str = "~"
-    equal: Mapping[str, str] = attrs.field(factory=dict)
+    equal: Mapping[str, Any] = attrs.field(factory=dict)
     text: str = ""
     last: int | None = None
 

@@ -123,6 +123,81 @@ def test_records_are_asked_for_by_what_they_would_do(cli: Cli, tmp_path: Path) -
     assert cli("audit", "query", "--record", path, "--host", "example.com")[0] == 1
 
 
+@pytest.fixture(params=["audit.jsonl", "permitry.db", "postgres"])
+def story(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return a record of six calls: allowed, approved, rejected, granted twice, and blocked."""
+    is_address = request.param == "postgres"
+    place = str(request.getfixturevalue("postgres").new() if is_address else tmp_path / str(request.param))
+    recorder = recorder_at(place, session="s1")
+    recorder.begin(workspace="/w")
+    calls = {
+        "allowed": ("allow", "ours", None), "approved": ("confirm", "ours", {"approved": True, "by": "ann"}),
+        "rejected": ("confirm", "ours", {"approved": False, "by": "bob"}), "granted": ("allow", "grant-a1", None),
+        "answered": ("confirm", "ours", {"approved": True, "grant": "b2"}), "blocked": ("block", "granted-not", None),
+    }  # fmt: skip
+    for name, (verdict, rule, answer) in calls.items():
+        call = ToolCall("write_file", {"path": f"src/{name}", "content": ""}, call_id=name)
+        version = "v2" if name == "blocked" else "v1"
+        details = {"verdict": verdict, "rule": rule, "policy_version": version, "agent": "main"}
+        recorder.record("decided", call, **details, arguments=call.to_dict())
+        if answer is not None:
+            recorder.record("answered", call, **answer)
+        if verdict == "allow" or (answer or {}).get("approved"):
+            recorder.record("started", call)
+            recorder.record("finished", call, outcome="failed" if name == "approved" else "ok", seconds=0.1)
+    recorder.close()
+    return place
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (("--answer", "approved"), ["approved", "answered"]),
+        (("--answer", "rejected"), ["rejected"]),
+        (("--by", "ann"), ["approved"]),
+        (("--grant",), ["granted", "answered"]),
+        (("--grant", "a1"), ["granted"]),
+        (("--grant", "b2"), ["answered"]),
+        (("--grant", "a"), []),
+        (("--unasked",), ["allowed", "granted", "answered"]),
+        (("--unasked", "-n", "1"), ["answered"]),
+        (("--policy", "v2"), ["blocked"]),
+        (("--outcome", "failed"), ["approved"]),
+        (("--changing", "src/a*", "--verdict", "confirm"), ["approved", "answered"]),
+        (("--changing", "src/a*", "--path", "src/allowed"), ["allowed"]),
+    ],
+)
+def test_an_auditor_is_answered(cli: Cli, story: str, words: tuple[str, ...], names: list[str]) -> None:
+    """Who approved, what a grant let run, what no one was asked about: in each kind of record."""
+    _, out, _ = cli("audit", "query", "--record", story, "--json", *words)
+    assert [json.loads(line)["call_id"] for line in out.splitlines()] == names
+
+
+def test_options_about_several_records_of_a_call_meet_in_the_call(cli: Cli, story: str) -> None:
+    """Each holds for one of them; all records of such calls are printed, of the last so many."""
+    words = ("--path", "src/a*", "--by", "ann", "--outcome", "failed")
+    assert cli("audit", "query", "--record", story, *words)[0] == 1
+    _, out, _ = cli("audit", "query", "--record", story, "--json", "--calls", *words)
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [record["event"] for record in records] == ["decided", "answered", "started", "finished"]
+    assert {record["call_id"] for record in records} == {"approved"}
+    for more, names in (
+        (("--unasked", "--rule", "ours"), {"allowed", "answered"}), (("-n", "2"), {"answered", "blocked"}),
+        (("--text", "rejected"), {"rejected"}), (("--until", "2020-01-01"), set()), (("-n", "0"), set()),
+    ):  # fmt: skip
+        _, out, _ = cli("audit", "query", "--record", story, "--json", "--calls", *more)
+        assert {json.loads(line)["call_id"] for line in out.splitlines()} == names
+
+
+def test_a_line_says_who_answered_and_what_is_about_no_call(cli: Cli, story: str) -> None:
+    """The session begins with its workspace."""
+    _, out, _ = cli("audit", "query", "--record", story)
+    lines = [" ".join(line.split()[2:]) for line in out.splitlines()]
+    assert '"workspace": "/w"' in lines[0]
+    assert "answered approved write_file [by ann]" in lines
+    assert "answered approved write_file [grant-b2]" in lines
+
+
 def test_records_are_exported(cli: Cli, record: Path, tmp_path: Path) -> None:
     """Those that are asked for, as JSON lines or Parquet; a file is replaced."""
     code, out, _ = cli("audit", "export", "--record", record, "--verdict", "block")

@@ -29,6 +29,7 @@ __all__ = ["configure"]
 _PAUSE = 0.5
 _LONGEST = 100
 _MOST = 15
+_SHOWN = ("number", "at", "event", "session", "verdict", "tool", "rule")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -140,13 +141,16 @@ def _print(options: argparse.Namespace, records: Iterable[Mapping[str, Any]], nu
 
 
 def _line(record: Mapping[str, Any]) -> str:
-    """Return a record as a line for people."""
+    """Return a record as a line for people; of what is about no call, all that it says."""
     what = [str(record.get(name) or "") for name in ("verdict", "tool", "rule")]
     if "approved" in record:
         what[0] = "approved" if record["approved"] else "rejected"
+        what[2] = f"grant-{record['grant']}" if "grant" in record else f"by {record['by']}" if record.get("by") else ""
     elif "outcome" in record:
         what[0] = str(record["outcome"])
     arguments = record.get("arguments")
+    if not record.get("call_id"):
+        arguments = {name: value for name, value in record.items() if name not in _SHOWN}
     words = [f"{record['number']:>6}", str(record.get("at") or "")[:19], f"{record.get('event')!s:<11}"]
     words += [f"{what[0]:<8}", what[1], f"[{what[2]}]" if what[2] else ""]
     words.append(json.dumps(arguments, ensure_ascii=False) if arguments else "")

@@ -2,11 +2,12 @@
 
 import argparse
 import datetime as dt
+import functools
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -15,7 +16,17 @@ from permitry.records import Wanted, records_at
 __all__ = ["add_filters", "moment", "records_from"]
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_FILTERS = ("tool", "rule", "verdict", "event", "session", "agent")
+_FILTERS = ("tool", "rule", "verdict", "event", "session", "agent", "outcome", "by")
+_ACTS = {
+    "path": "that may touch such a path, as in a rule: 'src/**'",
+    "changing": "that may change such a path: write, delete or move it",
+    "host": "that may connect to such a host, as in a rule: '*.example.com'",
+}
+_ANSWERS = {"approved": True, "rejected": False}
+_GRANT = "grant-"
+
+Record: TypeAlias = Mapping[str, Any]
+Test: TypeAlias = Callable[[Record], bool]
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
@@ -23,11 +34,16 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     for name in _FILTERS:
         add(f"--{name}", metavar=name.upper(), help=f"only with this {name}")
-    add("--path", metavar="PATTERN", help="only calls that may touch such a path, as in a rule: 'src/**'")
-    add("--host", metavar="PATTERN", help="only calls that may connect to such a host, as in a rule: '*.example.com'")
+    add("--policy", metavar="VERSION", help="only what was decided by this version of the policy")
+    add("--answer", choices=tuple(_ANSWERS), help="only answers to questions, of this kind")
+    add("--grant", nargs="?", const="", metavar="ID", help="only what this grant, or any, has let run")
+    add("--unasked", action="store_true", help="only runs for which no human was asked")
+    for name, about in _ACTS.items():
+        add(f"--{name}", metavar="PATTERN", help=f"only calls {about}")
     add("--since", type=moment, metavar="TIME", help="such as 2026-11-23, 2026-11-23T10:00, or 2h, 7d ago")
     add("--until", type=moment, metavar="TIME", help="only before this time")
     add("--text", default="", metavar="TEXT", help="only with this text in the arguments")
+    add("--calls", action="store_true", help="all records of the calls of which each option holds for some record")
     add("-n", "--last", type=int, metavar="N", help="only the last so many")
 
 
@@ -50,14 +66,58 @@ def records_from(options: argparse.Namespace, path: str | Path) -> Iterator[dict
 
     Raises: as `records_at`; `ConfigError` for a pattern that is not valid.
     """
-    equal = {name: value for name in _FILTERS if (value := getattr(options, name)) is not None}
-    wanted = Wanted(options.since or "", options.until or "~", equal, options.text, options.last)
-    if options.path is None and options.host is None:
-        yield from records_at(path, wanted)
+    equal, tests = _equal(options), list(_tests(options, path))
+    times = Wanted(options.since or "", options.until or "~")
+    if options.calls:
+        # A call is decided and answered in two records, so that each option has to hold for one of them.
+        each = [Wanted(equal={name: value}).holds for name, value in equal.items()]
+        text = [Wanted(text=options.text).holds] if options.text else []
+        yield from _of_calls(path, times, [*each, *text, *tests], options.last)
         return
-    from permitry.replay.acting import Acting, workspaces_in
+    last = None if tests else options.last
+    found = records_at(path, attrs.evolve(times, equal=equal, text=options.text, last=last))
+    found = (record for record in found if all(test(record) for test in tests))
+    yield from found if not tests or options.last is None else deque(found, options.last)
 
-    workspaces = workspaces_in(records_at(path, Wanted(equal={"event": "session"})))
-    acting = Acting.of(path=options.path, host=options.host, workspaces=workspaces)
-    found = filter(acting.holds, records_at(path, attrs.evolve(wanted, last=None)))
-    yield from found if options.last is None else deque(found, options.last)
+
+def _equal(options: argparse.Namespace) -> dict[str, Any]:
+    equal = {name: value for name in _FILTERS if (value := getattr(options, name)) is not None}
+    policy = {} if options.policy is None else {"policy_version": options.policy}
+    return {**equal, **policy, **({} if options.answer is None else {"approved": _ANSWERS[options.answer]})}
+
+
+def _tests(options: argparse.Namespace, path: str | Path) -> Iterator[Test]:
+    """Yield what is looked for in records one by one, as no store has a column for it."""
+    if options.grant is not None:
+        yield functools.partial(_is_granted, options.grant)
+    if options.unasked:
+        answered = records_at(path, Wanted(equal={"event": "answered"}))
+        asked = {_call(each) for each in answered if "grant" not in each}
+        yield lambda record: record.get("event") == "started" and _call(record) not in asked
+    patterns = {name: getattr(options, name) for name in _ACTS if getattr(options, name) is not None}
+    if patterns:
+        from permitry.replay.acting import Acting, workspaces_in
+
+        workspaces = workspaces_in(records_at(path, Wanted(equal={"event": "session"})))
+        yield from [Acting.of(name, pattern, workspaces).holds for name, pattern in patterns.items()]
+
+
+def _is_granted(name: str, record: Record) -> bool:
+    rule = str(record.get("rule") or "")
+    granted = record.get("grant") or (rule.removeprefix(_GRANT) if rule.startswith(_GRANT) else None)
+    return granted is not None and name in ("", granted)
+
+
+def _call(record: Record) -> tuple[object, object]:
+    return record.get("session"), record.get("call_id")
+
+
+def _of_calls(path: str | Path, times: Wanted, tests: Sequence[Test], last: int | None) -> Iterator[dict[str, Any]]:
+    """Yield all records of the calls of which each test holds for some record in the given time."""
+    held: dict[tuple[object, object], set[int]] = {}
+    for record in records_at(path, times):
+        if record.get("call_id") is not None:
+            held.setdefault(_call(record), set()).update(n for n, test in enumerate(tests) if test(record))
+    found = [call for call, numbers in held.items() if len(numbers) == len(tests)]
+    calls = set(found if last is None else found[max(len(found) - last, 0) :])
+    yield from (record for record in records_at(path, Wanted()) if _call(record) in calls)

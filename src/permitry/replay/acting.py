@@ -1,4 +1,4 @@
-"""Recorded calls by what they would do: the paths they touch, and the hosts they connect to."""
+"""Recorded calls by what they would do: the paths they touch or change, and the hosts they connect to."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ _ID = "asked-for"
 
 @attrs.frozen
 class Acting:
-    """Which calls touch a path, or connect to a host, as far as their recorded arguments say.
+    """Which calls touch or change a path, or connect to a host, as far as their recorded arguments say.
 
     The patterns are those of rules. What is not certain counts, as it does for a restriction.
     """
@@ -29,16 +29,17 @@ class Acting:
     workspaces: Mapping[str, str]
 
     @classmethod
-    def of(cls, *, path: str | None, host: str | None, workspaces: Mapping[str, str]) -> Self:
-        """Return the calls that do all of what is given; `workspaces` has that of each session.
+    def of(cls, key: str, pattern: str, workspaces: Mapping[str, str]) -> Self:
+        """Return the calls that touch a `path`, are `changing` one, or connect to a `host`, by a pattern of it.
+
+        `workspaces` has that of each session.
 
         Raises: `ConfigError` for a pattern that is not valid.
         """
-        when = [
-            f"when.{key} = {json.dumps([text])}" for key, text in (("path", path), ("host", host)) if text is not None
-        ]
         tools = json.dumps([name for name in shipped_names() if name.startswith("permitry:tools-")])
-        lines = ["schema = 1", f"extends = {tools}", "[[rule]]", f'id = "{_ID}"', 'effect = "block"', *when]
+        lines = ["schema = 1", f"extends = {tools}", "[[rule]]", f'id = "{_ID}"', 'effect = "block"']
+        lines += [f"when.{'path' if key == 'changing' else key} = {json.dumps([pattern])}"]
+        lines += ['when.access = ["write", "delete"]'] if key == "changing" else []
         return cls(load_rules("\n".join(lines) + "\n").policy(), workspaces)
 
     def holds(self, record: Mapping[str, Any]) -> bool:

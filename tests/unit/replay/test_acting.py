@@ -8,8 +8,8 @@ from permitry.errors import ConfigError
 from permitry.replay.acting import Acting, workspaces_in
 
 
-def _holds(tool: str, arguments: object, *, path: str | None = None, host: str | None = None) -> bool:
-    acting = Acting.of(path=path, host=host, workspaces={"s": "/w"})
+def _holds(tool: str, arguments: object, key: str, pattern: str) -> bool:
+    acting = Acting.of(key, pattern, {"s": "/w"})
     return acting.holds({"session": "s", "tool": tool, "arguments": arguments})
 
 
@@ -25,27 +25,42 @@ def _holds(tool: str, arguments: object, *, path: str | None = None, host: str |
 )
 def test_a_command_is_known_by_the_paths_it_touches(command: str, *, is_asked_for: bool) -> None:
     """In the workspace of its session; what may be such a path counts."""
-    assert _holds("run_shell", {"command": command}, path="src/**") is is_asked_for
+    assert _holds("run_shell", {"command": command}, "path", "src/**") is is_asked_for
+
+
+@pytest.mark.parametrize(
+    ("command", "is_asked_for"),
+    [
+        ("echo x > src/b", True),
+        ("rm src/a.py", True),
+        ("mv src/a.py b", True),
+        ("cat src/a.py", False),
+        ("cat src/a.py > b", False),
+        ("make src/a.o", True),
+    ],
+)
+def test_what_changes_a_path_is_known(command: str, *, is_asked_for: bool) -> None:
+    """Reading it is something else; what a program does that is not known may change it."""
+    assert _holds("run_shell", {"command": command}, "changing", "src/**") is is_asked_for
 
 
 def test_tools_of_hosts_are_known() -> None:
     """By their declarations."""
-    assert _holds("Write", {"file_path": "/w/src/a.py", "content": ""}, path="src/**")
-    assert _holds("WebFetch", {"url": "https://docs.example.com/a"}, host="*.example.com")
-    assert not _holds("WebFetch", {"url": "https://example.org/a"}, host="*.example.com")
-    assert not _holds("Write", {"file_path": "/w/src/a.py", "content": ""}, path="src/**", host="example.com")
+    assert _holds("Write", {"file_path": "/w/src/a.py", "content": ""}, "path", "src/**")
+    assert _holds("WebFetch", {"url": "https://docs.example.com/a"}, "host", "*.example.com")
+    assert not _holds("WebFetch", {"url": "https://example.org/a"}, "host", "*.example.com")
 
 
 def test_what_has_no_call_does_nothing() -> None:
     """Events without arguments, and broken ones."""
-    assert not _holds("Write", None, path="src/**")
-    assert not _holds("", {}, path="src/**")
+    assert not _holds("Write", None, "path", "src/**")
+    assert not _holds("", {}, "path", "src/**")
 
 
 def test_a_bad_pattern_is_an_error() -> None:
     """As in a rule file."""
     with pytest.raises(ConfigError):
-        _holds("Write", {}, path="")
+        _holds("Write", {}, "path", "")
 
 
 def test_the_workspace_is_that_of_the_session() -> None:
