@@ -1,6 +1,7 @@
 """`Guard`: decide, ask, answer and record the calls that a host runs itself."""
 
 import logging
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar, assert_never
 
@@ -32,14 +33,13 @@ from permitry.granted import Grants
 from permitry.outcome import Ask, Blocked, Cause, Decided, Pending, Permit, Ready, Refusal, Silence
 from permitry.questions import Questions, digest_of, not_recorded
 from permitry.rules.configured import ConfiguredRule
-from permitry.undo.first import NOTHING_KEEPS, Asked, decided_unkept, kept_first
+from permitry.undo.first import NOTHING_KEEPS, Asked, Kept, decided_unkept, kept_first
 
 __all__ = ["Guard"]
 
 Passed = TypeVar("Passed", bound=Refusal | Silence)
 
 _LOG = logging.getLogger("permitry.guard")
-_MOST_ENTRIES = 1_000
 _NO_QUESTION = "No question about this call is open, so it did not run. Make the call again if you still need it."
 
 
@@ -66,8 +66,8 @@ class Guard(Questions):
     grants: Grants | None = attrs.field(default=None, kw_only=True, repr=False)
     _outstanding: Authorizations[ToolCall] = attrs.field(factory=Authorizations, init=False, repr=False)
     _deciding: set[tuple[Asker, str | None, str]] = attrs.field(factory=set, init=False, repr=False)
-    # By the ids and digests of calls that run, as a model may give one id to several: what was kept for them.
-    _entries: dict[tuple[str | None, str], str] = attrs.field(factory=dict, init=False, repr=False)
+    # By the ids and digests of calls that may run, as a model may give one id to several: what was kept for them.
+    _entries: dict[tuple[str | None, str], Kept] = attrs.field(factory=dict, init=False, repr=False)
     _modes_seen: set[str] = attrs.field(factory=lambda: {"default"}, init=False, repr=False)
 
     def __repr__(self) -> str:
@@ -326,38 +326,33 @@ class Guard(Questions):
         """Keep what an allowed call changes; where that is not possible, return what is decided without that."""
         if decision.verdict is not Verdict.ALLOW:
             return decision
-        decision, entry = kept_first(
-            asked, decision, self.undo, str(getattr(self.recorder, "session", self.session.id))
-        )
-        if entry:
-            self._entries[asked.call.call_id, asked.call.digest] = entry
-        if len(self._entries) > _MOST_ENTRIES:
-            # Of calls that never ran.
-            del self._entries[next(iter(self._entries))]
+        decision, kept = kept_first(asked, decision, self.undo, str(getattr(self.recorder, "session", self.session.id)))
+        if kept is not None:
+            self._entries[asked.call.call_id, asked.call.digest] = kept
         return decision
 
     def _is_noted(self, call: ToolCall) -> bool:
         """Record what was kept for a call that is about to run, if anything, and return whether that worked."""
-        entry = self._entries.get((call.call_id, call.digest))
-        return entry is None or self._record("kept", call, {"entry": entry})
+        kept = self._entries.get((call.call_id, call.digest))
+        return kept is None or self._record("kept", call, {"entry": kept.entry})
 
     def _starting(self, call: ToolCall) -> None:
         """Keep again what has changed since the decision, so that this change is not undone with the call.
 
         Raises: `UndoError`, and what the recorder raises; then the call must not run.
         """
-        entry = self._entries.get((call.call_id, call.digest))
-        if entry is None or self.undo is None:
+        kept = self._entries.get((call.call_id, call.digest))
+        if kept is None or self.undo is None:
             return
-        renewed = self.undo.renew(entry)
-        if renewed != entry:
+        renewed = kept.renewed(self.undo)
+        if renewed != kept:
             self._entries[call.call_id, call.digest] = renewed
-            self.recorder.record("kept", call, entry=renewed)
+            self.recorder.record("kept", call, entry=renewed.entry)
 
     def _ended(self, call: ToolCall) -> None:
-        entry = self._entries.pop((call.call_id, call.digest), None)
-        if entry is not None and self.undo is not None:
-            self.undo.ended(entry)
+        kept = self._entries.pop((call.call_id, call.digest), None)
+        if kept is not None and self.undo is not None:
+            self.undo.ended(kept.entry)
 
     def _blocked(self, call: ToolCall, decision: Decision, cause: Cause = Cause.POLICY) -> Blocked:
         text = (
@@ -386,6 +381,9 @@ class Guard(Questions):
             if is_started:
                 self._record("finished", call, {"ok": False, "outcome": "refused", "seconds": 0.0, "error": None})
             return self._refused(call, self._declared(call, spec), changed_tool(call, decision), Cause.POLICY)
+        if decision.keeps:
+            # What was kept is remembered for as long as the call may run.
+            weakref.finalize(created, self._entries.pop, (call.call_id, call.digest), None).atexit = False
         # Side effects apply when a call may run, not when it runs: of calls begun together, each counts for the next.
         self.session.apply(call, self.policy.side_effects(call, context, spec))
         return Ready(call, decision, created, approved)

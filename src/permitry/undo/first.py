@@ -10,7 +10,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
 from permitry.errors import UndoError, safe_str
 
-__all__ = ["NOTHING_KEEPS", "Asked", "decided_unkept", "kept_first"]
+__all__ = ["NOTHING_KEEPS", "Asked", "Kept", "decided_unkept", "kept_first"]
 
 NOTHING_KEEPS = "nothing here keeps what calls change"
 _MESSAGE = "This call needs the user's confirmation before it runs, as what it changes could not be undone."
@@ -26,20 +26,39 @@ class Asked:
     spec: ToolSpec | None
 
 
-def kept_first(asked: Asked, decision: Decision, undo: Undo | None, session: str) -> tuple[Decision, str]:
-    """Return what becomes of a call that is allowed if it is kept first, and the id of what was kept.
+@attrs.frozen
+class Kept:
+    """What was kept for a call: all that it would change, under the id of an entry."""
 
-    The id is empty where nothing was kept: the call changes nothing, or the decision is another one.
+    asked: Asked
+    changes: tuple[Change, ...]
+    entry: str
+
+    def renewed(self, undo: Undo) -> "Kept":
+        """Return what is kept now that the call starts: another entry, if what is there has changed since.
+
+        Raises: `UndoError` where that is not possible, and where the call would change something else by now.
+        """
+        if _changes(self.asked) != self.changes:
+            raise UndoError("the call would change other files by now than were kept for it; make it again")
+        return attrs.evolve(self, entry=undo.renew(self.entry))
+
+
+def kept_first(asked: Asked, decision: Decision, undo: Undo | None, session: str) -> tuple[Decision, Kept | None]:
+    """Return what becomes of a call that is allowed if it is kept first, and what was kept.
+
+    That is None where the call changes nothing, or the decision is another one.
     """
     if undo is None:
-        return decided_unkept(asked, decision, NOTHING_KEEPS), ""
+        return decided_unkept(asked, decision, NOTHING_KEEPS), None
     try:
         changes = _changes(asked)
         if not changes:
-            return decision, ""
-        return decision, undo.keep(asked.call, changes, session=session, workspace=asked.context.workspace)
+            return decision, None
+        entry = undo.keep(asked.call, changes, session=session, workspace=asked.context.workspace)
+        return decision, Kept(asked, changes, entry)
     except Exception as error:  # noqa: BLE001 -- law 2: whatever fails, the call does not run for that permission
-        return decided_unkept(asked, decision, safe_str(error)), ""
+        return decided_unkept(asked, decision, safe_str(error)), None
 
 
 def _changes(asked: Asked) -> tuple[Change, ...]:

@@ -13,6 +13,7 @@ from tests.unit.undo.test_restoring import tree_of
 from permitry.actions.extract import ReadActions
 from permitry.audit.record import MemoryRecorder
 from permitry.config.load import load_policy, load_rules
+from permitry.confirm.handled import HandledCalls
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.changes import Change
@@ -24,7 +25,7 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import AuditError, ReplayError, UndoError
 from permitry.guard import Guard
 from permitry.handler import ToolHandler
-from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
+from permitry.outcome import Ask, Cause, Decided, Permit, Refusal, Silence
 from permitry.session import Session
 from permitry.undo.first import Asked, decided_unkept
 from permitry.undo.looking import Limits
@@ -126,6 +127,30 @@ def test_what_cannot_be_kept_again_does_not_run(guard: Guard, vault: Vault, work
     with pytest.raises(ReplayError):
         permit.take()
     assert len(vault.entries()) == 1
+
+
+def test_what_would_change_something_else_by_now_does_not_run(guard: Guard, work: Path) -> None:
+    """A link that was made since the decision leads to a file that was not kept."""
+    permit = _check(guard, "echo x > new")
+    assert isinstance(permit, Permit)
+    (work / "new").symlink_to("a")
+    with pytest.raises(UndoError, match="would change other files by now"):
+        permit.take()
+    assert (work / "a").read_text() == "a\n"
+
+
+def test_what_was_kept_is_remembered_for_as_long_as_the_call_may_run(vault: Vault, work: Path) -> None:
+    """However many calls were kept after it; of those that never run nothing is left."""
+    handled: HandledCalls[Decided] = HandledCalls(calls=1)
+    guard = Guard(load_policy(RULES), Session(workspace=str(work)), undo=vault, handled=handled)
+    first = _check(guard, "echo first > a", "c0")
+    for number in range(1, 5):
+        _check(guard, f"echo {number} > a", f"c{number}")
+    assert len(guard._entries) == 2  # noqa: SLF001 -- what is left over is seen nowhere else
+    assert isinstance(first, Permit)
+    with first:
+        (work / "a").write_text("first")
+    assert vault.find("1").after is not None
 
 
 def test_where_nothing_changes_nothing_is_kept(guard: Guard, vault: Vault) -> None:
