@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,17 @@ _calls = st.one_of(
     ),
 )  # fmt: skip
 
+_git_commands = st.sampled_from(
+    (
+        "git checkout -- {p}", "git checkout -- {p} {q}", "git checkout -- .", "git restore {p}", "git restore .",
+        "cd d && git checkout -q -- .", "cd d && git restore x", "git clean -f", "git clean -fd", "git clean -fdx",
+        "git clean -fX", "git clean -fd {p}", "git clean -f -d -- {p} {q}", "cd d && git clean -fdX",
+    )
+)  # fmt: skip
+_git_calls = st.builds(
+    lambda text, p, q: ("run_shell", {"command": text.format(p=p, q=q)}), _git_commands, _names, _names
+)
+
 
 def _filled(work: Path) -> None:
     (work / "d" / "e").mkdir(parents=True)
@@ -107,40 +118,88 @@ def scratch() -> Iterator[Path]:
         yield Path(folder).resolve()
 
 
+@pytest.fixture(scope="module")
+def repository(scratch: Path) -> Iterator[Path]:
+    """Yield a repository to copy: with tracked, changed, untracked and ignored files, and no settings of a user."""
+    work = scratch / "repository"
+    _filled(work)
+    (work / ".gitignore").write_text("m\n")
+    own = {"HOME": str(scratch), "GIT_CONFIG_NOSYSTEM": "1"}
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in (*own.items(), *((name, None) for name in os.environ if name.startswith("GIT_"))):
+            patched.delenv(name) if value is None else patched.setenv(name, value)
+        for words in ("init -q", "add a b d/x d/e link .gitignore", "-c user.name=n -c user.email=e commit -qm one"):
+            subprocess.run(["git", *words.split()], cwd=work, check=True)
+        shutil.rmtree(work / ".git" / "hooks")
+        (work / "a").write_text("changed\n")
+        yield work
+
+
 @settings(max_examples=_EXAMPLES)
 @given(calls=st.lists(_calls, min_size=1, max_size=6), data=st.data())
 def test_whatever_ran_is_undone_step_by_step(
     scratch: Path, calls: list[tuple[str, dict[str, object]]], data: DataObject
 ) -> None:
     """Each step leads to the tree before it, without force; and all of them done again to the tree at the end."""
+    _undone(scratch, _filled, tree_of, calls, does_again=data.draw(st.booleans()))
+
+
+@settings(max_examples=max(_EXAMPLES // 10, 40))
+@given(calls=st.lists(st.one_of(_calls, _git_calls), min_size=1, max_size=5), data=st.data())
+def test_whatever_git_did_is_undone_step_by_step(
+    repository: Path, calls: list[tuple[str, dict[str, object]]], data: DataObject
+) -> None:
+    """Among other calls; what git says of the files is as before, too. Its index also has times, which it renews."""
+
+    def copied(work: Path) -> None:
+        shutil.copytree(repository, work, symlinks=True)
+
+    _undone(repository.parent, copied, _repository_of, calls, does_again=data.draw(st.booleans()))
+
+
+def _repository_of(work: Path) -> tuple[object, bytes]:
+    tree = {path: node for path, node in tree_of(work).items() if not path.endswith(".git/index")}
+    status = ["git", "--no-optional-locks", "status", "--porcelain", "--ignored", "-uall"]
+    return tree, subprocess.run(status, cwd=work, check=True, capture_output=True).stdout
+
+
+def _undone(
+    scratch: Path,
+    fill: Callable[[Path], None],
+    seen: Callable[[Path], object],
+    calls: list[tuple[str, dict[str, object]]],
+    *,
+    does_again: bool,
+) -> None:
     folder = Path(tempfile.mkdtemp(dir=scratch))
     try:
         work = folder / "work"
-        _filled(work)
+        fill(work)
         kept = Vault(folder / "vault")
         handler = _handler(work, kept)
-        trees, steps = [tree_of(work)], []
+        trees, steps = [seen(work)], []
         for name, arguments in calls:
             before = {entry.id for entry in kept.entries()}
             outcome = handler.begin(ToolCall(name, arguments))
-            event(f"{name}: {type(outcome).__name__}")
+            shown = "git" if "git " in str(arguments.get("command")) else name
+            event(f"{shown}: {type(outcome).__name__}")
             if not isinstance(outcome, Ready):
-                assert tree_of(work) == trees[-1]
+                assert seen(work) == trees[-1]
                 continue
             handler.run(outcome)
             found = [entry.id for entry in kept.entries() if entry.id not in before]
-            assert found or tree_of(work) == trees[-1], "it changed something that was not kept"
+            assert found or seen(work) == trees[-1], "it changed something that was not kept"
             if found:
                 steps.append(found[0])
-                trees.append(tree_of(work))
+                trees.append(seen(work))
         undone = []
         for step, tree in reversed(list(zip(steps, trees, strict=False))):
             assert plan(kept, kept.find(step)).conflicts == ()
             undone.append(restore(kept, step))
-            assert tree_of(work) == tree, step
-        if data.draw(st.booleans()):
+            assert seen(work) == tree, step
+        if does_again:
             for step in reversed(undone):
                 restore(kept, step)
-            assert tree_of(work) == trees[-1]
+            assert seen(work) == trees[-1]
     finally:
         shutil.rmtree(folder)

@@ -7,6 +7,7 @@ import attrs
 
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Place, Run, Touch, Unknown, phrase
 from permitry.core.call import ToolCall
+from permitry.core.git_commands import GitCommand, git_command
 from permitry.core.spec import ToolSpec
 
 __all__ = ["Change", "Changes", "Undo", "changes_of"]
@@ -32,10 +33,14 @@ class Change:
 
 @attrs.frozen
 class Changes:
-    """All that a call would make, change or remove; `doubt` is why that is not known, None where it is certain."""
+    """All that a call would make, change or remove; `doubt` is why that is not known, None where it is certain.
+
+    A call of `git` changes what git says beforehand that it would, and nothing else.
+    """
 
     paths: tuple[Change, ...] = ()
     doubt: str | None = None
+    git: GitCommand | None = None
 
 
 class Undo(Protocol):
@@ -65,6 +70,9 @@ class Undo(Protocol):
 def changes_of(actions: Actions, tool: ToolSpec | None) -> Changes:
     """Return what a call changes; possible actions and guesses do not count, as for any permission."""
     doubt = _doubt_of(tool)
+    command = _only_git(actions.certain) if doubt is None else None
+    if command is not None:
+        return Changes(git=command)
     found: dict[Change, None] = {}
     for action in actions.certain:
         doubt = doubt or _doubt_about(action)
@@ -72,6 +80,17 @@ def changes_of(actions: Actions, tool: ToolSpec | None) -> Changes:
     if doubt is None and not found and tool is not None and not (tool.only_reads or tool.is_shell):
         doubt = "it is not declared what the tool changes"
     return Changes((), doubt) if doubt is not None else Changes(tuple(found))
+
+
+def _only_git(actions: Sequence[Action]) -> GitCommand | None:
+    """Return the command of `git` that is all that changes anything.
+
+    Of two, the first could change what the second does, and so could whatever else is changed.
+    """
+    commands = [command for each in actions if isinstance(each, Run) and (command := git_command(each)) is not None]
+    others = [each for each in actions if not (isinstance(each, Run) and git_command(each) is not None)]
+    only_read = not any(_doubt_about(each) is not None or any(_changes(each)) for each in others)
+    return commands[0] if len(commands) == 1 and only_read else None
 
 
 def _doubt_of(tool: ToolSpec | None) -> str | None:

@@ -66,7 +66,11 @@ def _changes(asked: Asked) -> tuple[Change, ...]:
     changes = changes_of(question.actions, question.tool)
     if changes.doubt is not None:
         raise UndoError(changes.doubt)
-    return changes.paths
+    if changes.git is None:
+        return changes.paths
+    from permitry.undo.git import changes_of_git  # noqa: PLC0415 -- most calls need no git
+
+    return changes_of_git(changes.git, asked.context.workspace)
 
 
 def decided_unkept(asked: Asked, decision: Decision, why: str) -> Decision:

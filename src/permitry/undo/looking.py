@@ -84,7 +84,8 @@ def _without_nested(changes: Iterable[Change]) -> list[Change]:
     """Return each path once, and none that is below a tree."""
     kept: list[Change] = []
     for change in sorted(set(changes), key=lambda each: (_order(each.path), not each.is_tree)):
-        if not any(_covers(above, change) for above in reversed(kept)):
+        # All that is below a tree comes right after it.
+        if not (kept and _covers(kept[-1], change)):
             kept.append(change)
     return kept
 

@@ -1,0 +1,88 @@
+"""The commands of `git` of which git itself can tell beforehand which files they change."""
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from permitry.core.action import Run, Word
+
+__all__ = ["GitCommand", "git_command"]
+
+_COMMANDS = {
+    "checkout": ("`git checkout` changes the repository", frozenset({"-q", "--quiet"})),
+    "restore": ("`git restore` changes the repository", frozenset({"-q", "--quiet", "-W", "--worktree"})),
+    "clean": ("`git clean` deletes files", frozenset({"-f", "--force", "-q", "--quiet", "-d", "-x", "-X"})),
+}
+"""By sub-command: why it does more than read, if that is all there is, and the options that are known here."""
+
+_FORCE = ("-f", "--force")
+_MAGIC = frozenset("*?[\\")
+
+
+@attrs.frozen
+class GitCommand:
+    """A command that brings files back from the index, or removes untracked ones.
+
+    `folder` is the one that it runs in, `options` are all of its own, each letter alone, and `paths` lead to places
+    below the folder, without wildcards; empty for the folder itself.
+    """
+
+    name: str
+    folder: str
+    options: tuple[str, ...]
+    paths: tuple[str, ...]
+
+
+def git_command(run: Run) -> GitCommand | None:
+    """Return the command that a program is, None for any other, and for one of which a part is not certain."""
+    texts = run.argv
+    name = texts[1] if texts[0] == "git" and len(texts) > 1 else ""
+    doubt, known = _COMMANDS.get(name, (None, frozenset()))
+    if doubt is None or run.doubt != doubt or run.sets or run.within or not all(map(_is_plain, run.words)):
+        return None
+    options, words, behind = _parted(texts[2:])
+    folder, paths = _folder_of(run), (*words, *behind)
+    # Before the dashes, `checkout` takes a word for a branch.
+    if folder is None or (name == "checkout" and words) or not (paths or name == "clean"):
+        return None
+    # With `-f` twice, repositories within this one are removed as well.
+    is_known = known.issuperset(options) and sum(option in _FORCE for option in options) <= 1
+    return GitCommand(name, folder, options, paths) if is_known and all(map(_is_below, paths)) else None
+
+
+def _is_plain(word: Word) -> bool:
+    return not (word.is_open or word.is_glob or word.is_home)
+
+
+def _parted(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the options, and the operands before and behind `--`."""
+    at = texts.index("--") if "--" in texts else len(texts)
+    options = tuple(option for text in texts[:at] if text.startswith("-") for option in _letters(text))
+    return options, tuple(text for text in texts[:at] if not text.startswith("-")), tuple(texts[at + 1 :])
+
+
+def _letters(text: str) -> Iterator[str]:
+    if text.startswith("--"):
+        yield text
+    else:
+        yield from (f"-{letter}" for letter in text[1:] or "-")
+
+
+def _folder_of(run: Run) -> str | None:
+    """Return the folder in which a program runs; None where none of its operands says so with certainty."""
+    for touch in run.operands.touches:
+        place, parts = touch.place, _parts(touch.place.text)
+        if place.is_certain and len(place.lexical) == 1 and _is_below(place.text):
+            return place.lexical[0].removesuffix("/" + "/".join(parts)) or "/" if parts else place.lexical[0]
+    return None
+
+
+def _is_below(path: str) -> bool:
+    """Return whether a text leads to a place below a folder, for git as for the system."""
+    parts = _parts(path)
+    is_special = path.startswith(("/", ":")) or ".." in parts or not _MAGIC.isdisjoint(path)
+    return bool(path) and not is_special and not any(part.lower() == ".git" for part in parts)
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".")]

@@ -1,0 +1,140 @@
+"""What a `git` command would change, as git itself says beforehand; only where git would start no other program."""
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from permitry.core.changes import Change
+from permitry.core.git_commands import GitCommand
+from permitry.errors import UndoError
+
+__all__ = ["changes_of_git"]
+
+_SECONDS = 10.0
+# Settings that these commands do not read, or that say only what they print, and how what they write is spelt. Those
+# of filters, hooks, other working trees, and of repositories that lack files are not here.
+_HARMLESS = (
+    "advice.", "alias.", "author.", "blame.", "branch.", "color.", "column.", "commit.", "committer.", "credential.",
+    "diff.", "difftool.", "extensions.objectformat", "fetch.", "format.", "gc.", "gpg.", "gui.", "help.", "http.",
+    "https.", "include.", "includeif.", "init.", "log.", "maintenance.", "merge.", "mergetool.", "pull.", "push.",
+    "rebase.", "rerere.", "safe.", "sendemail.", "stash.", "status.", "tag.", "url.", "user.",
+)  # fmt: skip
+_OF_CORE = frozenset(
+    {
+        "abbrev", "askpass", "attributesfile", "autocrlf", "bare", "compression", "editor", "eol", "excludesfile",
+        "filemode", "ignorecase", "logallrefupdates", "pager", "precomposeunicode", "quotepath",
+        "repositoryformatversion", "safecrlf", "sshcommand", "symlinks", "whitespace",
+    }
+)  # fmt: skip
+_OF_REMOTES = frozenset({"url", "pushurl", "fetch", "push", "tagopt", "prune", "gh-resolved"})
+_VARIABLES = (
+    "GIT_ASKPASS", "GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_NOSYSTEM", "GIT_EDITOR", "GIT_MERGE_AUTOEDIT",
+    "GIT_OPTIONAL_LOCKS", "GIT_PAGER", "GIT_SSH", "GIT_SSL_", "GIT_TERMINAL_PROMPT",
+)  # fmt: skip
+_HOOKS = ("post-checkout", "post-index-change")
+_REMOVES, _SKIPS = "Would remove ", "Would skip repository "
+_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false")
+"""Nothing is started, whatever the settings are by now, and names are given as they are."""
+
+
+def changes_of_git(command: GitCommand, workspace: str | None) -> tuple[Change, ...]:
+    """Return all that a command would change; never nothing, so that it is looked at again when it starts.
+
+    The entries of the index stay as they are, and so they are not among it.
+
+    Raises: `UndoError` where that is not certain.
+    """
+    folder = Path(os.path.realpath(command.folder))
+    if workspace is None or not folder.is_relative_to(os.path.realpath(workspace)):
+        raise UndoError("`git` would run outside of the workspace")
+    _check_environment()
+    git = _git(folder)
+    top = _checked_repository(git, folder)
+    _check_settings(git, folder)
+    found = _removed(git, folder, command) if command.name == "clean" else _listed(git, folder, top, command)
+    return (Change(str(folder)), *(Change(path, is_tree=True) for path in found))
+
+
+def _check_environment() -> None:
+    foreign = [name for name in os.environ if name.startswith("GIT_") and not name.startswith(_VARIABLES)]
+    if foreign:
+        raise UndoError(f"the variable `{foreign[0]}` may change what `git` does")
+
+
+def _git(folder: Path) -> str:
+    """Return the path of git, which is not one that an agent could have put there."""
+    found = shutil.which("git", path=os.pathsep.join(filter(os.path.isabs, os.get_exec_path())))
+    if found is None or Path(os.path.realpath(found)).is_relative_to(folder):
+        raise UndoError("`git` is not installed")
+    return found
+
+
+def _asked(git: str, folder: Path, *words: str) -> str:
+    """Return what git prints."""
+    # Nothing here writes the index, or fetches what is missing.
+    own = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
+    env, nothing = {**os.environ, **own}, subprocess.DEVNULL
+    try:
+        done = subprocess.run(  # noqa: S603 -- git itself, with words of our own and checked paths
+            [git, *words], cwd=folder, env=env, stdin=nothing, capture_output=True, timeout=_SECONDS, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UndoError(f"`git` does not say what is there: {type(error).__name__}") from error
+    return os.fsdecode(done.stdout)
+
+
+def _checked_repository(git: str, folder: Path) -> Path:
+    """Return the top of the working tree, whose repository is in an ordinary folder `.git` there.
+
+    Raises: `UndoError` for any other, and where git would run a hook.
+    """
+    top, inner, *_ = _asked(git, folder, "rev-parse", "--show-toplevel", "--absolute-git-dir").split("\n")
+    found = Path(top) / ".git"
+    if Path(inner) != found or not stat.S_ISDIR(os.lstat(found).st_mode):
+        raise UndoError("the repository is not in a folder `.git` of its working tree")
+    if any((found / "hooks" / name).exists() for name in _HOOKS):
+        raise UndoError("`git` would run a hook of the repository")
+    return Path(top)
+
+
+def _check_settings(git: str, folder: Path) -> None:
+    """Raise `UndoError` unless all settings are known not to matter, or to matter only for what is written to files."""
+    for name in filter(None, _asked(git, folder, "config", "--list", "--name-only", "-z").split("\0")):
+        if not _is_harmless(name.lower()):
+            raise UndoError(f"the setting `{name}` may change what `git` does")
+
+
+def _is_harmless(name: str) -> bool:
+    section, _, key = name.partition(".")
+    if section == "core":
+        return key in _OF_CORE
+    if section == "remote":
+        return key.rpartition(".")[2] in _OF_REMOTES
+    return name.startswith(_HARMLESS)
+
+
+def _listed(git: str, folder: Path, top: Path, command: GitCommand) -> Iterator[str]:
+    """Yield the files that come back from the index: all that are there, also those that are as they were."""
+    for line in _asked(git, folder, *_QUIET, "ls-files", "-s", "-z", "--full-name", "--", *command.paths).split("\0"):
+        about, _, name = line.partition("\t")
+        if about.startswith("160000 "):
+            raise UndoError(f"`{name}` is a repository of its own")
+        if name:
+            yield str(top / name)
+
+
+def _removed(git: str, folder: Path, command: GitCommand) -> Iterator[str]:
+    """Yield what is removed, with all that is below."""
+    options = [option for option in command.options if option in ("-d", "-x", "-X")]
+    for line in filter(None, _asked(git, folder, *_QUIET, "clean", "-n", *options, "--", *command.paths).split("\n")):
+        if line.startswith(_SKIPS):
+            continue
+        if not line.startswith(_REMOVES):
+            raise UndoError(f"`git clean` says `{line}`")
+        name = line.removeprefix(_REMOVES)
+        if name.startswith('"'):
+            raise UndoError(f"the name {name} has unusual characters")
+        yield os.path.normpath(folder / name)
