@@ -2,7 +2,9 @@
 
 import contextlib
 import errno
+import itertools
 import os
+import secrets
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -52,7 +54,7 @@ def plan(vault: Vault, entry: Entry) -> Plan:
     conflicts = [path for path in paths if _state(now, path) != _state(after, path)]
     if entry.undone_by:
         # It was interrupted: some is already as it was before, and some is gone, or half made.
-        conflicts = [path for path in conflicts if not _is_half_way(now.get(path), before.get(path))]
+        conflicts = [path for path in conflicts if not _is_half_way(now.get(path), before.get(path), entry.tokens)]
     return Plan(entry, now, before, tuple(conflicts))
 
 
@@ -73,9 +75,12 @@ def restore(vault: Vault, name: str, *, force: bool = False) -> str:
         if not undoing:
             undoing = vault.add(entry.changes, {**about_of(entry), "undoes": entry.id})
             vault.mark(entry, "undone_by", undoing)
+        # No agent can guess the names, so that none can be in the way; those of a try that was interrupted are known.
+        tokens = (*entry.tokens, secrets.token_hex(8))
+        vault.mark(entry, "tokens", " ".join(tokens))
         try:
             with opened(vault.path(entry.id), DIRECTORY) as contents:
-                _Restoring(planned, contents).run()
+                _Restoring(planned, contents, tokens).run()
         except OSError as error:
             where = f"`{error.filename}`: " if error.filename else ""
             raise UndoError(f"not all could be brought back: {where}{error.strerror or error}; try again") from error
@@ -92,8 +97,8 @@ def _why(planned: Plan) -> str:
     return f"changed since: {shown}{more}; use --force to undo it all the same"
 
 
-def _is_half_way(now: Node | None, before: Node | None) -> bool:
-    if now is None or now.kind is Kind.FOLDER or TEMPORARY in now.path:
+def _is_half_way(now: Node | None, before: Node | None, tokens: Sequence[str]) -> bool:
+    if now is None or now.kind is Kind.FOLDER or any(_start(token) in now.path for token in tokens):
         return True
     return before is not None and now.state == before.state
 
@@ -107,10 +112,17 @@ def _state(nodes: Mapping[str, Node], path: str) -> tuple[object, ...] | None:
     return None if node is None else node.state
 
 
+def _start(token: str) -> str:
+    return f"{TEMPORARY}undo-{token}-"
+
+
 @attrs.define
 class _Restoring:
     plan: Plan
     contents: int
+    tokens: Sequence[str]
+    _made: Iterator[int] = attrs.field(factory=itertools.count, init=False)
+    _swept: set[tuple[int, int]] = attrs.field(factory=set, init=False)
 
     def run(self) -> None:
         now, before = self.plan.now, self.plan.before
@@ -156,7 +168,7 @@ class _Restoring:
                 with opened(name, READ, folder=folder) as file:
                     _dress(file, node)
                 return
-            with self._temporary(folder, node) as temporary:
+            with self._temporary(folder) as temporary:
                 self._make(folder, temporary, node)
                 os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
             os.fsync(folder)
@@ -180,11 +192,10 @@ class _Restoring:
             os.fsync(file)
 
     @contextlib.contextmanager
-    def _temporary(self, folder: int, node: Node) -> Iterator[str]:
-        """Yield a name for a new file; what an interrupted run has left under it is removed."""
-        name = f"{TEMPORARY}undo-{self.plan.entry.id}-{self.plan.entry.before.index(node)}"
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=folder)
+    def _temporary(self, folder: int) -> Iterator[str]:
+        """Yield a name for a new file; what interrupted tries have left is removed."""
+        self._sweep(folder)
+        name = f"{_start(self.tokens[-1])}{next(self._made)}"
         try:
             yield name
         finally:
@@ -199,10 +210,15 @@ class _Restoring:
             _dress(file, node)
 
     def _sweep(self, folder: int) -> None:
-        """Remove what an interrupted run has left in a folder."""
-        for name in os.listdir(folder):
-            if name.startswith(f"{TEMPORARY}undo-{self.plan.entry.id}-"):
-                os.unlink(name, dir_fd=folder)
+        """Remove what interrupted tries have left in a folder, once; only files and links can be of these."""
+        status, starts = os.fstat(folder), tuple(map(_start, self.tokens[:-1]))
+        if (status.st_dev, status.st_ino) in self._swept:
+            return
+        self._swept.add((status.st_dev, status.st_ino))
+        for name in os.listdir(folder) if starts else ():
+            if name.startswith(starts):
+                with contextlib.suppress(IsADirectoryError, PermissionError):
+                    os.unlink(name, dir_fd=folder)
 
 
 def _has_content(there: Node, node: Node) -> bool:

@@ -35,7 +35,7 @@ class Entry:
 
     `before` is what was at the paths, `after` what the call has made of it, None while that is not known. `undoes` is
     the entry that this one has undone, and `undone_by` the one that undoes this; `is_undone` once all of it has come
-    back.
+    back. `tokens` are in the names of what is written before it takes its place, one for each try.
     """
 
     id: str
@@ -53,6 +53,7 @@ class Entry:
     after: tuple[Node, ...] | None = None
     undone_by: str = ""
     is_undone: bool = False
+    tokens: tuple[str, ...] = ()
 
 
 def about_of(entry: Entry) -> dict[str, Any]:
@@ -127,7 +128,7 @@ class Vault:
         try:
             head, given = map(json.loads, (folder / _MANIFEST).read_text(encoding="ascii").splitlines())
             after = _read_nodes(folder / _AFTER)
-            marks = {each: _read_text(folder / each) for each in ("undone_by", "is_undone")}
+            marks = {each: _read_text(folder / each) for each in ("undone_by", "is_undone", "tokens")}
             return _entry(name, {**head, **given}, after, marks)
         except FileNotFoundError as error:
             raise UndoError(f"there is no entry `{name}`; see `permitry undo --list`") from error
@@ -289,6 +290,7 @@ def _entry(name: str, given: dict[str, Any], after: tuple[Node, ...] | None, mar
         after=after,
         undone_by=marks["undone_by"],
         is_undone=bool(marks["is_undone"]),
+        tokens=tuple(marks["tokens"].split()),
     )
 
 

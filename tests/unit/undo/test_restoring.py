@@ -191,6 +191,48 @@ def test_what_cannot_be_written_is_reported_and_can_be_tried_again(
     assert not (work / "d").exists()
 
 
+def _interrupted(vault: Vault, name: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Begin to restore, and return the token of the names that were used."""
+    with monkeypatch.context() as broken:
+        broken.setattr(restoring, "content_of", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+        with pytest.raises(UndoError, match="try again"):
+            restore(vault, name)
+    return vault.find(name).tokens[-1]
+
+
+def test_what_is_in_the_way_of_a_name_stops_no_undo(
+    vault: Vault, keep: Keep, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent may see the names of a try that was interrupted; the next one uses others, and removes no folder."""
+    before, name = tree_of(work), keep("a")
+    (work / "a").unlink()
+    vault.ended(name)
+    token = _interrupted(vault, name, monkeypatch)
+    folder, left = work / f".permitry-undo-{token}-0", work / f".permitry-undo-{token}-1"
+    folder.mkdir()
+    (folder / "of the agent").touch()
+    left.write_text("half of it")
+    restore(vault, name)
+    assert not left.exists()
+    shutil.rmtree(folder)
+    assert tree_of(work) == before
+    assert vault.find(name).tokens[1:] != (token,)
+
+
+def test_files_with_names_like_its_own_are_left_alone(vault: Vault, keep: Keep, work: Path) -> None:
+    """They are of the user, or of another undo."""
+    names = ("d/.permitry-undo-1-0", "d/.permitry-undo-0123456789abcdef-0", ".permitry-undo-1-0")
+    for each in names:
+        (work / each).write_text("mine")
+    before, name = tree_of(work), keep("d", "a")
+    (work / "d" / "x").unlink()
+    (work / "d" / "y").unlink()
+    (work / "a").unlink()
+    vault.ended(name)
+    restore(vault, name)
+    assert tree_of(work) == before
+
+
 def test_a_damaged_copy_is_not_brought_back(vault: Vault, keep: Keep, work: Path) -> None:
     """Nothing takes the place of what is there."""
     name = keep("a")
