@@ -190,7 +190,7 @@ class ToolHandler(Guard):
                     observer = self.registry._redeem(authorized).observer  # noqa: SLF001 -- as `_redeemed` does
                     cast("RunRecord", observer).abandoned(call)
             case Pending():
-                self._interrupted(outcome, asyncio.CancelledError())
+                self._interrupted(outcome, asyncio.CancelledError.__name__)
             case Blocked():
                 pass
 

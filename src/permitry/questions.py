@@ -4,7 +4,7 @@ import contextlib
 import logging
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import attrs
 
@@ -125,17 +125,22 @@ class Questions(TurnDiffs):
         self,
         pending: Pending,
         reply: Callable[[ToolConfirmationRequest], Awaitable[object]],
-        settle: "Callable[[Callable[[], Ready | Blocked]], Coroutine[Any, Any, Ready | Blocked]]",
+        settle: "_Settle",
     ) -> Ready | Blocked:
-        if not self._is_asked(pending):
+        if not await settle(lambda: self._is_asked(pending)):
             return self._unanswered_block(pending.call, pending.decision)
         try:
             response = await reply(pending.request)
         except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
             why = f"{type(error).__name__}: {safe_str(error)}"
             return await settle(lambda: self._unanswered(pending, why))
+        except GeneratorExit as error:
+            # A coroutine that is closed may not wait for anything.
+            self._interrupted(pending, type(error).__name__)
+            raise
         except BaseException as error:
-            self._interrupted(pending, error)
+            why = type(error).__name__
+            await settle(lambda: self._interrupted(pending, why))
             raise
         return await settle(lambda: self._answered(pending, response))
 
@@ -251,10 +256,10 @@ class Questions(TurnDiffs):
                 return None
             return self._close(question, error)
 
-    def _interrupted(self, pending: Pending, error: BaseException) -> None:
+    def _interrupted(self, pending: Pending, error: str) -> None:
         """Record that the wait for an answer has ended while the question is still open."""
         if self.ledger.find(pending.pending_id) is not None:
-            details = {"pending_id": pending.pending_id, "error": type(error).__name__}
+            details = {"pending_id": pending.pending_id, "error": error}
             self._record("interrupted", pending.call, details)
 
     def _close(self, question: PendingConfirmation | Pending, error: str | None) -> Blocked:
@@ -330,6 +335,12 @@ class Questions(TurnDiffs):
         except Exception:  # noqa: BLE001 -- a sink may fail in any way, and each way means: not recorded
             return False
         return True
+
+
+class _Settle(Protocol):
+    """Returns what the work returns, which may wait for a disk."""
+
+    def __call__(self, work: Callable[[], T], /) -> Coroutine[Any, Any, T]: ...
 
 
 async def _here(work: Callable[[], T]) -> T:

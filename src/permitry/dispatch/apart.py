@@ -41,6 +41,6 @@ class Apart:
             await await_until(done, None)
         except BaseException:
             if abandoned is not None:
-                done.add_done_callback(lambda done: None if done.exception() else abandoned(done.result()))
+                start(Future(), lambda: abandoned(done.result()))
             raise
         return done.result()

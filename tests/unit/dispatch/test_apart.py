@@ -57,3 +57,27 @@ def test_what_was_abandoned_is_done_and_handed_on() -> None:
     asyncio.run(abandon())
     assert ended.wait(10)
     assert results == [True]
+
+
+def test_what_is_abandoned_at_its_very_end_is_handed_on_in_a_thread() -> None:
+    """The loop does not wait for that either."""
+    apart, go, ended = Apart(), threading.Event(), threading.Event()
+    threads: list[threading.Thread] = []
+
+    def take(_: object) -> None:
+        threads.append(threading.current_thread())
+        ended.set()
+
+    async def abandon() -> None:
+        task = asyncio.create_task(apart.run(lambda: go.wait(10), take))
+        await asyncio.sleep(0)
+        go.set()
+        # The work is done, and the loop has not seen it yet.
+        threading.Event().wait(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(abandon())
+    assert ended.wait(10)
+    assert threads[0] is not threading.main_thread()

@@ -1,14 +1,16 @@
 """The same way of a call on an event loop."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 
-from permitry.audit.record import MemoryRecorder
+from permitry.audit.record import JsonlRecorder, MemoryRecorder
 from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
@@ -167,6 +169,51 @@ def test_a_cancelled_question_stays_open(handler: ToolHandler, ran: Ran, recorde
     assert isinstance(pending, Pending)
     assert isinstance(handler.resolve(pending.pending_id, _YES), Ready)
     assert ran == []
+
+
+def test_a_cancelled_question_is_recorded_off_the_loop(
+    handler: ToolHandler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As every record is: a slow disk delays no other call."""
+    seen: list[tuple[str, bool]] = []
+    record = JsonlRecorder.record
+
+    def watched(recorder: JsonlRecorder, event: str, call: ToolCall, /, **details: object) -> None:
+        seen.append((event, threading.current_thread() is threading.main_thread()))
+        record(recorder, event, call, **details)
+
+    class Channel(_AsyncChannel):
+        async def aask(self, _: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+            await asyncio.Event().wait()
+            return _YES
+
+    async def given_up() -> None:
+        await asyncio.wait_for(handler.ahandle(_WRITE), 0.2)
+
+    monkeypatch.setattr(JsonlRecorder, "record", watched)
+    handler.channel, handler.recorder = Channel(_YES), JsonlRecorder(str(tmp_path / "audit.jsonl"))
+    with contextlib.closing(handler.recorder), pytest.raises(TimeoutError):
+        asyncio.run(given_up())
+    assert seen == [("decided", False), ("asked", False), ("interrupted", False)]
+
+
+def test_a_question_whose_coroutine_is_closed_is_recorded_at_once(
+    handler: ToolHandler, recorder: MemoryRecorder
+) -> None:
+    """Nothing can be waited for then."""
+
+    class Channel(_AsyncChannel):
+        async def aask(self, _: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+            await asyncio.sleep(0)
+            return _YES
+
+    handler.channel = Channel(_YES)
+    pending = handler.begin(_WRITE)
+    assert isinstance(pending, Pending)
+    asking = handler.aask(pending)
+    asking.send(None)
+    asking.close()
+    assert [(each["event"], each.get("error")) for each in recorder.records][2:] == [("interrupted", "GeneratorExit")]
 
 
 def test_an_async_tool_runs_on_the_loop(handler: ToolHandler, registry: ToolRegistry) -> None:
