@@ -6,6 +6,8 @@ line before and behind each run of a tool, and `made-SESSION` one before each ca
 
 `python -m tests.mixing use ADDRESS COUNT` makes COUNT calls that a grant permits, and prints how many ran.
 `python -m tests.mixing race ADDRESS NAME` answers all open questions as NAME, and prints which answers counted.
+`python -m tests.mixing claim ADDRESS SESSION CALL...` makes these calls of a session, and prints which ran.
+The last three print `ready` and wait for a line before they begin, so that several can begin at the same moment.
 """
 
 import json
@@ -14,7 +16,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from permitry.config.load import load_policy
@@ -223,13 +225,29 @@ def _waited(child: int) -> None:
 def use(address: str, count: int) -> int:
     """Return how many of so many calls ran."""
     handler = handler_of(address, f"p{os.getpid()}")
+    _await_others()
     return sum(handler.handle(ToolCall("send", {"call": f"c{number}"})).ok for number in range(count))
 
 
 def race(address: str, name: str) -> list[str]:
     """Return the questions of which the answer counted."""
     questions = questions_at(address)
-    return [each.id for each in _open(questions) if _answered(questions, each, name)]
+    found = _open(questions)
+    _await_others()
+    return [each.id for each in found if _answered(questions, each, name)]
+
+
+def claim(address: str, session: str, names: Sequence[str]) -> list[str]:
+    """Return the calls that ran."""
+    handler = handler_of(address, session)
+    _await_others()
+    return [name for name in names if handler.handle(_call(name)).ok]
+
+
+def _await_others() -> None:
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    sys.stdin.readline()
 
 
 def main(action: str, address: str, *arguments: str) -> None:
@@ -242,6 +260,8 @@ def main(action: str, address: str, *arguments: str) -> None:
             sys.stdout.write(json.dumps(use(address, int(count))))
         case "race", (name,):
             sys.stdout.write(json.dumps(race(address, name)))
+        case "claim", (session, *names):
+            sys.stdout.write(json.dumps(claim(address, session, names)))
         case _:
             raise SystemExit(__doc__)
 

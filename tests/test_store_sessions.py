@@ -24,13 +24,26 @@ LIMIT = 3_000
 
 def _started(*arguments: object) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "tests.mixing", *map(str, arguments)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def _said(processes: Iterable["subprocess.Popen[str]"]) -> list[Any]:
-    said = [(process.communicate(timeout=LIMIT)[0], process.returncode) for process in processes]
-    assert not any(status for _, status in said)
-    return [json.loads(text) for text, _ in said]
+def _raced(*commands: Iterable[object]) -> list[Any]:
+    """Return what processes print that begin at the same moment."""
+    processes = [_started(*command) for command in commands]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    return [_said(process) for process in processes]
+
+
+def _said(process: "subprocess.Popen[str]") -> Any:  # noqa: ANN401 -- JSON
+    said, _ = process.communicate(timeout=LIMIT)
+    assert not process.returncode
+    return json.loads(said)
 
 
 def _rows(address: str, query: str) -> list[dict[str, Any]]:
@@ -52,7 +65,7 @@ def _records(address: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("count", [24, pytest.param(500, marks=pytest.mark.large)])
 def test_sessions_that_are_killed_do_nothing_twice_and_forget_nothing(address: str, tmp_path: Path, count: int) -> None:
     """Nor anything without a record, while questions are answered and grants are used in other processes."""
-    assert _said([_started("kill", address, tmp_path, count, 7)]) == [count]
+    assert _said(_started("kill", address, tmp_path, count, 7)) == count
     ran = Counter(line.rpartition(" ")[0] for line in (tmp_path / "ran").read_text().splitlines() if "begins" in line)
     records, questions = _records(address), _rows(address, "SELECT * FROM question")
     _check_recorded(records, ran)
@@ -128,7 +141,7 @@ def test_eight_processes_share_the_uses_of_a_grant(address: str, count: int) -> 
     """Exactly as many calls run as it has uses; no record is lost, and none waits for ever."""
     uses = 3 * count
     add_grant(address, uses)
-    said = _said([_started("use", address, count) for _ in range(8)])
+    said = _raced(*[("use", address, count)] * 8)
     assert sum(said) == uses
     assert [grant["uses_left"] for grant in grants_at(address).store.all()] == [0]
     events = Counter((each["event"], each.get("verdict")) for each in _records(address))
@@ -136,21 +149,19 @@ def test_eight_processes_share_the_uses_of_a_grant(address: str, count: int) -> 
     assert events["decided", "confirm"] == 8 * count - uses
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(500, marks=pytest.mark.large)])
-def test_of_several_approvers_one_answers(address: str, count: int) -> None:
-    """Each question exactly once, as the store says as well; and each call runs at most once."""
+@pytest.mark.parametrize("count", [21, pytest.param(501, marks=pytest.mark.large)])
+def test_of_several_approvers_one_answers_and_of_several_processes_one_runs_the_call(address: str, count: int) -> None:
+    """Each question exactly once, as the store says as well; also where several processes go on with one session."""
+    calls = [f"s-{6 * number + 1}" for number in range(count)]
     handler = handler_of(address, "s")
-    calls = [
-        ToolCall("write", {"call": f"s-{6 * number + 1}"}, call_id=f"s-{6 * number + 1}") for number in range(count)
-    ]
-    assert all(isinstance(handler.begin(call), Pending) for call in calls)
+    assert all(isinstance(handler.begin(ToolCall("write", {"call": call}, call_id=call)), Pending) for call in calls)
+    handler.recorder.close()  # type: ignore[attr-defined]  # of a record in a store
     names = [f"approver {number}" for number in range(4)]
-    said = _said([_started("race", address, name) for name in names])
+    said = _raced(*[("race", address, name) for name in names])
     won = {question: name for name, each in zip(names, said, strict=True) for question in each}
     assert sum(map(len, said)) == len(won) == count
     assert {each["id"]: each["answered_by"] for each in _rows(address, "SELECT * FROM question")} == won
     assert not questions_at(address).open(Moment.now())
-    ran = [handler.handle(call).ok for call in calls]
-    assert ran.count(True) == sum(number % 3 < 2 for number in range(count))
-    assert not any(handler.handle(call).ok for call in calls)
-    handler.recorder.close()  # type: ignore[attr-defined]  # of a record in a store
+    ran = Counter(call for each in _raced(*[("claim", address, "s", *calls)] * 4) for call in each)
+    assert set(ran.values()) == {1}
+    assert len(ran) == sum(number % 3 < 2 for number in range(count))
