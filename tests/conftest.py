@@ -76,8 +76,8 @@ def closing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Close afterwards what `permitry.ledgers` opens."""
     opened: list[Store] = []
 
-    def open_store(name: str | Path) -> Store:
-        opened.append(store_at(name))
+    def open_store(name: str | Path, **options: float) -> Store:
+        opened.append(store_at(name, **options))
         return opened[-1]
 
     monkeypatch.setattr("permitry.ledgers.store_at", open_store)

@@ -3,14 +3,16 @@
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import attrs
+import psutil
 import pytest
 
 _OWNER = "postgres"
@@ -35,6 +37,27 @@ class Cluster:
     def stop(self, mode: str = "fast") -> None:
         """Stop it; `immediate` is a crash."""
         self._run("pg_ctl", "-w", "-m", mode, "stop")
+
+    def kill(self) -> None:
+        """Kill all of its processes."""
+        self._signal(signal.SIGKILL)
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Stop all of its processes, so that it answers nothing; connections can still be made."""
+        self._signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        main = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        # The main process first: a new one would be missing here.
+        os.kill(main, number)
+        for child in psutil.Process(main).children():
+            with suppress(psutil.NoSuchProcess):
+                child.send_signal(number)
 
     def new(self, name: str = "") -> str:
         """Return the address of a new database, in place of one with that name."""

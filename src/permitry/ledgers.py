@@ -1,6 +1,7 @@
 """The ledger in a store, and its grants: what outlasts a process, and is answered from another one.
 
-A store is named as the one of a record: the path of a file of SQLite, or the address of a PostgreSQL.
+A store is named as the one of a record: the path of a file of SQLite, or the address of a PostgreSQL. Each
+access waits at most `patience` seconds for others.
 """
 
 from collections.abc import Sequence
@@ -17,27 +18,30 @@ from permitry.store.questions import StoredQuestions
 __all__ = ["grants_at", "ledger_at", "questions_at"]
 
 
-def questions_at(store: str | Path) -> QuestionStore:
+def questions_at(store: str | Path, *, patience: float = 10.0) -> QuestionStore:
     """Return the questions in a store, which is made if it is not there.
 
     Raises: `StoreError`.
     """
-    return StoredQuestions(store_at(store))
+    return StoredQuestions(store_at(store, patience=patience))
 
 
-def ledger_at(store: str | Path, *, lifetime: float = 3600.0, approvers: Sequence[str] = ()) -> StoredLedger:
+def ledger_at(
+    store: str | Path, *, lifetime: float = 3600.0, approvers: Sequence[str] = (), patience: float = 10.0
+) -> StoredLedger:
     """Return a ledger in a store; `lifetime` in seconds, `approvers` by name, all where there are none.
 
     What is kept of a call when its question is closed has no secrets.
 
     Raises: `StoreError`.
     """
-    return StoredLedger(questions_at(store), redacted, lifetime=lifetime, approvers=tuple(approvers))
+    questions = questions_at(store, patience=patience)
+    return StoredLedger(questions, redacted, lifetime=lifetime, approvers=tuple(approvers))
 
 
-def grants_at(store: str | Path, *, principal: str | None = None) -> Grants:
+def grants_at(store: str | Path, *, principal: str | None = None, patience: float = 10.0) -> Grants:
     """Return the grants in a store, for the calls of a principal.
 
     Raises: `StoreError`.
     """
-    return Grants(StoredGrants(store_at(store)), principal)
+    return Grants(StoredGrants(store_at(store, patience=patience)), principal)

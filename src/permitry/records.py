@@ -51,20 +51,20 @@ def record_name(record: str | Path) -> str:
     return re.sub(r"//[^/]*@", "//", str(record).partition("?")[0]) if is_address(record) else str(record)
 
 
-def store_at(record: str | Path) -> Store:
-    """Return the store with this name, which is made if need be.
+def store_at(record: str | Path, *, patience: float = 10.0) -> Store:
+    """Return the store with this name, which is made if need be; its calls wait at most `patience` seconds for others.
 
     Raises: `StoreError` when it cannot be opened.
     """
     if not is_address(record):
         from permitry.store.sqlite import SqliteStore  # noqa: PLC0415 -- a hook without a store need not import it
 
-        return SqliteStore(Path(record))
+        return SqliteStore(Path(record), patience=patience)
     try:
         from permitry.store.postgres import PostgresStore  # noqa: PLC0415 -- psycopg is an extra
     except ModuleNotFoundError as error:
         raise StoreError(f"the package {error.name} is missing; install `permitry[postgres]`") from error
-    return PostgresStore(str(record))
+    return PostgresStore(str(record), patience=patience)
 
 
 def is_record(path: str | Path) -> bool:
@@ -79,14 +79,16 @@ def is_record(path: str | Path) -> bool:
     return isinstance(first, dict) and {"at", "session", "event"} <= first.keys()
 
 
-def recorder_at(path: str, *, session: str | None = None) -> LineRecorder:
+def recorder_at(path: str, *, session: str | None = None, patience: float = 10.0) -> LineRecorder:
     """Return what keeps the record at a path; without the id of a session, under a new one.
+
+    A record in a store waits at most `patience` seconds for other writers.
 
     Raises: `AuditError` when it cannot be opened or written; `StoreError`.
     """
     name = session or new_session()
     if is_store(path):
-        return StoredRecorder(store_at(path), session=name)
+        return StoredRecorder(store_at(path, patience=patience), session=name)
     return JsonlRecorder(path, session=name)
 
 

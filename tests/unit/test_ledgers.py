@@ -1,6 +1,8 @@
 """The ledger at a address: no secrets, and names of those who may answer."""
 
+import contextlib
 import json
+import time
 
 import pytest
 from tests.unit.confirm.stored_calls import CALL, YES, asked, closed, fresh, only, respond
@@ -10,7 +12,8 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import answer_to
 from permitry.errors import LedgerError
 from permitry.ledgers import grants_at, ledger_at, questions_at
-from permitry.outcome import Permit
+from permitry.outcome import Permit, Refusal
+from permitry.records import recorder_at, store_at
 from permitry.session import Session
 
 
@@ -42,3 +45,15 @@ def test_grants_are_in_the_same_store(address: str) -> None:
     grants_at(address).store.add(Grant('tools = ["write"]', digest=CALL.digest, principal="ann").row())
     other = Session(id="s2")
     assert isinstance(fresh(address, session=other, grants=grants_at(address, principal="ann")).check(CALL), Permit)
+
+
+def test_a_host_with_a_deadline_waits_no_longer_for_others(address: str) -> None:
+    """What it asks about ends in time, and is blocked."""
+    recorder = recorder_at(address, patience=0.3)
+    guard = fresh(address, recorder=recorder, ledger=ledger_at(address, patience=0.3))
+    with contextlib.closing(store_at(address)) as other, other._locked():  # type: ignore[attr-defined]  # noqa: SLF001 -- as long as a writer can
+        since = time.monotonic()
+        outcome = guard.check(CALL)
+        assert time.monotonic() - since < 2
+    assert isinstance(outcome, Refusal)
+    recorder.close()

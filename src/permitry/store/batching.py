@@ -1,8 +1,10 @@
 """One write for all calls that come at the same time."""
 
 import abc
+import contextlib
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 
 import attrs
 
@@ -22,11 +24,17 @@ class Waiting:
 
 @attrs.define(eq=False)
 class Batching(abc.ABC):
-    """Adds records: the call that comes first writes for all that wait. Thread-safe; there is no thread of its own."""
+    """Adds records: the call that comes first writes for all that wait. Thread-safe; there is no thread of its own.
 
+    A call waits at most `patience` seconds for others, of this process and of others together.
+    """
+
+    patience: float = attrs.field(default=10.0, kw_only=True)
     _queue: list[Waiting] = attrs.field(factory=list, init=False, repr=False)
     _queueing: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
     _writing: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    # When the patience of the call that has its turn ends.
+    _until: float = attrs.field(default=0.0, init=False, repr=False)
 
     def append(self, *bodies: str) -> int:
         """Add records after the last one, all of them or none, and return the number of the last.
@@ -36,17 +44,39 @@ class Batching(abc.ABC):
         waiting = Waiting(bodies)
         with self._queueing:
             self._queue.append(waiting)
-        with self._writing:
-            # The first call to get here writes for all that have come meanwhile.
-            if waiting.last is None and waiting.error is None:
-                with self._queueing:
-                    batch, self._queue = self._queue, []
-                self._write_all(batch)
+        try:
+            with self._turn():
+                # The first call to get here writes for all that have come meanwhile.
+                if waiting.last is None and waiting.error is None:
+                    with self._queueing:
+                        batch, self._queue = self._queue, []
+                    self._write_all(batch)
+        finally:
+            # Without a turn: who has given up is not to be written.
+            with self._queueing, contextlib.suppress(ValueError):
+                self._queue.remove(waiting)
         if waiting.error is not None:
             raise StoreError(str(waiting.error)) from waiting.error
         if waiting.last is None:
             raise StoreError("the write to the store was interrupted")
         return waiting.last
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Let one call at a time use the connection.
+
+        Raises: `StoreError` for one that did not get its turn.
+        """
+        until = time.monotonic() + self.patience
+        if not self._writing.acquire(timeout=self.patience):
+            raise StoreError(
+                f"the store is busy: other calls of this process have used it for {self.patience:g} seconds"
+            )
+        try:
+            self._until = until
+            yield
+        finally:
+            self._writing.release()
 
     def _write_all(self, batch: Sequence[Waiting]) -> None:
         try:

@@ -164,7 +164,7 @@ class ChainedStore(Batching, Generic[Connection]):
 
         Raises: `StoreError`.
         """
-        with self._failing("cannot write to"), self._writing, self._locked() as (connection, head):
+        with self._failing("cannot write to"), self._turn(), self._locked() as (connection, head):
             ((kept,),) = self._rows(connection, "SELECT min(number) FROM record WHERE at >= ?", (before,))
             last = head.number if kept is None else kept - 1
             gone = list(self._rows(connection, "SELECT number, hash FROM record WHERE number = ?", (last,)))

@@ -19,13 +19,14 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from permitry.errors import StoreError
 from permitry.store.batching import Waiting
+from permitry.store.bounded import BoundedConnection
 from permitry.store.chain import BrokenChainError, Head, Linked
 from permitry.store.chained import ChainedStore, kept_head
 from permitry.store.migrations import NAMES, POSTGRES
 
 __all__ = ["PostgresStore"]
 
-Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+Connection: TypeAlias = BoundedConnection
 
 _SHOWN = ("service", "host", "hostaddr", "port", "dbname")
 _OLDEST = 13_00_00
@@ -47,6 +48,9 @@ _CHAIN = f"SELECT {', '.join(_COLUMNS)} FROM record ORDER BY number"  # noqa: S6
 # So often is looked, in case that a notification is lost on its way, as by a pool of connections.
 _LISTENING = 5.0
 
+# A server that lives says itself, within `patience`, that it cannot do what it is asked; one that hangs says nothing.
+_HANGING = 1.5
+
 # A forked process must not use, nor end, what the parent has open.
 _NOT_OURS: list[Connection] = []
 
@@ -55,14 +59,14 @@ _NOT_OURS: list[Connection] = []
 class PostgresStore(ChainedStore[Connection]):
     """Records in the schema `permitry` of the database at `url`. Thread-safe, and safe in several processes.
 
-    A call waits at most `patience` seconds for the server, and as long for others that write. After a lost connection
-    the next call makes a new one.
+    A call waits at most `patience` seconds for others, of this process and of others together, as long for a new
+    connection, and one and a half times as long where the server does not answer. After a lost connection the next call
+    makes a new one.
 
     Raises: `StoreError` when there is no such database, or it is of a newer permitry.
     """
 
     url: str = attrs.field(repr=False)
-    patience: float = attrs.field(default=10.0, kw_only=True)
     name: str = attrs.field(init=False)
     """Which database it is, without a password."""
     _parameters: dict[str, Any] = attrs.field(init=False, repr=False)
@@ -125,7 +129,9 @@ class PostgresStore(ChainedStore[Connection]):
         """Yield the connection for writing; it ends where anything fails, and with it what was not committed."""
         connection = self._ready()
         try:
+            connection.until = self._until + (_HANGING - 1) * self.patience
             yield connection
+            connection.until = math.inf
         except BaseException:
             connection.close()
             raise
@@ -171,7 +177,7 @@ class PostgresStore(ChainedStore[Connection]):
 
         Raises: `StoreError`.
         """
-        with self._failing("cannot read"), self._writing, self._used() as connection:
+        with self._failing("cannot read"), self._turn(), self._used() as connection:
             yield Statements(connection)
 
     @contextlib.contextmanager
@@ -180,7 +186,7 @@ class PostgresStore(ChainedStore[Connection]):
 
         Raises: `StoreError`.
         """
-        with self._failing("cannot write to"), self._writing, self._used() as connection:
+        with self._failing("cannot write to"), self._turn(), self._used() as connection:
             connection.execute(_LOCK_OTHERS)
             yield Statements(connection)
             connection.execute("NOTIFY permitry; COMMIT")
@@ -194,6 +200,8 @@ class PostgresStore(ChainedStore[Connection]):
         """
         with self._failing("cannot read"), contextlib.closing(self._connected()) as connection:
             connection.execute("LISTEN permitry")
+            # Nothing may come for as long as no one answers.
+            connection.limit = math.inf
 
             def wait(seconds: float) -> None:
                 if not connection.closed:
@@ -247,7 +255,8 @@ class PostgresStore(ChainedStore[Connection]):
     def _connected(self) -> Connection:
         if self._is_closed:
             raise StoreError(f"the store `{self.name}` is closed")
-        connection = psycopg.connect(make_conninfo(**self._parameters), autocommit=True)
+        connection = BoundedConnection.connect(make_conninfo(**self._parameters), autocommit=True)
+        connection.limit = _HANGING * self.patience
         if connection.info.server_version < _OLDEST:
             connection.close()
             raise StoreError(f"a store needs PostgreSQL {_OLDEST // 10_000}; `{self.name}` is older")

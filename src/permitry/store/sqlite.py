@@ -37,14 +37,14 @@ _NOT_OURS: list[sqlite3.Connection] = []
 class SqliteStore(ChainedStore[sqlite3.Connection]):
     """Records in the file `path`, which only its owner may read. Thread-safe, and safe in several processes.
 
-    Missing folders are made. A call waits at most `patience` seconds for another process that writes.
+    Missing folders are made. A call waits at most `patience` seconds for others, of this process and of others
+    together, and then for the disk.
 
     Raises: `StoreError` when the file cannot be opened, is none of SQLite, or is of a newer permitry, and where all
     users can write to its folder.
     """
 
     path: Path = attrs.field(converter=Path)
-    patience: float = attrs.field(default=10.0, kw_only=True)
     _file: tuple[int, int] = attrs.field(default=(0, 0), init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -78,7 +78,7 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         Raises: `StoreError`.
         """
         # One that is opened for each question of a call would take longer than the decision.
-        with self._failing("cannot read"), self._writing:
+        with self._failing("cannot read"), self._turn():
             yield self._connected()
 
     @contextlib.contextmanager
@@ -87,7 +87,7 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
 
         Raises: `StoreError`.
         """
-        with self._failing("cannot write to"), self._writing, self._transaction() as connection:
+        with self._failing("cannot write to"), self._turn(), self._transaction() as connection:
             yield connection
 
     @contextlib.contextmanager
@@ -131,12 +131,11 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
 
         SQLite itself waits longer from one try to the next, so that of many writers one may never get its turn.
         """
-        until = time.monotonic() + self.patience
         while True:
             try:
                 connection.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > self._until:
                     raise
                 time.sleep(random.uniform(*_PAUSE))  # noqa: S311 -- so that writers do not try at the same moments
             else:

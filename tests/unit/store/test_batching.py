@@ -1,5 +1,7 @@
 """One write for calls that come together, in every store."""
 
+import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -7,6 +9,7 @@ from typing import Any
 import pytest
 from tests.unit.store.conftest import Place, body
 
+from permitry.errors import StoreError
 from permitry.store.batching import Batching
 
 
@@ -37,3 +40,28 @@ def test_an_interrupt_is_a_failure_for_those_who_wait(place: Place, monkeypatch:
             place.store.append(body(5))
     assert place.store.append(body(6)) == 6
     assert place.store.verify() == 6
+
+
+def test_no_call_waits_longer_than_its_patience(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever others of its process do; a record that was given up is not kept later."""
+    place.store.patience = 0.2
+    entered, write = threading.Event(), Batching._write_all  # noqa: SLF001 -- held up
+
+    def slow(self: Batching, batch: Sequence[Any]) -> None:
+        entered.set()
+        time.sleep(0.6)
+        write(self, batch)
+
+    monkeypatch.setattr(Batching, "_write_all", slow)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(place.store.append, body(5))
+        assert entered.wait(5)
+        since = time.monotonic()
+        with pytest.raises(StoreError, match="busy"):
+            place.store.append(body(6))
+        with pytest.raises(StoreError, match="busy"), place.store.reading():
+            pass
+        assert time.monotonic() - since < 0.6
+        assert first.result(5) == 6
+    assert place.store.append(body(7)) == 7
+    assert place.store.verify() == 7

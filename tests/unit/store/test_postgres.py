@@ -1,5 +1,6 @@
 """The store in a PostgreSQL: what can go wrong with a server. See `test_store.py` for what every store does."""
 
+import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -40,7 +41,7 @@ def test_what_a_record_is_found_by_is_verified(store: PostgresStore, url: str) -
 
 
 def test_a_lock_is_waited_for_as_long_as_there_is_patience(store: PostgresStore, url: str) -> None:
-    """Each of the calls that share a write fails, and the next ones are kept."""
+    """Each of the calls that come together fails, none after another one, and the next ones are kept."""
 
     def tried(number: int) -> str:
         try:
@@ -53,9 +54,10 @@ def test_a_lock_is_waited_for_as_long_as_there_is_patience(store: PostgresStore,
         since = time.monotonic()
         with ThreadPoolExecutor(4) as pool:
             said = list(pool.map(tried, range(4)))
-        assert time.monotonic() - since < 5
+        assert time.monotonic() - since < 2
         server.rollback()
-    assert all("lock timeout" in each for each in said)
+    assert any("lock timeout" in each for each in said)
+    assert all(re.search("lock timeout|busy|not answered in time", each) for each in said)
     assert store.append(body(6)) == 6
 
 

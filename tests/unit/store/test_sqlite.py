@@ -77,7 +77,8 @@ def test_a_failure_fails_each_of_the_calls_that_share_a_write(path: Path) -> Non
 
     with ThreadPoolExecutor(8) as pool:
         said = list(pool.map(tried, range(8)))
-    assert all("locked" in each and str(path) in each for each in said)
+    assert any("locked" in each and str(path) in each for each in said)
+    assert all("locked" in each or "busy" in each for each in said)
     blocker.execute("ROLLBACK")
     blocker.close()
     assert store.append(body(9)) == 1
