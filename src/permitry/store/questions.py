@@ -24,6 +24,10 @@ _LOOK = f"SELECT {_LIST} FROM question WHERE "  # noqa: S608 -- as above
 _IN_TIME = """((boot = ? AND boot <> '' AND steady >= ?) OR ((boot <> ? OR boot = '') AND deadline >= ?
     AND ? >= (SELECT max(coalesce(answered_at, asked_at)) FROM question)))"""
 
+# An answer counts for as long after the deadline as there was before it; then its call is not made any more.
+_NOT_TAKEN = """((boot = ? AND boot <> '' AND steady + (deadline - asked_at) < ?) OR ((boot <> ? OR boot = '')
+    AND (deadline + (deadline - asked_at) < ? OR asked_at > ?)))"""
+
 Row = Mapping[str, Any]
 Now = tuple[float, str, float]
 """The time in seconds since 1970; the name of the current run of the machine, if it has one; its length in seconds."""
@@ -100,13 +104,15 @@ class StoredQuestions:
             return bool(connection.execute(update, (now[0], name)).rowcount == 1)
 
     def expire(self, now: Now) -> list[str]:
-        """Close the questions that have no answer and can get none any more, and return their ids."""
+        """Close the questions that can get no answer any more, or whose answer counts no more, and return their ids."""
+        late = f"(answer IS NULL AND NOT {_IN_TIME}) OR (answer IS NOT NULL AND {_NOT_TAKEN})"
         with self.database.changing() as connection:
-            query = f"SELECT id FROM question WHERE closed_at IS NULL AND answer IS NULL AND NOT {_IN_TIME}"  # noqa: S608 -- as above
-            names = [name for (name,) in connection.execute(query, _in_time(now)).fetchall()]
+            query = f"SELECT id FROM question WHERE closed_at IS NULL AND ({late})"  # noqa: S608 -- as above
+            names = [name for (name,) in connection.execute(query, (*_in_time(now), *_in_time(now))).fetchall()]
             for name in names:
                 connection.execute(
-                    "UPDATE question SET closed_at = ?, call = NULL, shown = NULL WHERE id = ?", (now[0], name)
+                    "UPDATE question SET closed_at = ?, answer = NULL, call = NULL, shown = NULL WHERE id = ?",
+                    (now[0], name),
                 )
             return names
 

@@ -10,9 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.postgres import Cluster
-from tests.unit.confirm.stored_calls import CALL, NO, YES, asked, fresh, only, respond
+from tests.unit.confirm.stored_calls import CALL, NO, YES, asked, closed, fresh, only, respond
 
 from permitry.audit.redaction import redacted
+from permitry.confirm.clock import Moment
 from permitry.confirm.grants import Grant
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
@@ -148,3 +149,17 @@ def test_nothing_is_allowed_or_forgotten_while_the_server_is_away(own_postgres: 
     assert isinstance(guard.check(ToolCall("read", {}, call_id="c5")), Ask)
     assert [type(guard.check(CALL.with_id(name))) for name in ("c1", "c2")] == [Permit, Ask]
     assert isinstance(guard.answer(asks[1].id, YES), Permit)
+
+
+def test_answers_that_no_one_takes_do_not_fill_the_store_for_ever(address: str) -> None:
+    """Those of agents that never came back: each is closed when it counts no more, and not before."""
+    start, later = Moment.now(), 0.0
+    ledger = StoredLedger(questions_at(address), redacted, lifetime=10, most=1, clock=lambda: start.after(later))
+    asked(fresh(address, ledger=ledger))
+    respond(address)
+    later = 15.0
+    assert isinstance(fresh(address, ledger=ledger, session=Session(id="s2")).check(CALL), Refusal)
+    assert closed(address)[0]["closed_at"] is None
+    later = 25.0
+    assert isinstance(fresh(address, ledger=ledger, session=Session(id="s3")).check(CALL), Ask)
+    assert closed(address)[0]["answer"] is None
