@@ -4,7 +4,7 @@ import json
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psycopg
@@ -14,6 +14,8 @@ from tests.postgres import Cluster
 
 from permitry.core.call import ToolCall
 from permitry.records import recorder_at
+from permitry.store.chain import Head
+from permitry.store.sqlite import SqliteStore
 
 RULE = '[[rule]]\nid = "{0}"\neffect = "allow"\ntools = ["{0}"]\n'
 RULES = f"schema = 1\n{RULE.format('used')}{RULE.format('unused')}"
@@ -264,11 +266,30 @@ def test_a_head_is_sent_elsewhere(cli: Cli, store: Path, tmp_path: Path, monkeyp
     assert (code, "is not `https://`" in err) == (4, True)
 
 
+def test_a_head_that_is_noted_was_verified(
+    cli: Cli, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was added meanwhile was not."""
+    verify = SqliteStore.verify
+
+    def verified(self: SqliteStore, anchors: Sequence[Head] = ()) -> int:
+        count = verify(self, anchors)
+        fill(store)
+        return count
+
+    monkeypatch.setattr(SqliteStore, "verify", verified)
+    assert cli("audit", "verify", "--record", store, "--anchor", tmp_path / "heads")[0] == 0
+    assert json.loads((tmp_path / "heads").read_text())["number"] == 5
+
+
 def test_old_records_are_forgotten(cli: Cli, store: Path) -> None:
     """And the rest can be verified."""
-    assert cli("audit", "prune", "--older-than", "1d", "--record", store, "--json")[:2] == (0, '{"pruned": 0}\n')
+    assert cli("audit", "prune", "--older-than", "1d", "--record", store, "--json")[:2] == (
+        0,
+        '{"pruned": 0, "questions": 0, "grants": 0}\n',
+    )
     code, out, _ = cli("audit", "prune", "--older-than", "2100-01-01", "--record", store)
-    assert (code, out) == (0, "5 records are forgotten\n")
+    assert (code, out) == (0, "5 records, 0 closed questions and 0 grants are forgotten\n")
     assert cli("audit", "verify", "--record", store)[1].startswith("1 records, none changed")
 
 
@@ -316,7 +337,7 @@ def test_a_record_in_postgresql_is_verified_and_pruned(cli: Cli, address: str, t
     code, out, _ = cli("audit", "verify", "--record", address)
     assert (code, out) == (1, "record 2: it is not as it was written, or one before it was\n")
     code, out, _ = cli("audit", "prune", "--record", address, "--older-than", "2100-01-01")
-    assert (code, out) == (0, "5 records are forgotten\n")
+    assert (code, out) == (0, "5 records, 0 closed questions and 0 grants are forgotten\n")
 
 
 @pytest.mark.parametrize("action", ["tail", "verify"])

@@ -42,7 +42,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("export", "write the records that are asked for as JSON lines or Parquet", _export),
         ("stats", "count verdicts, rules and tools", _stats),
         ("verify", "check that no record of a store was changed or is missing", _verify),
-        ("prune", "forget the oldest records of a store; what is left can still be verified", _prune),
+        (
+            "prune",
+            "forget the oldest records, questions and grants of a store; what is left can still be verified",
+            _prune,
+        ),
     ):
         command = commands.add_parser(name, allow_abbrev=False, help=summary, description=summary)
         add = command.add_argument
@@ -184,8 +188,9 @@ def _stats(options: argparse.Namespace) -> ExitCode:
 def _verify(options: argparse.Namespace) -> ExitCode:
     store = _store(options)
     try:
-        count = store.verify([head for anchor in options.anchor for head in _anchors(anchor)])
+        # Read before, and then checked with the others: what is added meanwhile is not what was checked.
         head = store.head
+        count = store.verify([*(head for anchor in options.anchor for head in _anchors(anchor)), head])
     except BrokenChainError as error:
         print(json.dumps({"ok": False, "number": error.number, "problem": str(error)}) if options.json else str(error))
         return ExitCode.FAILED
@@ -221,10 +226,11 @@ def _anchors(anchor: str) -> list[Head]:
 def _prune(options: argparse.Namespace) -> ExitCode:
     store = _store(options)
     try:
-        count = store.prune(options.older_than, json.dumps({"at": utc_now(), "event": "pruned"}))
+        counts = dict(store.prune(options.older_than, json.dumps({"at": utc_now(), "event": "pruned"})))
     finally:
         store.close()
-    print(json.dumps({"pruned": count}) if options.json else f"{count:,} records are forgotten")
+    said = f"{counts['records']:,} records, {counts['questions']:,} closed questions and {counts['grants']:,} grants"
+    print(json.dumps({"pruned": counts.pop("records")} | counts) if options.json else f"{said} are forgotten")
     return ExitCode.OK
 
 

@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -23,6 +24,10 @@ class _Closable(Protocol):
 
 Connection = TypeVar("Connection", bound=_Closable)
 _HEAD = "SELECT number, hash FROM chain"
+# The last one is left: a clock that is behind it is not believed.
+_CLOSED = """DELETE FROM question WHERE closed_at < ? AND coalesce(answered_at, asked_at) <
+    (SELECT max(coalesce(answered_at, asked_at)) FROM question)"""
+_ENDED = "DELETE FROM permission_grant WHERE revoked_at < ? OR deadline < ? OR (uses_left = 0 AND made_at < ?)"
 
 
 @attrs.define(eq=False)
@@ -67,8 +72,8 @@ class ChainedStore(Batching, Generic[Connection]):
         """Run a query, and yield its rows as they are read."""
 
     @abc.abstractmethod
-    def _run(self, connection: Connection, statement: str, values: Sequence[object]) -> None:
-        """Run a statement that gives no rows."""
+    def _run(self, connection: Connection, statement: str, values: Sequence[object]) -> int:
+        """Run a statement that gives no rows, and return how many it changed."""
 
     @abc.abstractmethod
     def _add(self, connection: Connection, records: Sequence[Linked]) -> None:
@@ -157,26 +162,38 @@ class ChainedStore(Batching, Generic[Connection]):
                 raise BrokenChainError(number, "it was noted elsewhere, and is missing")
         return count
 
-    def prune(self, before: str, note: str) -> int:
-        """Forget the oldest records, all in front of the first that is not older than a time; return how many.
+    def prune(self, before: str, note: str) -> Mapping[str, int]:
+        """Forget the oldest records, all in front of the first that is not older than a time, and what ended before it.
 
-        `note` is a JSON object: the record of that, which is kept with the end of what was forgotten.
+        That are closed questions, and grants that count no more. Returned is how many `records`, `questions` and
+        `grants` these were. `note` is a JSON object: the record of that, which is kept with these numbers and
+        the end of the records.
 
         Raises: `StoreError`.
         """
         with self._failing("cannot write to"), self._turn(), self._locked() as (connection, head):
-            ((kept,),) = self._rows(connection, "SELECT min(number) FROM record WHERE at >= ?", (before,))
-            last = head.number if kept is None else kept - 1
-            gone = list(self._rows(connection, "SELECT number, hash FROM record WHERE number = ?", (last,)))
-            if not gone:
-                return 0
-            ((number, its_hash),) = gone
-            ((count,),) = self._rows(connection, "SELECT count(*) FROM record WHERE number <= ?", (last,))
-            said = json.loads(note) | {"up_to": number, "hash": its_hash.hex(), "records": count}
-            self._add(connection, [linked(head, json.dumps(said))])
-            self._run(connection, "DELETE FROM record WHERE number <= ?", (last,))
-            self._run(connection, "UPDATE chain SET first = ?, before = ?", (number + 1, its_hash))
-            return int(count)
+            seconds = _seconds(before)
+            counts = {
+                "records": 0,
+                "questions": self._run(connection, _CLOSED, (seconds,)),
+                "grants": self._run(connection, _ENDED, (seconds,) * 3),
+            }
+            said = json.loads(note)
+            last = self._last_before(connection, before, head)
+            if last is not None:
+                counts["records"] = self._run(connection, "DELETE FROM record WHERE number <= ?", (last.number,))
+                self._run(connection, "UPDATE chain SET first = ?, before = ?", (last.number + 1, last.hash))
+                said |= {"up_to": last.number, "hash": last.hash.hex()}
+            if any(counts.values()):
+                self._add(connection, [linked(head, json.dumps(said | counts))])
+            return counts
+
+    def _last_before(self, connection: Connection, before: str, head: Head) -> Head | None:
+        """Return the last record in front of the first one that is not older than a time, if there is one."""
+        ((kept,),) = self._rows(connection, "SELECT min(number) FROM record WHERE at >= ?", (before,))
+        number = head.number if kept is None else kept - 1
+        found = list(self._rows(connection, "SELECT number, hash FROM record WHERE number = ?", (number,)))
+        return Head(*found[0]) if found else None
 
     def _check_pruned(self, connection: Connection, before: Head) -> None:
         """Raise where the oldest records are gone, and no record says so."""
@@ -186,6 +203,12 @@ class ChainedStore(Batching, Generic[Connection]):
         notes = [json.loads(body) for (body,) in rows]
         if not any((note.get("up_to"), note.get("hash")) == (before.number, before.hash.hex()) for note in notes):
             raise BrokenChainError(before.number, "it is missing, with those before it, and no record says why")
+
+
+def _seconds(time: str) -> float:
+    """Return a time in seconds since 1970, one without a zone as UTC."""
+    moment = datetime.fromisoformat(time)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def kept_head(rows: Iterable[Any]) -> Head:

@@ -152,8 +152,8 @@ class PostgresStore(ChainedStore[Connection]):
         with connection.cursor(name="rows") as cursor:
             yield from cursor.execute(_own(query), values)
 
-    def _run(self, connection: Connection, statement: str, values: Sequence[object]) -> None:
-        connection.execute(_own(statement), values)
+    def _run(self, connection: Connection, statement: str, values: Sequence[object]) -> int:
+        return connection.execute(_own(statement), values).rowcount
 
     def _add(self, connection: Connection, records: Sequence[Linked]) -> None:
         connection.execute(_APPEND.encode(), _values([record.body for record in records]))

@@ -62,8 +62,8 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     def _rows(self, connection: sqlite3.Connection, query: str, values: Sequence[object] = ()) -> Iterator[Any]:
         return connection.execute(query, tuple(values))
 
-    def _run(self, connection: sqlite3.Connection, statement: str, values: Sequence[object]) -> None:
-        connection.execute(statement, tuple(values))
+    def _run(self, connection: sqlite3.Connection, statement: str, values: Sequence[object]) -> int:
+        return connection.execute(statement, tuple(values)).rowcount
 
     def _add(self, connection: sqlite3.Connection, records: Sequence[Linked]) -> None:
         connection.executemany(_ADD, map(attrs.astuple, records))

@@ -87,10 +87,11 @@ class Store(Database, Protocol):
         """
         ...
 
-    def prune(self, before: str, note: str) -> int:
-        """Forget the oldest records, all in front of the first that is not older than a time; return how many.
+    def prune(self, before: str, note: str) -> Mapping[str, int]:
+        """Forget the oldest records, all in front of the first that is not older than a time, and what ended before it.
 
-        `note` is a JSON object: the record of that, which is kept with the end of what was forgotten.
+        That are closed questions, and grants that count no more. Returned is how many `records`, `questions` and
+        `grants` these were. `note` is a JSON object: the record of that.
         """
         ...
 

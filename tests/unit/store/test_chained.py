@@ -86,12 +86,12 @@ def test_old_records_are_forgotten_and_the_chain_holds(place: Place) -> None:
     """What was forgotten is on the record, with its last hash."""
     store = place.store
     third = list(store.records())[2]
-    assert store.prune("2026-11-04", body(9, event="pruned")) == 3
+    assert store.prune("2026-11-04", body(9, event="pruned")) == {"records": 3, "questions": 0, "grants": 0}
     assert [record.number for record in store.records()] == [4, 5, 6]
     note = json.loads(list(store.records())[-1].body)
     assert (note["event"], note["up_to"], note["records"], note["hash"]) == ("pruned", 3, 3, third.hash.hex())
     assert store.verify() == 3
-    assert store.prune("2026-11-04", body(9, event="pruned")) == 0
+    assert not any(store.prune("2026-11-04", body(9, event="pruned")).values())
     assert store.verify([Head(3, third.hash)]) == 3
     place.change("DELETE FROM record WHERE number = 4")
     place.change("UPDATE chain SET first = 5")
@@ -106,3 +106,34 @@ def test_records_that_are_gone_without_a_word_are_found(place: Place) -> None:
     place.change("UPDATE chain SET first = 3, before = ?", record.hash)
     with pytest.raises(BrokenChainError, match="no record says why"):
         place.store.verify()
+
+
+def test_closed_questions_and_ended_grants_are_forgotten_with_the_records(new_place: Callable[[], Place]) -> None:
+    """What can still be answered, taken or used stays, and the last question, by which a clock is judged."""
+    place = new_place()
+    for name, asked_at, answer, closed_at in (
+        ("old", 10, "{}", 20), ("open", 11, None, None), ("answered", 12, "{}", None), ("new", 13, None, 2e9),
+        ("last", 14, "", 21),
+    ):  # fmt: skip
+        place.change(_QUESTION, name, asked_at, answer, closed_at)
+    for name, deadline, uses_left, revoked_at in (
+        ("old", 10, None, None), ("used", None, 0, None), ("revoked", None, None, 10), ("new", 2e9, 1, None),
+        ("ever", None, 1, None),
+    ):  # fmt: skip
+        place.change(_GRANT, name, deadline, uses_left, revoked_at)
+    assert place.store.prune("2026-11-04", body(9, event="pruned")) == {"records": 0, "questions": 1, "grants": 3}
+    with place.store.reading() as connection:
+        left = [{name for (name,) in connection.execute(f"SELECT id FROM {table}").fetchall()} for table in _TABLES]  # noqa: S608 -- ours
+    assert left == [{"open", "answered", "new", "last"}, {"new", "ever"}]
+    (note,) = (json.loads(record.body) for record in place.store.records())
+    assert (note["event"], note["questions"], note["grants"]) == ("pruned", 1, 3)
+    assert place.store.verify() == 1
+    assert not any(place.store.prune("2026-11-04", body(9, event="pruned")).values())
+    assert place.store.verify() == 1
+
+
+_TABLES = "question", "permission_grant"
+_QUESTION = """INSERT INTO question (session, agent, call_id, digest, redacted, decision, approvers, above, deadline,
+    boot, steady, id, asked_at, answer, closed_at) VALUES ('', '', '', '', '', '', '', '', 0, '', 0, ?, ?, ?, ?)"""
+_GRANT = """INSERT INTO permission_grant (rule, reason, granted_by, made_at, boot, steady, id, deadline, uses_left,
+    revoked_at) VALUES ('', '', '', 0, '', 0, ?, ?, ?, ?)"""
