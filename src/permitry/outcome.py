@@ -50,6 +50,7 @@ class Cause(enum.Enum):
 
     POLICY = "blocked"
     DECLINED = "declined"
+    RESPONDED = "responded"
     UNANSWERED = "not answered"
     BAD_EDIT = "edited into no call"
     BAD_CALL = "not a call"
@@ -155,7 +156,8 @@ class Refusal(_Outcome):
     """A call that does not run: show `text` to the model in place of a result.
 
     `rule` is the id of the rule that blocks it, or None; `decision` is None for what is not a call. With
-    `ends_session` the human wants the agent to stop.
+    `ends_session` the human wants the agent to stop. Where the cause is `RESPONDED`, a human has answered in place of
+    the tool: the text is the result, and not an error.
     """
 
     text: str
@@ -163,6 +165,11 @@ class Refusal(_Outcome):
     rule: str | None = None
     ends_session: bool = False
     decision: Decision | None = attrs.field(default=None, repr=False)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the text says why nothing came of the call; False where a human has answered in place of the tool."""
+        return self.cause is not Cause.RESPONDED
 
     @classmethod
     def of(cls, blocked: Blocked) -> Self:

@@ -231,6 +231,8 @@ class Questions(TurnDiffs):
             "instructions": response.instructions,
             "edited": response.arguments is not None,
         }
+        if response.result is not None:
+            answer |= {"responded": True, "result": response.result}
         if not self._record("answered", call, answer):
             return not_recorded(call, decision)
         if not response.is_approval:
@@ -315,6 +317,8 @@ class Questions(TurnDiffs):
         return self._declined(call, question.decision, earlier.response)
 
     def _declined(self, call: ToolCall, decision: Decision, response: ToolConfirmationResponse) -> Blocked:
+        if response.result is not None:
+            return Blocked(call, decision, ToolResult(True, response.result), Cause.RESPONDED)
         text = self.notifier.rejected(call.shown or call.tool, response)
         return Blocked(call, decision, ToolResult(False, text, ends_session=response.abort), Cause.DECLINED)
 

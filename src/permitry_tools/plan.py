@@ -128,4 +128,5 @@ def register_present_plan(registry: ToolRegistry, review: PlanReview) -> None:
 
 
 def _said(response: ToolConfirmationResponse) -> str:
-    return f"\nThe user says: {response.instructions}" if response.instructions else ""
+    words = response.instructions or response.result
+    return f"\nThe user says: {words}" if words else ""

@@ -69,6 +69,15 @@ def test_the_last_records_are_lines(cli: Cli, record: Path | str) -> None:
     assert lines[0][5:] == ["[used]", '{"path":', '"a2.txt"}']
 
 
+def test_a_line_says_who_answered_what(cli: Cli, tmp_path: Path) -> None:
+    """An approval, a rejection, or a result in place of the tool's."""
+    path = tmp_path / "audit.jsonl"
+    answers: list[dict[str, object]] = [{"approved": True}, {"approved": False}, {"approved": False, "responded": True}]
+    path.write_text("".join(json.dumps({"event": "answered", "tool": "look", **each}) + "\n" for each in answers))
+    lines = cli("audit", "tail", "--record", path)[1].splitlines()
+    assert [line.split()[2] for line in lines] == ["approved", "rejected", "responded"]
+
+
 def test_what_a_tool_is_called_cannot_draw_on_the_terminal(cli: Cli, tmp_path: Path) -> None:
     """A record is data."""
     path = tmp_path / "audit.jsonl"

@@ -259,6 +259,20 @@ def test_a_no_refuses_with_the_words_of_the_human() -> None:
     assert ended.ends_session
 
 
+@pytest.mark.parametrize("result", ["", "3 files"])
+def test_a_result_of_the_human_never_lets_the_call_run(result: str) -> None:
+    """The host shows it as the result; no budget is used and no label added."""
+    guard = _guard()
+    for name in ("write", "send"):
+        ask = _ask(guard, name)
+        refusal = guard.answer(ask.id, ToolConfirmationResponse(False, result=result))
+        assert isinstance(refusal, Refusal)
+        assert (refusal.text, refusal.cause, refusal.is_error) == (result, Cause.RESPONDED, False)
+        assert guard.check(ask.call) == refusal
+        assert attrs.evolve(refusal, cause=Cause.DECLINED).is_error
+    assert guard.session.labels == frozenset()
+
+
 def test_edited_arguments_are_decided_again() -> None:
     """And no answer lifts a block."""
     guard = _guard()

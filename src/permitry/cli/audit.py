@@ -148,7 +148,7 @@ def _line(record: Mapping[str, Any]) -> str:
     """Return a record as a line for people; of what is about no call, all that it says."""
     what = [str(record.get(name) or "") for name in ("verdict", "tool", "rule")]
     if "approved" in record:
-        what[0] = "approved" if record["approved"] else "rejected"
+        what[0] = "approved" if record["approved"] else "responded" if record.get("responded") else "rejected"
         what[2] = f"grant-{record['grant']}" if "grant" in record else f"by {record['by']}" if record.get("by") else ""
     elif "outcome" in record:
         what[0] = str(record["outcome"])

@@ -62,7 +62,7 @@ def read_answers(name: str, lines: Iterable[str]) -> AnswersChannel:
             continue
         try:
             answers.append(_answer(number, parse_json(line)))
-        except (CallError, TypeError) as error:
+        except (TypeError, ValueError) as error:
             hint = "`permitry run --unattended queue` prints the line that approves a call"
             problems.append(Problem(name, number, 1, len(line.rstrip()), str(error.args[0]), hint, line.rstrip()))
     if problems:

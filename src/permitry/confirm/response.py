@@ -23,13 +23,15 @@ _is_bool = attrs.validators.instance_of(bool)
 
 @attrs.frozen
 class ToolConfirmationResponse:
-    """A human's answer. Only `approved` without `abort` lets a call run.
+    """A human's answer. Only `approved` without `abort` and `result` lets a call run.
 
     `skip_future` asks not to be asked about the tool again, and counts only with an approval. `abort` ends the
     session. `instructions` are the human's words to the model. `arguments` replace the call's own, and the edited
-    call is decided again.
+    call is decided again. With a `result` the human answers in place of the tool, which does not run: the model gets
+    this text as what the call returned.
 
-    Raises: `TypeError` when a flag is not a bool, or `arguments` are no mapping.
+    Raises: `TypeError` when a flag is not a bool, `arguments` are not a mapping, `result` not a text; `ValueError` for
+    a `result` together with anything else.
     """
 
     approved: bool = attrs.field(validator=_is_bool)
@@ -37,12 +39,27 @@ class ToolConfirmationResponse:
     abort: bool = attrs.field(default=False, validator=_is_bool)
     instructions: str = attrs.field(default="", validator=attrs.validators.instance_of(str))
     arguments: Mapping[str, object] | None = attrs.field(default=None, kw_only=True, validator=_check_arguments)
+    result: str | None = attrs.field(
+        default=None, kw_only=True, validator=attrs.validators.optional(attrs.validators.instance_of(str))
+    )
+
+    def __attrs_post_init__(self) -> None:
+        others = ("approved", "skip_future", "abort", "instructions", "arguments")
+        if self.result is not None and (
+            given := [name for name in others if getattr(self, name) not in (False, "", None)]
+        ):
+            raise ValueError(f"a `result` answers in place of the tool, and does not go with `{given[0]}`")
 
     @property
     def is_approval(self) -> bool:
         """Whether the call may run."""
         # Compared: without attrs' validators, any text is a flag, and "no" is as true as "yes".
-        return self.approved is True and self.abort is False
+        return self.approved is True and self.abort is False and self.result is None
+
+    @property
+    def outcome(self) -> str:
+        """What it says, in a word: `approved`, `responded` or `rejected`."""
+        return "approved" if self.is_approval else "rejected" if self.result is None else "responded"
 
     @property
     def is_remembered(self) -> bool:

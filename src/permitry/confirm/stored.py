@@ -144,9 +144,13 @@ def row_of(question: StoredQuestion, request: ToolConfirmationRequest, redact: C
 
 def answer_text(response: ToolConfirmationResponse) -> str:
     """Return an answer as it is kept: the same text for the same answer."""
-    arguments = None if response.arguments is None else dict(response.arguments)
+    fields = attrs.asdict(response, recurse=False)
+    fields["arguments"] = None if response.arguments is None else dict(response.arguments)
+    if response.result is None:
+        # Versions that know of no results read all other answers.
+        del fields["result"]
     # Arguments that are not JSON are refused where the call is made of them.
-    return json.dumps({**attrs.asdict(response, recurse=False), "arguments": arguments}, sort_keys=True, default=repr)
+    return json.dumps(fields, sort_keys=True, default=repr)
 
 
 def answer_to(

@@ -188,4 +188,4 @@ def _digest_of(spec: ToolSpec | None) -> str | None:
 def _words(response: ToolConfirmationResponse) -> dict[str, Any]:
     """Return the parts of an answer that can hold a secret, as plain JSON."""
     arguments = None if response.arguments is None else parse_json(answer_text(response))["arguments"]
-    return {"instructions": response.instructions, "arguments": arguments}
+    return {"instructions": response.instructions, "arguments": arguments, "result": response.result}

@@ -120,6 +120,12 @@ def test_every_field_of_a_response_can_be_written() -> None:
     assert given == ToolConfirmationResponse(True, skip_future=True, abort=True, instructions="stop", arguments=_EDIT)
 
 
+def test_a_line_may_answer_in_place_of_the_tool() -> None:
+    """That lets nothing run, so that the id of the call is enough."""
+    given = _asked(_channel({"call_id": "c1", "approved": False, "result": "3 files"}))
+    assert given == ToolConfirmationResponse(False, result="3 files")
+
+
 def test_answers_no_one_asked_for_are_counted_by_their_lines() -> None:
     """Lines count from 1, blank ones included."""
     lines = ['{"call_id": "c1", "approved": false}', "  ", '{"call_id": "c9", "approved": false}']
@@ -146,6 +152,8 @@ def test_answers_no_one_asked_for_are_counted_by_their_lines() -> None:
         ('{"call_id": "c1", "approved": "yes"}', "'approved' must be"),
         ('{"call_id": "c1", "approved": false, "abort": 1}', "'abort' must be"),
         ('{"call_id": "c1", "approved": false, "instructions": 3}', "'instructions' must be"),
+        ('{"call_id": "c1", "approved": false, "result": 3}', "'result' must be"),
+        ('{"digest": "d", "approved": true, "result": "x"}', "in place of the tool, and does not go with `approved`"),
         ('{"call_id": "c1", "approved": true, "arguments": [1]}', "`arguments` must be an object"),
         ('{"call_id": "c1", "approved": true, "approved": false}', "the key `approved` occurs twice"),
     ],

@@ -68,3 +68,36 @@ def test_without_validators_a_text_approves_nothing() -> None:
         answers: list[Any] = [{"approved": "no"}, {"approved": True, "abort": "yes"}, {"approved": True, "abort": None}]
         assert not any(ToolConfirmationResponse(**flags).is_approval for flags in answers)
         assert not ToolConfirmationResponse(True, skip_future="no").is_remembered  # type: ignore[arg-type]
+
+
+def test_a_result_in_place_of_the_tool_lets_nothing_run() -> None:
+    """It is neither an approval nor remembered."""
+    response = ToolConfirmationResponse(False, result="42")
+    assert (response.is_approval, response.is_remembered, response.outcome) == (False, False, "responded")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"approved": True}, {"skip_future": True}, {"abort": True}, {"instructions": "no"}, {"arguments": {}}],
+    ids=lambda more: next(iter(more)),
+)
+def test_a_result_goes_with_nothing_else(more: dict[str, Any]) -> None:
+    """What a human means by both cannot be known."""
+    with pytest.raises(ValueError, match=f"does not go with `{next(iter(more))}`"):
+        ToolConfirmationResponse(**{"approved": False, "result": "", **more})
+
+
+def test_a_result_is_a_text() -> None:
+    """Whatever else a host has is not an answer."""
+    result: Any = {"rows": 3}
+    with pytest.raises(TypeError):
+        ToolConfirmationResponse(False, result=result)
+
+
+def test_without_validators_a_result_approves_nothing() -> None:
+    """Also one that is none."""
+    with attrs.validators.disabled():
+        response = ToolConfirmationResponse(False)
+        object.__setattr__(response, "approved", True)
+        object.__setattr__(response, "result", 0)
+    assert not response.is_approval

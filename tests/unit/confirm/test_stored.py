@@ -1,5 +1,6 @@
 """A question in a store, and an answer to it from elsewhere."""
 
+import json
 import time
 
 import attrs
@@ -8,7 +9,7 @@ from tests.unit.confirm.stored_calls import ASKS, CALL, YES, asked, change, clos
 
 from permitry.confirm.clock import Moment
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import answer_to
+from permitry.confirm.stored import answer_text, answer_to
 from permitry.core.call import ToolCall
 from permitry.errors import LedgerError
 from permitry.ledgers import ledger_at, questions_at
@@ -46,6 +47,25 @@ def test_guidance_and_abort_reach_the_model(address: str) -> None:
     outcome = guard.check(CALL)
     assert isinstance(outcome, Refusal)
     assert (outcome.cause, outcome.ends_session, "Use b." in outcome.text) == (Cause.DECLINED, True, True)
+
+
+def test_a_result_of_the_human_comes_from_elsewhere(address: str) -> None:
+    """Also after a restart; what is kept of it once it is taken has no secret."""
+    guard = fresh(address)
+    asked(guard)
+    respond(address, ToolConfirmationResponse(False, result="password=hunter22 of ann"))
+    outcome = guard.check(CALL)
+    assert isinstance(outcome, Refusal)
+    assert (outcome.cause, outcome.text) == (Cause.RESPONDED, "password=hunter22 of ann")
+    again = fresh(address).check(CALL)
+    assert isinstance(again, Refusal)
+    assert (again.cause, again.text) == (Cause.RESPONDED, "password=[redacted] of ann")
+    assert "hunter22" not in str(closed(address))
+
+
+def test_other_answers_are_kept_as_before_there_were_results() -> None:
+    """A process of an earlier version that shares the store reads them."""
+    assert set(json.loads(answer_text(YES))) == {"approved", "skip_future", "abort", "instructions", "arguments"}
 
 
 def test_an_edited_call_is_decided_again(address: str) -> None:

@@ -106,6 +106,46 @@ def test_all_of_an_answer_is_recorded(
     assert answered["edited"] is (arguments is not None)
 
 
+# A result in place of the tool's ----------------------------------------------------------------------------------
+
+
+def test_a_result_in_place_of_the_tools_is_what_the_model_reads(handler: ToolHandler, ask: Ask, ran: Ran) -> None:
+    """As it is, as if the call had worked; the tool does not run."""
+    pending = ask()
+    outcome = handler.resolve(pending.pending_id, ToolConfirmationResponse(False, result="3 files"))
+    assert isinstance(outcome, Blocked)
+    assert outcome.cause is Cause.RESPONDED
+    for result in (handler.run(outcome), handler.handle(pending.call)):
+        assert (result.ok, result.text) == (True, "3 files")
+    assert ran == []
+
+
+def test_a_response_is_recorded_and_nothing_else_is(handler: ToolHandler, ask: Ask, recorder: MemoryRecorder) -> None:
+    """No tool has started; an ordinary answer has no such keys."""
+    handler.resolve(ask().pending_id, ToolConfirmationResponse(False, result="3 files"))
+    assert [each["event"] for each in recorder.records] == ["decided", "asked", "answered"]
+    answered = recorder.records[-1]
+    assert (answered["approved"], answered["responded"], answered["result"]) == (False, True, "3 files")
+    handler.resolve(ask("c2").pending_id, _NO)
+    assert not recorder.records[-1].keys() & {"responded", "result"}
+
+
+def test_a_response_counts_once(handler: ToolHandler, ask: Ask, ran: Ran) -> None:
+    """No approval comes after it."""
+    pending = ask()
+    handler.resolve(pending.pending_id, ToolConfirmationResponse(False, result="x"))
+    with pytest.raises(LedgerError):
+        handler.resolve(pending.pending_id, _YES)
+    assert ran == []
+
+
+def test_a_host_of_its_own_is_shown_the_result() -> None:
+    """In `session.messages`; it must not run the tool."""
+    handler = ToolHandler()
+    assert not handler.process_confirmation(ToolConfirmationResponse(False, result="3 files"), "write")
+    assert handler.session.messages == ["3 files"]
+
+
 # "Do not ask again" -----------------------------------------------------------------------------------------------
 
 

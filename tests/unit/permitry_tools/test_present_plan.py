@@ -69,6 +69,7 @@ def test_an_approval_ends_plan_mode(present: Present, session: Session, shown: l
         (None, "There was no answer"),
         (ToolConfirmationResponse(approved=False), "did not approve"),
         (ToolConfirmationResponse(approved=False, instructions="Smaller."), "The user says: Smaller."),
+        (ToolConfirmationResponse(approved=False, result="Done."), "The user says: Done."),
         (ToolConfirmationResponse(approved=True, abort=True), "did not approve"),
         (ToolConfirmationResponse(approved=True, arguments={"plan": 5}), "do not fit: `plan`"),
         (ToolConfirmationResponse(approved=True, arguments={}), "do not fit: `plan`"),
