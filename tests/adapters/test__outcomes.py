@@ -38,7 +38,12 @@ def test_an_answer_comes_as_json() -> None:
     assert [answer_of(value).is_approval for value in (True, False)] == [True, False]
 
 
-@pytest.mark.parametrize("value", ["yes", 1, None, [True], {"approved": "yes"}, {"approved": 1}, {"yes": True}, {}])
+BOTH = {"approved": True, "result": "3 files"}
+
+
+@pytest.mark.parametrize(
+    "value", ["yes", 1, None, [True], {"approved": "yes"}, {"approved": 1}, {"yes": True}, {}, BOTH]
+)
 def test_what_cannot_be_read_is_a_no(value: object) -> None:
     """And says so."""
     answer = answer_of(value)

@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.adapters.cases import INSTEAD
 
 from permitry.audit.record import MemoryRecorder
 from permitry.capabilities import Capabilities
@@ -145,7 +146,7 @@ class _Host:
         raise NotImplementedError
 
 
-@pytest.mark.parametrize("case", conformance.CASES, ids=str)
+@pytest.mark.parametrize("case", [*conformance.CASES, INSTEAD], ids=str)
 def test_claude_code_keeps_what_the_guard_says(case: conformance.Case, tmp_path: Path) -> None:
     """In every case that it can be asked."""
     if case.needs(CAPABILITIES):

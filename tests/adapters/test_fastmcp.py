@@ -13,6 +13,7 @@ from fastmcp.client.elicitation import ElicitResult
 from fastmcp.exceptions import ToolError
 from fastmcp.server.middleware import MiddlewareContext
 from mcp import MCPError
+from tests.adapters.cases import INSTEAD
 
 from permitry.adapters.fastmcp import CAPABILITIES, GuardMiddleware
 from permitry.audit.record import MemoryRecorder
@@ -50,7 +51,8 @@ class _Host:
             response = guard.channel.ask(request)
             assert response is not None
             if not response.is_approval:
-                content = {"approved": False, "instructions": response.instructions}
+                words = {"result": response.result} if response.result else {"instructions": response.instructions}
+                content = {"approved": False, **words}
                 return ElicitResult(action="accept", content=content)
             edited = {} if response.arguments is None else {"arguments": json.dumps(response.arguments)}
             return ElicitResult(action="accept", content={"approved": True, **edited})
@@ -75,7 +77,7 @@ class _Host:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-@pytest.mark.parametrize("case", conformance.CASES, ids=str)
+@pytest.mark.parametrize("case", [*conformance.CASES, INSTEAD], ids=str)
 def test_the_server_keeps_what_the_guard_says(case: conformance.Case, mode: str) -> None:
     """In every case that it can be asked, in both eras of the protocol."""
     if case.needs(CAPABILITIES):
@@ -155,6 +157,20 @@ def test_an_edit_that_cannot_be_read_is_a_no(mode: str, edited: str) -> None:
 
     (shown,) = _called(_server(Guard(), tools.write), mode, Made("write", "a"), answer=answer)
     assert "The edited arguments could not be read." in shown
+    assert not tools.ran
+
+
+@_MODES
+@pytest.mark.parametrize("more", [{"approved": True}, {"instructions": "Leave it."}, {"arguments": "{}"}], ids=str)
+def test_a_result_goes_with_nothing_else(mode: str, more: dict[str, Any]) -> None:
+    """What the user wanted is not known, so that nothing runs."""
+    tools = Tools()
+
+    async def answer(*_: object) -> ElicitResult[Any]:
+        return ElicitResult(action="accept", content={"approved": False, "result": "by hand", **more})
+
+    (shown,) = _called(_server(Guard(), tools.write), mode, Made("write", "a"), answer=answer)
+    assert "two answers at once" in shown
     assert not tools.ran
 
 

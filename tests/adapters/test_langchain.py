@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.adapters.cases import INSTEAD
 
 from permitry.audit.record import MemoryRecorder
 from permitry.capabilities import Capabilities
@@ -91,7 +92,7 @@ class _Host:
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("case", conformance.CASES, ids=str)
+@pytest.mark.parametrize("case", [*conformance.CASES, INSTEAD], ids=str)
 def test_the_agent_keeps_what_the_guard_says(case: conformance.Case, *, is_async: bool) -> None:
     """In every case that it can be asked."""
     if case.needs(CAPABILITIES):

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.adapters.cases import INSTEAD
 
 from permitry.audit.record import MemoryRecorder
 from permitry.capabilities import Capabilities
@@ -87,7 +88,7 @@ def _never(_: object) -> ToolConfirmationResponse:
     raise NotImplementedError
 
 
-@pytest.mark.parametrize("case", conformance.CASES, ids=str)
+@pytest.mark.parametrize("case", [*conformance.CASES, INSTEAD], ids=str)
 def test_the_agent_keeps_what_the_guard_says(case: conformance.Case) -> None:
     """In every case that it can be asked."""
     if case.needs(CAPABILITIES):

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
+from tests.adapters.cases import INSTEAD
 
 from permitry.adapters.plain import CAPABILITIES, apermitted, guarded, permitted
 from permitry.audit.record import MemoryRecorder
@@ -84,7 +85,7 @@ class _Suspending(_Loop):
 
 
 @pytest.mark.parametrize("host", [_Loop(), _Suspending()], ids=["waits", "suspends"])
-@pytest.mark.parametrize("case", conformance.CASES, ids=str)
+@pytest.mark.parametrize("case", [*conformance.CASES, INSTEAD], ids=str)
 def test_a_loop_keeps_what_the_guard_says(case: conformance.Case, host: conformance.Host) -> None:
     """In every case that it can be asked."""
     if case.needs(host.capabilities):

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.adapters.cases import INSTEAD
 
 from permitry.audit.record import MemoryRecorder
 from permitry.capabilities import Capabilities
@@ -84,7 +85,7 @@ class _Host:
         return Progress((), asked, (result.all_messages_json(), result.output))
 
 
-@pytest.mark.parametrize("case", conformance.CASES, ids=str)
+@pytest.mark.parametrize("case", [*conformance.CASES, INSTEAD], ids=str)
 def test_the_agent_keeps_what_the_guard_says(case: conformance.Case) -> None:
     """In every case that it can be asked."""
     if case.needs(CAPABILITIES):

@@ -28,7 +28,7 @@ def answer_of(value: object) -> ToolConfirmationResponse:
     if isinstance(value, bool):
         return ToolConfirmationResponse(approved=value)
     if isinstance(value, Mapping):
-        with suppress(TypeError):
+        with suppress(TypeError, ValueError):
             return ToolConfirmationResponse(**value)
     return ToolConfirmationResponse(approved=False, instructions="(The answer could not be read.)")
 

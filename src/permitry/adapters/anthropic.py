@@ -38,7 +38,7 @@ def guarded(tool: Any, guard: Guard, *, server: str | None = None) -> Any:  # no
     def call(input: Any) -> Any:  # noqa: A002, ANN401 -- as the SDK names it
         with running(settled(guard.inline(guard.call(name, input, server=server)))) as run:
             if isinstance(run, Refusal):
-                raise ToolError(run.text)
+                return _shown(run)
             result = work(run.arguments)
             run.done(ok=True, result=result)
             return result
@@ -46,10 +46,20 @@ def guarded(tool: Any, guard: Guard, *, server: str | None = None) -> Any:  # no
     async def acall(input: Any) -> Any:  # noqa: A002, ANN401 -- as the SDK names it
         with running(settled(await guard.ainline(guard.call(name, input, server=server)))) as run:
             if isinstance(run, Refusal):
-                raise ToolError(run.text)
+                return _shown(run)
             result = await work(run.arguments)
             run.done(ok=True, result=result)
             return result
 
     copied.call = acall if inspect.iscoroutinefunction(work) else call
     return copied
+
+
+def _shown(refusal: Refusal) -> str:
+    """Return what a human has answered in place of the tool.
+
+    Raises: `ToolError` with the text of any other refusal.
+    """
+    if refusal.is_error:
+        raise ToolError(refusal.text)
+    return refusal.text

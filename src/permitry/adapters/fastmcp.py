@@ -41,11 +41,13 @@ _FORM = {
         "instructions": {"type": "string", "title": "What should be done instead"},
         # A form has no field for an object.
         "arguments": {"type": "string", "title": "Other arguments to run it with, as JSON"},
+        "result": {"type": "string", "title": "What the call returns, in place of the tool"},
     },
     "required": ["approved"],
 }
 _NO_ANSWER = ToolConfirmationResponse(approved=False, instructions="(The client could not ask its user.)")
 _BAD_EDIT = ToolConfirmationResponse(approved=False, instructions="(The edited arguments could not be read.)")
+_TWO_ANSWERS = ToolConfirmationResponse(approved=False, instructions="(The user gave two answers at once.)")
 
 
 class GuardMiddleware(Middleware):
@@ -86,6 +88,7 @@ class GuardMiddleware(Middleware):
             outcome = guard.answer(outcome.id, await _elicited(host, outcome))
         with running(outcome) as run:
             if isinstance(run, Refusal):
+                # Also what a human answers in place of the tool: a text does not fit the output schema of most tools.
                 raise ToolError(run.text)
             message = made.model_copy(update={"arguments": run.arguments})
             result = await call_next(context.copy(message=message))
@@ -162,6 +165,9 @@ def _response(result: object) -> ToolConfirmationResponse:
     content = result.content or {}
     is_yes = result.action == "accept" and content.get("approved") is True
     words, edited = str(content.get("instructions") or ""), content.get("arguments") or None
+    if result.action == "accept" and content.get("result"):
+        is_other = is_yes or words or edited
+        return _TWO_ANSWERS if is_other else ToolConfirmationResponse(False, result=str(content["result"]))
     if not is_yes or edited is None:
         return ToolConfirmationResponse(approved=is_yes, instructions=words)
     try:

@@ -110,8 +110,8 @@ def _permitted(request: ToolCallRequest, run: Run) -> ToolCallRequest:
 
 def _shown(refusal: Refusal, request: ToolCallRequest) -> ToolMessage:
     made = request.tool_call
-    artifact = _ENDS if refusal.ends_session else None
-    return ToolMessage(refusal.text, tool_call_id=made["id"], name=made["name"], status="error", artifact=artifact)
+    artifact, status = _ENDS if refusal.ends_session else None, "error" if refusal.is_error else "success"
+    return ToolMessage(refusal.text, tool_call_id=made["id"], name=made["name"], status=status, artifact=artifact)
 
 
 def _ended(run: Run, result: ToolMessage | Command[Any]) -> ToolMessage | Command[Any]:

@@ -54,8 +54,10 @@ class _Guarded(WrapperToolset[Any]):
     ) -> Any:  # noqa: ANN401 -- what the tool gives
         given = _as_json(tool_args)
         with running(self._settled(self.guard.call(name, given, call_id=ctx.tool_call_id), ctx)) as run:
-            if isinstance(run, Refusal):
+            if isinstance(run, Refusal) and run.is_error:
                 raise ToolFailed(run.text)
+            if isinstance(run, Refusal):
+                return run.text
             # Dates and models reach the tool as the framework has read them, unless a human has edited the call.
             permitted = tool_args if run.arguments == given else run.arguments
             result = await self.wrapped.call_tool(name, permitted, ctx, tool)
