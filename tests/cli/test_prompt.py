@@ -97,7 +97,20 @@ def test_quit_ends_the_session(ask: Ask, typed: str) -> None:
     assert ask(typed)[0] == ToolConfirmationResponse(approved=False, abort=True)
 
 
-@pytest.mark.parametrize("typed", ["", "x\n", "maybe\n"])
+@pytest.mark.parametrize("typed", ["r\n3 files\n", "RESPOND\n3 files\n", "r\n\nr\n3 files\n"])
+def test_respond_answers_in_place_of_the_tool(ask: Ask, typed: str) -> None:
+    """Without a text, the question is put again."""
+    assert ask(typed)[0] == ToolConfirmationResponse(approved=False, result="3 files")
+
+
+def test_a_plan_has_no_result(ask: Ask, request_: ToolConfirmationRequest) -> None:
+    """It is approved or not."""
+    response, shown = ask("r\ny\n", request=attrs.evolve(request_, is_plan=True))
+    assert response == ToolConfirmationResponse(approved=True)
+    assert "espond" not in shown
+
+
+@pytest.mark.parametrize("typed", ["", "x\n", "r\n", "maybe\n"])
 def test_the_end_of_input_is_no_answer(ask: Ask, typed: str) -> None:
     """Who leaves has not answered."""
     assert ask(typed)[0] is None

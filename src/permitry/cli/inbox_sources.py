@@ -72,8 +72,7 @@ class HookInbox:
         if set(question.above[:_NEAR]) & {os.getpid(), *ancestors(os.getpid())}:
             raise LedgerError(f"the question `{name}` was asked above this process, which may not answer it")
         self.questions.answer(question, response)
-        said = "approved" if response.is_approval else "rejected"
-        self._seen[name] = _shown(question, f"{said} by {by}")
+        self._seen[name] = _shown(question, f"{response.outcome} by {by}")
 
     def grant(self, name: str, seconds: float, by: str) -> None:
         """Raise: what a hook asks about is asked about each time.

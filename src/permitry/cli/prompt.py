@@ -1,4 +1,4 @@
-"""The confirmation channel of a terminal: yes, no with guidance, always, edit, explain."""
+"""The confirmation channel of a terminal: yes, no with guidance, always, edit, respond instead, explain."""
 
 import contextlib
 import io
@@ -72,9 +72,12 @@ class TerminalChannel:
         question = "leave plan mode with this plan?" if request.is_plan else "run it?"
         self._offers = self._offered(request)
         always = "/[a]lways" if self._offers else ""
-        while (line := self._line(f"{question} [y]es/[n]o{always}/[e]dit/e[x]plain/[s]how all/[q]uit: ")) is not None:
+        # Of a plan there is no result.
+        respond = "" if request.is_plan else "/[r]espond"
+        choices = f"[y]es/[n]o{always}/[e]dit{respond}/e[x]plain/[s]how all/[q]uit"
+        while (line := self._line(f"{question} {choices}: ")) is not None:
             word = line.strip().lower()
-            if word in ("a", "always") and not self._offers:
+            if (word in ("a", "always") and not always) or (word in ("r", "respond") and not respond):
                 word = ""
             response = self._answer(word, request)
             if response is not None:
@@ -97,8 +100,8 @@ class TerminalChannel:
                 return ToolConfirmationResponse(approved=False, abort=True)
             case "a" | "always" if self._is_seen:
                 return self._approved_for_good()
-            case "e" | "edit":
-                return self._edited(request)
+            case "e" | "edit" | "r" | "respond":
+                return self._edited(request) if word.startswith("e") else self._responded()
         return None
 
     def _offered(self, request: ToolConfirmationRequest) -> list[Offer]:
@@ -141,6 +144,11 @@ class TerminalChannel:
             return False
         return True
 
+    def _responded(self) -> ToolConfirmationResponse | None:
+        """Return the answer with a result of the user's own; None to go back to the question."""
+        text = self._line("what does the call return, in place of the tool? (empty: back) ")
+        return ToolConfirmationResponse(approved=False, result=text) if text else None
+
     def _help(self, word: str, request: ToolConfirmationRequest) -> None:
         match word:
             case "s" | "show" | "show all":
@@ -149,8 +157,8 @@ class TerminalChannel:
                 render.explanation(self._console, request.tool, self.explain(request.call))
             case "y" | "yes" | "a" | "always":
                 self._say("not all of it is shown yet: press s first")
-            case "e" | "edit":
-                pass  # why the edit was not used has been said
+            case "e" | "edit" | "r" | "respond":
+                pass  # why the edit was not used has been said; without a text there is no response
             case _:
                 self._say("please answer with one of the letters in brackets")
 

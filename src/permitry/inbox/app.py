@@ -129,16 +129,19 @@ class InboxApp:
         form, name = request.state.form, request.path_params["id"]
         try:
             response = _response(form)
-        except (CallError, TypeError) as error:
+        except (TypeError, ValueError) as error:
             shown = await self._found(request, login)
             page = functools.partial(question_page, shown, login, problem=f"Not answered: {error}.")
             edited = form.get("arguments") if form.get("action") == "edit" else None
-            return HTMLResponse(page(edited=edited, guidance=form.get("guidance", "")), 422)
+            return HTMLResponse(
+                page(edited=edited, guidance=form.get("guidance", ""), result=form.get("result", "")), 422
+            )
         try:
             await run_in_threadpool(self.inbox.answer, name, form.get("digest", ""), response, login.user.name)
         except LedgerError as error:
             return HTMLResponse(message_page("Not answered", f"{error}.", login=login), 409)
-        login.notice = f"The question {name} is {'approved' if response.is_approval else 'rejected'}."
+        said = response.outcome if response.result is None else "responded to"
+        login.notice = f"The question {name} is {said}."
         seconds = _AGAIN[form.get("again", "")]
         if response.is_approval and seconds is not None:
             try:
@@ -227,13 +230,19 @@ async def _static(request: Request) -> Response:
 def _response(form: dict[str, str]) -> ToolConfirmationResponse:
     """Return the answer in a form.
 
-    Raises: `CallError` or `TypeError` for what is none.
+    Raises: `CallError`, `TypeError` or `ValueError` for what is none.
     """
     action, words = form.get("action", ""), form.get("guidance", "").strip()
+    # As browsers send lines.
+    result = form.get("result", "").replace("\r\n", "\n")
     if form.get("again", "") not in _AGAIN:
         raise CallError("there is no such time")
     is_remembered = form.get("remember") == "1"
+    if (action == "respond") is not bool(result.strip()):
+        raise CallError("a text in place of the result goes with the button below it, and with no other")
     match action:
+        case "respond":
+            return ToolConfirmationResponse(False, instructions=words, result=result)
         case "reject" | "abort":
             return ToolConfirmationResponse(False, abort=action == "abort", instructions=words)
         case "approve" | "edit" if words:
@@ -247,4 +256,4 @@ def _response(form: dict[str, str]) -> ToolConfirmationResponse:
             if not isinstance(arguments, dict):
                 raise CallError("the arguments are a JSON object")
             return ToolConfirmationResponse(True, arguments=arguments)
-    raise CallError("an answer is to approve, to reject, to edit or to abort")
+    raise CallError("an answer is to approve, to reject, to edit, to respond or to abort")

@@ -98,5 +98,5 @@ def _row(record: Mapping[str, Any]) -> Html:
 
 def _outcome(record: Mapping[str, Any]) -> str:
     if "approved" in record:
-        return "approved" if record["approved"] else "rejected"
+        return "approved" if record["approved"] else "responded" if record.get("responded") else "rejected"
     return one_line(str(record.get("verdict") or record.get("outcome") or ""))

@@ -42,11 +42,11 @@ def list_page(questions: Sequence[Shown], login: Login) -> str:
 
 
 def question_page(
-    shown: Shown, login: Login, *, problem: str = "", edited: str | None = None, guidance: str = ""
+    shown: Shown, login: Login, *, problem: str = "", edited: str | None = None, guidance: str = "", result: str = ""
 ) -> str:
-    """Return the page of one question; `edited` and `guidance` are what was written in an answer that was not taken."""
+    """Return the page of one question; `edited` to `result` are what was written in an answer that was not taken."""
     said = [element("p", problem, role="alert", class_="problem")] if problem else []
-    answer = _answer(shown, login, edited=edited, guidance=guidance)
+    answer = _answer(shown, login, edited=edited, guidance=guidance, result=result)
     return framed(
         f"May `{one_line(shown.tool)}` run?", *said, *_parts(shown), element("div", answer, id="live"),
         login=login, live=f"/questions/{quote(shown.id, safe='')}/events", version=shown.outcome,
@@ -134,7 +134,7 @@ def _diff_line(line: str) -> Html:
     return element("span", f"{line}\n", class_=kind)
 
 
-def _answer(shown: Shown, login: Login, *, edited: str | None, guidance: str) -> Html:
+def _answer(shown: Shown, login: Login, *, edited: str | None, guidance: str, result: str) -> Html:
     if shown.outcome:
         said = element("p", f"This question is closed: {shown.outcome}.", class_="outcome")
         return element("section", element("h2", "Answer"), said, data_closed=True)
@@ -144,7 +144,7 @@ def _answer(shown: Shown, login: Login, *, edited: str | None, guidance: str) ->
         return _section("Answer", element("p", f"Only {', '.join(shown.approvers)} may answer this question."))
     fields = [token_field(login), element("input", type="hidden", name="digest", value=shown.digest)]
     form = element(
-        "form", *fields, *_choices(shown, guidance), *_edit(shown, edited),
+        "form", *fields, *_choices(shown, guidance), *_edit(shown, edited), _respond(result),
         method="post", action=f"/questions/{quote(shown.id, safe='')}/answer", id="answer",
     )  # fmt: skip
     return _section("Your answer", form)
@@ -180,6 +180,16 @@ def _edit(shown: Shown, edited: str | None) -> Iterator[Html]:
     yield element(
         "details", element("summary", "Edit the arguments"), element("label", "Arguments, as JSON", for_="arguments"),
         area, hint, _button("Approve with these arguments", "edit", "approve"), open=edited is not None,
+    )  # fmt: skip
+
+
+def _respond(result: str) -> Html:
+    """Return the part of the form that answers in place of the tool."""
+    area = element("textarea", f"\n{result}", id="result", name="result", rows="4", aria_describedby="result-hint")
+    hint = element("p", "The tool does not run. The model gets this text as what the call returned.", id="result-hint")
+    return element(
+        "details", element("summary", "Respond in place of the tool"), element("label", "Result", for_="result"),
+        area, hint, _button("Respond with this text", "respond"), open=result != "",
     )  # fmt: skip
 
 

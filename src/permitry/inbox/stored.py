@@ -133,7 +133,7 @@ def _summary(question: StoredQuestion, now: Moment) -> Shown:
 
 def _outcome(question: StoredQuestion, now: Moment) -> str:
     if question.response is not None:
-        said = "approved" if question.response.is_approval else "rejected"
+        said = question.response.outcome
         return f"{said} by {question.answered_by}" if question.answered_by else f"{said} where it was asked"
     if question.is_closed:
         return "closed without an answer"

@@ -10,6 +10,7 @@ from tests.unit.inbox.people import ANN, BOB, QUESTION
 from tests.unit.inbox.probes import PROBES
 from tests.unit.inbox.test_question_pages import filled
 
+from permitry.confirm.response import ToolConfirmationResponse
 from permitry.errors import StoreError
 from permitry.inbox.app import InboxApp
 from permitry.inbox.live import Live
@@ -185,9 +186,33 @@ def test_an_approval_with_words_to_the_model_is_not_taken(ann: Browser, inbox: M
     assert inbox.answers == []
 
 
+def test_a_result_in_place_of_the_tools_can_be_given(ann: Browser, inbox: MemoryInbox) -> None:
+    """With its lines as they were written."""
+    assert ann.answer("respond", result=" 3 files\r\n4 folders").status_code == 303
+    assert inbox.answers[0][1] == ToolConfirmationResponse(False, result=" 3 files\n4 folders")
+    assert "The question q1 is responded to." in ann.get("/").text
+
+
+@pytest.mark.parametrize(
+    ("action", "fields"),
+    [
+        ("respond", {}), ("respond", {"result": " "}), ("respond", {"result": "<b>3", "guidance": "x"}),
+        *((action, {"result": "<b>3"}) for action in ("approve", "reject", "abort", "edit")),
+    ],
+)  # fmt: skip
+def test_a_result_goes_with_its_own_button(
+    ann: Browser, inbox: MemoryInbox, action: str, fields: dict[str, str]
+) -> None:
+    """Nothing that was written is lost."""
+    response = ann.answer(action, **{"arguments": "{}", **fields})
+    assert response.status_code == 422
+    assert ("&lt;b&gt;3</textarea>" in response.text) is ("<b>3" in fields.values())
+    assert inbox.answers == []
+
+
 @pytest.mark.parametrize("action", ["", "APPROVE", "yes", "allow"])
 def test_an_unknown_answer_is_none(ann: Browser, inbox: MemoryInbox, action: str) -> None:
-    """Nothing but the four words counts."""
+    """Nothing but the five words counts."""
     assert ann.answer(action).status_code == 422
     assert inbox.answers == []
 

@@ -53,6 +53,12 @@ def test_the_newest_event_is_the_first(path: Path) -> None:
     assert text.index("approved") < text.index("asked") < text.index("decided")
 
 
+def test_a_result_in_place_of_the_tools_is_no_rejection() -> None:
+    """Nor an approval."""
+    record = {"number": 1, "event": "answered", "approved": False, "responded": True}
+    assert "responded" in read(page_of([record])).text
+
+
 def test_events_are_filtered(path: Path) -> None:
     """As `permitry audit query` does, and the form keeps what was asked for."""
     for query, count in (

@@ -32,7 +32,7 @@ def pages(text: str) -> list[str]:
     return [
         list_page([shown], attrs.evolve(other)),
         question_page(shown, attrs.evolve(other)),
-        question_page(shown, LOGIN, problem=text, edited=text, guidance=text),
+        question_page(shown, LOGIN, problem=text, edited=text, guidance=text, result=text),
         question_page(attrs.evolve(shown, approvers=[text]), LOGIN),
         question_page(attrs.evolve(shown, outcome=text), LOGIN),
         question_page(shown, Login(EVE, 0.0)),
