@@ -11,7 +11,7 @@ from permitry.audit.record import user_name
 from permitry.cli.inputs import tell
 from permitry.cli.prompt import TerminalChannel, edit_in_editor, open_terminal
 from permitry.config.default import create_default_authorization_policy
-from permitry.config.folders import user_state
+from permitry.config.layers import default_store
 from permitry.confirm.clock import Moment
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
@@ -33,7 +33,7 @@ def open_store(name: str | None) -> "StoreInbox":
 
     Raises: `PermitryError` when it cannot be opened.
     """
-    place = user_state() / "permitry.db" if name is None else name
+    place = default_store() if name is None else name
     if is_address(place) or Path(place).exists():
         return StoreInbox(questions_at(place))
     if name is not None:

@@ -14,7 +14,7 @@ from permitry.audit.record import user_name
 from permitry.cli.always import Always
 from permitry.cli.approve_stored import check_asker, check_terminal
 from permitry.cli.main import ExitCode
-from permitry.config.folders import user_state
+from permitry.config.layers import default_store
 from permitry.config.lint import lint
 from permitry.config.load import load_rules
 from permitry.confirm.clock import Moment
@@ -223,7 +223,7 @@ def _grants(options: argparse.Namespace) -> GrantStore:
 
 def _place(options: argparse.Namespace) -> str | Path:
     place: str | None = options.store
-    return user_state() / "permitry.db" if place is None else place
+    return default_store() if place is None else place
 
 
 def _seconds(text: str) -> float:

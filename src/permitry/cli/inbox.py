@@ -11,7 +11,7 @@ from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.config.default import create_default_authorization_policy
 from permitry.config.folders import user_state
-from permitry.config.layers import default_record
+from permitry.config.layers import default_record, default_store
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
@@ -85,7 +85,7 @@ def _user(text: str) -> tuple[str, str]:
 def _store(name: str | None) -> str | Path:
     if name is not None and not is_address(name) and not Path(name).exists():
         raise PermitryError(f"there is no store `{name}`")
-    return user_state() / "permitry.db" if name is None else name
+    return default_store() if name is None else name
 
 
 def _explained(call: ToolCall) -> Explanation:

@@ -12,7 +12,7 @@ from permitry.config.origin import Origin
 if TYPE_CHECKING:
     from permitry.config.trust import TrustStore
 
-__all__ = ["ADMIN_FILE", "PROJECT_FILE", "default_record", "find_layers", "find_project"]
+__all__ = ["ADMIN_FILE", "PROJECT_FILE", "default_record", "default_store", "find_layers", "find_project"]
 
 ADMIN_FILE = Path("/etc/permitry/rules.toml")
 
@@ -55,6 +55,11 @@ def _origin_of(project: Path, trust: "TrustStore | None") -> Origin:
 def default_record() -> Path:
     """Return the default path of the record: `audit.jsonl` in the user's state folder."""
     return user_state() / "audit.jsonl"
+
+
+def default_store() -> Path:
+    """Return the default path of the store: `permitry.db` in the user's state folder."""
+    return user_state() / "permitry.db"
 
 
 def find_project(workspace: Path) -> Path | None:

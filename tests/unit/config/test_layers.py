@@ -7,7 +7,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from permitry.config.layers import PROJECT_FILE, default_record, find_layers, find_project
+from permitry.config.layers import PROJECT_FILE, default_record, default_store, find_layers, find_project
 from permitry.config.load import Origin, RuleSet, load_rules
 from permitry.config.trust import TrustStore
 from permitry.core.call import ToolCall
@@ -103,6 +103,12 @@ def test_the_record_goes_where_the_system_keeps_state(tmp_path: Path, monkeypatc
     """Unless told otherwise, the record is a file in the user's state folder."""
     monkeypatch.setattr("platformdirs.user_state_path", lambda name: tmp_path / name)
     assert default_record() == tmp_path / "permitry" / "audit.jsonl"
+
+
+def test_the_store_is_one_file_where_the_system_keeps_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless another is named, the store is a file in the user's state folder."""
+    monkeypatch.setattr("platformdirs.user_state_path", lambda name: tmp_path / name)
+    assert default_store() == tmp_path / "permitry" / "permitry.db"
 
 
 def test_the_projects_file_is_found_from_a_folder_deep_inside(house: House) -> None:
