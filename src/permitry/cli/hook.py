@@ -9,18 +9,23 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import attrs
+
 from permitry.cli.inputs import add_rules_option
 from permitry.errors import CallError, PermitryError, safe_str
 from permitry.hooks.answering import HOSTS, Options, answer, host_named
 from permitry.hooks.host import Reply
 from permitry.hooks.policies import Policies
 from permitry.hooks.request import LARGEST, HandedOverError, Request, limit
+from permitry.hooks.stores import Stores
 from permitry.hooks.supervising import DEADLINE, supervised
 
 __all__ = ["configure"]
 
 _WAIT = 60.0
 _LONGEST_WAIT = 1800
+_STORE = "a file `.db`, or the address of a PostgreSQL; default: permitry.db in your state folder"
+_LONGEST_PATIENCE = 10.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +59,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     ask = "what becomes of questions that the host cannot ask: refuse (the default), or wait[=SECONDS] for an answer"
     add("--ask", type=_seconds, default=0, metavar="refuse|wait", help=ask)
     add("--deadline", type=float, metavar="SECONDS", help="block what takes longer; default: 20")
-    add("--record", metavar="FILE", help="the file to append the record to; default: audit.jsonl in your state folder")
+    add("--store", metavar="STORE", help=f"what keeps record, questions and grants: {_STORE}")
+    add("--record", metavar="FILE", help="another store, or a file, that the record is added to; default: the store")
 
 
 def _seconds(text: str) -> float:
@@ -70,7 +76,7 @@ def _seconds(text: str) -> float:
 
 def execute(options: argparse.Namespace) -> int:
     """Read the payload from standard input, and print the reply."""
-    own = Options(options.rules, options.grant, options.record, options.ask)
+    own = _options(options)
     work = functools.partial(_answered, options.host, own)
     if options.start_resident:
         # Others may wait for it. Whatever becomes of it, this call is answered here.
@@ -112,11 +118,12 @@ def _reside(_: argparse.Namespace) -> int:
     if not sys.flags.isolated:
         # What answers all later calls must not be what the environment of one of them says.
         raise PermitryError("the resident is started by the installed hook, as `python -I -m permitry hook resident`")
-    Resident(place(), functools.partial(respond, Policies(RuleMemory()))).run()
+    stores = Stores(is_kept=True)
+    Resident(place(), functools.partial(respond, Policies(RuleMemory()), stores), stores.close).run()
     return 0
 
 
-def respond(policies: Policies, request: Request) -> Reply:
+def respond(policies: Policies, stores: Stores, request: Request) -> Reply:
     """Return the reply to a request, as the hook in process gives it.
 
     Raises: `HandedOverError` when another process waits for a human.
@@ -127,9 +134,13 @@ def respond(policies: Policies, request: Request) -> Reply:
     fail, total = _fail(options), _total(options)
 
     def wait() -> None:
+        # INVARIANT: a store of SQLite that is open must not be carried into another process.
+        stores.close()
         request.hand_over(total)
 
-    own = Options(options.rules, options.grant, options.record, options.ask, request.process, policies, wait)
+    own = attrs.evolve(
+        _options(options), process=request.process, policies=policies, stores=stores, before_waiting=wait
+    )
     try:
         limit(total)
         environ = {**os.environ, "PWD": str(Path.cwd())}
@@ -151,6 +162,15 @@ def _parsed(words: tuple[str, ...]) -> argparse.Namespace | str:
     except SystemExit:
         return said.getvalue().strip()
     return options if options.execute is execute else "the resident answers hosts, and nothing else"
+
+
+def _options(options: argparse.Namespace) -> Options:
+    """Return how a hook is to answer; a store that is locked is given up in time to say so."""
+    deadline = DEADLINE if options.deadline is None else options.deadline
+    return Options(
+        options.rules, options.grant, options.record, options.ask, store=options.store,
+        patience=min(_LONGEST_PATIENCE, deadline / 4),
+    )  # fmt: skip
 
 
 def _total(options: argparse.Namespace) -> float:

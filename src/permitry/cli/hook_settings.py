@@ -57,17 +57,18 @@ def _options(options: argparse.Namespace) -> list[str]:
         words += ["--ask", f"wait={options.ask:g}"]
     if options.deadline is not None:
         words += ["--deadline", f"{options.deadline:g}"]
-    if options.record is not None:
-        words += ["--record", _record(options.record)]
+    for name in ("store", "record"):
+        if getattr(options, name) is not None:
+            words += [f"--{name}", _record(f"--{name}", getattr(options, name))]
     return words
 
 
-def _record(record: str) -> str:
+def _record(option: str, record: str) -> str:
     """Return what names a record in settings, which others may read: no password."""
     if not is_address(record):
         return str(Path(record).absolute())
     if re.search(r"//[^/@]*:[^/]*@|[?&]password=", record):
-        raise PermitryError("settings may be read by others: keep the password of --record in `~/.pgpass`")
+        raise PermitryError(f"settings may be read by others: keep the password of {option} in `~/.pgpass`")
     return record
 
 

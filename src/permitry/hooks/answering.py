@@ -14,7 +14,7 @@ import attrs
 
 from permitry.config.catalogue import shipped_path
 from permitry.config.folders import user_state
-from permitry.config.layers import default_record, find_layers
+from permitry.config.layers import find_layers
 from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
 from permitry.confirm.response import ToolConfirmationResponse
@@ -25,17 +25,17 @@ from permitry.core.json_values import parse_json
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.well_known import WELL_KNOWN
-from permitry.errors import CallError
+from permitry.errors import AuditError, CallError
 from permitry.guard import Guard
 from permitry.hooks.hearing import heard_file, note, recall
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
 from permitry.hooks.memory import locked
 from permitry.hooks.own_files import own_rules
 from permitry.hooks.policies import Policies
+from permitry.hooks.stores import Places, Recording, Stores
 from permitry.hooks.undoing import LateVault, note_end
 from permitry.hooks.waiting import Question, Questions, ancestors
-from permitry.outcome import Ask, Permit, Refusal, Silence
-from permitry.records import recorder_at
+from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
 from permitry.session import Session
 
 __all__ = ["HOSTS", "Options", "answer", "host_named"]
@@ -56,8 +56,9 @@ _OPEN = 900
 class Options:
     """How a hook is to answer: with which rules (those of the layers if None), and whether permissions count.
 
-    `wait` is how many seconds it waits for a human, and `process` the one that the host has started. `policies` may be
-    kept for more answers; `before_waiting` is called when an answer is waited for, and may raise.
+    `wait` is how many seconds it waits for a human, and `process` the one that the host has started. `policies` and
+    `stores` may be kept for more answers; `before_waiting` is called when an answer is waited for, and may raise.
+    `store` and `record` name where is kept what: see `Places`.
     """
 
     rules: Sequence[str] | None = None
@@ -67,6 +68,14 @@ class Options:
     process: int = attrs.field(factory=os.getpid)
     policies: Policies = attrs.field(factory=Policies)
     before_waiting: Callable[[], object] = lambda: None
+    store: str | None = None
+    patience: float = 5.0
+    stores: Stores = attrs.field(factory=Stores)
+
+    @property
+    def places(self) -> Places:
+        """Where is kept what."""
+        return Places(self.store, self.record, self.patience)
 
 
 def host_named(name: str) -> Host:
@@ -78,7 +87,8 @@ def host_named(name: str) -> Host:
 def answer(name: str, data: bytes, options: Options, environ: Mapping[str, str]) -> Reply:
     """Return the reply to a payload that came to the hook of the host `name`.
 
-    Raises: `PermitryError` for a payload or for rules that cannot be read; anything a rule may raise.
+    Raises: `PermitryError` for a payload or for rules that cannot be read, and where a decision cannot be recorded;
+    anything a rule may raise.
     """
     payload = parse_json(data.decode())
     if not isinstance(payload, Mapping):
@@ -87,7 +97,8 @@ def answer(name: str, data: bytes, options: Options, environ: Mapping[str, str])
     if host is None:
         raise CallError("no known host wrote this payload")
     event = host.read(payload, environ)
-    return host.write(_effect(host, event, options), event)
+    with options.stores:
+        return host.write(_effect(host, event, options), event)
 
 
 def _candidates(name: str) -> Iterator[Host]:
@@ -151,10 +162,9 @@ def _decided(
         loaded = load(origins)
     folders = host_named(event.names or host.name).folders if is_own else None
     spec, arguments = _in_folder(loaded, name, event, folders)
-    policy = options.policies.policy(loaded, own_rules(), name, spec)
-    session = Session(agent=event.agent, workspace=event.workspace, attended=event.is_attended)
-    session.switch_mode(event.mode)
-    recorder = recorder_at(options.record or str(default_record()), session=_session_name(host, event))
+    policy = options.policies.policy(loaded, own_rules(options.places.files), name, spec)
+    session = _session(host, event)
+    recorder = Recording(options.stores.recorder(options.places, session.id))
     guard = Guard(policy, session, recorder=recorder, unmatched="silence", undo=LateVault(user_state() / "undo"))
     named = [(event.server, event.tool), *servers]
     calls = [guard.call(tool, arguments, call_id=event.call_id, server=server) for server, tool in named]
@@ -170,6 +180,8 @@ def _decided(
         if isinstance(outcome, Ask) and response is not None:
             outcome = guard.answer(outcome.id, response)
         if isinstance(outcome, Refusal):
+            if outcome.cause is Cause.NOT_RECORDED:
+                raise AuditError(recorder.failure)
             return Effect(Verb.DENY, outcome.text)
         if isinstance(outcome, Ask):
             if not event.can_ask and event.kind is not Kind.PERMISSION:
@@ -187,6 +199,15 @@ def _decided(
                 return Effect(Verb.ALLOW if is_said else Verb.SILENCE, permit.decision.reason)
             case Ask() as ask:
                 return Effect(Verb.ASK, ask.decision.reason)
+
+
+def _session(host: Host, event: Event) -> Session:
+    """Return the session in which a call is decided; it begins with each hook."""
+    session = Session(
+        id=_session_name(host, event), agent=event.agent, workspace=event.workspace, attended=event.is_attended
+    )
+    session.switch_mode(event.mode)
+    return session
 
 
 def _own_tools(host: Host, event: Event) -> Container[str]:

@@ -4,7 +4,7 @@ import functools
 import os
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
@@ -20,10 +20,14 @@ from permitry.rules.configured import ConfiguredRule
 __all__ = ["own_rules"]
 
 
-def own_rules() -> tuple[ConfiguredRule, ...]:
-    """Return the rules; where these files are depends on the installation, so that they are in no rule file."""
-    links = ("".join(map(_escaped, str(link))) for link in sorted(_links(_places())))
-    return _rule((*_patterns(_places()), *links)), _rule_of_resident(tuple(_patterns([place().parent])))
+def own_rules(stores: Sequence[Path] = ()) -> tuple[ConfiguredRule, ...]:
+    """Return the rules; where these files are depends on the installation, so that they are in no rule file.
+
+    `stores` are the files of stores, wherever they are.
+    """
+    places = (*_places(), *stores)
+    links = ("".join(map(_escaped, str(link))) for link in sorted(_links(places)))
+    return _rule((*_patterns(places), *links)), _rule_of_resident(tuple(_patterns([place().parent])))
 
 
 def _patterns(places: Iterable[Path]) -> Iterator[str]:

@@ -100,13 +100,14 @@ class _Post:
 
 @attrs.define
 class Resident:
-    """Answers at a socket; `answer` calls `limit` for the time that it may take.
+    """Answers at a socket; `answer` calls `limit` for the time that it may take, `close` ends what it has kept open.
 
     It ends after `idle` seconds without a call. `period` is how often it looks, in seconds.
     """
 
     path: Path
     answer: Callable[[Request], Reply]
+    close: Callable[[], object] = lambda: None
     idle: float = _IDLE
     period: float = 10.0
     workers: int = _WORKERS
@@ -184,6 +185,7 @@ class Resident:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
             self._work(post)
+            self.close()
         finally:
             os._exit(0)
 

@@ -23,6 +23,7 @@ from permitry.hooks import client
 from permitry.hooks.places import place
 from permitry.hooks.resident import start
 from permitry.hooks.waiting import Questions
+from permitry.records import Wanted, records_at
 
 CLIENT = client.__file__
 MAIN = """
@@ -30,6 +31,7 @@ import functools, os, sys, time
 from permitry.cli.hook import respond
 from permitry.config.rule_memory import RuleMemory
 from permitry.hooks.policies import Policies
+from permitry.hooks.stores import Stores
 import permitry.hooks.resident as resident
 from permitry.hooks.places import place
 import permitry.guard as guard
@@ -42,7 +44,9 @@ def broken(self, call, *rest, **named):
     return check(self, call, *rest, **named)
 guard.Guard.check = broken
 CODE
-resident.Resident(place(), functools.partial(respond, Policies(RuleMemory())), idle=IDLE, period=0.2).run()
+stores = Stores(is_kept=True)
+answer = functools.partial(respond, Policies(RuleMemory()), stores)
+resident.Resident(place(), answer, stores.close, idle=IDLE, period=0.2).run()
 """
 RULE = """\
 schema = 1
@@ -184,7 +188,8 @@ def test_it_answers_as_the_hook_in_process(home: Home) -> None:
             home.words(), input="what?", capture_output=True, text=True, env=home.environ, check=False
         )
         assert is_blocked(done, "not valid JSON")
-    assert "git push" in (home.folder / ".local/state/permitry/audit.jsonl").read_text()
+    records = records_at(home.folder / ".local/state/permitry/permitry.db", Wanted(text="git push"))
+    assert [each["event"] for each in records] == ["decided"]
 
 
 HEARD = """\

@@ -1,0 +1,149 @@
+"""The stores that hooks record in and look for answers in; a process that answers many keeps them open."""
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Self
+
+import attrs
+
+from permitry.audit.record import JsonlRecorder, LineRecorder
+from permitry.audit.stored import StoredRecorder
+from permitry.config.layers import default_store
+from permitry.core.call import ToolCall
+from permitry.errors import AuditError, StoreError
+from permitry.records import is_address, is_store, store_at
+from permitry.store.store import Store
+
+__all__ = ["Places", "Recording", "Stores"]
+
+
+@attrs.frozen
+class Places:
+    """Where a hook keeps what: as `--store` and `--record` say, otherwise all of it in the store of the user.
+
+    A store waits `patience` seconds for others that write to it.
+    """
+
+    named_store: str | None = None
+    named_record: str | None = None
+    patience: float = 5.0
+
+    @property
+    def store(self) -> str:
+        """The name of the store.
+
+        Raises: `StoreError` for one that is none.
+        """
+        if self.named_store is not None and not is_store(self.named_store):
+            raise StoreError(f"`{self.named_store}` is not a store; name a file `.db`, or the address of a PostgreSQL")
+        record = self.named_record
+        return _whole(self.named_store or (record if record and is_store(record) else str(default_store())))
+
+    @property
+    def record(self) -> str:
+        """The name of the record."""
+        return self.store if self.named_record is None else _whole(self.named_record)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of stores, with those that SQLite puts next to them."""
+        names = {name for name in (self.store, self.record) if is_store(name) and not is_address(name)}
+        return tuple(Path(f"{name}{end}") for name in sorted(names) for end in ("", "-journal", "-shm", "-wal"))
+
+
+@attrs.define
+class Stores:
+    """Opens stores, and closes them when an answer is given, unless they are kept for more. Not thread-safe.
+
+    One whose file was removed or replaced is opened again.
+    """
+
+    is_kept: bool = False
+    _open: dict[tuple[str, ...], tuple[Store, tuple[int, int] | None]] = attrs.field(factory=dict, init=False)
+
+    def at(self, name: str, patience: float) -> Store:
+        """Return the store with this name.
+
+        Raises: `StoreError` when it cannot be opened.
+        """
+        key = (name, str(patience), *_environment(name))
+        store, file = self._open.get(key, (None, None))
+        if store is not None and file == _file(name):
+            return store
+        if store is not None:
+            del self._open[key]
+            store.close()
+        store = store_at(name, patience=patience)
+        self._open[key] = store, _file(name)
+        return store
+
+    def recorder(self, places: Places, session: str) -> LineRecorder:
+        """Return what records the calls of a session.
+
+        Raises: `AuditError`; `StoreError`.
+        """
+        if is_store(places.record):
+            return StoredRecorder(self.at(places.record, places.patience), session=session)
+        return JsonlRecorder(places.record, session=session)
+
+    def close(self) -> None:
+        """Close all that is open."""
+        while self._open:
+            store, _ = self._open.popitem()[1]
+            store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self.is_kept:
+            self.close()
+
+
+@attrs.define
+class Recording:
+    """Records in another recorder, and keeps why that failed."""
+
+    recorder: LineRecorder
+    failure: str = ""
+
+    @property
+    def session(self) -> str:
+        """The session whose calls these are."""
+        return self.recorder.session
+
+    def record(self, event: str, call: ToolCall, /, **details: object) -> None:
+        """Keep one event.
+
+        Raises: `AuditError`.
+        """
+        try:
+            self.recorder.record(event, call, **details)
+        except AuditError as error:
+            self.failure = str(error)
+            raise
+
+    def close(self) -> None:
+        """Close a file; stores are closed by those who opened them."""
+        if isinstance(self.recorder, JsonlRecorder):
+            self.recorder.close()
+
+
+def _whole(name: str) -> str:
+    return name if is_address(name) else str(Path(name).absolute())
+
+
+def _file(name: str) -> tuple[int, int] | None:
+    with contextlib.suppress(OSError):
+        if not is_address(name):
+            status = Path(name).stat()
+            return status.st_dev, status.st_ino
+    return None
+
+
+def _environment(name: str) -> list[str]:
+    """Return what an address means to a process besides what it says."""
+    if not is_address(name):
+        return []
+    return [f"{key}={value}" for key, value in sorted(os.environ.items()) if key == "HOME" or key.startswith("PG")]
