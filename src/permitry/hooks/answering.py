@@ -165,7 +165,10 @@ def _decided(
     policy = options.policies.policy(loaded, own_rules(options.places.files), name, spec)
     session = _session(host, event)
     recorder = Recording(options.stores.recorder(options.places, session.id))
-    guard = Guard(policy, session, recorder=recorder, unmatched="silence", undo=LateVault(user_state() / "undo"))
+    guard = Guard(
+        policy, session, recorder=recorder, unmatched="silence", undo=LateVault(user_state() / "undo"),
+        grants=options.stores.grants(options.places),
+    )  # fmt: skip
     named = [(event.server, event.tool), *servers]
     calls = [guard.call(tool, arguments, call_id=event.call_id, server=server) for server, tool in named]
     is_read = event.kind is Kind.PERMISSION
@@ -195,7 +198,7 @@ def _decided(
                 return Effect(Verb.SILENCE)
             case Permit() as permit:
                 permit.take()
-                is_said = options.grants or response is not None
+                is_said = options.grants or response is not None or _is_granted(guard, permit)
                 return Effect(Verb.ALLOW if is_said else Verb.SILENCE, permit.decision.reason)
             case Ask() as ask:
                 return Effect(Verb.ASK, ask.decision.reason)
@@ -208,6 +211,13 @@ def _session(host: Host, event: Event) -> Session:
     )
     session.switch_mode(event.mode)
     return session
+
+
+def _is_granted(guard: Guard, permit: Permit) -> bool:
+    """Return whether a human has permitted the call beforehand: what decided is none of the rules, or they ask."""
+    decision = permit.decision
+    known = (getattr(rule, "id", None) for rule in guard.policy.rules)
+    return decision.verdict is Verdict.CONFIRM or decision.rule_id not in known
 
 
 def _own_tools(host: Host, event: Event) -> Container[str]:

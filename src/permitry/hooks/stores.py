@@ -12,7 +12,9 @@ from permitry.audit.stored import StoredRecorder
 from permitry.config.layers import default_store
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError, StoreError
+from permitry.granted import Grants
 from permitry.records import is_address, is_store, store_at
+from permitry.store.grants import StoredGrants
 from permitry.store.store import Store
 
 __all__ = ["Places", "Recording", "Stores"]
@@ -52,6 +54,13 @@ class Places:
         return tuple(Path(f"{name}{end}") for name in sorted(names) for end in ("", "-journal", "-shm", "-wal"))
 
 
+@attrs.frozen
+class _Opened:
+    store: Store
+    grants: Grants
+    file: tuple[int, int] | None
+
+
 @attrs.define
 class Stores:
     """Opens stores, and closes them when an answer is given, unless they are kept for more. Not thread-safe.
@@ -60,23 +69,22 @@ class Stores:
     """
 
     is_kept: bool = False
-    _open: dict[tuple[str, ...], tuple[Store, tuple[int, int] | None]] = attrs.field(factory=dict, init=False)
+    _open: dict[tuple[str, ...], _Opened] = attrs.field(factory=dict, init=False)
 
     def at(self, name: str, patience: float) -> Store:
         """Return the store with this name.
 
         Raises: `StoreError` when it cannot be opened.
         """
-        key = (name, str(patience), *_environment(name))
-        store, file = self._open.get(key, (None, None))
-        if store is not None and file == _file(name):
-            return store
-        if store is not None:
-            del self._open[key]
-            store.close()
-        store = store_at(name, patience=patience)
-        self._open[key] = store, _file(name)
-        return store
+        return self._opened(name, patience).store
+
+    def grants(self, places: Places) -> Grants:
+        """Return the grants in the store.
+
+        Raises: `StoreError`.
+        """
+        # Kept with it, as they keep the policy that they are a part of.
+        return self._opened(places.store, places.patience).grants
 
     def recorder(self, places: Places, session: str) -> LineRecorder:
         """Return what records the calls of a session.
@@ -90,8 +98,19 @@ class Stores:
     def close(self) -> None:
         """Close all that is open."""
         while self._open:
-            store, _ = self._open.popitem()[1]
-            store.close()
+            self._open.popitem()[1].store.close()
+
+    def _opened(self, name: str, patience: float) -> _Opened:
+        key = (name, str(patience), *_environment(name))
+        found = self._open.get(key)
+        if found is not None and found.file != _file(name):
+            del self._open[key]
+            found.store.close()
+            found = None
+        if found is None:
+            store = store_at(name, patience=patience)
+            found = self._open[key] = _Opened(store, Grants(StoredGrants(store)), _file(name))
+        return found
 
     def __enter__(self) -> Self:
         return self

@@ -1,0 +1,102 @@
+"""What a human has granted counts for hooks: it runs unasked, and no more than that."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.unit.hooks.payloads import command
+
+from permitry.confirm.grants import Grant
+from permitry.confirm.request import ToolConfirmationRequest
+from permitry.core.call import ToolCall
+from permitry.hooks.answering import Options, answer
+from permitry.hooks.host import Reply
+from permitry.hooks.stores import Stores
+from permitry.records import Wanted, records_at
+from permitry.store.grants import StoredGrants
+from permitry.store.sqlite import SqliteStore
+
+Hook = Callable[..., Reply]
+RULES = """\
+schema = 1
+extends = ["permitry:tools-claude-code"]
+[[rule]]
+id = "asks"
+effect = "confirm"
+when.command = "touch *"
+[[rule]]
+id = "blocks"
+effect = "block"
+when.command = "rm *"
+[[rule]]
+id = "allows"
+effect = "allow"
+when.command = "make *"
+"""
+MAKES = 'when.command = ["touch *", "rm *", "cp *"]'
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """Return the name of a store."""
+    return str(tmp_path / "s.db")
+
+
+@pytest.fixture
+def hook(tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch) -> Hook:
+    """Return a function that asks about a command in a session; its rules ask, block and allow."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "rules.toml").write_text(RULES)
+
+    def ask(text: str, *, session: str = "s1", stores: Stores | None = None, host: str = "claude-code") -> Reply:
+        options = Options([str(tmp_path / "rules.toml")], store=store, stores=stores or Stores())
+        payload = {**command(host, text), "session_id": session}
+        return answer(host, json.dumps(payload).encode(), options, {})
+
+    return ask
+
+
+def _grant(store: str, grant: Grant) -> None:
+    opened = SqliteStore(Path(store))
+    StoredGrants(opened).add(grant.row())
+    opened.close()
+
+
+def test_what_no_rule_is_about_is_granted(hook: Hook, store: str) -> None:
+    """The host is answered that it may run, though permissions of rules do not count."""
+    assert hook("cp a b") == Reply()
+    _grant(store, Grant(MAKES, id="0a"))
+    assert '"allow"' in hook("cp a b").out
+    assert hook("make x") == Reply()
+    last = list(records_at(store, Wanted(equal={"event": "decided"}, text="cp a b")))[-1]
+    assert (last["verdict"], last["rule"]) == ("allow", "grant-0a")
+
+
+def test_a_grant_lifts_no_block_and_no_question_of_a_rule(hook: Hook, store: str) -> None:
+    """Only one of that very call answers such a question, as often as it says."""
+    _grant(store, Grant(MAKES))
+    assert "deny" in hook("rm a").out
+    assert "deny" in hook("touch a").out
+    arguments = command("claude-code", "touch a")["tool_input"]
+    digest = ToolConfirmationRequest(ToolCall("Bash", arguments)).call.digest
+    _grant(store, Grant(MAKES, digest, uses_left=1))
+    assert '"allow"' in hook("touch a", session="s2").out
+    assert "deny" in hook("touch a", session="s2").out
+
+
+def test_a_grant_is_for_its_session(hook: Hook, store: str) -> None:
+    """By the name that records and questions give it; a process that keeps the store open learns of it."""
+    stores = Stores(is_kept=True)
+    assert hook("cp a b", stores=stores) == Reply()
+    _grant(store, Grant(MAKES, session="claude-code:s1"))
+    assert '"allow"' in hook("cp a b", stores=stores).out
+    assert hook("cp a b", session="s2", stores=stores) == Reply()
+    stores.close()
+
+
+def test_uses_are_counted_from_one_hook_to_the_next(hook: Hook, store: str) -> None:
+    """Each is a process of its own."""
+    _grant(store, Grant(MAKES, uses_left=2))
+    assert ['"allow"' in hook("cp a b").out for _ in range(4)] == [True, True, False, False]
