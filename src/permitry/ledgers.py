@@ -1,7 +1,7 @@
 """The ledger in a store, and its grants: what outlasts a process, and is answered from another one.
 
-A store is named as the one of a record: the path of a file of SQLite, or the address of a PostgreSQL. Each
-access waits at most `patience` seconds for others.
+A store is named as the one of a record: the path of a file of SQLite, or the address of a PostgreSQL; one that is open
+already is used as it is. Each access waits at most `patience` seconds for others.
 """
 
 from collections.abc import Sequence
@@ -14,20 +14,21 @@ from permitry.granted import Grants
 from permitry.records import store_at
 from permitry.store.grants import StoredGrants
 from permitry.store.questions import StoredQuestions
+from permitry.store.store import Store
 
 __all__ = ["grants_at", "ledger_at", "questions_at"]
 
 
-def questions_at(store: str | Path, *, patience: float = 10.0) -> QuestionStore:
+def questions_at(store: str | Path | Store, *, patience: float = 10.0) -> QuestionStore:
     """Return the questions in a store, which is made if it is not there.
 
     Raises: `StoreError`.
     """
-    return StoredQuestions(store_at(store, patience=patience))
+    return StoredQuestions(_opened(store, patience))
 
 
 def ledger_at(
-    store: str | Path, *, lifetime: float = 3600.0, approvers: Sequence[str] = (), patience: float = 10.0
+    store: str | Path | Store, *, lifetime: float = 3600.0, approvers: Sequence[str] = (), patience: float = 10.0
 ) -> StoredLedger:
     """Return a ledger in a store; `lifetime` in seconds, `approvers` by name, all where there are none.
 
@@ -39,9 +40,13 @@ def ledger_at(
     return StoredLedger(questions, redacted, lifetime=lifetime, approvers=tuple(approvers))
 
 
-def grants_at(store: str | Path, *, principal: str | None = None, patience: float = 10.0) -> Grants:
+def grants_at(store: str | Path | Store, *, principal: str | None = None, patience: float = 10.0) -> Grants:
     """Return the grants in a store, for the calls of a principal.
 
     Raises: `StoreError`.
     """
-    return Grants(StoredGrants(store_at(store, patience=patience)), principal)
+    return Grants(StoredGrants(_opened(store, patience)), principal)
+
+
+def _opened(store: str | Path | Store, patience: float) -> Store:
+    return store_at(store, patience=patience) if isinstance(store, str | Path) else store

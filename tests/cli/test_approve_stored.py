@@ -55,10 +55,10 @@ def asked(guard: Guard, tmp_path: Path) -> str:
     return ask.id
 
 
-def elsewhere(folder: Path) -> None:
-    """Make the questions those of another process."""
+def elsewhere(folder: Path, call_id: str = "c1") -> None:
+    """Make the questions about a call those of another process."""
     with contextlib.closing(sqlite3.connect(folder / "permitry/permitry.db")) as connection, connection:
-        connection.execute("UPDATE question SET above = '[4000000]'")
+        connection.execute("UPDATE question SET above = '[4000000]' WHERE call_id = ?", (call_id,))
 
 
 @pytest.fixture
@@ -213,42 +213,6 @@ def test_a_store_that_is_away_is_an_error_without_its_password(
     out, err = capsys.readouterr()
     assert "cannot open the store" in err
     assert "hunter22" not in out + err
-
-
-def test_watching_asks_each_question_as_it_comes(
-    guard: Guard, typed: Typed, capsys: Out, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Until an interrupt; one that cannot be answered from here is reported once."""
-    typed("y\n")
-    rounds: list[float] = []
-
-    def pause(seconds: float) -> None:
-        rounds.append(seconds)
-        if len(rounds) == 1:
-            guard.check(CALL)
-        elif len(rounds) == 3:
-            guard.check(CALL.with_id("c2"))
-            with contextlib.closing(sqlite3.connect(tmp_path / "permitry/permitry.db")) as connection, connection:
-                connection.execute("UPDATE question SET above = '[4000000]' WHERE call_id = 'c2'")
-        elif len(rounds) == 5:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr("permitry.cli.approve.time.sleep", pause)
-    assert main(["approve", "--watch"]) == 130
-    out, err = capsys.readouterr()
-    assert out.count("approved, once") == 1
-    assert err.count("in another terminal") == 1
-    assert isinstance(guard.check(CALL.with_id("c2")), Permit)
-
-
-def test_watching_needs_a_terminal_and_takes_no_id(guard: Guard, capsys: Out) -> None:
-    """Nothing is shown to a program."""
-    del guard
-    assert main(["approve", "--watch"]) == 4
-    assert main(["approve", "x", "--watch"]) == 4
-    err = capsys.readouterr().err
-    assert "at a terminal" in err
-    assert "takes no id" in err
 
 
 # Texts of an attacker ------------------------------------------------------------------------------------------------

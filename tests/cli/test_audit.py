@@ -306,10 +306,23 @@ def test_old_records_are_forgotten(cli: Cli, store: Path) -> None:
 def test_a_plain_file_cannot_be_verified(cli: Cli, tmp_path: Path, action: tuple[str, ...]) -> None:
     """Nothing in it would show a change; and a store that is not there is not made."""
     code, _, err = cli("audit", *action, "--record", fill(tmp_path / "a.jsonl"))
-    assert (code, "record to a file `.db`" in err) == (4, True)
+    assert (code, "record to a store" in err) == (4, True)
     code, _, err = cli("audit", *action, "--record", tmp_path / "b.db")
     assert (code, "there is no record" in err) == (4, True)
     assert not (tmp_path / "b.db").exists()
+
+
+def test_the_default_is_the_store_and_older_records_are_pointed_out(cli: Cli, home: Path) -> None:
+    """They are in the plain file that was the default before; nothing is said of it where a record is named."""
+    before = fill(home / "permitry/audit.jsonl")
+    code, out, err = cli("audit", "tail")
+    assert (code, out) == (4, "")
+    assert f"older records are in a plain file; read them with `--record {before}`" in err
+    assert "there is no record" in err
+    fill(home / "permitry/permitry.db")
+    code, out, err = cli("audit", "tail")
+    assert (code, out.count("\n"), err.count("older records")) == (0, 5, 1)
+    assert cli("audit", "tail", "--record", before)[2] == ""
 
 
 def test_new_records_are_followed(record: Path) -> None:

@@ -18,6 +18,7 @@ from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
+from permitry.records import Wanted, records_at
 from permitry.session import Session
 
 Outcome = tuple[int, str, str]
@@ -558,11 +559,11 @@ def test_the_workspace_finds_the_project(
 
 
 def test_the_record_has_a_place_of_its_own(cli: Callable[..., Outcome], guarding: list[str], home: Path) -> None:
-    """Without `--record` the record is in the user's state folder, for its owner's eyes only."""
+    """Without `--record` the record is in the store in the user's state folder, for its owner's eyes only."""
     cli(*guarding[:-2], "--unattended", "block", stdin=stream(call("list_files")))
-    path = home / "permitry" / "audit.jsonl"
+    path = home / "permitry" / "permitry.db"
     assert path.stat().st_mode & 0o777 == 0o600
-    events = [json.loads(line)["event"] for line in path.read_text().splitlines()]
+    events = [each["event"] for each in records_at(path, Wanted())]
     assert events == ["session", "decided", "started", "finished"]
 
 
@@ -657,13 +658,13 @@ def test_a_relative_record_is_in_the_current_folder(
     assert "lies in the workspace" in cli(*guarding, stdin=stream(WRITE))[2]
 
 
-def test_the_default_record_may_not_lie_in_the_workspace_either(
+def test_the_default_store_may_not_lie_in_the_workspace_either(
     cli: Callable[..., Outcome], guarding: list[str], home: Path
 ) -> None:
-    """The one who works in his home folder names a record of his own."""
+    """The one who works in his home folder names a store of his own."""
     home.mkdir()
     guarding[-3:] = [str(home)]
-    assert "audit.jsonl` lies in the workspace" in cli(*guarding, stdin=stream(WRITE))[2]
+    assert "permitry.db` lies in the workspace" in cli(*guarding, stdin=stream(WRITE))[2]
     assert list(home.iterdir()) == []
 
 

@@ -13,11 +13,19 @@ from permitry.confirm.grants import Grant
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import StoredQuestion, answer_to
 from permitry.ledgers import grants_at, questions_at
-from permitry.records import record_name
+from permitry.records import Wanted, record_name, records_at
 
 Outcome = tuple[int, str, str]
 Cli = Callable[..., Outcome]
 LINE = json.dumps({"id": "w", "name": "write_file", "arguments": {"path": "a", "content": "x"}}) + "\n"
+
+
+def approve(address: str, response: ToolConfirmationResponse | None = None) -> None:
+    """Answer the first question that comes in a store."""
+    store, end = questions_at(address), time.monotonic() + 30
+    while not (rows := store.open(Moment.now())) and time.monotonic() < end:
+        time.sleep(0.05)
+    answer_to(store, StoredQuestion.of(rows[0]), response or ToolConfirmationResponse(True), by="ann")
 
 
 @pytest.mark.parametrize("approved", [True, False])
@@ -25,14 +33,7 @@ def test_a_call_waits_for_its_answer_in_the_store(
     cli: Cli, guarding: list[str], workspace: Path, address: str, *, approved: bool
 ) -> None:
     """As `permitry approve` gives it."""
-
-    def respond() -> None:
-        store, end = questions_at(address), time.monotonic() + 30
-        while not (rows := store.open(Moment.now())) and time.monotonic() < end:
-            time.sleep(0.05)
-        answer_to(store, StoredQuestion.of(rows[0]), ToolConfirmationResponse(approved, instructions="No."), by="ann")
-
-    human = threading.Thread(target=respond)
+    human = threading.Thread(target=approve, args=(address, ToolConfirmationResponse(approved, instructions="No.")))
     human.start()
     code, out, err = cli(*guarding, "--store", address, "--unattended", "wait", stdin=LINE)
     human.join()
@@ -51,10 +52,76 @@ def test_a_grant_in_the_store_counts(cli: Cli, guarding: list[str], workspace: P
     assert grants_at(address).store.all()[0]["uses_left"] == 0
 
 
-def test_a_store_is_needed_to_wait_and_lies_elsewhere(cli: Cli, guarding: list[str], workspace: Path) -> None:
+def test_a_store_lies_elsewhere(cli: Cli, guarding: list[str], workspace: Path) -> None:
     """Tools could replace one in the workspace."""
-    code, _, err = cli(*guarding, "--unattended", "wait", stdin=LINE)
-    assert (code, "needs a store" in err) == (4, True)
     code, _, err = cli(*guarding, "--store", str(workspace / "a.db"), stdin=LINE)
-    assert (code, "lies in the workspace" in err) == (4, True)
+    assert (code, "the store" in err, "lies in the workspace" in err) == (4, True, True)
     assert list(workspace.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["--store", "--record"])
+def test_one_name_is_enough(cli: Cli, guarding: list[str], workspace: Path, home: Path, option: str) -> None:
+    """The store has the record, and the record that is a store has the grants."""
+    store = workspace.with_name("other.db")
+    grants_at(store).store.add(Grant('tools = ["write_file"]').row())
+    code, _, err = cli(*guarding[:-2], option, store, "--unattended", "block", stdin=LINE)
+    assert (code, [each.name for each in workspace.iterdir()]) == (0, ["a"])
+    assert f"recorded in {store}" in err
+    assert [each["event"] for each in records_at(store, Wanted())] == ["session", "decided", "started", "finished"]
+    assert not (home / "permitry/permitry.db").exists()
+
+
+def test_without_a_name_everything_is_in_the_default_store(
+    cli: Cli, guarding: list[str], workspace: Path, home: Path
+) -> None:
+    """A newcomer names nothing, and every command finds it."""
+    human = threading.Thread(target=approve, args=(str(home / "permitry/permitry.db"),))
+    human.start()
+    code, _, err = cli(*guarding[:-2], "--unattended", "wait", stdin=LINE)
+    human.join()
+    assert (code, [each.name for each in workspace.iterdir()]) == (0, ["a"])
+    assert "questions: answered with `permitry approve`\n" in err
+    grants_at(home / "permitry/permitry.db").store.add(Grant('tools = ["write_file"]').row())
+    cli(*guarding[:-2], "--unattended", "block", stdin=LINE.replace('"a"', '"b"'))
+    assert {each.name for each in workspace.iterdir()} == {"a", "b"}
+    assert "write_file" in cli("grants", "list")[1]
+    assert cli("audit", "tail")[1].count("finished") == 2
+    assert "2 decisions in 2 sessions" in cli("audit", "stats")[1]
+    assert cli("audit", "verify")[0] == 0
+    assert "1 of 1 question that were approved" in cli("suggest", "--rules", "permitry:coding-agent")[2]
+    assert cli("replay", "--rules", "permitry:coding-agent")[1].startswith("2 calls of 2 sessions")
+
+
+def test_a_plain_file_and_the_default_store_go_together(
+    cli: Cli, guarding: list[str], workspace: Path, home: Path, record: Path
+) -> None:
+    """The grants of the store count, and the record is in the file alone."""
+    grants_at(home / "permitry/permitry.db").store.add(Grant('tools = ["write_file"]').row())
+    cli(*guarding, "--unattended", "block", stdin=LINE)
+    assert [each.name for each in workspace.iterdir()] == ["a"]
+    assert len(record.read_text().splitlines()) == 4
+    assert list(records_at(home / "permitry/permitry.db", Wanted())) == []
+
+
+def test_a_default_store_that_is_away_keeps_no_plain_record_from_being_made(
+    cli: Cli, guarding: list[str], workspace: Path, home: Path
+) -> None:
+    """No grant counts then, and that is said. What needs the store does not begin."""
+    (home / "permitry/permitry.db").mkdir(parents=True)
+    code, _, err = cli(*guarding, "--unattended", "block", stdin=LINE)
+    assert (code, "no grant counts: cannot open the store" in err) == (0, True)
+    for words in (
+        guarding[:-2],
+        [*guarding, "--unattended", "wait"],
+        [*guarding, "--store", home / "permitry/permitry.db"],
+    ):
+        code, out, err = cli(*words, stdin=LINE)
+        assert (code, out, "cannot open the store" in err) == (4, "", True)
+    assert list(workspace.iterdir()) == []
+
+
+def test_what_does_not_name_a_store_is_an_error(cli: Cli, guarding: list[str], tmp_path: Path) -> None:
+    """It would be a file of lines as a record."""
+    code, _, err = cli(*guarding, "--store", tmp_path / "store", stdin=LINE)
+    assert (code, "is not a store; name a file `.db`" in err) == (4, True)
+    assert not (tmp_path / "store").exists()

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import attrs
 
@@ -11,7 +10,6 @@ from permitry.audit.record import user_name
 from permitry.cli.inputs import tell
 from permitry.cli.prompt import TerminalChannel, edit_in_editor, open_terminal
 from permitry.config.default import create_default_authorization_policy
-from permitry.config.layers import default_store
 from permitry.confirm.clock import Moment
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
@@ -22,34 +20,19 @@ from permitry.core.explanation import Explanation
 from permitry.core.texts import one_line
 from permitry.errors import LedgerError, PermitryError
 from permitry.hooks.waiting import ancestors
-from permitry.ledgers import questions_at
-from permitry.records import is_address
 
-__all__ = ["StoreInbox", "check_asker", "check_terminal", "open_store"]
-
-
-def open_store(name: str | None) -> "StoreInbox":
-    """Return the questions of a store; those of the one in the state folder, if there is one, where none is named.
-
-    Raises: `PermitryError` when it cannot be opened.
-    """
-    place = default_store() if name is None else name
-    if is_address(place) or Path(place).exists():
-        return StoreInbox(questions_at(place))
-    if name is not None:
-        raise PermitryError(f"there is no store `{name}`")
-    return StoreInbox(None)
+__all__ = ["StoreInbox", "check_asker", "check_terminal", "user_name"]
 
 
 @attrs.frozen
 class StoreInbox:
-    """The open questions of a store; none without one."""
+    """The open questions of a store."""
 
-    store: QuestionStore | None
+    store: QuestionStore
 
     def names(self) -> list[str]:
         """Return the ids of the questions that can be answered, oldest first."""
-        return [] if self.store is None else [row["id"] for row in self.store.open(Moment.now())]
+        return [row["id"] for row in self.store.open(Moment.now())]
 
     def lines(self) -> list[str]:
         """Return a line for each question that can be answered, without the secrets in its call."""
@@ -61,7 +44,7 @@ class StoreInbox:
         Raises: `PermitryError` where the agent could be the one that answers.
         """
         question = next((each for each in self._open() if each.id == name), None)
-        if self.store is None or question is None or question.request is None:
+        if question is None or question.request is None:
             return False
         check_asker(question.above if question.deadline.boot == Moment.now().boot else ())
         print(f"session: {one_line(question.session)}\nagent:   {one_line(question.agent)}")
@@ -73,7 +56,7 @@ class StoreInbox:
         return True
 
     def _open(self) -> Iterator[StoredQuestion]:
-        for row in [] if self.store is None else self.store.open(Moment.now()):
+        for row in self.store.open(Moment.now()):
             try:
                 yield StoredQuestion.of(row)
             except LedgerError as error:

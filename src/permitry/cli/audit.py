@@ -16,7 +16,7 @@ from permitry.cli.audit_filters import add_filters, moment, records_from
 from permitry.cli.inputs import rules_from
 from permitry.cli.main import ExitCode
 from permitry.cli.render import console_on
-from permitry.config.layers import default_record
+from permitry.cli.stores import record_to_read
 from permitry.core.texts import one_line, shortened, visible
 from permitry.errors import AuditError, PermitryError
 from permitry.records import Following, Wanted, is_address, is_store, records_at, store_at
@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ):
         command = commands.add_parser(name, allow_abbrev=False, help=summary, description=summary)
         add = command.add_argument
-        add("--record", metavar="FILE", help="the record; default: audit.jsonl in your state folder")
+        add("--record", metavar="FILE", help="the record; default: permitry.db in your state folder")
         add("--json", action="store_true", help="print one JSON object a line, and nothing else")
         command.set_defaults(execute=execute)
         match name:
@@ -78,15 +78,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
                 add("--older-than", type=moment, required=True, metavar="AGE", help="such as 90d, 12h, or a time")
 
 
-def _path(options: argparse.Namespace) -> str | Path:
-    return options.record or default_record()
-
-
 def _tail(options: argparse.Namespace) -> ExitCode:
     if not options.follow:
-        _print(options, records_at(_path(options), Wanted(last=options.last)), 0)
+        _print(options, records_at(record_to_read(options), Wanted(last=options.last)), 0)
         return ExitCode.OK
-    record = Following(_path(options))
+    record = Following(record_to_read(options))
     _print(options, record.read(Wanted(last=options.last)), 0)
     while True:
         sys.stdout.flush()
@@ -95,11 +91,11 @@ def _tail(options: argparse.Namespace) -> ExitCode:
 
 
 def _query(options: argparse.Namespace) -> ExitCode:
-    return ExitCode.OK if _print(options, records_from(options, _path(options)), 0) else ExitCode.FAILED
+    return ExitCode.OK if _print(options, records_from(options, record_to_read(options)), 0) else ExitCode.FAILED
 
 
 def _export(options: argparse.Namespace) -> ExitCode:
-    records = records_from(options, _path(options))
+    records = records_from(options, record_to_read(options))
     if options.output is None:
         options.json = True
         return ExitCode.OK if _print(options, records, 0) else ExitCode.FAILED
@@ -125,10 +121,11 @@ def _written(records: Iterable[Mapping[str, Any]], path: Path) -> int:
 
 
 def _show(options: argparse.Namespace) -> ExitCode:
-    records = list(records_at(_path(options), Wanted(equal={"call_id": options.id})))
+    path = record_to_read(options)
+    records = list(records_at(path, Wanted(equal={"call_id": options.id})))
     if not records and options.id.isdecimal():
         number = int(options.id)
-        records = [each for each in records_at(_path(options), Wanted(), after=number - 1) if each["number"] == number]
+        records = [each for each in records_at(path, Wanted(), after=number - 1) if each["number"] == number]
     if not records:
         raise AuditError(f"the record has no call `{options.id}`, and no record with this number")
     for record in records:
@@ -165,7 +162,7 @@ def _stats(options: argparse.Namespace) -> ExitCode:
     rules = rules_from(options, ".").policy().rules if options.rules else ()
     ids = [rule.id for rule in rules if isinstance(rule, ConfiguredRule)]
     stats = Stats()
-    for record in records_from(options, _path(options)):
+    for record in records_from(options, record_to_read(options)):
         stats.add(record)
     if options.plot is not None:
         from permitry.replay.plot import plot_stats
@@ -235,9 +232,9 @@ def _prune(options: argparse.Namespace) -> ExitCode:
 
 
 def _store(options: argparse.Namespace) -> Store:
-    path = _path(options)
+    path = record_to_read(options)
     if not is_store(path):
-        raise PermitryError(f"`{path}` is a plain file, in which nothing shows a change; record to a file `.db`")
+        raise PermitryError(f"`{path}` is a plain file, in which nothing shows a change; record to a store")
     if not is_address(path) and not Path(path).exists():
         raise AuditError(f"there is no record `{path}`")
     return store_at(path)

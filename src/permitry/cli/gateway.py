@@ -15,7 +15,7 @@ from permitry.cli.inputs import add_rules_option, origins_from, refuse_list, tel
 from permitry.cli.main import ExitCode
 from permitry.cli.renewal import Renewal
 from permitry.config.folders import user_state
-from permitry.config.layers import default_record
+from permitry.config.layers import default_store
 from permitry.config.reload import PolicyReloader
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
@@ -68,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--origin", action="append", default=[], metavar="ORIGIN", help=origin)
     asked = "ask through the client (the default), or wait for `permitry approve`; at most 300 seconds, or SECONDS"
     add("--ask", type=_seconds, default=0.0, metavar="client|wait[=SECONDS]", help=asked)
-    record = "the file to append the record to; default: audit.jsonl in your state folder"
+    record = "where the record goes: a file or a store; default: permitry.db in your state folder"
     add("--record", metavar="FILE", help=record)
     parser.set_defaults(execute=execute)
 
@@ -92,7 +92,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         _check_origin(origin)
     reloader = PolicyReloader(lambda: origins_from(options, options.workspace), apart=_APART)
     tell(reloader.loaded.rules.notices)
-    recorder = recorder_at(options.record or str(default_record()))
+    recorder = recorder_at(options.record or str(default_store()))
     session = Session(workspace=str(Path(options.workspace).resolve()))
     guard = Guard(reloader.loaded.policy, session, recorder=recorder, undo=Vault(user_state() / "undo"))
     renewal = Renewal(reloader, recorder, guard)

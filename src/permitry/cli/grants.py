@@ -14,7 +14,7 @@ from permitry.audit.record import user_name
 from permitry.cli.always import Always
 from permitry.cli.approve_stored import check_asker, check_terminal
 from permitry.cli.main import ExitCode
-from permitry.config.layers import default_store
+from permitry.cli.stores import STORE, existing_store, store_from
 from permitry.config.lint import lint
 from permitry.config.load import load_rules
 from permitry.confirm.clock import Moment
@@ -25,7 +25,6 @@ from permitry.errors import PermitryError
 from permitry.granted import rule_of, text_of
 from permitry.handler import ToolHandler
 from permitry.ledgers import grants_at, questions_at
-from permitry.records import is_address
 
 __all__ = ["configure", "too_wide"]
 
@@ -45,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("revoke", "let a grant count no more, in all processes at once", _revoke),
     ):
         command = commands.add_parser(name, allow_abbrev=False, help=summary, description=summary)
-        command.add_argument("--store", metavar="STORE", help="default: permitry.db in your state folder")
+        command.add_argument("--store", metavar="STORE", help=f"the store: {STORE}")
         command.set_defaults(execute=execute)
         if name in ("show", "revoke"):
             command.add_argument("id", metavar="ID", help="the id of a grant")
@@ -99,7 +98,7 @@ def _revoke(options: argparse.Namespace) -> ExitCode:
 def _add(options: argparse.Namespace) -> ExitCode:
     check_terminal()
     grant = attrs.evolve(
-        _meant(options, questions_at(_place(options))),
+        _meant(options, questions_at(store_from(options))),
         agent=options.agent, session=options.session, principal=options.principal, reason=options.reason,
         granted_by=user_name(), made_at=Moment.now().wall, uses_left=options.uses,
         deadline=None if options.seconds is None else Moment.now().after(options.seconds),
@@ -111,7 +110,7 @@ def _add(options: argparse.Namespace) -> ExitCode:
     if input("Grant this? [y/N] ").strip().lower() not in ("y", "yes"):
         print("nothing is granted")
         return ExitCode.FAILED
-    store = grants_at(_place(options)).store
+    store = grants_at(store_from(options)).store
     store.sweep(Moment.now())
     store.add(grant.row())
     print(f"granted: {grant.id}")
@@ -215,15 +214,7 @@ def _found(store: GrantStore, name: str) -> Grant:
 
 
 def _grants(options: argparse.Namespace) -> GrantStore:
-    place = _place(options)
-    if not is_address(place) and not Path(place).exists():
-        raise PermitryError(f"there is no store `{place}`")
-    return grants_at(place).store
-
-
-def _place(options: argparse.Namespace) -> str | Path:
-    place: str | None = options.store
-    return default_store() if place is None else place
+    return grants_at(existing_store(options)).store
 
 
 def _seconds(text: str) -> float:

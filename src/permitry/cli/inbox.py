@@ -9,15 +9,15 @@ from pathlib import Path
 from permitry.audit.record import user_name
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
+from permitry.cli.stores import STORE, existing_store, record_to_read
 from permitry.config.default import create_default_authorization_policy
 from permitry.config.folders import user_state
-from permitry.config.layers import default_record, default_store
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
 from permitry.errors import PermitryError
 from permitry.hooks.waiting import Questions, ancestors
-from permitry.records import is_address, store_at
+from permitry.records import store_at
 from permitry.store.grants import StoredGrants
 from permitry.store.questions import StoredQuestions
 
@@ -29,8 +29,8 @@ _ROLES = ("approver", "viewer")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry inbox`."""
     add = parser.add_argument
-    add("--store", metavar="STORE", help="questions of a store; default: permitry.db in your state folder")
-    add("--record", metavar="RECORD", help="the record to show; default: audit.jsonl in your state folder")
+    add("--store", metavar="STORE", help=f"the store: {STORE}")
+    add("--record", metavar="RECORD", help="the record to show; default: that in the store")
     add(
         "--listen", default="127.0.0.1:8710", metavar="HOST:PORT", help="default: 127.0.0.1:8710, on this machine alone"
     )
@@ -53,11 +53,11 @@ def execute(options: argparse.Namespace) -> ExitCode:
     except ModuleNotFoundError as error:
         raise PermitryError(f"the package {error.name} is missing; install `permitry[inbox]`") from error
     address = Address.parse(options.listen, options.behind_proxy)
-    database = store_at(_store(options.store))
+    database = store_at(existing_store(options))
     above = functools.partial(ancestors, os.getpid())
     stored = StoreInbox(StoredQuestions(database), _explained, above, StoredGrants(database))
     sources = Inboxes([HookInbox(Questions(user_state() / "questions")), stored])
-    app = InboxApp(sources, address.site, options.record or default_record())
+    app = InboxApp(sources, address.site, record_to_read(options))
     for user, token in [] if options.tokens is None else read_tokens(options.tokens):
         app.access.add_token(token, user)
     users = [] if options.tokens is not None and not options.user else options.user or [(user_name(), "approver")]
@@ -80,12 +80,6 @@ def _user(text: str) -> tuple[str, str]:
     if not name.isprintable() or not name.strip() or (colon and role not in _ROLES):
         raise argparse.ArgumentTypeError(f"`{text}` is not NAME, NAME:approver or NAME:viewer")
     return name, role or "approver"
-
-
-def _store(name: str | None) -> str | Path:
-    if name is not None and not is_address(name) and not Path(name).exists():
-        raise PermitryError(f"there is no store `{name}`")
-    return default_store() if name is None else name
 
 
 def _explained(call: ToolCall) -> Explanation:

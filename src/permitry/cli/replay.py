@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from permitry.cli.inputs import add_rules_option, add_tools_option, numbered_lines, open_lines, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.recordings import circumstances_from
+from permitry.cli.stores import default_to_read
 from permitry.config.cache import RuleCache
 from permitry.config.origin import Origin
 from permitry.errors import CallError
@@ -32,7 +33,8 @@ _MOST = 15
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry replay`."""
     add = parser.add_argument
-    add("sessions", nargs="+", metavar="SESSION.jsonl", help="messages, one JSON object a line; -; or a record")
+    sessions = "messages, one JSON object a line; -; or a record; default: permitry.db in your state folder"
+    add("sessions", nargs="*", metavar="SESSION.jsonl", help=sessions)
     add_rules_option(parser)
     add("--against", action="append", metavar="FILE", help="the rules to compare with; may be given again")
     add("--session-key", metavar="KEY", help="a key of the lines whose value names the session, as in a log of several")
@@ -49,6 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """Replay each file, and print what was counted of all."""
+    options.sessions = options.sessions or [default_to_read()]
     # The rules have to be right before a long run begins.
     rules_from(options, options.workspace or ".")
     if options.against:

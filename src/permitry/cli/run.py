@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from permitry.audit.record import LineRecorder
+from permitry.audit.stored import StoredRecorder
 from permitry.cli import prompt
 from permitry.cli.always import Always
 from permitry.cli.guard import SessionGuard
@@ -17,20 +18,23 @@ from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, or
 from permitry.cli.live import LiveView
 from permitry.cli.main import ExitCode
 from permitry.cli.renewal import Renewal, RenewingChannel
+from permitry.cli.stores import STORE, record_from, store_from
 from permitry.cli.toolset import Toolset, add_toolset_options, known_mode
 from permitry.config.catalogue import PREFIX
 from permitry.config.diagnostics import nearest
 from permitry.config.folders import user_config, user_state
-from permitry.config.layers import default_record
+from permitry.config.layers import default_store
 from permitry.config.load import RuleSet
 from permitry.config.reload import PolicyReloader
 from permitry.confirm.answers import AnswersChannel, read_answers
 from permitry.confirm.stored_channel import StoredChannel
 from permitry.core.template import Template
-from permitry.errors import AuditError, PermitryError
+from permitry.errors import AuditError, PermitryError, StoreError
 from permitry.handler import ToolHandler
-from permitry.records import is_address, record_name, recorder_at
+from permitry.ledgers import grants_at, ledger_at
+from permitry.records import is_address, record_name, recorder_at, store_at
 from permitry.session import Session
+from permitry.store.store import Store
 from permitry.undo.vault import Vault
 from permitry_tools.turn_diff import TurnDiffTracker
 
@@ -51,14 +55,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--text-calls", action="store_true", help="also take the calls that a message holds as text")
     answers = "answers to confirmation requests, one JSON object a line, each bound to a call"
     add("--answers", metavar="FILE", help=answers)
-    unattended = "not at this terminal: block what needs confirmation, queue it, or wait for an answer in the store"
+    unattended = "not at this terminal: block what needs confirmation, queue it, or wait for `permitry approve`"
     add("--unattended", choices=("block", "queue", "wait"), help=unattended)
-    add("--store", metavar="STORE", help="a store whose grants count, and in which `--unattended wait` asks")
+    add("--store", metavar="STORE", help=f"where records, questions and grants are: {STORE}")
     add("--mode", default="default", help="plan, yolo, default (the default), or a word your rules know")
     add("--template", metavar="NAME", help="the active template")
     add("--agent", default="main", metavar="NAME", help="the agent's name, for `when.agent`; default: main")
-    record = "the file to append the record to; default: audit.jsonl in your state folder"
-    add("--record", metavar="FILE", help=record)
+    add("--record", metavar="FILE", help="a file to append the record to; default: it is in the store")
     add("--diff", action="store_true", help="after each message whose calls ran, print what changed in the workspace")
     add("--json", action="store_true", help="print JSON only: the results, then one object with the summary")
     parser.set_defaults(execute=execute)
@@ -69,8 +72,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     reloader = PolicyReloader(lambda: origins_from(options, options.workspace), apart=_APART)
     # The record is closed last: tools that are ended with the toolset are on it.
     with contextlib.ExitStack() as stack, Toolset.opened(options, Path(options.workspace)) as toolset:
-        guard, recorder = _guard(options, reloader.loaded.rules, toolset)
-        stack.callback(recorder.close)
+        guard, recorder = _guard(options, reloader.loaded.rules, toolset, stack)
         renewal = Renewal(reloader, recorder, guard.handler)
         guard.renew = renewal.renew
         if isinstance(guard.handler.channel, prompt.TerminalChannel):
@@ -91,7 +93,9 @@ def execute(options: argparse.Namespace) -> ExitCode:
     return guard.exit_code
 
 
-def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tuple[SessionGuard, LineRecorder]:
+def _guard(
+    options: argparse.Namespace, rules: RuleSet, toolset: Toolset, stack: contextlib.ExitStack
+) -> tuple[SessionGuard, LineRecorder]:
     workspace, registry = Path(options.workspace), toolset.registry
     tell(rules.notices)
     tell(_exposed(toolset, workspace.resolve()))
@@ -104,16 +108,12 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
         attended=bool(terminal or answers or options.unattended == "wait"),
     )
     session.switch_mode(known_mode(rules, options.mode))
-    record = options.record or str(default_record())
-    for option, path in (("record", record), ("store", options.store)):
-        if path is not None and not is_address(path) and _reaches(Path(path), workspace.resolve()):
-            message = f"the {option} `{path}` lies in the workspace, where tools could replace it"
-            raise PermitryError(f"{message}; name another with --{option}")
-    recorder = recorder_at(record)
+    recorder, store = _opened(options, workspace.resolve(), stack)
     tracker = TurnDiffTracker(workspace) if options.diff else None
     handler = ToolHandler(session, rules.policy(), registry=registry, recorder=recorder, tracker=tracker)
     handler.undo = Vault(user_state() / "undo")
-    _use_store(handler, options)
+    if store is not None:
+        _use_store(handler, store, waits=options.unattended == "wait")
     if sys.stderr.isatty() and not options.json:
         registry.on_event = LiveView(sys.stderr)
     toolset.judge = handler
@@ -138,7 +138,7 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
         )
     guard = SessionGuard(
         handler,
-        record_name(record),
+        record_name(record_from(options)),
         rules.files,
         asks=_asked(options, is_terminal=terminal is not None),
         queues=options.unattended == "queue",
@@ -149,17 +149,39 @@ def _guard(options: argparse.Namespace, rules: RuleSet, toolset: Toolset) -> tup
     return guard, recorder
 
 
-def _use_store(handler: ToolHandler, options: argparse.Namespace) -> None:
-    """Let the grants of a store count, and with `--unattended wait` have calls asked about there."""
-    if options.store is None:
-        if options.unattended == "wait":
-            raise PermitryError("--unattended wait needs a store: name it with --store")
-        return
-    from permitry.ledgers import grants_at, ledger_at  # a run without a store loads no database
+def _opened(
+    options: argparse.Namespace, workspace: Path, stack: contextlib.ExitStack
+) -> tuple[LineRecorder, Store | None]:
+    """Return what keeps the record, and the store, which may be the same; None for one that is away, and not needed."""
+    record, place = record_from(options), store_from(options)
+    for option, path in (("store", place), ("record", record)):
+        if not is_address(path) and _reaches(Path(path), workspace):
+            message = f"the {option} `{path}` lies in the workspace, where tools could replace it"
+            raise PermitryError(f"{message}; name another with --{option}")
+    store = _store(options, place, is_needed=place == record)
+    recorder = StoredRecorder(store) if store is not None and place == record else recorder_at(record)
+    stack.callback(recorder.close)
+    if store is not None:
+        # Twice is harmless.
+        stack.callback(store.close)
+    return recorder, store
 
-    handler.grants = grants_at(options.store)
-    if options.unattended == "wait":
-        handler.ledger = ledger = ledger_at(options.store)
+
+def _store(options: argparse.Namespace, place: str, *, is_needed: bool) -> Store | None:
+    try:
+        return store_at(place)
+    except StoreError as error:
+        if is_needed or options.store is not None or options.unattended == "wait":
+            raise
+        tell([f"no grant counts: {error}"])
+        return None
+
+
+def _use_store(handler: ToolHandler, store: Store, *, waits: bool) -> None:
+    """Let the grants of a store count, and have calls asked about there if the run waits for answers."""
+    handler.grants = grants_at(store)
+    if waits:
+        handler.ledger = ledger = ledger_at(store)
         handler.channel = StoredChannel(ledger.store)
 
 
@@ -176,7 +198,9 @@ def _asked(options: argparse.Namespace, *, is_terminal: bool) -> str:
     if options.unattended == "queue":
         return "queued for later"
     if options.unattended == "wait":
-        return f"answered with `permitry approve --store {record_name(options.store)}`"
+        store = store_from(options)
+        named = "" if store == str(default_store()) else f" --store {record_name(store)}"
+        return f"answered with `permitry approve{named}`"
     return "asked at the terminal" if is_terminal else "not asked, as no one is there"
 
 

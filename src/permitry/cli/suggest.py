@@ -11,6 +11,7 @@ from pathlib import Path
 from permitry.cli.inputs import add_rules_option, add_tools_option, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.recordings import circumstances_from
+from permitry.cli.stores import default_to_read
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
 from permitry.core.texts import one_line, shortened, visible
@@ -32,8 +33,8 @@ _MOST_SHOWN = 5
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry suggest`."""
     add = parser.add_argument
-    records = "records of what was asked and answered; may be given again"
-    add("--from", dest="records", nargs="+", action="extend", required=True, metavar="RECORD", help=records)
+    records = "records of what was asked and answered; may be given again; default: permitry.db in your state folder"
+    add("--from", dest="records", nargs="+", action="extend", metavar="RECORD", help=records)
     add_rules_option(parser)
     add_tools_option(parser)
     add("--workspace", type=Path, default=Path(), metavar="DIR", help="where agents worked, if a record does not say")
@@ -73,7 +74,7 @@ def _suggested(options: argparse.Namespace, old: str) -> tuple[Answered, Suggest
     workspace = str(options.workspace.resolve())
     rules, answered = rules_from(options, workspace), Answered()
     circumstances = circumstances_from(options, workspace)
-    for record in options.records:
+    for record in options.records or [default_to_read("--from")]:
         name = record_name(record)
         if not is_address(record) and Path(record).exists() and not is_record(record):
             raise PermitryError(f"`{name}` is not a record; see `permitry run --record`")

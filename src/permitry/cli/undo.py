@@ -9,7 +9,7 @@ from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.cli.render import console_on, diff, one_line, shortened
 from permitry.config.folders import user_state
-from permitry.config.layers import default_record
+from permitry.config.layers import default_store
 from permitry.core.call import ToolCall
 from permitry.errors import UndoError
 from permitry.records import recorder_at
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--force", action="store_true", help="also undo what has changed since")
     add("--older-than", metavar="AGE", type=_age, help="with --prune: such as 12h or 2d")
     add("--size", metavar="MB", type=int, help="with --prune: also the oldest, until the others take no more")
-    add("--record", metavar="FILE", help="the record to note it in; default: audit.jsonl in your state folder")
+    add("--record", metavar="FILE", help="the record to note it in; default: permitry.db in your state folder")
     parser.set_defaults(execute=execute)
 
 
@@ -83,7 +83,7 @@ def _undo(vault: Vault, entry: Entry, options: argparse.Namespace) -> bool:
         diff(console_on(sys.stdout), text)
     if options.dry_run:
         return True
-    recorder = recorder_at(options.record or str(default_record()), session=entry.session or None)
+    recorder = recorder_at(options.record or str(default_store()), session=entry.session or None)
     try:
         undoing = restore(vault, entry.id, force=options.force)
         # The call itself is not kept, only what it was.

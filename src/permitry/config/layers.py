@@ -1,4 +1,4 @@
-"""Default locations of files: the layers of rules (shipped, user, project, admin), and the record."""
+"""Default locations of files: the layers of rules (shipped, user, project, admin), and the store."""
 
 import os
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from permitry.config.origin import Origin
 if TYPE_CHECKING:
     from permitry.config.trust import TrustStore
 
-__all__ = ["ADMIN_FILE", "PROJECT_FILE", "default_record", "default_store", "find_layers", "find_project"]
+__all__ = ["ADMIN_FILE", "PROJECT_FILE", "default_store", "find_layers", "find_project"]
 
 ADMIN_FILE = Path("/etc/permitry/rules.toml")
 
@@ -50,11 +50,6 @@ def _origin_of(project: Path, trust: "TrustStore | None") -> Origin:
     from permitry.config.trust import TrustStore  # noqa: PLC0415 -- not needed without a project
 
     return (trust or TrustStore()).origin(project)
-
-
-def default_record() -> Path:
-    """Return the default path of the record: `audit.jsonl` in the user's state folder."""
-    return user_state() / "audit.jsonl"
 
 
 def default_store() -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from permitry.config.layers import PROJECT_FILE, default_record, default_store, find_layers, find_project
+from permitry.config.layers import PROJECT_FILE, default_store, find_layers, find_project
 from permitry.config.load import Origin, RuleSet, load_rules
 from permitry.config.trust import TrustStore
 from permitry.core.call import ToolCall
@@ -97,12 +97,6 @@ def test_the_users_file_is_looked_for_where_the_system_keeps_settings(
     monkeypatch.setattr("platformdirs.user_config_path", lambda name: tmp_path / "settings" / name)
     path = attrs.evolve(house, user=tmp_path / "settings" / "permitry" / "rules.toml").write("user")
     assert find_layers(tmp_path, admin_file=house.admin) == [Origin("permitry:base"), Origin(str(path))]
-
-
-def test_the_record_goes_where_the_system_keeps_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless told otherwise, the record is a file in the user's state folder."""
-    monkeypatch.setattr("platformdirs.user_state_path", lambda name: tmp_path / name)
-    assert default_record() == tmp_path / "permitry" / "audit.jsonl"
 
 
 def test_the_store_is_one_file_where_the_system_keeps_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
