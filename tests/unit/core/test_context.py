@@ -320,12 +320,11 @@ def test_agents_start_each_other_thirty_two_deep() -> None:
         context.child("too many")
 
 
-@pytest.mark.parametrize("is_plan", [False, True])
-@pytest.mark.parametrize("yolo", [False, True])
+@pytest.mark.parametrize("flags", [(False, False), (False, True), (True, False), (True, True)])
 @pytest.mark.parametrize("mode", ["auto", "default", "plan", "yolo"])
-def test_a_copy_is_in_the_same_modes(is_plan: bool, yolo: bool, mode: str) -> None:
+def test_a_copy_is_in_the_same_modes(flags: tuple[bool, bool], mode: str) -> None:
     """A restriction for the host's own mode applies to a copy as well, also in plan mode."""
-    context = AuthContext(is_plan, yolo, mode=mode)
+    context = AuthContext(*flags, mode=mode)
     for again in (copy.copy(context), pickle.loads(pickle.dumps(context))):  # noqa: S301 -- our own bytes
         assert (again, again.modes) == (context, context.modes)
 
