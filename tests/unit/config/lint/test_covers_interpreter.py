@@ -20,6 +20,10 @@ FOUND = [("covers-interpreter", "a")]
         "ruby *", "php *", "env *", "git *", "git -c *", "sudo *", "xargs *", "find *", "find . -exec *", "make *",
         "npm *", "npm exec *", "npx *", "docker *", "docker run *", "ssh *", "awk *", "sed *", "*", "kubectl *",
         "timeout *", "eval *", "rg *", "tar *", "vim *", "go *", "uv run *", "{ls,perl} *", "py* *", "watch *", "fd *",
+        "find build *", "find src -type f *", "find {src,lib} *", "fd x *", "xargs -0 *", "tar -xf a.tar *",
+        "git -C x *", "git --no-pager *", "git grep *", "git bisect *", "git submodule *", "git bisect run *",
+        "rsync -a src/ *", "scp a *", "ssh host *", "awk -F: *", "sed -n *", "env A=1 *", "timeout 5 *", "sudo -u x *",
+        "docker exec c *", "sort -u *", "flock x *",
     ],
 )  # fmt: skip
 def test_programs_that_run_what_they_are_given(kinds: Kinds, rule: Rule, command: str) -> None:
@@ -33,7 +37,9 @@ def test_programs_that_run_what_they_are_given(kinds: Kinds, rule: Rule, command
         "git log *", "git status", "git commit *", "npm run {test,lint}", "npm install *", "python -m pytest *",
         "python scripts/build.py *", "make test", "pytest *", "cargo build *", "go test *", "mypy *", "ls *", "cat *",
         "grep *", "mkdir *", "cp *", "curl *", "uv run pytest *", "docker ps *", "echo *", "head *", "jq *", "bash",
-        "isort *", "flake8 *", "gofmt *",
+        "isort *", "flake8 *", "gofmt *", "find build", "find . -name ?", "git -C x log *", "git --no-pager diff *",
+        "git blame *", "npm run *", "xargs grep *", "awk '{print}' *", "awk -f x.awk *", "sed s/a/b/ *", "make -C x *",
+        "npx tsc *", "docker -H x ps *", "kubectl get *", "python -m json.tool *",
     ],
 )  # fmt: skip
 def test_programs_whose_arguments_are_no_code(kinds: Kinds, rule: Rule, command: str) -> None:
@@ -63,6 +69,30 @@ def test_an_example_that_shows_nothing_is_left_out(linted: Linted, rule: Rule, c
     """Where any argument is code, what the program does is said instead."""
     (found,) = linted(rule("a", "allow", f'when.command = ["{command}"]'))
     assert found.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("find build *", "find build -exec ... ;"),
+        ("tar -xf a.tar *", "tar -xf a.tar --checkpoint-action ..."),
+        ("git -C x *", "git -C x -c ..."),
+        ("git grep *", "git grep -O ..."),
+        ("sed -n *", "sed -n 1e..."),
+    ],
+)
+def test_the_option_that_runs_a_program_is_shown_behind_the_words_of_the_pattern(
+    linted: Linted, rule: Rule, command: str, shown: str
+) -> None:
+    """As permitry reads such commands: an option that the sub-command lacks is not tried."""
+    (found,) = linted(rule("a", "allow", f'when.command = ["{command}"]'))
+    assert found.reason == f"`{command}` also covers `{shown}`, and with it any code at all"
+
+
+def test_what_is_excepted_behind_words_is_not_covered(kinds: Kinds, rule: Rule) -> None:
+    """An exception for each such option of the program."""
+    command = 'when.command = ["find build *"]'
+    assert kinds(rule("a", "allow", command, 'unless.command = ["find * {-exec,-execdir,-ok,-okdir} *"]')) == []
 
 
 def test_what_is_excepted_is_not_covered(kinds: Kinds, rule: Rule) -> None:
