@@ -49,7 +49,7 @@ THIRD_PARTY = {
     "matplotlib": ("replay/plot.py",),
     "mcp": ("gateway/", "permitry_tools/mcp.py", "permitry_tools/_mcp_client.py"),
     "mcp_types": ("adapters/fastmcp.py", "gateway/"),
-    "opentelemetry": ("audit/otel.py",),
+    "opentelemetry": ("audit/otel.py", "audit/otlp.py"),
     "platformdirs": ("config/", "audit/"),
     "psycopg": ("store/bounded.py", "store/postgres.py"),
     "psutil": ("permitry_tools/_descendants.py", "permitry_tools/_process.py"),

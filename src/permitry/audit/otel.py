@@ -27,6 +27,8 @@ _TOOL, _ID, _ARGUMENTS = "gen_ai.tool.name", "gen_ai.tool.call.id", "gen_ai.tool
 _ERROR = "error.type"
 _SHOWN = {"verdict": "permitry.verdict", "rule": "permitry.rule", "source": "permitry.rule.source",
           "phase": "permitry.phase", "policy_version": "permitry.policy.version", "mode": "permitry.mode"}  # fmt: skip
+_UNDONE = {"call_id": _ID, "digest": "permitry.call.digest", "entry": "permitry.undo.entry",
+           "undone_by": "permitry.undo.undone_by"}  # fmt: skip
 _Key: TypeAlias = tuple[str | None, str]
 
 
@@ -43,9 +45,9 @@ class OtelRecorder:
     """Keeps each event with `recorder`, and then makes it part of a span for the call, and of metrics.
 
     The span `execute_tool TOOL` begins with the decision, inside of the span that is current then, and ends when the
-    tool has, or when it is certain that it does not run. The text of arguments is shown only with `shows_arguments`,
-    without secrets. At most `most` spans are open; the oldest ends for another. What goes wrong with telemetry is
-    logged, and changes nothing about a call.
+    tool has, or when it is certain that it does not run. An undo is a span `undo TOOL`. The text of arguments is shown
+    only with `shows_arguments`, without secrets. At most `most` spans are open; the oldest ends for another. What goes
+    wrong with telemetry is logged, and changes nothing about a call.
 
     >>> from permitry import Session, ToolHandler
     >>> from permitry.audit.record import MemoryRecorder
@@ -63,6 +65,7 @@ class OtelRecorder:
     _decisions: metrics.Counter = attrs.field(init=False, repr=False)
     _waits: metrics.Histogram = attrs.field(init=False, repr=False)
     _runs: metrics.Histogram = attrs.field(init=False, repr=False)
+    _undos: metrics.Counter = attrs.field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Make what telemetry is given to."""
@@ -71,6 +74,7 @@ class OtelRecorder:
         self._decisions = meter.create_counter("permitry.decisions", "{decision}", "decisions on tool calls")
         self._waits = meter.create_histogram("permitry.question.duration", "s", "how long questions were open")
         self._runs = meter.create_histogram("gen_ai.execute_tool.duration", "s", "how long tools ran")
+        self._undos = meter.create_counter("permitry.undos", "{undo}", "calls whose changes were taken back")
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
         """Keep one event, and pass it on.
@@ -88,6 +92,17 @@ class OtelRecorder:
     def together(self) -> Any:  # noqa: ANN401 -- a method that `recorder` may lack
         """What `recorder` has for several records in one write."""
         return self.recorder.together  # type: ignore[attr-defined]  # without it, this recorder has none either
+
+    @property
+    def session(self) -> Any:  # noqa: ANN401 -- as above
+        """The id of the session, where `recorder` has one."""
+        return self.recorder.session  # type: ignore[attr-defined]  # as above
+
+    def close(self) -> None:
+        """End all spans: what has not ended by now is unfinished. The recorder stays open."""
+        with self._lock:
+            for key in tuple(self._open):
+                self._end(key, "permitry.unfinished")
 
     def _pass_on(self, event: str, call: ToolCall, details: Mapping[str, Any]) -> None:
         key = call.call_id, call.digest
@@ -108,7 +123,7 @@ class OtelRecorder:
                 found.asked_at = time.monotonic()
                 found.span.add_event("permitry.asked")
             case "answered":
-                self._answered(key, call, is_approved=details.get("approved") is True)
+                self._answered(key, call, details)
             case "finished":
                 outcome, is_ok = str(details.get("outcome")), details.get("ok") is True
                 error = None if is_ok else f"permitry.{outcome.replace(' ', '_')}"
@@ -116,16 +131,32 @@ class OtelRecorder:
                 self._runs.record(float(details.get("seconds") or 0), own)
                 self._span(key, call).span.set_attribute("permitry.outcome", outcome)
                 self._end(key, error)
+            case "undone":
+                self._undone(call, details)
             case _:
                 self._span(key, call).span.add_event(f"permitry.{event}")
 
-    def _answered(self, key: _Key, call: ToolCall, *, is_approved: bool) -> None:
-        found = self._span(key, call)
-        found.span.add_event("permitry.answered", {"permitry.approved": is_approved})
+    def _answered(self, key: _Key, call: ToolCall, details: Mapping[str, Any]) -> None:
+        is_approved, is_edited = details.get("approved") is True, details.get("edited") is True
+        found, about = self._span(key, call), {"permitry.approved": is_approved}
+        own = {"permitry.edited": is_edited, "permitry.grant": details.get("grant")}
+        found.span.add_event("permitry.answered", about | {name: value for name, value in own.items() if value})
         if found.asked_at is not None:
-            self._waits.record(time.monotonic() - found.asked_at, {_TOOL: call.tool, "permitry.approved": is_approved})
+            self._waits.record(time.monotonic() - found.asked_at, {_TOOL: call.tool, **about})
         if not is_approved:
             self._end(key, "permitry.not_approved")
+        elif is_edited:
+            # The call with the edited arguments is another one, with a span of its own.
+            self._end(key, None)
+
+    def _undone(self, call: ToolCall, details: Mapping[str, Any]) -> None:
+        seconds, now = float(details.get("seconds") or 0), time.time_ns()
+        given = {_UNDONE[name]: details[name] for name in _UNDONE if details.get(name)}
+        span = self._tracer.start_span(
+            f"undo {call.tool}", attributes={_TOOL: call.tool, **given}, start_time=now - int(seconds * 1e9)
+        )
+        span.end(now)
+        self._undos.add(1, {_TOOL: call.tool})
 
     def _span(self, key: _Key, call: ToolCall) -> _Open:
         """Return the span of a call, a new one where it has none."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from permitry.cli.inputs import add_rules_option, origins_from, refuse_list, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.renewal import Renewal
+from permitry.cli.telemetry import add_otel_option, watched
 from permitry.config.folders import user_state
 from permitry.config.layers import default_store
 from permitry.config.reload import PolicyReloader
@@ -70,6 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--ask", type=_seconds, default=0.0, metavar="client|wait[=SECONDS]", help=asked)
     record = "where the record goes: a file or a store; default: permitry.db in your state folder"
     add("--record", metavar="FILE", help=record)
+    add_otel_option(parser)
     parser.set_defaults(execute=execute)
 
 
@@ -115,7 +117,8 @@ def execute(options: argparse.Namespace) -> ExitCode:
         tell([f"serving at http://{address}/mcp; clients bring the token in {file}"])
         serving = serve_http(gateway, http_server(gateway, address, token, origins=options.origin))
     try:
-        asyncio.run(serving)
+        with watched(guard, is_on=options.otel):
+            asyncio.run(serving)
     except asyncio.CancelledError:
         return ExitCode.INTERRUPTED
     return ExitCode.OK

@@ -19,6 +19,7 @@ from permitry.cli.live import LiveView
 from permitry.cli.main import ExitCode
 from permitry.cli.renewal import Renewal, RenewingChannel
 from permitry.cli.stores import STORE, record_from, store_from
+from permitry.cli.telemetry import add_otel_option, watched
 from permitry.cli.toolset import Toolset, add_toolset_options, known_mode
 from permitry.config.catalogue import PREFIX
 from permitry.config.diagnostics import nearest
@@ -62,6 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--template", metavar="NAME", help="the active template")
     add("--agent", default="main", metavar="NAME", help="the agent's name, for `when.agent`; default: main")
     add("--record", metavar="FILE", help="a file to append the record to; default: it is in the store")
+    add_otel_option(parser)
     add("--diff", action="store_true", help="after each message whose calls ran, print what changed in the workspace")
     add("--json", action="store_true", help="print JSON only: the results, then one object with the summary")
     parser.set_defaults(execute=execute)
@@ -73,6 +75,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     # The record is closed last: tools that are ended with the toolset are on it.
     with contextlib.ExitStack() as stack, Toolset.opened(options, Path(options.workspace)) as toolset:
         guard, recorder = _guard(options, reloader.loaded.rules, toolset, stack)
+        stack.enter_context(watched(guard.handler, is_on=options.otel))
         renewal = Renewal(reloader, recorder, guard.handler)
         guard.renew = renewal.renew
         if isinstance(guard.handler.channel, prompt.TerminalChannel):

@@ -4,10 +4,12 @@ import argparse
 import datetime as dt
 import re
 import sys
+import time
 
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.cli.render import console_on, diff, one_line, shortened
+from permitry.cli.telemetry import add_otel_option, sent
 from permitry.config.folders import user_state
 from permitry.config.layers import default_store
 from permitry.core.call import ToolCall
@@ -37,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--older-than", metavar="AGE", type=_age, help="with --prune: such as 12h or 2d")
     add("--size", metavar="MB", type=int, help="with --prune: also the oldest, until the others take no more")
     add("--record", metavar="FILE", help="the record to note it in; default: permitry.db in your state folder")
+    add_otel_option(parser)
     parser.set_defaults(execute=execute)
 
 
@@ -85,10 +88,13 @@ def _undo(vault: Vault, entry: Entry, options: argparse.Namespace) -> bool:
         return True
     recorder = recorder_at(options.record or str(default_store()), session=entry.session or None)
     try:
-        undoing = restore(vault, entry.id, force=options.force)
-        # The call itself is not kept, only what it was.
-        details = {"call_id": entry.call_id, "digest": entry.digest, "entry": entry.id, "undone_by": undoing}
-        recorder.record("undone", ToolCall(entry.tool), **details)
+        with sent(recorder, is_on=options.otel) as record:
+            began = time.monotonic()
+            undoing = restore(vault, entry.id, force=options.force)
+            seconds = round(time.monotonic() - began, 6)
+            # The call itself is not kept, only what it was.
+            details = {"call_id": entry.call_id, "digest": entry.digest, "entry": entry.id, "undone_by": undoing}
+            record.record("undone", ToolCall(entry.tool), **details, seconds=seconds)
     except UndoError as error:
         tell([f"`{entry.id}` was not undone: {error}"])
         return False

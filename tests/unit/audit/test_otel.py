@@ -1,9 +1,7 @@
 """Spans and metrics, as a collector receives them over OTLP."""
 
 import json
-import threading
 from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +10,11 @@ import pytest
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from tests.collector import Collector, attributes, listening
 
 from permitry.audit.otel import OtelRecorder
 from permitry.audit.record import JsonlRecorder, MemoryRecorder
@@ -30,67 +27,39 @@ from permitry.session import Session
 
 
 @attrs.define
-class Collector:
-    """A collector on loopback, and what it has received."""
+class Sending:
+    """Providers whose telemetry comes to a collector."""
 
-    bodies: list[tuple[str, bytes]] = attrs.field(factory=list)
-    tracers: TracerProvider = attrs.field(init=False)
-    meters: MeterProvider = attrs.field(init=False)
+    at: Collector
+    tracers: TracerProvider
+    meters: MeterProvider
 
     def recorder(self, **options: Any) -> OtelRecorder:  # noqa: ANN401 -- as the class takes them
-        """Return a recorder whose telemetry comes here."""
+        """Return a recorder whose telemetry comes there."""
         providers = {"tracer_provider": self.tracers, "meter_provider": self.meters}
         return OtelRecorder(MemoryRecorder(), **{**providers, **options})
 
     def spans(self) -> list[Any]:
         """Return the spans that came, in the order in which they ended."""
-        requests = [ExportTraceServiceRequest.FromString(body) for path, body in self.bodies if path == "/v1/traces"]
-        return [
-            span for each in requests for one in each.resource_spans for two in one.scope_spans for span in two.spans
-        ]
+        return self.at.spans()
 
     def metrics(self) -> dict[str, Any]:
-        """Return the metrics that came last, by name."""
+        """Return the metrics by name."""
         self.meters.force_flush()
-        requests = [ExportMetricsServiceRequest.FromString(body) for path, body in self.bodies if path == "/v1/metrics"]
-        scopes = [two for one in requests[-1].resource_metrics for two in one.scope_metrics]
-        return {metric.name: metric for scope in scopes for metric in scope.metrics}
+        return self.at.metrics()
 
 
 @pytest.fixture
-def collector() -> Iterator[Collector]:
-    """Return a collector that listens."""
-    found = Collector()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            found.bodies.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    found.tracers = TracerProvider()
-    found.tracers.add_span_processor(SimpleSpanProcessor(OTLPSpanExporter(f"{address}/v1/traces")))
-    found.meters = MeterProvider(
-        [PeriodicExportingMetricReader(OTLPMetricExporter(f"{address}/v1/metrics"), 3_600_000)]
-    )
-    yield found
-    found.tracers.shutdown()
-    found.meters.shutdown()
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-def attributes(item: Any) -> dict[str, Any]:  # noqa: ANN401 -- a generated class
-    """Return the attributes of a span, an event or a point."""
-    return {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in item.attributes}
+def collector() -> Iterator[Sending]:
+    """Return a collector that listens, and what sends to it."""
+    with listening() as found:
+        tracers = TracerProvider()
+        tracers.add_span_processor(SimpleSpanProcessor(OTLPSpanExporter(f"{found.address}/v1/traces")))
+        exporter = OTLPMetricExporter(f"{found.address}/v1/metrics")
+        meters = MeterProvider([PeriodicExportingMetricReader(exporter, 3_600_000)])
+        yield Sending(found, tracers, meters)
+        tracers.shutdown()
+        meters.shutdown()
 
 
 def permitted(guard: Guard, call: ToolCall) -> Permit:
@@ -102,7 +71,7 @@ def permitted(guard: Guard, call: ToolCall) -> Permit:
     return outcome
 
 
-def test_a_run_is_a_span_by_the_conventions(collector: Collector) -> None:
+def test_a_run_is_a_span_by_the_conventions(collector: Sending) -> None:
     """With all that was decided, inside of the span of the agent, and without a word of the arguments."""
     guard = Guard(session=Session(yolo_mode=True), recorder=collector.recorder())
     call = ToolCall("look", {"path": "a.txt"}, call_id="c1")
@@ -122,21 +91,21 @@ def test_a_run_is_a_span_by_the_conventions(collector: Collector) -> None:
     }  # fmt: skip
     assert [event.name for event in span.events] == ["permitry.started"]
     assert span.start_time_unix_nano < span.end_time_unix_nano
-    assert all(b"a.txt" not in body for _, body in collector.bodies)
+    assert all(b"a.txt" not in body for _, body in collector.at.bodies)
 
 
-def test_arguments_are_shown_on_request_and_without_secrets(collector: Collector) -> None:
+def test_arguments_are_shown_on_request_and_without_secrets(collector: Sending) -> None:
     """Only then."""
     guard = Guard(session=Session(yolo_mode=True), recorder=collector.recorder(shows_arguments=True))
     with permitted(guard, ToolCall("look", {"path": "a.txt", "token": "canary-7"})):
         pass
     (span,) = collector.spans()
     assert json.loads(attributes(span)["gen_ai.tool.call.arguments"]) == {"path": "a.txt", "token": "[redacted]"}
-    assert all(b"canary-7" not in body for _, body in collector.bodies)
+    assert all(b"canary-7" not in body for _, body in collector.at.bodies)
 
 
 @pytest.mark.parametrize("is_approved", [True, False])
-def test_a_question_is_part_of_the_span(collector: Collector, *, is_approved: bool) -> None:
+def test_a_question_is_part_of_the_span(collector: Sending, *, is_approved: bool) -> None:
     """With what was answered, and how long that took."""
     guard = Guard(session=Session(), recorder=collector.recorder())
     ask = guard.check(ToolCall("send", call_id="c1"))
@@ -160,7 +129,7 @@ def test_a_question_is_part_of_the_span(collector: Collector, *, is_approved: bo
     assert (attributes(point), point.count) == ({"gen_ai.tool.name": "send", "permitry.approved": is_approved}, 1)
 
 
-def test_decisions_and_runs_are_counted(collector: Collector) -> None:
+def test_decisions_and_runs_are_counted(collector: Sending) -> None:
     """By tool and verdict; a blocked call ends its span, and has no run."""
     recorder = collector.recorder()
     call = ToolCall("look")
@@ -179,7 +148,71 @@ def test_decisions_and_runs_are_counted(collector: Collector) -> None:
     assert attributes(collector.spans()[0])["permitry.errors"].values[0].string_value == "r: KeyError"
 
 
-def test_spans_do_not_pile_up(collector: Collector) -> None:
+def test_an_undo_is_a_span_of_its_own(collector: Sending) -> None:
+    """Of the call that was undone, for as long as it took; and it is counted."""
+    details = {"call_id": "c1", "digest": "d", "entry": "2", "undone_by": "3", "seconds": 0.5}
+    collector.recorder().record("undone", ToolCall("bash"), **details)
+    (span,) = collector.spans()
+    assert (span.name, span.kind, span.status.code) == ("undo bash", 1, 0)
+    assert attributes(span) == {
+        "gen_ai.tool.name": "bash", "gen_ai.tool.call.id": "c1", "permitry.call.digest": "d",
+        "permitry.undo.entry": "2", "permitry.undo.undone_by": "3",
+    }  # fmt: skip
+    assert span.end_time_unix_nano - span.start_time_unix_nano == 500_000_000
+    (point,) = collector.metrics()["permitry.undos"].sum.data_points
+    assert (attributes(point), point.as_int) == ({"gen_ai.tool.name": "bash"}, 1)
+
+
+def test_an_undo_without_an_id_is_a_span_too(collector: Sending) -> None:
+    """The call may have had none."""
+    collector.recorder().record("undone", ToolCall("bash"), call_id=None, entry="2")
+    assert attributes(collector.spans()[0]) == {"gen_ai.tool.name": "bash", "permitry.undo.entry": "2"}
+
+
+def test_an_answer_with_edited_arguments_ends_the_span(collector: Sending) -> None:
+    """What runs is another call, with another digest."""
+    guard = Guard(session=Session(), recorder=collector.recorder())
+    ask = guard.check(ToolCall("send", {"to": "a"}, call_id="c1"))
+    assert isinstance(ask, Ask)
+    permit = guard.answer(ask.id, ToolConfirmationResponse(True, arguments={"to": "b"}))
+    assert isinstance(permit, Permit)
+    with permit:
+        pass
+    first, second = collector.spans()
+    assert (first.status.code, "permitry.outcome" in attributes(first)) == (0, False)
+    assert attributes(first.events[-1]) == {"permitry.approved": True, "permitry.edited": True}
+    assert attributes(second)["permitry.outcome"] == "ok"
+    assert attributes(first)["permitry.call.digest"] != attributes(second)["permitry.call.digest"]
+
+
+def test_a_grant_is_the_answer_that_it_gives(collector: Sending) -> None:
+    """With its id, as a human could have answered as well."""
+    recorder = collector.recorder()
+    recorder.record("decided", ToolCall("send"), verdict="confirm")
+    recorder.record("answered", ToolCall("send"), approved=True, grant="g1")
+    recorder.record("finished", ToolCall("send"), ok=True, outcome="ok", seconds=0.1)
+    (span,) = collector.spans()
+    assert attributes(span.events[0]) == {"permitry.approved": True, "permitry.grant": "g1"}
+
+
+def test_what_is_open_at_the_end_is_unfinished(collector: Sending) -> None:
+    """Else it would not be sent at all."""
+    recorder = collector.recorder()
+    recorder.record("decided", ToolCall("look"), verdict="allow")
+    recorder.close()
+    recorder.close()
+    assert [attributes(span)["error.type"] for span in collector.spans()] == ["permitry.unfinished"]
+
+
+def test_the_session_is_that_of_the_record(tmp_path: Path) -> None:
+    """What is kept for an undo is filed under it; a recorder without one has none."""
+    assert not hasattr(OtelRecorder(MemoryRecorder()), "session")
+    inner = JsonlRecorder(str(tmp_path / "a.jsonl"), session="s1")
+    assert OtelRecorder(inner).session == "s1"
+    inner.close()
+
+
+def test_spans_do_not_pile_up(collector: Sending) -> None:
     """The oldest ends when there are too many."""
     recorder = collector.recorder(most=2)
     for number in range(4):
@@ -194,7 +227,7 @@ class _Failing:
         raise AuditError("full")
 
 
-def test_what_is_not_kept_is_not_passed_on(collector: Collector) -> None:
+def test_what_is_not_kept_is_not_passed_on(collector: Sending) -> None:
     """The record comes first, and its error reaches the guard."""
     recorder = collector.recorder()
     recorder.recorder = _Failing()

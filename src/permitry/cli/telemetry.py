@@ -1,0 +1,44 @@
+"""`--otel` of commands that decide: what is recorded is also sent to a collector."""
+
+import argparse
+import contextlib
+from collections.abc import Iterator
+
+from permitry.audit.record import Recorder
+from permitry.errors import PermitryError
+from permitry.questions import Questions
+
+__all__ = ["add_otel_option", "sent", "watched"]
+
+
+def add_otel_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--otel`."""
+    what = "also send spans and metrics over OTLP, to where OTEL_EXPORTER_OTLP_ENDPOINT says"
+    parser.add_argument("--otel", action="store_true", help=what)
+
+
+@contextlib.contextmanager
+def sent(recorder: Recorder, *, is_on: bool) -> Iterator[Recorder]:
+    """Yield a recorder, around which there is one that sends what it keeps if that is on.
+
+    Raises: `PermitryError` when a package is missing.
+    """
+    if not is_on:
+        yield recorder
+        return
+    try:
+        from permitry.audit.otlp import over_otlp
+    except ModuleNotFoundError as error:
+        raise PermitryError(f"the package {error.name} is missing; install `permitry[otlp]`") from error
+    with over_otlp(recorder) as sending:
+        yield sending
+
+
+@contextlib.contextmanager
+def watched(guard: Questions, *, is_on: bool) -> Iterator[None]:
+    """Send what a guard records meanwhile, if that is on.
+
+    Raises: as `sent`.
+    """
+    with sent(guard.recorder, is_on=is_on) as guard.recorder:
+        yield
