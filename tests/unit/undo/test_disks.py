@@ -120,16 +120,17 @@ assert (work / "a").read_bytes() == before
 def _run(script: str, disk: Path, mount: str, source: str = "none") -> None:
     """Run a script in a mount namespace of its own, in which the file system is at `disk`; skip where none can be."""
     disk.mkdir()
-    tried = ""
+    reasons = []
     for words in _PRIVATE:
         mounting = [*words, "mount", *mount.split(), source, str(disk)]
-        tried = subprocess.run(mounting, capture_output=True, text=True, check=False).stderr
-        if not tried:
+        tried = subprocess.run(mounting, capture_output=True, text=True, check=False)
+        reasons.append(tried.stderr.strip())
+        if tried.returncode == 0:
             command = [*words, sys.executable, "-c", _COMMON + script, str(disk), mount, source]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
             return
-    pytest.skip(f"this user cannot mount it: {tried.strip()}")
+    pytest.skip(f"this user cannot mount it: {reasons}")
 
 
 def test_a_full_disk_keeps_nothing_and_permits_nothing(tmp_path: Path) -> None:
