@@ -54,6 +54,9 @@ def checked(records: Iterable[Linked], before: Head, end: Head) -> int:
     """
     head, count = before, 0
     for record in records:
+        # SQLite keeps a value of any type in any column.
+        if not isinstance(record.body, str):
+            raise BrokenChainError(head.number + 1, "it is not a text")
         due = linked(head, record.body)
         if record.number != due.number:
             raise BrokenChainError(due.number, "it is missing")

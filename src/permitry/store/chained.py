@@ -11,6 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import attrs
 
+from permitry.errors import StoreError
 from permitry.store.batching import Batching, Waiting
 from permitry.store.chain import BrokenChainError, Head, Linked, checked, linked
 from permitry.store.migrations import NAMES
@@ -23,6 +24,7 @@ class _Closable(Protocol):
 
 
 Connection = TypeVar("Connection", bound=_Closable)
+_BEFORE = "SELECT first - 1, before FROM chain"
 _HEAD = "SELECT number, hash FROM chain"
 # The last one is left: a clock that is behind it is not believed.
 _CLOSED = """DELETE FROM question WHERE closed_at < ? AND coalesce(answered_at, asked_at) <
@@ -153,8 +155,7 @@ class ChainedStore(Batching, Generic[Connection]):
                 yield record
 
         with self._reading() as connection:
-            ((first, hash_before),) = self._rows(connection, "SELECT first, before FROM chain")
-            before, end = Head(first - 1, hash_before), kept_head(self._rows(connection, _HEAD))
+            before, end = (kept_head(self._rows(connection, query)) for query in (_BEFORE, _HEAD))
             count = checked(anchored(self._chain(connection)), before, end)
             self._check_pruned(connection, before)
         for number in sorted(left):
@@ -212,6 +213,12 @@ def _seconds(time: str) -> float:
 
 
 def kept_head(rows: Iterable[Any]) -> Head:
-    """Return the end of the chain that a row of the table `chain` gives."""
-    (row,) = rows
-    return Head(*row)
+    """Return the end of the chain that the only row of the table `chain` gives.
+
+    Raises: `StoreError`.
+    """
+    match list(rows):
+        case [(int(number), bytes(digest))]:
+            return Head(number, digest)
+        case _:
+            raise StoreError("the end of the chain of records is damaged, or missing")

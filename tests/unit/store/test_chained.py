@@ -8,6 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.store.conftest import Place, body
 
+from permitry.errors import StoreError
+from permitry.records import is_address
 from permitry.store.chain import BrokenChainError, Head
 
 ZERO = bytes(32)
@@ -35,6 +37,28 @@ def test_what_was_changed_is_found(place: Place, name: str) -> None:
     with pytest.raises(BrokenChainError) as caught:
         place.store.verify()
     assert caught.value.number == number
+
+
+@pytest.mark.parametrize(
+    "statement", ["DELETE FROM chain", "UPDATE chain SET number = NULL", "UPDATE chain SET before = NULL"]
+)
+def test_a_chain_without_an_end_is_an_error(place: Place, statement: str) -> None:
+    """It cannot be verified, nor go on."""
+    place.change(statement)
+    with pytest.raises(StoreError, match="damaged, or missing"):
+        place.store.verify()
+    if "before" not in statement:
+        with pytest.raises(StoreError):
+            place.store.append(body(6))
+
+
+def test_a_record_that_is_not_a_text_is_found(place: Place) -> None:
+    """SQLite keeps any value in any column."""
+    if not is_address(place.address):
+        place.change("UPDATE record SET body = x'7b7d' WHERE number = 3")
+        with pytest.raises(BrokenChainError, match="not a text") as caught:
+            place.store.verify()
+        assert caught.value.number == 3
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
