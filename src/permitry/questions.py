@@ -336,7 +336,8 @@ class Questions(TurnDiffs):
                 record_start(self.recorder, call, details)
             else:
                 self.recorder.record(event, call, **details)
-        except Exception:  # noqa: BLE001 -- a sink may fail in any way, and each way means: not recorded
+        except Exception as error:  # noqa: BLE001 -- a sink may fail in any way, and each way means: not recorded
+            _LOG.warning("`%s` of a call of `%s` could not be recorded: %s", event, call.tool, safe_str(error))
             return False
         return True
 
