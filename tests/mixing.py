@@ -67,7 +67,7 @@ def form_of(call: str) -> str:
     return FORMS[int(call.rpartition("-")[2]) % len(FORMS)]
 
 
-def handler_of(address: str, session: str, note: Path | None = None) -> ToolHandler:
+def handler_of(address: str, session: str, note: Path | None = None, patience: float = 10.0) -> ToolHandler:
     """Return a handler with record, questions and grants at an address; each run adds two lines to the file `note`."""
     registry = ToolRegistry()
     file = None if note is None else os.open(note, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -89,10 +89,11 @@ def handler_of(address: str, session: str, note: Path | None = None) -> ToolHand
 
     for name in set(FORMS):
         registry.tool(tool_of(name))
+    recorder = recorder_at(address, session=session, patience=patience)
+    ledger, grants = ledger_at(address, patience=patience), grants_at(address, patience=patience)
     return ToolHandler(
-        Session(id=session), load_policy(_RULES), registry=registry, recorder=recorder_at(address, session=session),
-        ledger=ledger_at(address), grants=grants_at(address),
-    )  # fmt: skip
+        Session(id=session), load_policy(_RULES), registry=registry, recorder=recorder, ledger=ledger, grants=grants
+    )
 
 
 def add_grant(address: str, uses: int) -> None:

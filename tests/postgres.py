@@ -28,6 +28,7 @@ class Cluster:
     programs: Path
     folder: Path
     is_durable: bool = False
+    is_small: bool = False
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
@@ -37,6 +38,15 @@ class Cluster:
     def stop(self, mode: str = "fast") -> None:
         """Stop it; `immediate` is a crash."""
         self._run("pg_ctl", "-w", "-m", mode, "stop")
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its main process is there."""
+        return (self.folder / "data" / "postmaster.pid").exists() and psutil.pid_exists(self._main)
+
+    @property
+    def _main(self) -> int:
+        return int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
 
     def kill(self) -> None:
         """Kill all of its processes."""
@@ -52,12 +62,15 @@ class Cluster:
             self._signal(signal.SIGCONT)
 
     def _signal(self, number: int) -> None:
-        main = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
-        # The main process first: a new one would be missing here.
-        os.kill(main, number)
-        for child in psutil.Process(main).children():
+        main = psutil.Process(self._main)
+        # What is stopped starts no others that would be missing here.
+        main.suspend()
+        everyone = [main, *main.children()]
+        for process in everyone:
             with suppress(psutil.NoSuchProcess):
-                child.send_signal(number)
+                process.send_signal(number)
+        if number == signal.SIGKILL:
+            psutil.wait_procs(everyone, timeout=20)
 
     def new(self, name: str = "") -> str:
         """Return the address of a new database, in place of one with that name."""
@@ -82,7 +95,8 @@ class Cluster:
         if not os.getuid():
             owner = pwd.getpwnam(_OWNER)
             os.chown(self.folder, owner.pw_uid, owner.pw_gid)
-        self._run("initdb", "-U", _OWNER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
+        size = ("--wal-segsize=1",) if self.is_small else ()
+        self._run("initdb", "-U", _OWNER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync", *size)
 
 
 def programs() -> Path | None:
@@ -92,19 +106,21 @@ def programs() -> Path | None:
 
 
 @contextmanager
-def cluster(*, is_durable: bool = False) -> Iterator[Cluster]:
+def cluster(*, is_durable: bool = False, below: Path | None = None) -> Iterator[Cluster]:
     """Yield a running server, and end it; skip the test where there are no programs for it."""
     found = programs()
     if found is None:
         pytest.skip("needs the program initdb of PostgreSQL")
-    folder = Path(tempfile.mkdtemp(prefix="pg"))  # short: the path of a socket is at most 107 bytes long
-    server = Cluster(found, folder, is_durable)
+    # Short: the path of a socket is at most 107 bytes long.
+    folder = Path(tempfile.mkdtemp(prefix="pg", dir=below))
+    server = Cluster(found, folder, is_durable, is_small=below is not None)
     try:
         server.make()
         server.start()
         try:
             yield server
         finally:
-            server.stop("immediate")
+            if server.is_running:
+                server.stop("immediate")
     finally:
         shutil.rmtree(folder)
