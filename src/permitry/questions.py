@@ -172,7 +172,8 @@ class Questions(TurnDiffs):
 
         Raises: `FullLedgerError`.
         """
-        request = self.factory.create(call, decision, spec)
+        origins = self.policy.origins(call, AuthContext.from_state(self.session), spec)
+        request = attrs.evolve(self.factory.create(call, decision, spec), origins=origins)
         question = self._opened(request, decision, spec)
         request = attrs.evolve(request, pending_id=question.pending_id)
         if not self._record("asked", call, {"pending_id": question.pending_id}):

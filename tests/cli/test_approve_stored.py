@@ -96,6 +96,22 @@ def test_a_question_is_shown_as_a_terminal_shows_it(asked: str, guard: Guard, ty
     assert "is not open" in capsys.readouterr().err
 
 
+def test_it_is_shown_where_values_came_from(guard: Guard, typed: Typed, tmp_path: Path) -> None:
+    """The process that shows the question has heard nothing; what it says draws nothing on the terminal."""
+    rules = 'schema = 1\n[[rule]]\nid = "pays"\neffect = "allow"\ntools = ["pay"]\nwhen.args.to.from = ["user"]\n'
+    asks = attrs.evolve(guard, policy=load_policy(rules))
+    asks.session.heard("Pay AT11.")
+    asks.session.returned(ToolCall("look", {}), {"\x1b[2J": "DE22"})
+    ask = asks.check(ToolCall("pay", {"to": "DE22"}, call_id="p1"))
+    assert isinstance(ask, Ask)
+    elsewhere(tmp_path)
+    shown = typed("n\n\n")
+    assert main(["approve", ask.id]) == 0
+    assert '`to` = "DE22" occurs in look #1, field ' in shown()
+    assert "not in the user's messages" in shown()
+    assert "\x1b[2J" not in shown()
+
+
 @pytest.mark.parametrize(
     ("text", "said"), [("n\nUse ninja.\n", "Use ninja."), ("n\n\n", "no reason"), ("q\n", "declined")]
 )

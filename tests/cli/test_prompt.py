@@ -22,6 +22,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
+from permitry.core.origin import Origin
 
 Typing = Callable[[str], tuple[TextIO, Callable[[], str]]]
 Response = ToolConfirmationResponse | None
@@ -220,6 +221,15 @@ def test_an_edited_call_is_shown_in_full_with_its_own_change(typing: Typing, req
     assert "+++ b.txt" in after
     assert "+++ a.txt" not in after
     assert "a" * 1_000 in after
+
+
+def test_where_values_came_from_is_said_of_the_call_as_it_was(ask: Ask, request_: ToolConfirmationRequest) -> None:
+    """Those of an edited call came from the human."""
+    request = attrs.evolve(request_, origins=(Origin("path", '"a.txt"', ("look #1",), is_said=False),))
+    _, shown = ask("e\ny\n", lambda text: text.replace("a.txt", "b.txt"), request)
+    before, _, after = shown.partition("[q]uit")
+    assert '`path` = "a.txt" occurs in look #1; not in the user\'s messages' in before
+    assert "look #1" not in after
 
 
 def test_an_edit_that_changes_nothing_is_asked_again(ask: Ask) -> None:

@@ -199,4 +199,5 @@ def test_a_question_is_plain_json() -> None:
         "suggested_grants": [
             {"scope": "session", "tool": "write", "label": "do not ask about `write` again in this session"}
         ],
+        "origins": [],
     }

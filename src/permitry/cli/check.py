@@ -37,7 +37,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
             origins: tuple[Origin, ...] = ()
         else:
             decision, name = policy.decide(question.call, question.context, question.spec), question.call.tool
-            origins = _origins(policy, question)
+            origins = policy.origins(question.call, question.context, question.spec)
         shown = decision_line(call_id, decision, origins)
         # Flushed line by line, so that another program can ask and read in turn.
         print(json.dumps(shown) if options.json else _as_text(name, decision, origins), flush=True)
@@ -46,14 +46,6 @@ def execute(options: argparse.Namespace) -> ExitCode:
         return decision
 
     return answer_each(options, answer, only_tool(options))
-
-
-def _origins(policy: AuthorizationPolicy, question: Question) -> tuple[Origin, ...]:
-    """Return where values were seen that rules ask that of, if the context says what was heard."""
-    known = question.context.provenance
-    if not known.messages and not known.results:
-        return ()
-    return policy.explain(question.call, question.context, question.spec).origins
 
 
 def _by_name(policy: AuthorizationPolicy, question: Question, decision: Decision) -> Iterator[str]:

@@ -188,7 +188,8 @@ class TerminalChannel:
         if edited.digest == request.call.digest:
             self._say("nothing changed")
             return None
-        shown = attrs.evolve(request, call=edited, preview=self.preview(edited))
+        # Where the values of the call as it was came from says nothing about those of another.
+        shown = attrs.evolve(request, call=edited, preview=self.preview(edited), origins=())
         self._show(shown, in_full=True)
         answer = self._line("run the call as edited? [y]es/[n]o, back to the first: ")
         if answer is None or answer.strip().lower() not in ("y", "yes"):

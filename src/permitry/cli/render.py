@@ -86,7 +86,8 @@ def request(
     for line in actions if in_full else actions[:_MOST_ACTIONS]:
         console.print(_coloured(line), soft_wrap=True)
     is_whole = _is_short(console, len(actions), _MOST_ACTIONS, in_full=in_full) and is_whole
-    origins = () if explained is None else explained.origins
+    # What was heard is known to the process that asks, and not to one that shows the question of another.
+    origins = asked.origins or (() if explained is None else explained.origins)
     if origins:
         console.print(Text("  where values were seen:"))
     for origin in origins if in_full else origins[:_MOST_ACTIONS]:

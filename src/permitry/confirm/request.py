@@ -8,6 +8,7 @@ import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase
+from permitry.core.origin import Origin
 from permitry.core.spec import ArgumentRole, ToolSpec
 
 __all__ = ["ConfirmationRequestFactory", "SuggestedGrant", "ToolConfirmationRequest"]
@@ -32,6 +33,7 @@ class ToolConfirmationRequest:
     `path` is the file concerned, if any; `preview` is a unified diff for writes and edits. `suggested_grants` is empty
     when a restriction asks: such a call is asked about every time. With `is_plan` the call presents the agent's plan,
     and the question is whether to leave plan mode with it. `pending_id` is the id of the question once it is open.
+    `origins` say where the values came from that a rule asks that of.
     """
 
     call: ToolCall
@@ -41,6 +43,7 @@ class ToolConfirmationRequest:
     suggested_grants: tuple[SuggestedGrant, ...] = ()
     is_plan: bool = False
     pending_id: str | None = attrs.field(default=None, kw_only=True)
+    origins: tuple[Origin, ...] = attrs.field(default=(), kw_only=True)
 
     @property
     def tool(self) -> str:
@@ -55,14 +58,16 @@ class ToolConfirmationRequest:
     def to_dict(self) -> dict[str, Any]:
         """Return what a human is shown as plain data, for `json.dumps`: a fresh copy.
 
-        The keys are `tool`, `arguments`, `reason`, `call_id`, `digest`, `path`, `preview` and `suggested_grants`; path
-        and preview may be None, and a grant has `scope`, `tool` and `label`.
+        The keys are `tool`, `arguments`, `reason`, `call_id`, `digest`, `path`, `preview`, `suggested_grants` and
+        `origins`; path and preview may be None, a grant has `scope`, `tool` and `label`, and an origin the fields of
+        `Origin`.
         """
         call = self.call
         return {
             "tool": call.tool, "arguments": call.to_dict(), "reason": self.reason, "call_id": call.call_id,
             "digest": call.digest, "path": self.path, "preview": self.preview,
             "suggested_grants": [attrs.asdict(grant) for grant in self.suggested_grants],
+            "origins": [attrs.asdict(origin) for origin in self.origins],
         }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.json_values import parse_json
+from permitry.core.origin import Origin
 from permitry.errors import CallError, LedgerError, safe_str
 
 __all__ = ["QuestionStore", "StoredQuestion", "answer_text", "answer_to", "row_of"]
@@ -136,6 +137,7 @@ def row_of(question: StoredQuestion, request: ToolConfirmationRequest, redact: C
         "shown": json.dumps({
             **{key: getattr(request, key) for key in _SHOWN},
             "grants": [attrs.astuple(each) for each in request.suggested_grants],
+            "origins": [attrs.astuple(each, recurse=False) for each in request.origins],
         }),
         "approvers": json.dumps(question.approvers), "above": json.dumps(question.above),
         "deadline": deadline.wall, "boot": deadline.boot, "steady": deadline.steady,
@@ -177,9 +179,16 @@ def _call(data: Any) -> ToolCall:  # noqa: ANN401 -- what was read
 
 def _request(name: str, call: ToolCall, shown: Any) -> ToolConfirmationRequest:  # noqa: ANN401 -- as above
     grants = tuple(SuggestedGrant(*each) for each in shown["grants"])
+    # A question of an earlier version has none.
+    origins = tuple(map(_origin, shown.get("origins", ())))
     return ToolConfirmationRequest(
-        call, **{key: shown[key] for key in _SHOWN}, suggested_grants=grants, pending_id=name
+        call, **{key: shown[key] for key in _SHOWN}, suggested_grants=grants, pending_id=name, origins=origins
     )
+
+
+def _origin(data: Any) -> Origin:  # noqa: ANN401 -- as above
+    argument, value, places, is_said, words = data
+    return Origin(argument, value, tuple(places), is_said, None if words is None else (words[0], words[1]))
 
 
 def _decision(data: Any) -> Decision:  # noqa: ANN401 -- as above

@@ -35,6 +35,7 @@ from permitry.core.explanation import ActionTrace, Explanation
 from permitry.core.index import Index
 from permitry.core.likely_roles import declaration, folder_declaration
 from permitry.core.lists import Lists, lists_in
+from permitry.core.origin import Origin
 from permitry.core.rule import AnyRule, Question, Unsure
 from permitry.core.source import RuleSource, is_rule_source
 from permitry.core.spec import ToolSpec
@@ -181,6 +182,11 @@ class AuthorizationPolicy:
         rules = tuple(rule for rule in self.rules if getattr(rule, "keeps", False) is False)
         return self if len(rules) == len(self.rules) else attrs.evolve(self, rules=rules)
 
+    @functools.cached_property
+    def asks_origins(self) -> bool:
+        """Whether a rule asks where a value comes from."""
+        return any(getattr(rule, "asks_origins", False) for rule in self.rules)
+
     def with_rules(self, *rules: AnyRule | RuleSource, flows: Iterable[Flow] = ()) -> "AuthorizationPolicy":
         """Return this policy with more rules, and what it knows and keeps besides: reader, declarations and flows.
 
@@ -273,6 +279,15 @@ class AuthorizationPolicy:
         if not draft and decision.verdict is not Verdict.ALLOW and _lacks_folder(question):
             draft = folder_declaration(call)
         return Explanation(decision, rules, tuple(_each_action(question, phases)), question.context.agent, draft)
+
+    def origins(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> tuple[Origin, ...]:
+        """Return where the values came from that rules ask that of; none where no rule asks, or nothing was heard."""
+        known = context.provenance
+        if not (known.messages or known.results):
+            return ()
+        # An explanation looks at every rule, so that it is made only where there is something in it.
+        asks = any(self.within(each).asks_origins for each in context.lineage())
+        return self.explain(call, context, spec).origins if asks else ()
 
     def side_effects(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> SideEffects:
         """Return what the call leaves behind when it runs; what is not known counts as left."""

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import attrs
 
 from permitry.audit.redaction import redacted, redacted_text
+from permitry.core.origin import Origin
 from permitry.core.texts import one_line, shortened, visible
 from permitry.inbox.access import Login
 from permitry.inbox.html import Html, element
@@ -59,8 +60,15 @@ def without_secrets(shown: Shown) -> Shown:
         shown, arguments=redacted(shown.arguments), preview=redacted_text(shown.preview),
         reason=redacted_text(shown.reason), path=redacted_text(shown.path), errors=redacted(list(shown.errors)),
         tree=[attrs.evolve(node, text=redacted_text(node.text)) for node in shown.tree],
-        origins=redacted(list(shown.origins)),
+        origins=list(map(_without_secrets, shown.origins)),
     )  # fmt: skip
+
+
+def _without_secrets(origin: Origin) -> Origin:
+    [value] = redacted({origin.argument: origin.value}).values()
+    return attrs.evolve(
+        origin, argument=redacted_text(origin.argument), value=value, places=tuple(redacted(origin.places))
+    )
 
 
 def arguments_text(shown: Shown) -> str:
@@ -99,7 +107,7 @@ def _parts(shown: Shown) -> Iterator[Html]:
     if shown.tree:
         yield _section("What it would do", _tree(shown.tree))
     if shown.origins:
-        yield _section("Where values were seen", element("ul", *(element("li", each) for each in shown.origins)))
+        yield _section("Where values were seen", element("ul", *(element("li", str(each)) for each in shown.origins)))
     if shown.preview:
         yield _section(
             "What it would change", element("pre", *map(_diff_line, shown.preview.split("\n")), class_="diff")

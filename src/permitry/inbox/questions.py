@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import attrs
 
 from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.origin import Origin
 
 __all__ = ["Inbox", "Node", "Shown"]
 
@@ -47,7 +48,7 @@ class Shown:
     remember: str = ""
     may_grant: bool = False
     tree: Sequence[Node] = ()
-    origins: Sequence[str] = ()
+    origins: Sequence[Origin] = ()
 
 
 class Inbox(Protocol):

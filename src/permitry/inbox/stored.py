@@ -51,10 +51,9 @@ class StoreInbox:
         request = question.request
         if shown.outcome or request is None:
             return shown
-        explained = self.explain(request.call)
         return attrs.evolve(
             shown, may_grant=self.grants is not None, arguments=request.arguments, path=request.path or "",
-            preview=request.preview or "", tree=tree_of(explained), origins=[str(each) for each in explained.origins],
+            preview=request.preview or "", tree=tree_of(self.explain(request.call)), origins=request.origins,
             remember=request.suggested_grants[0].label if request.suggested_grants else "",
         )  # fmt: skip
 

@@ -116,6 +116,11 @@ class ConfiguredRule(Scoped):
         is_restriction = self.effect is not Verdict.ALLOW
         return (" and ".join(self.scope.not_lifted(question)) or None) if is_restriction else None
 
+    @property
+    def asks_origins(self) -> bool:
+        """Whether a condition asks where a value comes from."""
+        return self.scope.asks_origins
+
     def origins(self, question: Question) -> Iterator[Origin]:
         """Yield where the values came from that its conditions ask that of; nothing for a tool it does not select."""
         if self.scope.selects(question, over_approximate=self.effect is not Verdict.ALLOW):

@@ -30,6 +30,7 @@ def test_a_request_is_plain_data_for_another_program(unruled: Decision) -> None:
         "suggested_grants": [
             {"scope": "session", "tool": "write_file", "label": "do not ask about `write_file` again in this session"}
         ],
+        "origins": [],
     }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import answer_text, answer_to
 from permitry.core.call import ToolCall
 from permitry.errors import LedgerError
+from permitry.guard import Guard
 from permitry.ledgers import ledger_at, questions_at
 from permitry.outcome import Ask, Cause, Permit, Refusal
 from permitry.session import Session
@@ -61,6 +62,47 @@ def test_a_result_of_the_human_comes_from_elsewhere(address: str) -> None:
     assert isinstance(again, Refusal)
     assert (again.cause, again.text) == (Cause.RESPONDED, "password=[redacted] of ann")
     assert "hunter22" not in str(closed(address))
+
+
+def test_a_question_says_where_values_came_from(address: str) -> None:
+    """Of rules that ask that; to the one who is asked here, and to one who sees the question elsewhere."""
+    guard = paying(address)
+    ask = asked(guard, ToolCall("pay", {"to": "DE22", "note": "rent for may"}, call_id="c1"))
+    shown = [str(origin) for origin in ask.request.origins]
+    words = "1 of its 3 words are in the user's messages"
+    assert shown == [
+        '`to` = "DE22" occurs in look #1, field `iban`; not in the user\'s messages',
+        f'`note` = "rent for may" occurs in no result or call that is known; not in the user\'s messages; {words}',
+    ]
+    question = only(address)
+    assert question.request == ask.request
+    guard.answer(ask.id, YES)
+    assert "DE22" not in str([row["shown"] for row in closed(address)])
+
+
+def test_a_question_of_an_earlier_version_says_nothing_of_values(address: str) -> None:
+    """It can be answered all the same; what is damaged is not shown."""
+    asked(paying(address), ToolCall("pay", {"to": "DE22", "note": "x"}, call_id="c1"))
+    shown = json.loads(closed(address)[0]["shown"])
+    damages: list[object] = [3, [[]], [["to", "x", 3, False, None]], [["to", "x", [], False, [1]]]]
+    for damaged in damages:
+        change(address, "UPDATE question SET shown = ?", json.dumps({**shown, "origins": damaged}))
+        with pytest.raises(LedgerError, match="damaged"):
+            only(address)
+    del shown["origins"]
+    change(address, "UPDATE question SET shown = ?", json.dumps(shown))
+    request = only(address).request
+    assert request is not None
+    assert request.origins == ()
+
+
+def paying(address: str) -> Guard:
+    """Return a guard that has heard from whom a payment may be."""
+    rules = 'schema = 1\n[[rule]]\nid = "pays"\neffect = "allow"\ntools = ["pay"]\n'
+    guard = fresh(address, f'{rules}when.args.to.from = ["user"]\nwhen.args.note.words = 0.9\n')
+    guard.session.heard("Pay AT11, the rent.")
+    guard.session.returned(ToolCall("look", {}), {"iban": "DE22"})
+    return guard
 
 
 def test_other_answers_are_kept_as_before_there_were_results() -> None:

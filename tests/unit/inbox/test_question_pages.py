@@ -10,6 +10,7 @@ from tests.unit.inbox.people import ANN, EVE, QUESTION
 from tests.unit.inbox.probes import PROBES
 
 from permitry.core.json_values import parse_json
+from permitry.core.origin import Origin
 from permitry.inbox.access import Login
 from permitry.inbox.question_pages import arguments_text, list_page, open_count, question_page, without_secrets
 from permitry.inbox.questions import Node, Shown
@@ -22,7 +23,7 @@ def filled(text: str) -> Shown:
     return Shown(
         text, text, text, {text: text, "list": [text, {text: text}]}, text, rule=text, source=text, session=text,
         agent=text, place=text, path=text, preview=f"+{text}\n{text}", errors=[text], remember=text,
-        tree=[Node(0, text), Node(1, text)], origins=[text], may_grant=True,
+        tree=[Node(0, text), Node(1, text)], origins=[Origin(text, text, (text,))], may_grant=True,
     )  # fmt: skip
 
 
@@ -52,7 +53,13 @@ def test_the_probes_are_in_the_pages() -> None:
     for each in ("deletes files", "ask-rm (rules.toml:3)", "s1", "main", "d1", "odd: failed", "90 s left", "3"):
         assert each in read(page).text, each
     shown = " ".join(read(page).text)
-    for each in ("`command` = rm -r build occurs", "-old", "+new", "do not ask again", "May `run_shell` run?"):
+    for each in (
+        "`command` = rm -r build occurs in look #2, field `task`; not in the user's messages",
+        "-old",
+        "+new",
+        "do not ask again",
+        "May `run_shell` run?",
+    ):
         assert each in shown, each
 
 
@@ -114,6 +121,9 @@ def test_a_viewer_sees_a_question_without_secrets() -> None:
     shown = without_secrets(attrs.evolve(filled(word), id="q", digest="d", tool="t", remember=""))
     assert "hunter22" not in json.dumps([str(shown.arguments["list"][0]), shown.preview, shown.reason, shown.path])
     assert "hunter22" not in str([shown.tree, shown.origins, shown.errors])
+    secret = Origin("auth.password", '"hunter22"', ("look #1",), is_said=False)
+    [origin] = without_secrets(attrs.evolve(QUESTION, origins=[secret])).origins
+    assert str(origin) == "`auth.password` = [redacted] occurs in look #1; not in the user's messages"
 
 
 def test_open_questions_are_counted_in_words() -> None:

@@ -225,6 +225,11 @@ class Scope:
         elif question.tool is not None and question.tool.roles:
             yield from self._uncovered(question)
 
+    @property
+    def asks_origins(self) -> bool:
+        """Whether a condition asks where a value comes from."""
+        return any(isinstance(each, SourceCondition | LinkCondition) for each in self._plain)
+
     def origins(self, question: Question) -> Iterator[Origin]:
         """Yield where the values came from that conditions in `when` and `unless` ask that of."""
         for each in self._plain:
