@@ -51,7 +51,7 @@ def changes_of_git(command: GitCommand, workspace: str | None) -> tuple[Change, 
     if workspace is None or not folder.is_relative_to(os.path.realpath(workspace)):
         raise UndoError("`git` would run outside of the workspace")
     _check_environment()
-    git = _git(folder)
+    git = _git(Path(os.path.realpath(workspace)))
     top = _checked_repository(git, folder)
     _check_settings(git, folder)
     found = _removed(git, folder, command) if command.name == "clean" else _listed(git, folder, top, command)
@@ -64,10 +64,10 @@ def _check_environment() -> None:
         raise UndoError(f"the variable `{foreign[0]}` may change what `git` does")
 
 
-def _git(folder: Path) -> str:
-    """Return the path of git, which is not one that an agent could have put there."""
+def _git(workspace: Path) -> str:
+    """Return the path of git, which is not one that an agent could have put into the workspace."""
     found = shutil.which("git", path=os.pathsep.join(filter(os.path.isabs, os.get_exec_path())))
-    if found is None or Path(os.path.realpath(found)).is_relative_to(folder):
+    if found is None or any(Path(each).is_relative_to(workspace) for each in (found, os.path.realpath(found))):
         raise UndoError("`git` is not installed")
     return found
 

@@ -180,6 +180,16 @@ def test_git_is_not_one_of_the_workspace(repository: Path, monkeypatch: pytest.M
             _changes(repository, "checkout", "a")
 
 
+def test_git_is_not_one_next_to_the_repository(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is in the workspace may be of the agent, as a link is."""
+    own = repository.parent / "bin"
+    own.mkdir()
+    (own / "git").symlink_to("/usr/bin/env")
+    monkeypatch.setenv("PATH", str(own))
+    with pytest.raises(UndoError, match="not installed"):
+        changes_of_git(GitCommand("clean", str(repository), ("-f",), ()), str(repository.parent))
+
+
 @pytest.mark.parametrize("workspace", [None, "d"])
 def test_the_repository_must_be_in_the_workspace(repository: Path, workspace: str | None) -> None:
     """A `cd` may lead to another one."""
