@@ -1,8 +1,6 @@
 """`permitry lint`: what is odd about rules that load."""
 
 import argparse
-import contextlib
-import gc
 import json
 import re
 import sys
@@ -11,6 +9,7 @@ from pathlib import Path
 
 from permitry.cli.inputs import add_rules_option, add_tools_option, rules_from
 from permitry.cli.main import ExitCode
+from permitry.config.collecting import without_collection
 from permitry.config.lint import Check, Finding, lint
 from permitry.config.lint._schemas import Schema
 from permitry.config.lint.drafts import drafts_of
@@ -37,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> ExitCode:
     """Print each finding, in the order of the files and lines."""
     tools = None if options.tools is None else _tools_in(options.tools)
-    with _no_collection():
+    with without_collection():
         rules = rules_from(options)
         watch = _silent if len(rules.rules) < _MANY else _shown
         found = lint(rules, drafts=drafts_of(rules), tools=tools, has_prompts=not options.no_prompts, watch=watch)
@@ -46,18 +45,6 @@ def execute(options: argparse.Namespace) -> ExitCode:
     if not (found or options.json):
         print(f"no findings in {count(len(rules.rules), 'rule')}")
     return ExitCode.FAILED if found else ExitCode.OK
-
-
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keep the garbage collector from walking over many rules again and again: a third of the time, for no garbage."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _silent(checks: Sequence[Check]) -> Iterable[Check]:

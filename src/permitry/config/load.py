@@ -1,7 +1,5 @@
 """The strict loader: returns the rules and templates of rule files, or raises every problem of every file at once."""
 
-import contextlib
-import gc
 import hashlib
 import os
 import tomllib
@@ -26,6 +24,7 @@ from permitry.config.build import (
     read_rule,
 )
 from permitry.config.catalogue import PREFIX, shipped_path
+from permitry.config.collecting import without_collection
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import SourceText, syntax_problem
 from permitry.config.drafts import Draft, ListDraft, RuleDraft, ToolDraft
@@ -106,7 +105,7 @@ def load_rules(*sources: Source | Iterable[Source]) -> RuleSet:
 
     Raises: `ConfigError` with every problem of every file; then nothing is loaded.
     """
-    with _without_collection():
+    with without_collection():
         return compile_rules(_each(sources)).rules
 
 
@@ -129,27 +128,12 @@ def compile_rules(files: Iterable[Source]) -> Compiled:
     Raises: `ConfigError` as `load_rules`.
     """
     origins = [_origin_of(file, number) for number, file in enumerate(files, 1)]
-    with _without_collection():
+    with without_collection():
         try:
             return _loaded(origins)
         except _NotPinnedError:
             # INVARIANT: only pinned bytes are trusted: the bytes that are parsed, and no other file.
             return attrs.evolve(_loaded([origin.unpinned() for origin in origins]), is_certain=False)
-
-
-@contextlib.contextmanager
-def _without_collection() -> Iterator[None]:
-    """Pause garbage collection: the objects that are created stay in use, so searching them for cycles finds nothing.
-
-    With many rules it would take a quarter of the time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _loaded(origins: Iterable[Origin]) -> Compiled:
