@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
+from tests.collector import attributes, listening
 
 from permitry.config.folders import user_state
 from permitry.confirm.response import ToolConfirmationResponse
@@ -109,7 +110,7 @@ def run(
         return types.ElicitResult(action="accept", content={"approve": approve})
 
     async def main() -> object:
-        environment = {name: os.environ[name] for name in os.environ if name.startswith("XDG_")}
+        environment = {name: os.environ[name] for name in os.environ if name.startswith(("XDG_", "OTEL_"))}
         program = StdioServerParameters(
             command=sys.executable, args=["-m", "permitry", *words], env=environment, cwd=folder
         )
@@ -147,6 +148,25 @@ def test_a_client_works_through_it(
         *[(event, "mcp:notes/keep") for event in ("decided", "asked", "answered", "started", "finished")],
         ("decided", "mcp:notes/forget"),
     ]
+
+
+def test_what_it_decides_is_sent_to_a_collector(
+    notes: list[str], workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `--otel`: a call that ran after a question, and one that was blocked."""
+
+    async def work(client: Client) -> None:
+        await client.call_tool("keep", {"text": "canary-7"})
+        await client.call_tool("forget", {"name": "a"})
+
+    with listening() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.address)
+        run([notes[0], "--otel", *notes[1:]], workspace, work)
+        kept, blocked = collector.spans()
+    assert [event.name for event in kept.events] == ["permitry.asked", "permitry.answered", "permitry.started"]
+    assert (kept.name, attributes(kept)["permitry.outcome"]) == ("execute_tool mcp:notes/keep", "ok")
+    assert (blocked.name, attributes(blocked)["permitry.rule"]) == ("execute_tool mcp:notes/forget", "stay")
+    assert all(b"canary-7" not in body for _, body in collector.bodies)
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])

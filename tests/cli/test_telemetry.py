@@ -3,6 +3,8 @@
 import argparse
 import json
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,11 +13,17 @@ from tests.collector import attributes, listening
 
 from permitry.audit.record import MemoryRecorder
 from permitry.cli.telemetry import add_otel_option, sent, watched
+from permitry.confirm.clock import Moment
+from permitry.confirm.grants import Grant
+from permitry.confirm.response import ToolConfirmationResponse
+from permitry.confirm.stored import StoredQuestion, answer_to
 from permitry.errors import PermitryError
 from permitry.guard import Guard
+from permitry.ledgers import grants_at, questions_at
 
 Cli = Callable[..., tuple[int, str, str]]
 RULES = 'schema = 1\n[[rule]]\nid = "undoable"\neffect = "allow"\nkeep = true\ntools = ["@shell"]\n'
+WRITE = json.dumps({"id": "w", "name": "write_file", "arguments": {"path": "a", "content": "x"}}) + "\n"
 
 
 def test_a_session_and_an_undo_are_sent(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,6 +51,48 @@ def test_a_session_and_an_undo_are_sent(cli: Cli, tmp_path: Path, monkeypatch: p
         assert [attributes(undo)[name] for name in same] == [found[name] for name in same]
         assert attributes(undo)["permitry.undo.entry"] == "1"
         assert all(b"a.txt" not in body for path, body in collector.bodies if path == "/v1/traces")
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_an_answer_from_a_store_is_part_of_the_span(
+    cli: Cli, guarding: list[str], address: str, monkeypatch: pytest.MonkeyPatch, *, approved: bool
+) -> None:
+    """As one that was given here."""
+
+    def respond() -> None:
+        store, end = questions_at(address), time.monotonic() + 30
+        while not (rows := store.open(Moment.now())) and time.monotonic() < end:
+            time.sleep(0.05)
+        answer_to(store, StoredQuestion.of(rows[0]), ToolConfirmationResponse(approved), by="ann")
+
+    human = threading.Thread(target=respond)
+    human.start()
+    with listening() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.address)
+        cli(*guarding, "--store", address, "--unattended", "wait", "--otel", stdin=WRITE)
+        (span,) = collector.spans()
+        (point,) = collector.metrics()["permitry.question.duration"].histogram.data_points
+    human.join()
+    asked, answered, *_ = span.events
+    assert (asked.name, answered.name, attributes(answered)) == (
+        "permitry.asked", "permitry.answered", {"permitry.approved": approved}
+    )  # fmt: skip
+    assert attributes(span).get("error.type") == (None if approved else "permitry.not_approved")
+    assert attributes(point)["permitry.approved"] is approved
+
+
+def test_a_grant_from_a_store_is_part_of_the_span(
+    cli: Cli, guarding: list[str], address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its id, so that it can be found and revoked."""
+    grant = Grant('tools = ["write_file"]')
+    grants_at(address).store.add(grant.row())
+    with listening() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.address)
+        cli(*guarding, "--store", address, "--unattended", "block", "--otel", stdin=WRITE)
+        (span,) = collector.spans()
+    found = attributes(span)
+    assert (found["permitry.outcome"], found["permitry.rule"]) == ("ok", f"grant-{grant.id}")
 
 
 def test_without_it_nothing_is_sent() -> None:

@@ -113,7 +113,7 @@ class OtelRecorder:
                 span = self._span(key, call).span
                 span.set_attributes(shown)
                 if details.get("errors"):
-                    span.set_attribute("permitry.errors", list(details["errors"]))
+                    span.set_attribute("permitry.errors", list(map(self._shown_error, details["errors"])))
                 if self.shows_arguments and "arguments" in details:
                     span.set_attribute(_ARGUMENTS, json.dumps(redacted(details["arguments"])))
                 if details.get("verdict") == "block":
@@ -135,6 +135,10 @@ class OtelRecorder:
                 self._undone(call, details)
             case _:
                 self._span(key, call).span.add_event(f"permitry.{event}")
+
+    def _shown_error(self, error: str) -> str:
+        """Return the rule that failed; why it did may quote an argument."""
+        return redacted(error) if self.shows_arguments else error.partition(":")[0]
 
     def _answered(self, key: _Key, call: ToolCall, details: Mapping[str, Any]) -> None:
         is_approved, is_edited = details.get("approved") is True, details.get("edited") is True

@@ -145,7 +145,16 @@ def test_decisions_and_runs_are_counted(collector: Sending) -> None:
     assert [attributes(span)["error.type"] for span in collector.spans()] == [
         "permitry.blocked", "permitry.blocked", "permitry.timed_out"
     ]  # fmt: skip
-    assert attributes(collector.spans()[0])["permitry.errors"].values[0].string_value == "r: KeyError"
+
+
+@pytest.mark.parametrize(("shows_arguments", "shown"), [(False, "r"), (True, "r: token=[redacted]")])
+def test_why_a_rule_failed_may_quote_an_argument(collector: Sending, *, shows_arguments: bool, shown: str) -> None:
+    """So it is shown as arguments are; which rule it was is always shown."""
+    recorder = collector.recorder(shows_arguments=shows_arguments)
+    error = "r: token=canary-7"
+    recorder.record("decided", ToolCall("look"), verdict="block", errors=[error])
+    (span,) = collector.spans()
+    assert [each.string_value for each in attributes(span)["permitry.errors"].values] == [shown]
 
 
 def test_an_undo_is_a_span_of_its_own(collector: Sending) -> None:
