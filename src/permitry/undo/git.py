@@ -35,6 +35,8 @@ _VARIABLES = (
     "GIT_OPTIONAL_LOCKS", "GIT_PAGER", "GIT_SSH", "GIT_SSL_", "GIT_TERMINAL_PROMPT",
 )  # fmt: skip
 _HOOKS = ("post-checkout", "post-index-change")
+# Git adds no such path to an index, which is a file that an agent may write.
+_OUTSIDE = frozenset({"..", ".", ".git", "git~1"})
 _REMOVES, _SKIPS = "Would remove ", "Would skip repository "
 _QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false")
 """Nothing is started, whatever the settings are by now, and names are given as they are."""
@@ -122,6 +124,8 @@ def _listed(git: str, folder: Path, top: Path, command: GitCommand) -> Iterator[
         about, _, name = line.partition("\t")
         if about.startswith("160000 "):
             raise UndoError(f"`{name}` is a repository of its own")
+        if not _OUTSIDE.isdisjoint(name.lower().split("/")):
+            raise UndoError(f"the index names `{name}`, which is not a file of the working tree")
         if name:
             yield str(top / name)
 

@@ -1,5 +1,6 @@
 """What git says that it would change, and the repositories of which that is not certain."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -146,6 +147,19 @@ def test_where_git_may_start_a_program_nothing_is_certain(
     with pytest.raises(UndoError, match=why):
         _changes(repository, "checkout", ".")
     assert not list(repository.rglob("pwned"))
+
+
+@pytest.mark.parametrize("name", [b".git/hooks/post-checkout", b"../../x/y/z/abc/defghijk"])
+def test_a_forged_index_is_refused(repository: Path, name: bytes) -> None:
+    """Git adds no such path; where it is there all the same, it might write a hook and run it."""
+    written = "q" * len(name)
+    (repository / written).touch()
+    _git(repository, "add", written)
+    index = repository / ".git" / "index"
+    body = index.read_bytes()[:-20].replace(written.encode(), name)
+    index.write_bytes(body + hashlib.sha1(body, usedforsecurity=False).digest())
+    with pytest.raises(UndoError, match="not a file of the working tree"):
+        _changes(repository, "checkout", ".")
 
 
 def test_settings_that_do_not_matter_are_left_alone(repository: Path) -> None:
