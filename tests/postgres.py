@@ -29,6 +29,7 @@ class Cluster:
     folder: Path
     is_durable: bool = False
     is_small: bool = False
+    preload: str = ""
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
@@ -82,6 +83,8 @@ class Cluster:
 
     def _run(self, program: str, *arguments: str) -> None:
         environment = {**os.environ, "PGDATA": str(self.folder / "data"), "LC_ALL": "C"}
+        if self.preload:
+            environment["LD_PRELOAD"] = self.preload
         command = [*self._as_owner(), str(self.programs / program), *arguments]
         done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
         assert done.returncode == 0, done.stderr
@@ -106,14 +109,17 @@ def programs() -> Path | None:
 
 
 @contextmanager
-def cluster(*, is_durable: bool = False, below: Path | None = None) -> Iterator[Cluster]:
-    """Yield a running server, and end it; skip the test where there are no programs for it."""
+def cluster(*, is_durable: bool = False, below: Path | None = None, preload: str = "") -> Iterator[Cluster]:
+    """Yield a running server, and end it; skip the test where there are no programs for it.
+
+    `preload` is a library that is loaded into its processes.
+    """
     found = programs()
     if found is None:
         pytest.skip("needs the program initdb of PostgreSQL")
     # Short: the path of a socket is at most 107 bytes long.
     folder = Path(tempfile.mkdtemp(prefix="pg", dir=below))
-    server = Cluster(found, folder, is_durable, is_small=below is not None)
+    server = Cluster(found, folder, is_durable, is_small=below is not None, preload=preload)
     try:
         server.make()
         server.start()

@@ -5,6 +5,7 @@ Each writer is a process of its own, started as `python tests/bench/recording.py
 
 import contextlib
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +18,7 @@ if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from tests.bench.report import Report, Scale, Table, Tell, number
+from tests.bench.slow_disk import MILLISECONDS, slow_disk
 from tests.postgres import cluster, programs
 
 from permitry.records import is_address, store_at
@@ -25,17 +27,18 @@ __all__ = ["run"]
 
 _BODY = json.dumps({"at": "2026-11-23T10:00:00.000+00:00", "event": "decided", "tool": "look", "arguments": "x" * 300})
 _BARE = "CREATE TABLE IF NOT EXISTS bare (number {} PRIMARY KEY, body TEXT NOT NULL)"
-_TEXT = """\
+_TEXT = f"""\
 Records of 400 bytes, each on the disk before the next one of the same process. A bare insert is one statement that
 commits one row; a record has a number, a hash and the one before it, which are of one chain for all processes.
-`handle` decides about a call that is allowed, runs a tool that does nothing, and writes twice."""
+`handle` decides about a call that is allowed, runs a tool that does nothing, and writes twice. On the slow
+disk each flush (`fsync`, `fdatasync`) takes {MILLISECONDS} ms longer, in the writers and in the server."""
 
 
 def run(scale: Scale, tell: Tell) -> Report:
     """Return what records cost in each store."""
     together = (1, 8 if scale.processes > 1 else 2)
     count = 2_000 if scale.rounds > 1 else 16
-    ratios, figures = [], []
+    ratios, figures, medians = [], [], {}
     facts: dict[str, float] = {}
     with _addresses() as addresses:
         for name, address in addresses.items():
@@ -45,23 +48,45 @@ def run(scale: Scale, tell: Tell) -> Report:
                 found = {writers: rate["append"] / rate["bare"] for writers, rate in rates.items()}
                 ratios.append((name, *(f"{number(found[writers])}x" for writers in together)))
                 facts[f"recording-{name}"] = found[together[-1]]
-            took = {writers: sorted(_took("handle", address, writers, count // writers)[1]) for writers in together}
-            figures.append((name, *(_pair(took[writers]) for writers in together)))
+            took = [sorted(_took("handle", address, writers, count // writers)[1]) for writers in together]
+            figures.append((name, *map(_pair, took)))
+            medians[name] = [each[len(each) // 2] for each in took]
+    with slow_disk() as library, _addresses(library or "") as addresses:
+        for name, address in addresses.items() if library else ():
+            tell(f"recording: {name}, slow disk")
+            few = max(2, count // 8)
+            took = [sorted(_took("handle", address, writers, few // writers, library)[1]) for writers in together]
+            figures.append((slow := f"{name}, slow disk", *map(_pair, took)))
+            medians[slow] = [each[len(each) // 2] for each in took]
     if programs() is None:
         ratios.append(("PostgreSQL", "not installed (`postgresql`)"))
     processes = tuple(f"{writers} process{'es' if writers > 1 else ''}" for writers in together)
     caption = "Records per second, as a ratio to bare inserts in the same store:"
     ratio = Table(caption, ("store", *processes), tuple(ratios))
+    compared = Table(
+        "Median of a call of `handle`, as a ratio to that with lines on the same disk:",
+        ("record", *processes),
+        tuple((name, *_ratios(found, medians[_alike(name)])) for name, found in medians.items() if "lines" not in name),
+    )
     figure = Table("ms for a call of `handle`, median / 99th percentile:", ("record", *processes), tuple(figures))
-    return Report("Durable records", (ratio,), (figure,), _TEXT, facts)
+    return Report("Durable records", (ratio, compared), (figure,), _TEXT, facts)
+
+
+def _alike(name: str) -> str:
+    """Return the name of the record in lines on the same disk."""
+    return "lines, slow disk" if name.endswith("slow disk") else "lines"
+
+
+def _ratios(found: Sequence[float], lines: Sequence[float]) -> Sequence[str]:
+    return [f"{number(each / other)}x" for each, other in zip(found, lines, strict=True)]
 
 
 @contextlib.contextmanager
-def _addresses() -> Iterator[Mapping[str, str]]:
+def _addresses(preload: str = "") -> Iterator[Mapping[str, str]]:
     with tempfile.TemporaryDirectory(dir=".", prefix=".recording") as folder, contextlib.ExitStack() as stack:
         found = {"lines": f"{folder}/a.jsonl", "SQLite": f"{folder}/a.db"}
         if programs() is not None:
-            found["PostgreSQL"] = stack.enter_context(cluster(is_durable=True)).new()
+            found["PostgreSQL"] = stack.enter_context(cluster(is_durable=True, preload=preload)).new()
         yield found
 
 
@@ -78,11 +103,13 @@ def _rates(address: str, writers: int, count: int, turns: int) -> Mapping[str, f
     return {kind: writers * count / seconds for kind, seconds in spent.items()}
 
 
-def _took(kind: str, address: str, writers: int, count: int) -> tuple[float, list[float]]:
-    """Return how many seconds all writers took, and how many each write."""
+def _took(kind: str, address: str, writers: int, count: int, library: str | None = None) -> tuple[float, list[float]]:
+    """Return how many seconds all writers took, and how many each write; each loads `library`."""
     command = [sys.executable, __file__, kind, address, str(count)]
+    environment = os.environ | ({"LD_PRELOAD": library} if library else {})
     processes = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(writers)
+        subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(writers)
     ]
     for process in processes:
         assert process.stdout is not None
