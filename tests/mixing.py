@@ -10,6 +10,7 @@ line before and behind each run of a tool, and `made-SESSION` one before each ca
 The last three print `ready` and wait for a line before they begin, so that several can begin at the same moment.
 """
 
+import itertools
 import json
 import os
 import random
@@ -40,7 +41,8 @@ USES = 5
 FORMS = ("look", "write", "send", "write", "wipe", "send")
 """Allowed; asked about; granted for a number of uses, and asked about when these are used up; blocked."""
 
-_LONGEST = 0.3
+_LONGEST = 0.2
+_AT_WORK = 0.8
 _GRANT_EVERY = 8
 _AGAIN = 40
 _PATIENCE = 120.0
@@ -119,28 +121,39 @@ def _is_settled(handler: ToolHandler, name: str) -> bool:
 
 def _live(address: str, folder: Path, session: str) -> None:
     """Go on with the calls of a session, first with the last ones once more, for ever."""
-    handler = handler_of(address, session, folder / "ran")
-    made = folder / f"made-{session}"
-    names = made.read_text().split() if made.exists() else []
-    waiting, number = [name for name in names[-_AGAIN:] if form_of(name) != "look"], len(names)
-    with made.open("a") as file:
-        while True:
-            waiting = [name for name in waiting if not _is_settled(handler, name)]
-            file.write(f"{(name := f'{session}-{number}')}\n")
-            file.flush()
-            if form_of(name) == "look":
-                handler.handle(_call(name))
-            elif not _is_settled(handler, name):
-                waiting.append(name)
-            number += 1
+    handler, made = handler_of(address, session, folder / "ran"), _made(folder, session)
+    names = made.read_text().split()
+    waiting = [name for name in names[-_AGAIN:] if form_of(name) != "look"]
+    for number in itertools.count(len(names)):
+        waiting = [name for name in waiting if not _is_settled(handler, name)]
+        if not _make(handler, made, name := f"{session}-{number}"):
+            waiting.append(name)
 
 
 def _finish(address: str, folder: Path, session: str) -> None:
-    """Make all calls of a session once more that are not allowed anyway, until none is open."""
-    handler, until = handler_of(address, session, folder / "ran"), time.monotonic() + _PATIENCE
-    left = [name for name in (folder / f"made-{session}").read_text().split() if form_of(name) != "look"]
+    """Make calls until all grants are used up, and all that are not allowed anyway once more, until none is open."""
+    handler, made = handler_of(address, session, folder / "ran"), _made(folder, session)
+    names, until = made.read_text().split(), time.monotonic() + _PATIENCE
+    for number in itertools.count(len(names)):
+        is_settled = _make(handler, made, name := f"{session}-{number}")
+        if form_of(name) == "send" and not is_settled:
+            break
+    left = [name for name in made.read_text().split() if form_of(name) != "look"]
     while left := [name for name in left if not _is_settled(handler, name)]:
         assert time.monotonic() < until, f"never answered: {left[:5]}"
+
+
+def _made(folder: Path, session: str) -> Path:
+    return folder / f"made-{session}"
+
+
+def _make(handler: ToolHandler, made: Path, name: str) -> bool:
+    """Make a new call, and return whether it has run or is blocked."""
+    with made.open("a") as file:
+        file.write(f"{name}\n")
+    if form_of(name) == "look":
+        return bool(handler.handle(_call(name)).text)
+    return _is_settled(handler, name)
 
 
 def _respond(address: str) -> None:
@@ -184,6 +197,13 @@ def _forked(work: Callable[..., None], *arguments: object) -> int:
         os._exit(status)
 
 
+def _await_call(made: Path, size: int) -> None:
+    until = time.monotonic() + _PATIENCE
+    while made.stat().st_size <= size:
+        assert time.monotonic() < until, "a session does nothing"
+        time.sleep(0.002)
+
+
 def _end(child: int) -> None:
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
@@ -193,14 +213,20 @@ def _end(child: int) -> None:
 def kill(address: str, folder: Path, count: int, chance: random.Random) -> None:
     """Kill sessions, and now and then the one who answers, at random moments; then finish all of them."""
     _warm(address, folder)
+    for session in SESSIONS:
+        _made(folder, session).touch()
     responder = _forked(_respond, address)
     for killed in range(0, count, len(SESSIONS)):
         if not killed % _GRANT_EVERY:
             _waited(_forked(add_grant, address, USES))
             _end(responder)
             responder = _forked(_respond, address)
+        sizes = [_made(folder, session).stat().st_size for session in SESSIONS]
         children = [_forked(_live, address, folder, session) for session in SESSIONS]
-        for child in children:
+        for session, size, child in zip(SESSIONS, sizes, children, strict=True):
+            # Most are killed at work, on however busy a machine; some before that.
+            if chance.random() < _AT_WORK:
+                _await_call(_made(folder, session), size)
             time.sleep(chance.uniform(0, _LONGEST))
             _end(child)
     for session in SESSIONS:
