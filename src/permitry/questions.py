@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 import attrs
 
-from permitry.audit.record import MemoryRecorder, Recorder, record_start
+from permitry.audit.record import MemoryRecorder, Recorder, decision_fields, record_start
 from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.channel import (
     AsyncConfirmationChannel,
@@ -307,6 +307,10 @@ class Questions(TurnDiffs):
         if earlier is None:
             return None
         question = earlier.pending
+        if not earlier.is_recorded:
+            own = {"arguments": call.to_dict(), "edited": False, "tool_digest": digest_of(spec)}
+            if not self._record("decided", call, decision_fields(question.decision) | own):
+                return not_recorded(call, question.decision)
         if earlier.is_open:
             request = attrs.evolve(self.factory.create(call, question.decision, spec), pending_id=question.pending_id)
             return self._open_still(Pending(question.pending_id, call, question.decision, request))

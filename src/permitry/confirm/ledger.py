@@ -47,12 +47,14 @@ class PendingConfirmation:
 class EarlierQuestion:
     """A question about a call that was asked before this process was started.
 
-    Once it is closed, `response` is the answer that it got, if any.
+    Once it is closed, `response` is the answer that it got, if any. `is_recorded` says that the decision to ask is on
+    record for a call by this very id.
     """
 
     pending: PendingConfirmation
     response: ToolConfirmationResponse | None
     is_open: bool
+    is_recorded: bool = True
 
 
 class Ledger(Protocol):

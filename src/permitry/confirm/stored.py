@@ -16,7 +16,7 @@ from permitry.core.json_values import parse_json
 from permitry.core.origin import Origin
 from permitry.errors import CallError, LedgerError, safe_str
 
-__all__ = ["QuestionStore", "StoredQuestion", "answer_text", "answer_to", "row_of"]
+__all__ = ["QuestionStore", "Row", "StoredQuestion", "answer_text", "answer_to", "row_of"]
 
 Row = Mapping[str, Any]
 _SHOWN = ("path", "preview", "reason", "is_plan")
@@ -44,6 +44,14 @@ class QuestionStore(Protocol):
 
     def earlier(self, session: str, agent: str, call_id: str, digest: str) -> Row | None:
         """Return the last question about a call."""
+        ...
+
+    def unsettled(self, session: str, agent: str, digest: str) -> Row | None:
+        """Return the last question about a call, by whatever id, that is not closed."""
+        ...
+
+    def renew(self, name: str, call_id: str, above: str, deadline: Moment) -> None:
+        """Let an open question without an answer be about a call by this id, and open until this deadline."""
         ...
 
     def open(self, now: Moment) -> list[Row]:

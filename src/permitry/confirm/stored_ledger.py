@@ -13,7 +13,7 @@ from permitry.confirm.handled import Asker
 from permitry.confirm.ledger import EarlierQuestion, PendingConfirmation
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_text, row_of
+from permitry.confirm.stored import QuestionStore, Row, StoredQuestion, answer_text, row_of
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.json_values import parse_json
@@ -35,7 +35,8 @@ class StoredLedger:
     A call that comes with the id, session and agent of one that was asked about before, in another process, is not
     asked about again: give its `Session` the same `id`. An answer that came in time counts for as long again after the
     deadline. `approvers` are the names of those who may answer; all, where there are none. `redact` leaves secrets out
-    of what is kept of a call and of an answer when the question is closed. `clock` is for tests.
+    of what is kept of a call and of an answer when the question is closed. `above` are the processes below which no one
+    may answer; this one and the one that started it, where it is None. `clock` is for tests.
     """
 
     is_durable: ClassVar[bool] = True
@@ -43,6 +44,7 @@ class StoredLedger:
     redact: Callable[[Any], Any] = attrs.field(repr=False)
     lifetime: float = attrs.field(default=3600.0, kw_only=True)
     approvers: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    above: tuple[int, ...] | None = attrs.field(default=None, kw_only=True)
     most: int = attrs.field(default=1_000, kw_only=True, validator=attrs.validators.ge(0))
     size: int = attrs.field(default=64 * 1024 * 1024, kw_only=True, validator=attrs.validators.ge(0))
     clock: Callable[[], Moment] = attrs.field(default=Moment.now, kw_only=True, repr=False)
@@ -68,7 +70,7 @@ class StoredLedger:
         session, agent = asker or ("", "")
         question = StoredQuestion(
             pending.pending_id, session, agent, call.tool, call.digest, decision, None, _digest_of(spec),
-            self.approvers, (os.getpid(), os.getppid()), now.wall, deadline,
+            self.approvers, self._above, now.wall, deadline,
         )  # fmt: skip
         row = row_of(question, request or ToolConfirmationRequest(call), self.redact)
         try:
@@ -142,7 +144,7 @@ class StoredLedger:
         Raises: `LedgerError` when the store is away, or what it has is damaged.
         """
         try:
-            row = self.store.earlier(*asker, call.call_id or "", call.digest)
+            row = self._row(call, asker)
             if row is None:
                 return None
             question = StoredQuestion.of(row)
@@ -156,7 +158,15 @@ class StoredLedger:
             with self._lock:
                 self._asked[question.id] = pending
         response = question.response if question.is_closed else None
-        return EarlierQuestion(pending, response, is_open=not question.is_closed)
+        return EarlierQuestion(pending, response, not question.is_closed, row["call_id"] == (call.call_id or ""))
+
+    def _row(self, call: ToolCall, asker: Asker) -> Row | None:
+        """Return the row of the last question about a call."""
+        return self.store.earlier(*asker, call.call_id or "", call.digest)
+
+    @property
+    def _above(self) -> tuple[int, ...]:
+        return (os.getpid(), os.getppid()) if self.above is None else self.above
 
     def _closed(self, name: str, response: ToolConfirmationResponse | None) -> bool:
         if response is None:

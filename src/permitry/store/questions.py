@@ -70,6 +70,19 @@ class StoredQuestions:
         with self.database.reading() as connection:
             return next(_rows(connection, query, (session, agent, call_id, digest)), None)
 
+    def unsettled(self, session: str, agent: str, digest: str) -> Row | None:
+        """Return the last question about a call, by whatever id, that is not closed."""
+        query = f"{_LOOK} session = ? AND agent = ? AND digest = ? AND closed_at IS NULL ORDER BY asked_at DESC LIMIT 1"
+        with self.database.reading() as connection:
+            return next(_rows(connection, query, (session, agent, digest)), None)
+
+    def renew(self, name: str, call_id: str, above: str, deadline: Now) -> None:
+        """Let an open question without an answer be about a call by this id, and open until this deadline."""
+        update = """UPDATE question SET call_id = ?, above = ?, deadline = ?, boot = ?, steady = ?
+            WHERE id = ? AND closed_at IS NULL AND answer IS NULL"""
+        with self.database.changing() as connection:
+            connection.execute(update, (call_id, above, *deadline, name))
+
     def open(self, now: Now) -> list[Row]:
         """Return the questions that can be answered, oldest first."""
         query = f"{_LOOK} closed_at IS NULL AND answer IS NULL AND {_IN_TIME} ORDER BY asked_at, id"

@@ -1,8 +1,10 @@
 """The ledger in a store: what was asked and answered outlasts the process."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 import pytest
 from tests.unit.confirm.stored_calls import ALLOWS, ASKS, BLOCKS, CALL, NO, YES, asked, closed, fresh, respond
 
@@ -10,6 +12,7 @@ from permitry.audit.record import MemoryRecorder
 from permitry.audit.redaction import redacted
 from permitry.confirm.clock import Moment
 from permitry.confirm.response import ToolConfirmationResponse
+from permitry.confirm.stored import StoredQuestion
 from permitry.confirm.stored_ledger import StoredLedger
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
@@ -218,3 +221,13 @@ def test_of_two_processes_that_both_know_of_a_question_one_takes_its_answer(addr
     asks = [asked(guard, other) for guard in guards]
     outcomes = [guard.answer(ask.id, YES) for guard, ask in zip(guards, asks, strict=True)]
     assert [isinstance(outcome, Permit) for outcome in outcomes] == [True, False]
+
+
+@pytest.mark.parametrize("above", [None, (7, 8), ()])
+def test_the_processes_that_ask_are_noted(address: str, above: tuple[int, ...] | None) -> None:
+    """This one and the one that started it, unless others are named."""
+    ledger = attrs.evolve(ledger_at(address), above=above)
+    pending = ledger.open(CALL, asked(fresh(address)).decision)
+    row = questions_at(address).find(pending.pending_id)
+    assert row is not None
+    assert StoredQuestion.of(row).above == ((os.getpid(), os.getppid()) if above is None else above)

@@ -106,6 +106,33 @@ def test_an_answer_here_races_one_from_elsewhere(address: str) -> None:
         answer_to(questions_at(address), question, NO, by="ann")
 
 
+def test_a_question_is_found_by_its_call_until_it_is_closed(address: str) -> None:
+    """By whatever id the call was made."""
+    guard, store = fresh(address), questions_at(address)
+    ask = asked(guard)
+    given = (guard.session.id, guard.session.agent, CALL.digest)
+    row = store.unsettled(*given)
+    assert row is not None
+    assert row["id"] == ask.id
+    assert store.unsettled("s2", *given[1:]) is None
+    store.close(ask.id, Moment.now())
+    assert store.unsettled(*given) is None
+
+
+def test_a_question_is_renewed_until_it_is_answered(address: str) -> None:
+    """It is about another call of the same kind then, of another process, and open for longer."""
+    guard, store = fresh(address), questions_at(address)
+    ask = asked(guard)
+    store.renew(ask.id, "c9", "[7]", Moment.now().after(9_000))
+    (question,) = map(StoredQuestion.of, store.open(Moment.now().after(8_000)))
+    assert question.above == (7,)
+    respond(address)
+    store.renew(ask.id, "c10", "[8]", Moment.now())
+    row = store.find(ask.id)
+    assert row is not None
+    assert (row["call_id"], row["above"]) == ("c9", "[7]")
+
+
 def test_the_store_is_the_one_of_records(address: str) -> None:
     """One place has both."""
     store = store_at(address)
