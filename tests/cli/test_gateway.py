@@ -21,8 +21,14 @@ from mcp import Client, StdioServerParameters, stdio_client
 from tests.collector import attributes, listening
 
 from permitry.config.folders import user_state
+from permitry.confirm.clock import Moment
+from permitry.confirm.grants import Grant
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.hooks.waiting import Questions
+from permitry.confirm.stored import StoredQuestion, answer_to
+from permitry.records import Wanted, records_at
+from permitry.store.grants import StoredGrants
+from permitry.store.questions import StoredQuestions
+from permitry.store.sqlite import SqliteStore
 
 Outcome: TypeAlias = tuple[int, str, str]
 Cli: TypeAlias = Callable[..., Outcome]
@@ -183,18 +189,21 @@ def test_a_question_waits_for_another_terminal(
     *, notes: list[str], workspace: Path, era: Era, answer: bool | None, shown: str
 ) -> None:
     """Whatever the client can show; without an answer in time, the call does not run."""
-    questions = Questions(user_state() / "questions")
+    store = SqliteStore(user_state() / "permitry.db")
+    questions = StoredQuestions(store)
 
     def respond() -> None:
         end = time.monotonic() + 20
-        while not (names := questions.names()) and time.monotonic() < end:
+        while not (rows := questions.open(Moment.now())) and time.monotonic() < end:
             time.sleep(0.05)
-        question = questions.find(names[0])
-        assert question is not None
-        assert (question.tool, question.arguments) == ("mcp:notes/keep", {"text": "b"})
+        question = StoredQuestion.of(rows[0])
+        assert question.request is not None
+        assert (question.tool, question.request.call.to_dict()) == ("mcp:notes/keep", {"text": "b"})
         assert question.above[0] == os.getpid()
+        assert len(question.above) == 2
         if answer is not None:
-            questions.answer(question, ToolConfirmationResponse(answer, instructions="" if answer else "Not this one."))
+            response = ToolConfirmationResponse(answer, instructions="" if answer else "Not this one.")
+            answer_to(questions, question, response, by="ann")
 
     human = threading.Thread(target=respond)
     human.start()
@@ -205,7 +214,48 @@ def test_a_question_waits_for_another_terminal(
     human.join()
     assert shown in text(result)
     assert (workspace / "kept.txt").exists() is (answer is True)
-    assert questions.names() == []
+    assert questions.open(Moment.now()) == []
+    store.close()
+
+
+def test_a_grant_counts(notes: list[str], workspace: Path, recorded: Callable[[], list[dict[str, Any]]]) -> None:
+    """What it is for runs unasked, whoever the client is, and is on record as granted; a block stays one."""
+    store = SqliteStore(user_state() / "permitry.db")
+    StoredGrants(store).add(Grant('tools = ["mcp:notes/keep", "mcp:notes/forget"]', id="0a").row())
+    store.close()
+
+    async def work(client: Client) -> list[str]:
+        return [text(await client.call_tool(*call)) for call in (("keep", {"text": "b"}), ("forget", {"name": "a"}))]
+
+    assert run(notes, workspace, work, on_ask=lambda: 1 / 0) == ["kept", "There is no tool `forget`."]
+    assert [each["rule"] for each in recorded() if each["event"] == "decided"] == ["grant-0a", "stay"]
+
+
+def test_all_is_in_the_store_unless_another_place_is_named(words: list[str], workspace: Path) -> None:
+    """The record as well, in one chain, and all in one file when the client has left."""
+    at = words.index("--record")
+    words = [*words[:at], *words[at + 2 :], "--name", "notes", "--", sys.executable, "server.py"]
+    run(words, workspace, lambda client: client.call_tool("find", {"word": "a"}))
+    path = user_state() / "permitry.db"
+    for _ in range(100):
+        if not path.with_name("permitry.db-wal").exists():
+            break
+        time.sleep(0.1)
+    assert not path.with_name("permitry.db-wal").exists()
+    records = list(records_at(path, Wanted()))
+    assert [each["event"] for each in records] == ["session", "decided", "started", "finished"]
+    assert len({each["session"] for each in records}) == 1
+
+
+def test_without_its_store_it_does_not_start(notes: list[str], workspace: Path, tmp_path: Path) -> None:
+    """No call could be recorded, nor asked about."""
+    (tmp_path / "s.db").write_text("what?")
+    words = [notes[0], "--store", str(tmp_path / "s.db"), *notes[1:]]
+    done = subprocess.run(
+        [sys.executable, "-m", "permitry", *words], cwd=workspace, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 4
+    assert "is not a store" in done.stderr
 
 
 def test_nothing_but_the_protocol_is_printed(notes: list[str], workspace: Path) -> None:

@@ -2,40 +2,45 @@
 
 import argparse
 import contextlib
-import functools
 import logging
 import os
 import re
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import attrs
+
+from permitry.audit.stored import StoredRecorder
 from permitry.cli.inputs import add_rules_option, origins_from, refuse_list, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.renewal import Renewal
+from permitry.cli.stores import STORE, record_from, store_from
 from permitry.cli.telemetry import add_otel_option, watched
 from permitry.config.folders import user_state
-from permitry.config.layers import default_store
 from permitry.config.reload import PolicyReloader
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import CallError, PermitryError
 from permitry.guard import Guard
-from permitry.records import recorder_at
+from permitry.hooks.waiting import ancestors
+from permitry.ledgers import grants_at, ledger_at
+from permitry.records import recorder_at, store_at
 from permitry.session import Session
 from permitry.undo.vault import Vault
 
 if TYPE_CHECKING:
+    from permitry.audit.record import LineRecorder
+    from permitry.confirm.stored_ledger import StoredLedger
     from permitry.gateway.server import Server
+    from permitry.store.store import Store
     from permitry_tools.mcp import McpServer
 
 __all__ = ["configure"]
 
 _APART = 0.2
 _WAIT = 300.0
-_PAUSE = 0.1
+_NEAR = 2
+"""So many processes above the gateway are those of its client: a launcher, perhaps, and the client itself."""
 _LONGEST = 86_400.0
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.\[\]:_-]+")
 
@@ -69,8 +74,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--origin", action="append", default=[], metavar="ORIGIN", help=origin)
     asked = "ask through the client (the default), or wait for `permitry approve`; at most 300 seconds, or SECONDS"
     add("--ask", type=_seconds, default=0.0, metavar="client|wait[=SECONDS]", help=asked)
-    record = "where the record goes: a file or a store; default: permitry.db in your state folder"
-    add("--record", metavar="FILE", help=record)
+    add("--store", metavar="STORE", help=f"where records, questions and grants are: {STORE}")
+    add("--record", metavar="FILE", help="a file to append the record to; default: it is in the store")
     add_otel_option(parser)
     parser.set_defaults(execute=execute)
 
@@ -94,34 +99,59 @@ def execute(options: argparse.Namespace) -> ExitCode:
         _check_origin(origin)
     reloader = PolicyReloader(lambda: origins_from(options, options.workspace), apart=_APART)
     tell(reloader.loaded.rules.notices)
-    recorder = recorder_at(options.record or str(default_store()))
     session = Session(workspace=str(Path(options.workspace).resolve()))
-    guard = Guard(reloader.loaded.policy, session, recorder=recorder, undo=Vault(user_state() / "undo"))
-    renewal = Renewal(reloader, recorder, guard)
-    upstreams = tuple(map(Upstream, servers))
     pins = Pins(user_state() / "gateway-pins")
-    gateway = Gateway(guard, upstreams, pins, wait=options.ask or _WAIT, before=renewal.require)
-    if options.ask:
-        gateway.asks = functools.partial(_approved_elsewhere, session, options.ask, is_local=address is None)
-    recorder.begin(
-        workspace=session.workspace, agent=session.agent, mode=session.mode, template=None,
-        rules=reloader.loaded.rules.files, policy_version=guard.policy.version,
-    )  # fmt: skip
-    if address is None:
-        if sys.stdin.isatty():
-            tell(["waiting for an MCP client on this terminal; clients start this command by themselves"])
-        serving = serve_stdio(gateway)
-    else:
-        file = options.token_file or user_state() / "gateway-token"
-        token = read_token(file)
-        tell([f"serving at http://{address}/mcp; clients bring the token in {file}"])
-        serving = serve_http(gateway, http_server(gateway, address, token, origins=options.origin))
-    try:
-        with watched(guard, is_on=options.otel):
-            asyncio.run(serving)
-    except asyncio.CancelledError:
-        return ExitCode.INTERRUPTED
+    with contextlib.ExitStack() as stack:
+        recorder, store = _opened(options, session, stack)
+        guard = Guard(
+            reloader.loaded.policy, session, recorder=recorder, undo=Vault(user_state() / "undo"),
+            grants=grants_at(store),
+        )  # fmt: skip
+        renewal = Renewal(reloader, recorder, guard)
+        gateway = Gateway(
+            guard, tuple(map(Upstream, servers)), pins, wait=options.ask or _WAIT, before=renewal.require,
+            ledger=_ledger(store, options.ask, is_local=address is None) if options.ask else None,
+        )  # fmt: skip
+        recorder.begin(
+            workspace=session.workspace, agent=session.agent, mode=session.mode, template=None,
+            rules=reloader.loaded.rules.files, policy_version=guard.policy.version,
+        )  # fmt: skip
+        if address is None:
+            if sys.stdin.isatty():
+                tell(["waiting for an MCP client on this terminal; clients start this command by themselves"])
+            serving = serve_stdio(gateway)
+        else:
+            file = options.token_file or user_state() / "gateway-token"
+            token = read_token(file)
+            tell([f"serving at http://{address}/mcp; clients bring the token in {file}"])
+            serving = serve_http(gateway, http_server(gateway, address, token, origins=options.origin))
+        try:
+            with watched(guard, is_on=options.otel):
+                asyncio.run(serving)
+        except asyncio.CancelledError:
+            return ExitCode.INTERRUPTED
     return ExitCode.OK
+
+
+def _opened(options: argparse.Namespace, session: Session, stack: contextlib.ExitStack) -> "tuple[LineRecorder, Store]":
+    """Return what records the calls of a session, and the store, which may be the same; both are closed at the end."""
+    place, record = store_from(options), record_from(options)
+    store = store_at(place)
+    stack.callback(store.close)
+    if record == place:
+        return StoredRecorder(store, session=session.id), store
+    recorder = recorder_at(record, session=session.id)
+    stack.callback(recorder.close)
+    return recorder, store
+
+
+def _ledger(store: "Store", seconds: float, *, is_local: bool) -> "StoredLedger":
+    """Return where questions wait for `permitry approve`.
+
+    `is_local`: the client has started this process, so that an agent in it must not answer.
+    """
+    above = tuple(ancestors(os.getpid()))[:_NEAR] if is_local else ()
+    return attrs.evolve(ledger_at(store, lifetime=seconds), above=above)
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:
@@ -138,45 +168,6 @@ def _seconds(text: str) -> float:
         if word == "wait" and 0 < (found := float(seconds or _WAIT)) <= _LONGEST:
             return found
     raise argparse.ArgumentTypeError(f"`{text}` is not `client`, `wait` or `wait=SECONDS`, at most {_LONGEST:.0f}")
-
-
-async def _approved_elsewhere(
-    session: Session, seconds: float, request: ToolConfirmationRequest, *, is_local: bool
-) -> ToolConfirmationResponse | None:
-    """Ask with `permitry approve`, and return the answer; None if none comes in time.
-
-    `is_local`: the client has started this process, so that an agent in it must not answer.
-    """
-    import asyncio
-
-    from permitry.hooks.waiting import Question, Questions, ancestors
-
-    questions, call = Questions(user_state() / "questions"), request.call
-    about = f"{session.id}/{call.call_id}"
-    question = Question(
-        Question.name("gateway", about, session.agent, call.digest),
-        host="gateway",
-        session=about,
-        agent=session.agent,
-        tool=call.tool,
-        arguments=call.to_dict(),
-        digest=call.digest,
-        reason=request.reason,
-        folder=session.workspace or "",
-        until=time.time() + seconds,
-        above=list(ancestors(os.getpid())) if is_local else [],
-    )
-    questions.open(question)
-    try:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            response = questions.take(question.id, question.digest)
-            if response is not None:
-                return response
-            await asyncio.sleep(_PAUSE)
-        return None
-    finally:
-        questions.close(question.id)
 
 
 def _servers(options: argparse.Namespace) -> "list[Server]":

@@ -8,12 +8,15 @@ from typing import Any, TypeAlias
 import attrs
 import mcp_types as types
 
-from permitry.confirm.request import ToolConfirmationRequest
+from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision
+from permitry.core.spec import ToolSpec
 from permitry.core.texts import one_line, visible
 from permitry.guard import Guard
 
-__all__ = ["ANSWER", "Asks", "ClientChannel", "OpenQuestions", "can_ask", "read_answer", "the_form"]
+__all__ = ["ANSWER", "Asks", "ClientChannel", "FullRequests", "OpenQuestions", "can_ask", "read_answer", "the_form"]
 
 ANSWER = "permitry.answer"
 """The key of the question among the requests for input."""
@@ -51,6 +54,19 @@ class ClientChannel:
         """Return the answer of the client's user, or None."""
         ask = self._current.get()
         return None if ask is None else await ask(request)
+
+
+@attrs.frozen
+class FullRequests(ConfirmationRequestFactory):
+    """Makes requests that say all there is to say of why they are made: another process shows them."""
+
+    why: Callable[[ToolConfirmationRequest, Decision], tuple[str, ...]] = attrs.field(kw_only=True)
+
+    def create(self, call: ToolCall, decision: Decision, spec: ToolSpec | None = None) -> ToolConfirmationRequest:
+        """Return the request for `call`."""
+        request = super().create(call, decision, spec)
+        why = self.why(request, decision)
+        return attrs.evolve(request, reason=" ".join(map(one_line, why))) if why else request
 
 
 @attrs.define(eq=False)

@@ -16,11 +16,22 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from permitry.confirm.ledger import ConfirmationLedger
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
+from permitry.confirm.stored_channel import StoredChannel
+from permitry.confirm.stored_ledger import StoredLedger
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Verdict
+from permitry.core.decision import Decision, Verdict
 from permitry.errors import AdapterError, ConfigError, ToolError, safe_str
-from permitry.gateway.asking import ANSWER, Asks, ClientChannel, OpenQuestions, can_ask, read_answer, the_form
+from permitry.gateway.asking import (
+    ANSWER,
+    Asks,
+    ClientChannel,
+    FullRequests,
+    OpenQuestions,
+    can_ask,
+    read_answer,
+    the_form,
+)
 from permitry.gateway.definitions import Definition, Pins
 from permitry.gateway.eras import result_for, tool_for
 from permitry.gateway.upstream import FRESH, Upstream
@@ -58,9 +69,9 @@ class Gateway:
     """An MCP server in front of others, for one session. All methods belong to one event loop.
 
     The tools of one server keep their names; those of several are `SERVER__TOOL`. A question waits `wait` seconds for
-    its answer; the client shows it, unless `asks` is another way. `before` is called right before each list and each
-    decision, such as to load changed rules; what follows from an answer is a decision as well. Where it raises, nothing
-    runs; lists are those of the rules in force.
+    its answer; the client shows it, unless there is a `ledger`, where it is answered from elsewhere. `before` is called
+    right before each list and each decision, such as to load changed rules; what follows from an answer is a decision
+    as well. Where it raises, nothing runs; lists are those of the rules in force.
 
     Raises: `ValueError` for a guard that leaves calls to its host; `AdapterError` for servers whose names do not keep
     their tools apart.
@@ -71,7 +82,7 @@ class Gateway:
     pins: Pins
     wait: float = attrs.field(default=300.0, kw_only=True)
     before: Callable[[], object] = attrs.field(default=lambda: None, kw_only=True)
-    asks: Asks | None = attrs.field(default=None, kw_only=True)
+    ledger: StoredLedger | None = attrs.field(default=None, kw_only=True)
     _channel: ClientChannel = attrs.field(factory=ClientChannel, init=False)
     _open: OpenQuestions = attrs.field(init=False)
 
@@ -85,7 +96,10 @@ class Gateway:
                 names = f"`{other.server.name}` and `{one.server.name}`"
                 raise AdapterError(f"the names {names} do not keep the tools of two servers apart; rename one of them")
         self.guard.channel = self._channel
-        self.guard.ledger = ConfirmationLedger(self.wait)
+        if self.ledger is None:
+            self.guard.ledger = ConfirmationLedger(self.wait)
+        else:
+            self.guard.ledger, self.guard.factory = self.ledger, FullRequests(why=self._why)
         self._open = OpenQuestions(self.guard)
 
     # Lists -----------------------------------------------------------------------------------------------------------
@@ -128,6 +142,14 @@ class Gateway:
     def could_run(self, tool: Offered) -> bool:
         """Return whether some call could run, so that a client may know of it."""
         return self.guard.policy.could_run(tool.definition.spec, AuthContext.from_state(self.guard.session))
+
+    def _why(self, request: ToolConfirmationRequest, decision: Decision) -> tuple[str, ...]:
+        """Return why a call is asked about of which a server has changed the tool; none for other calls."""
+        for tool in self._tools().values():
+            is_its = (tool.upstream.server.name, tool.definition.name) == (request.call.server, request.call.name)
+            if is_its and (changes := self._changes(tool)):
+                return reasons(Ask("", request, decision), tool.definition.parts, changes)
+        return ()
 
     def _changes(self, tool: Offered) -> tuple[str, ...]:
         return self.pins.changes(tool.upstream.server.identity, tool.definition) if tool.is_pinned else ()
@@ -207,13 +229,15 @@ class Gateway:
             return outcome
         why = reasons(outcome, tool.definition.parts, changes) if changes else ()
         form = the_form(outcome.request, *why)
-        is_askable = self.asks is not None or can_ask(context.session.client_capabilities)
-        if self.asks is None and is_askable and context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        is_askable = self.ledger is not None or can_ask(context.session.client_capabilities)
+        if self.ledger is None and is_askable and context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             self._open.add("", outcome.id)
             requests: types.InputRequests = {ANSWER: types.ElicitRequest(params=form)}
             return types.InputRequiredResult(input_requests=requests, request_state=outcome.id)
-        asks = self.asks or functools.partial(_elicited, context, form)
-        self._channel.use(functools.partial(self._asked, asks, tool, why) if is_askable else None)
+        asks: Asks = functools.partial(_elicited, context, form)
+        if self.ledger is not None:
+            asks = StoredChannel(self.ledger.store).aask
+        self._channel.use(functools.partial(self._asked, asks, tool) if is_askable else None)
         self._open.add(_session_of(context), outcome.id)
         try:
             answered = await self.guard.ainline(outcome.call, tool.definition.spec)
@@ -228,10 +252,10 @@ class Gateway:
         return answered
 
     async def _asked(
-        self, asks: Asks, tool: Offered, why: tuple[str, ...], request: ToolConfirmationRequest
+        self, asks: Asks, tool: Offered, request: ToolConfirmationRequest
     ) -> ToolConfirmationResponse | None:
         async with asyncio.timeout(self.wait):
-            response = await asks(attrs.evolve(request, reason=" ".join(why)) if why else request)
+            response = await asks(request)
         # INVARIANT: law 1. The answer meets the rules and the tool as they are now, and not as they were when the user
         # was asked. The rules come last: nothing is waited for between them and the decision.
         if tool.is_pinned:
@@ -245,6 +269,9 @@ class Gateway:
         """Return what follows from the answer to a question that is open, and about this very call."""
         if isinstance(call, Refusal):
             return call
+        if self.ledger is not None:
+            # INVARIANT: a client does not answer what it was not asked.
+            return Refusal(LATE, Cause.NOT_ASKED)
         question = self.guard.ledger.find(params.request_state or "")
         if question is None or question.call.digest != call.digest or question.spec != tool.definition.spec:
             return Refusal(LATE, Cause.NOT_ASKED)

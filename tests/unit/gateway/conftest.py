@@ -14,6 +14,7 @@ from mcp.server.lowlevel.server import Server as McpServer
 
 from permitry.audit.record import MemoryRecorder
 from permitry.config.load import load_policy
+from permitry.confirm.stored_ledger import StoredLedger
 from permitry.gateway.definitions import Pins
 from permitry.gateway.gateway import Gateway
 from permitry.gateway.serve import mcp_server
@@ -107,6 +108,7 @@ class Scene:
     answer: Answer | None = None
     mode: Literal["legacy", "auto"] = "legacy"
     wait: float = 5.0
+    ledger: StoredLedger | None = None
     asked: list[str] = attrs.field(factory=list)
     recorder: MemoryRecorder = attrs.field(factory=MemoryRecorder)
     gateway: Gateway = attrs.field(init=False)
@@ -121,7 +123,8 @@ class Scene:
             InProcess(Server(each.name, ("none",), is_trusted=each.is_trusted, timeout=5.0), fake=each)
             for each in self.fakes
         ]
-        self.gateway = Gateway(guard, tuple(upstreams), Pins(self.folder / "pins"), wait=self.wait)
+        pins = Pins(self.folder / "pins")
+        self.gateway = Gateway(guard, tuple(upstreams), pins, wait=self.wait, ledger=self.ledger)
 
     @property
     def fake(self) -> Fake:
