@@ -231,10 +231,15 @@ def test_a_record_is_counted(cli: Cli, record: Path | str, tmp_path: Path) -> No
     code, out, _ = cli("audit", "stats", "--record", record, "--rules", rules)
     assert code == 0
     assert "3 decisions in 1 sessions" in out
-    assert "rules that have decided nothing: unused" in out
+    unused = [line.split() for line in out.splitlines()[-3:]]
+    assert unused == [["rules", "that", "have", "decided", "nothing"], ["in", "rules"], [str(rules), "unused"]]
+    assert {"used", "unused"} <= {
+        line.split()[0] for line in out.partition("slowest rules now")[2].splitlines() if line
+    }
     _, out, _ = cli("audit", "stats", "--record", record, "--json", "--rules", rules, "--plot", tmp_path / "a.svg")
     assert "unused" in (tmp_path / "a.svg").read_text()
     assert json.loads(out)["unused_rules"] == ["unused"]
+    assert {each["rule"] for each in json.loads(out)["rule_seconds"]} == {"used", "unused"}
     _, out, _ = cli("audit", "stats", "--record", record, "--json", "--verdict", "block")
     assert json.loads(out)["verdicts"] == {"block": 1}
 

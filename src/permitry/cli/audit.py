@@ -4,9 +4,12 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from permitry.audit import anchors
 from permitry.audit.record import utc_now
@@ -17,6 +20,7 @@ from permitry.cli.inputs import rules_from
 from permitry.cli.main import ExitCode
 from permitry.cli.render import console_on
 from permitry.cli.stores import record_to_read
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.texts import one_line, shortened, visible
 from permitry.errors import AuditError, PermitryError
 from permitry.records import Following, Wanted, is_address, is_store, records_at, store_at
@@ -24,11 +28,15 @@ from permitry.rules.configured import ConfiguredRule
 from permitry.store.chain import BrokenChainError, Head
 from permitry.store.store import Store
 
+if TYPE_CHECKING:
+    from permitry.replay.rule_times import RuleTime
+
 __all__ = ["configure"]
 
 _PAUSE = 0.5
 _LONGEST = 100
 _MOST = 15
+_RECENT = 1_000
 _SHOWN = ("number", "at", "event", "session", "verdict", "tool", "rule")
 
 
@@ -67,7 +75,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
                 add("-o", "--output", type=Path, metavar="FILE", help=output)
             case "stats":
                 add_filters(command)
-                add("--rules", action="append", metavar="FILE", help="list which of these rules have decided nothing")
+                add(
+                    "--rules",
+                    action="append",
+                    metavar="FILE",
+                    help="list which of these rules have decided nothing, and which are the slowest",
+                )
                 add("--plot", type=Path, metavar="FILE", help="also draw it: a file .svg, .png or .pdf")
             case "verify":
                 anchor = (
@@ -159,27 +172,50 @@ def _line(record: Mapping[str, Any]) -> str:
 
 
 def _stats(options: argparse.Namespace) -> ExitCode:
-    rules = rules_from(options, ".").policy().rules if options.rules else ()
-    ids = [rule.id for rule in rules if isinstance(rule, ConfiguredRule)]
-    stats = Stats()
+    policy = rules_from(options, ".").policy() if options.rules else None
+    rules = [rule for rule in policy.rules if isinstance(rule, ConfiguredRule)] if policy is not None else []
+    stats, recent = Stats(), deque[Mapping[str, Any]](maxlen=_RECENT)
     for record in records_from(options, record_to_read(options)):
         stats.add(record)
+        if rules and record.get("event") == "decided":
+            recent.append(record)
+    unused = stats.unused(rule.id for rule in rules)
+    times = [] if policy is None else _rule_times(options, policy, recent)
     if options.plot is not None:
         from permitry.replay.plot import plot_stats
 
-        plot_stats(stats, stats.unused(ids), options.plot)
+        plot_stats(stats, unused, options.plot)
     if options.json:
-        print(json.dumps(stats.to_dict() | ({"unused_rules": stats.unused(ids)} if ids else {})))
+        extra = {"unused_rules": unused, "rule_seconds": [attrs.asdict(each) for each in times]} if rules else {}
+        print(json.dumps(stats.to_dict() | extra))
         return ExitCode.OK
     console = console_on(sys.stdout)
     shares = ", ".join(f"{verdict} {count:,}" for verdict, count in stats.verdicts.most_common())
     console.print(f"{stats.calls:,} decisions in {len(stats.sessions):,} sessions{': ' + shares if shares else ''}")
     for title, columns, rows in stats.tables(_MOST):
         counts_table(console, title, columns, rows)
-    if ids:
-        console.print()
-        console.print(f"rules that have decided nothing: {', '.join(stats.unused(ids)) or 'none'}", soft_wrap=True)
+    if rules:
+        slow = [(each.rule, f"{each.mean * 1e6:,.0f}", f"{each.longest * 1e6:,.0f}") for each in times[:_MOST]]
+        counts_table(console, "slowest rules now, in microseconds", ("rule", "mean", "longest"), slow)
+        counts_table(console, "rules that have decided nothing", ("in", "rules"), _by_file(rules, set(unused)))
     return ExitCode.OK
+
+
+def _rule_times(
+    options: argparse.Namespace, policy: AuthorizationPolicy, records: Iterable[Mapping[str, Any]]
+) -> "list[RuleTime]":
+    from permitry.replay.acting import workspaces_in
+    from permitry.replay.rule_times import rule_times
+
+    return rule_times(policy, records, workspaces_in(records_at(_path(options), Wanted(equal={"event": "session"}))))
+
+
+def _by_file(rules: Iterable[ConfiguredRule], ids: Container[str]) -> Iterator[tuple[str, str]]:
+    files: dict[str, list[str]] = {}
+    for rule in rules:
+        if rule.id in ids:
+            files.setdefault((rule.source or "").rpartition(":")[0], []).append(rule.id)
+    yield from ((name, ", ".join(found)) for name, found in files.items())
 
 
 def _verify(options: argparse.Namespace) -> ExitCode:

@@ -13,7 +13,7 @@ from permitry.core.context import AuthContext
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import CallError
 
-__all__ = ["Acting", "workspaces_in"]
+__all__ = ["Acting", "call_in", "workspaces_in"]
 
 _ID = "asked-for"
 
@@ -44,14 +44,21 @@ class Acting:
 
     def holds(self, record: Mapping[str, Any]) -> bool:
         """Return whether a record is of such a call; one without arguments is not."""
-        if not isinstance(record.get("arguments"), Mapping):
-            return False
-        try:
-            call = ToolCall(str(record.get("tool")), record["arguments"])
-        except CallError:
+        call = call_in(record)
+        if call is None:
             return False
         context = AuthContext(workspace=self.workspaces.get(str(record.get("session"))))
         return self.policy.decide(call, context).rule_id == _ID
+
+
+def call_in(record: Mapping[str, Any]) -> ToolCall | None:
+    """Return the call that a record has the arguments of, or None."""
+    if not isinstance(record.get("arguments"), Mapping):
+        return None
+    try:
+        return ToolCall(str(record.get("tool")), record["arguments"])
+    except CallError:
+        return None
 
 
 def workspaces_in(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -1,0 +1,58 @@
+"""How long rules take to look at recorded calls."""
+
+import contextlib
+import time
+from collections.abc import Iterable, Mapping
+from statistics import fmean
+from typing import Any
+
+import attrs
+
+from permitry.core.context import AuthContext
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import Question
+from permitry.replay.acting import call_in
+from permitry.rules.configured import ConfiguredRule
+
+__all__ = ["RuleTime", "rule_times"]
+
+
+@attrs.frozen
+class RuleTime:
+    """How many seconds a rule took for a call, in the mean and at most."""
+
+    rule: str
+    mean: float
+    longest: float
+
+
+def rule_times(
+    policy: AuthorizationPolicy, records: Iterable[Mapping[str, Any]], workspaces: Mapping[str, str]
+) -> list[RuleTime]:
+    """Return how long each rule of a file takes now for the recorded calls, the slowest first; none without any call.
+
+    To read what a call would do is not a part of it: that is done once for all rules.
+    """
+    rules = [rule for rule in policy.rules if isinstance(rule, ConfiguredRule)]
+    spent: dict[str, list[float]] = {}
+    for record in records:
+        call = call_in(record)
+        if call is None:
+            continue
+        question = policy.question(call, AuthContext(workspace=workspaces.get(str(record.get("session")))))
+        _ = question.parts
+        for rule in () if spent else rules:
+            # What is loaded at the first use is not a part of it either.
+            _seconds(rule, question)
+        for rule in rules:
+            spent.setdefault(rule.id, []).append(_seconds(rule, question))
+    found = [RuleTime(rule, fmean(times), max(times)) for rule, times in spent.items()]
+    return sorted(found, key=lambda each: -each.mean)
+
+
+def _seconds(rule: ConfiguredRule, question: Question) -> float:
+    since = time.perf_counter()
+    # One that fails takes its time as well.
+    with contextlib.suppress(Exception):
+        rule.matches(question)
+    return time.perf_counter() - since
