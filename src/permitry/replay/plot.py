@@ -38,7 +38,11 @@ def plot_stats(stats: Stats, unused: Iterable[str], path: Path) -> None:
     figure = _figure(14, 10)
     tools, rules, hours, times = figure.subplots(2, 2).flat
     _stacked(tools, stats.tools, "verdicts by tool")
-    _stacked(rules, stats.rules, "verdicts by rule; none by those at the end", [*unused][:_MOST])
+    # As many names as can be read.
+    none = [*unused]
+    shown = none[: max(1, _MOST - len(_totals(stats.rules)))]
+    more = [f"... and {len(none) - len(shown)} more"] if shown != none else []
+    _stacked(rules, stats.rules, "verdicts by rule; none by those at the end", [*shown, *more])
     recent = sorted(stats.questions.items())[-_MOST_HOURS:]
     hours.bar(range(len(recent)), [count for _, count in recent], color=_GREY)
     step = 1 + len(recent) // _MOST

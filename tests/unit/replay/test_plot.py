@@ -58,3 +58,14 @@ def test_a_record_is_a_picture(tmp_path: Path) -> None:
     assert [text for text in shown if f"<!-- {text}" not in drawn] == []
     plot_stats(Stats(), [], tmp_path / "b.svg")
     assert "<svg" in (tmp_path / "b.svg").read_text(encoding="utf-8")
+
+
+def test_of_many_rules_that_decided_nothing_as_many_are_shown_as_can_be_read(tmp_path: Path) -> None:
+    """And how many more there are."""
+    stats, path = Stats(), tmp_path / "a.svg"
+    stats.add({"event": "decided", "tool": "look", "verdict": "allow", "rule": "reads"})
+    plot_stats(stats, [f"unused-{number}" for number in range(50)], path)
+    text = path.read_text(encoding="utf-8")
+    assert "unused-18" in text
+    assert "unused-19" not in text
+    assert "... and 31 more" in text
