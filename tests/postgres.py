@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -55,11 +56,15 @@ class Cluster:
 
     @contextmanager
     def hanging(self) -> Iterator[None]:
-        """Stop all of its processes, so that it answers nothing; connections can still be made."""
+        """Stop all of its processes for at most a minute: it answers nothing, and connections can still be made."""
         self._signal(signal.SIGSTOP)
+        # A test that waits for ever for an answer would leave it so.
+        timer = threading.Timer(60, self._signal, [signal.SIGCONT])
+        timer.start()
         try:
             yield
         finally:
+            timer.cancel()
             self._signal(signal.SIGCONT)
 
     def _signal(self, number: int) -> None:
