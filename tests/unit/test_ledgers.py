@@ -54,6 +54,6 @@ def test_a_host_with_a_deadline_waits_no_longer_for_others(address: str) -> None
     with contextlib.closing(store_at(address)) as other, other._locked():  # type: ignore[attr-defined]  # noqa: SLF001 -- as long as a writer can
         since = time.monotonic()
         outcome = guard.check(CALL)
-        assert time.monotonic() - since < 2
+        assert time.monotonic() - since < 5
     assert isinstance(outcome, Refusal)
     recorder.close()

@@ -33,7 +33,7 @@ def test_a_late_answer_ends_the_connection(connection: BoundedConnection) -> Non
     since = time.monotonic()
     with pytest.raises(psycopg.OperationalError, match="has not answered"):
         connection.execute("SELECT pg_sleep(9)")
-    assert time.monotonic() - since < 2
+    assert time.monotonic() - since < 5
     assert connection.closed
 
 
@@ -59,7 +59,7 @@ def test_a_store_waits_for_a_server_that_hangs_for_a_limited_time(own_postgres: 
             since = time.monotonic()
             with pytest.raises(StoreError, match=r"has not answered|timeout expired"):
                 action()
-            assert time.monotonic() - since < 4
+            assert time.monotonic() - since < 8
     assert store.append("{}") >= 2
     assert questions.find("x") is None
     assert store.verify() == store.head.number

@@ -54,7 +54,7 @@ def test_a_lock_is_waited_for_as_long_as_there_is_patience(store: PostgresStore,
         since = time.monotonic()
         with ThreadPoolExecutor(4) as pool:
             said = list(pool.map(tried, range(4)))
-        assert time.monotonic() - since < 2
+        assert time.monotonic() - since < 5
         server.rollback()
     assert any("lock timeout" in each for each in said)
     assert all(re.search("lock timeout|busy|not answered in time", each) for each in said)
