@@ -1,29 +1,15 @@
 """Heads of a record, sent to another machine, where the one who can change the record cannot change them."""
 
 import json
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 from permitry.errors import AuditError
+from permitry.posting import host_of, is_address, post
 
 __all__ = ["is_address", "send"]
 
 _SECONDS = 10
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect of a POST becomes a GET, which keeps nothing."""
-
-    def redirect_request(self, *_: object) -> None:
-        """Refuse every redirect, so that it is an error."""
-
-
-def is_address(text: str) -> bool:
-    """Return whether a text is a web address."""
-    return text.lower().startswith(("http://", "https://"))
+_MOST = 1024 * 1024
 
 
 def send(address: str, head: Mapping[str, object]) -> None:
@@ -32,20 +18,13 @@ def send(address: str, head: Mapping[str, object]) -> None:
     Raises: `AuditError` when it has not, and for an address that is not `https://`, unless it is of this machine.
     """
     try:
-        parts = urlsplit(address)
-        host = parts.hostname
+        host = host_of(address)
     except ValueError as error:
-        raise AuditError(f"`{address}` is not an address: {error}") from error
-    if parts.scheme.lower() != "https" and host not in _LOOPBACK:
-        raise AuditError(f"`{address}` is not `https://`: others could change what is sent")
-    body = json.dumps(head).encode()
-    request = urllib.request.Request(address, body, {"Content-Type": "application/json"}, method="POST")  # noqa: S310 -- the scheme is checked above
+        raise AuditError(str(error)) from error
     try:
-        with urllib.request.build_opener(_NoRedirects).open(request, timeout=_SECONDS):
-            pass
-    except urllib.error.HTTPError as error:
-        error.close()
-        raise AuditError(f"`{host}` did not take the head: {error.code} {error.reason}") from error
+        reply = post(address, json.dumps(head).encode(), {}, seconds=_SECONDS, most=_MOST)
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         raise AuditError(f"cannot send the head to `{host}`: {reason}") from error
+    if not 200 <= reply.status < 300:  # noqa: PLR2004 -- the statuses of a success
+        raise AuditError(f"`{host}` did not take the head: {reply.status} {reply.reason}")
