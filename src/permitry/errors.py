@@ -13,6 +13,7 @@
     ├── LedgerError                         an answer without a question: unknown or already used
     │   ├── LateAnswerError                 an answer past the deadline of its question
     │   └── FullLedgerError                 too many questions are open to ask one more
+    ├── ChannelError                        a question that could not be put to a human, or an answer not to be trusted
     ├── ForgottenSessionError (LookupError) a session of which too much was forgotten to go on with it
     ├── AuditError                          the record cannot be written
     ├── StoreError                          a store cannot be opened, read or written
@@ -35,6 +36,7 @@ __all__ = [
     "AuditError",
     "CallBlockedError",
     "CallError",
+    "ChannelError",
     "ConfigError",
     "FatalToolError",
     "ForgottenSessionError",
@@ -158,6 +160,10 @@ class LateAnswerError(LedgerError):
 
 class FullLedgerError(LedgerError):
     """Too many questions are open to ask one more."""
+
+
+class ChannelError(PermitryError):
+    """A question that could not be put to a human, or an answer to it that cannot be trusted: the call is blocked."""
 
 
 class ForgottenSessionError(PermitryError, LookupError):

@@ -1,0 +1,103 @@
+"""Signatures of what is posted between two that share a secret.
+
+Source: the convention Standard Webhooks, with symmetric signatures (`v1`).
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from permitry.errors import ChannelError
+
+__all__ = ["TOLERANCE", "Seal", "Seen"]
+
+TOLERANCE = 300
+"""So many seconds may be between the clocks of the two, and what is signed be on its way."""
+
+_PREFIX = "whsec_"
+_LEAST = 24
+_DIGITS = 12
+_ID, _TIMESTAMP, _SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
+
+
+@attrs.define
+class Seen:
+    """The signatures that were accepted of late, so that none is accepted twice. Thread-safe."""
+
+    _times: dict[str, int] = attrs.field(factory=dict, init=False, repr=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+
+    def add(self, signature: str, made_at: int, now: float) -> bool:
+        """Keep a signature for as long as it could be accepted; False where it is there already."""
+        with self._lock:
+            for each in [each for each, at in self._times.items() if now - at > TOLERANCE]:
+                del self._times[each]
+            if signature in self._times:
+                return False
+            self._times[signature] = made_at
+        return True
+
+
+def _key(secret: str) -> bytes:
+    try:
+        key = base64.b64decode(secret.removeprefix(_PREFIX), validate=True) if secret.startswith(_PREFIX) else b""
+    except (binascii.Error, ValueError):
+        key = b""
+    if len(key) < _LEAST:
+        raise ValueError(f"a secret is `{_PREFIX}` and then at least {_LEAST} random bytes in base64")
+    return key
+
+
+@attrs.frozen
+class Seal:
+    """Signs texts with a secret, and checks such signatures. `clock` gives seconds since 1970.
+
+    Raises: `ValueError` for a secret that is not `whsec_` and at least 24 bytes in base64.
+    """
+
+    _secret: bytes = attrs.field(converter=_key, repr=False)
+    clock: Callable[[], float] = attrs.field(default=time.time, kw_only=True, repr=False)
+
+    def headers(self, name: str, body: bytes) -> dict[str, str]:
+        """Return the headers that go with a body whose id is `name`."""
+        at = str(int(self.clock()))
+        return {_ID: name, _TIMESTAMP: at, _SIGNATURE: self._signature(name, at, body)}
+
+    def opened(self, headers: Mapping[str, str], body: bytes, seen: Seen) -> str:
+        """Return the id of a body whose headers say truly that the other side has signed it a moment ago, once.
+
+        Raises: `ChannelError`.
+        """
+        given = {key.lower(): value for key, value in headers.items()}
+        try:
+            name, at, signatures = given[_ID], given[_TIMESTAMP], given[_SIGNATURE]
+        except KeyError as error:
+            raise ChannelError(f"it is not signed: the header `{error.args[0]}` is missing") from None
+        expected = self._signature(name, at, body)
+        if not any(_is_same(expected, each) for each in signatures.split(" ")):
+            raise ChannelError("its signature is wrong")
+        now = self.clock()
+        if not (at.isascii() and at.isdigit() and len(at) <= _DIGITS) or abs(now - int(at)) > TOLERANCE:
+            raise ChannelError(f"it was not signed within the last {TOLERANCE} seconds")
+        if not seen.add(expected, int(at), now):
+            raise ChannelError("it was received before")
+        return name
+
+    def _signature(self, name: str, at: str, body: bytes) -> str:
+        text = b".".join((_encoded(name), _encoded(at), body))
+        return f"v1,{base64.b64encode(hmac.digest(self._secret, text, hashlib.sha256)).decode()}"
+
+
+def _is_same(expected: str, given: str) -> bool:
+    # In a time that says nothing of how much of it is right.
+    return hmac.compare_digest(_encoded(expected), _encoded(given))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
