@@ -207,7 +207,8 @@ def _rule_times(
     from permitry.replay.acting import workspaces_in
     from permitry.replay.rule_times import rule_times
 
-    return rule_times(policy, records, workspaces_in(records_at(_path(options), Wanted(equal={"event": "session"}))))
+    sessions = records_at(record_to_read(options), Wanted(equal={"event": "session"}))
+    return rule_times(policy, records, workspaces_in(sessions))
 
 
 def _by_file(rules: Iterable[ConfiguredRule], ids: Container[str]) -> Iterator[tuple[str, str]]:
