@@ -2,10 +2,8 @@
 
 import argparse
 import time
-from collections.abc import Sequence
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
-from permitry.cli.approve_files import FileInbox
 from permitry.cli.approve_stored import StoreInbox, check_terminal
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
@@ -17,25 +15,6 @@ from permitry.ledgers import questions_at
 __all__ = ["configure"]
 
 _PAUSE = 0.5
-
-
-class _Inbox(Protocol):
-    """Questions that are kept in one place."""
-
-    def names(self) -> list[str]:
-        """Return the ids of the questions that can be answered, oldest first."""
-        ...
-
-    def lines(self) -> list[str]:
-        """Return a line for each question that can be answered."""
-        ...
-
-    def ask(self, name: str) -> bool:
-        """Show a question, and answer it from the terminal; False where there is none of this id.
-
-        Raises: `PermitryError`.
-        """
-        ...
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,34 +29,34 @@ def execute(options: argparse.Namespace) -> ExitCode:
     """List the open questions, or show one and take its answer from the terminal."""
     if options.id is not None and options.watch:
         raise PermitryError("--watch is for all questions, and takes no id")
-    inboxes = (StoreInbox(questions_at(existing_store(options))), FileInbox())
+    inbox = StoreInbox(questions_at(existing_store(options)))
     if options.watch:
-        _watch(inboxes)
+        _watch(inbox)
     if options.id is None:
-        print("\n".join(line for inbox in inboxes for line in inbox.lines()) or "no question is open")
+        print("\n".join(inbox.lines()) or "no question is open")
     else:
-        _answer(options.id, inboxes)
+        _answer(options.id, inbox)
     return ExitCode.OK
 
 
-def _watch(inboxes: Sequence[_Inbox]) -> NoReturn:
+def _watch(inbox: StoreInbox) -> NoReturn:
     """Ask about each question once, as it comes, until an interrupt."""
     check_terminal()
     seen: set[str] = set()
     while True:
-        names = [name for inbox in inboxes for name in inbox.names()]
+        names = inbox.names()
         # One that is asked again, after it was closed, is shown again.
         seen &= set(names)
         for name in names:
             if name not in seen:
                 seen.add(name)
                 try:
-                    _answer(name, inboxes)
+                    _answer(name, inbox)
                 except PermitryError as error:
                     tell([str(error)])
         time.sleep(_PAUSE)
 
 
-def _answer(name: str, inboxes: Sequence[_Inbox]) -> None:
-    if not any(inbox.ask(name) for inbox in inboxes):
+def _answer(name: str, inbox: StoreInbox) -> None:
+    if not inbox.ask(name):
         raise PermitryError(f"the question `{one_line(name)}` is not open")

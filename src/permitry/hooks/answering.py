@@ -3,53 +3,50 @@
 import contextlib
 import functools
 import importlib
+import json
 import os
-import time
-import tomllib
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from permitry.config.catalogue import shipped_path
 from permitry.config.folders import user_state
-from permitry.config.layers import find_layers
-from permitry.config.origin import Origin
-from permitry.config.ruleset import RuleSet
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.config.layers import default_store
+from permitry.confirm.stored import QuestionStore
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.json_values import parse_json
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.spec import ArgumentRole, ToolSpec
-from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import AuditError, CallError
 from permitry.guard import Guard
+from permitry.hooks.asking import HostLedger, HostRequests, wait_for_answer
 from permitry.hooks.hearing import heard_file, note, recall
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
 from permitry.hooks.memory import locked
 from permitry.hooks.own_files import own_rules
 from permitry.hooks.policies import Policies
+from permitry.hooks.reading import Reading, named_rules, own_tools, reading
 from permitry.hooks.stores import Places, Recording, Stores
 from permitry.hooks.undoing import LateVault, note_end
-from permitry.hooks.waiting import Question, Questions, ancestors
-from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
+from permitry.hooks.waiting import ancestors
+from permitry.outcome import Ask, Permit, Refusal, Silence
+from permitry.records import record_name
 from permitry.session import Session
+from permitry.store.questions import StoredQuestions
 
 __all__ = ["HOSTS", "Options", "answer", "host_named"]
 
 HOSTS = ("claude-code", "codex", "gemini", "copilot", "cursor", "cline", "opencode")
-_FOLDER = "folder of the agent"
-"""An argument that no tool has."""
-_FOLDERS = frozenset({ArgumentRole.FOLDER, ArgumentRole.READ_TREE, ArgumentRole.LIST_TREE})
 _UNASKED = (
-    "{message} No one can be asked here, so it did not run. Ask the user to answer `permitry approve {id}` in another "
-    "terminal, then make the same call again; do not retry it before."
+    "{message} No one can be asked here, so it did not run. Ask the user to answer `permitry approve {id}{store}` in "
+    "another terminal, then make the same call again; do not retry it before."
 )
+_EDITED = "The user permits this call with other arguments only, and it did not run. Make it with these: {arguments}"
 _OPEN = 900
 """So many seconds a question can be answered."""
+_NEAR = 2
+"""So many processes above a hook are those of its host: a shell, perhaps, and the host itself."""
 
 
 @attrs.frozen
@@ -76,6 +73,14 @@ class Options:
     def places(self) -> Places:
         """Where is kept what."""
         return Places(self.store, self.record, self.patience)
+
+    @property
+    def questions(self) -> QuestionStore:
+        """The questions in the store.
+
+        Raises: `StoreError`.
+        """
+        return StoredQuestions(self.stores.at(self.places.store, self.patience))
 
 
 def host_named(name: str) -> Host:
@@ -114,20 +119,19 @@ def _effect(host: Host, event: Event, options: Options) -> Effect:
         _hear(host, event, options)
         return Effect(Verb.SILENCE)
     outcome = _decided(host, event, options)
-    if isinstance(outcome, Effect):
-        return outcome
-    questions = Questions(user_state() / "questions")
-    question = _question(host, event, outcome, options)
-    response = questions.take(question.id, question.digest)
-    if response is None:
-        questions.open(question)
-        if options.wait:
-            options.before_waiting()
-        response = questions.wait(question, options.wait)
-    if response is None:
-        return Effect(Verb.DENY, _UNASKED.format(message=outcome.decision.message, id=question.id))
-    answered = _decided(host, event, options, response)
-    return answered if isinstance(answered, Effect) else Effect(Verb.DENY, answered.decision.message or "")
+    if isinstance(outcome, Ask) and options.wait:
+        options.before_waiting()
+        wait_for_answer(options.questions, outcome.id, options.wait)
+        # The answer meets the rules as they are now.
+        outcome = _decided(host, event, options)
+    return _unanswered(outcome, options.places) if isinstance(outcome, Ask) else outcome
+
+
+def _unanswered(ask: Ask, places: Places) -> Effect:
+    """Return what is answered about a question that is still open: how the user can answer it."""
+    is_default = places.store == str(default_store().absolute())
+    named = "" if is_default else f" --store {shlex.quote(record_name(places.store))}"
+    return Effect(Verb.DENY, _UNASKED.format(message=ask.decision.message, id=ask.id, store=named))
 
 
 def _hear(host: Host, event: Event, options: Options) -> None:
@@ -135,73 +139,19 @@ def _hear(host: Host, event: Event, options: Options) -> None:
     if event.kind not in host.hears:
         return
     # Where server and tool are joined to one name, another server may have a tool of that name.
-    if event.kind is Kind.AFTER and any(host.servers(event.tool)) and event.tool not in _own_tools(host, event):
+    if event.kind is Kind.AFTER and any(host.servers(event.tool)) and event.tool not in own_tools(host, event):
         return
-    wanted = options.policies.wanted(options.policies.rules.load(_origins(host, event, options)))
+    wanted = options.policies.wanted(options.policies.rules.load(named_rules(host, event, options.rules)))
     if wanted:
         with locked(user_state() / "hooks", _session_name(host, event)) as notes:
             note(host, event, heard_file(notes.path), wanted)
 
 
+# Deciding ---------------------------------------------------------------------------------------------------------
+
+
 def _session_name(host: Host, event: Event) -> str:
     return f"{host.name}:{event.session}"
-
-
-def _decided(
-    host: Host, event: Event, options: Options, response: ToolConfirmationResponse | None = None
-) -> Effect | Ask:
-    """Decide on a call, with the answer of a human if there is one; a question that the host does not ask is kept."""
-    name = event.tool if event.server is None else f"mcp:{event.server}/{event.tool}"
-    origins = _origins(host, event, options)
-    load = options.policies.rules.load
-    loaded = load(origins, name)
-    # A tool that the rules of a user declare may still be one of a server.
-    is_own = event.server is None and event.tool in _own_tools(host, event)
-    servers = [] if is_own or event.server else list(host.servers(event.tool))
-    if servers:
-        loaded = load(origins)
-    folders = host_named(event.names or host.name).folders if is_own else None
-    spec, arguments = _in_folder(loaded, name, event, folders)
-    policy = options.policies.policy(loaded, own_rules(options.places.files), name, spec)
-    session = _session(host, event)
-    recorder = Recording(options.stores.recorder(options.places, session.id))
-    guard = Guard(
-        policy, session, recorder=recorder, unmatched="silence", undo=LateVault(user_state() / "undo"),
-        grants=options.stores.grants(options.places),
-    )  # fmt: skip
-    named = [(event.server, event.tool), *servers]
-    calls = [guard.call(tool, arguments, call_id=event.call_id, server=server) for server, tool in named]
-    is_read = event.kind is Kind.PERMISSION
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(contextlib.closing(recorder))
-        notes = stack.enter_context(locked(user_state() / "hooks", recorder.session))
-        recall(host, event, session, heard_file(notes.path), options.policies.wanted(loaded))
-        stack.enter_context(notes.remembered(session, is_read=is_read))
-        call = max(calls, key=functools.partial(_strictness, guard.policy, AuthContext.from_state(session)))
-        # INVARIANT: law 6. Whatever the rules say by now, what was asked about stays a question, and a "no" stays one.
-        outcome = guard.check(call, asked=response is not None or _is_open(host, event, call))
-        if isinstance(outcome, Ask) and response is not None:
-            outcome = guard.answer(outcome.id, response)
-        if isinstance(outcome, Refusal):
-            if outcome.cause is Cause.NOT_RECORDED:
-                raise AuditError(recorder.failure)
-            return Effect(Verb.DENY, outcome.text)
-        if isinstance(outcome, Ask):
-            if not event.can_ask and event.kind is not Kind.PERMISSION:
-                return outcome
-            # The host asks, and what it does then is not reported: it counts as run.
-            _count(guard, [call])
-        # Any reading of its name may be the right one: each counts.
-        _count(guard, [each for each in calls if each is not call])
-        match outcome:
-            case Silence():
-                return Effect(Verb.SILENCE)
-            case Permit() as permit:
-                permit.take()
-                is_said = options.grants or response is not None or _is_granted(guard, permit)
-                return Effect(Verb.ALLOW if is_said else Verb.SILENCE, permit.decision.reason)
-            case Ask() as ask:
-                return Effect(Verb.ASK, ask.decision.reason)
 
 
 def _session(host: Host, event: Event) -> Session:
@@ -213,22 +163,74 @@ def _session(host: Host, event: Event) -> Session:
     return session
 
 
+def _decided(host: Host, event: Event, options: Options) -> Effect | Ask:
+    """Decide on a call, or take the answer to the question about it; a question that the host does not ask is kept."""
+    read = reading(host, event, options.rules, options.policies, host_named(event.names or host.name))
+    policy = options.policies.policy(read.rules, own_rules(options.places.files), read.name, read.spec)
+    session = _session(host, event)
+    recorder = Recording(options.stores.recorder(options.places, session.id))
+    guard = Guard(
+        policy, session, recorder=recorder, unmatched="silence", undo=LateVault(user_state() / "undo"),
+        grants=options.stores.grants(options.places), factory=HostRequests(folder=event.folder),
+    )  # fmt: skip
+    with contextlib.closing(recorder), locked(user_state() / "hooks", session.id) as notes:
+        recall(host, event, session, heard_file(notes.path), options.policies.wanted(read.rules))
+        with notes.remembered(session, is_read=event.kind is Kind.PERMISSION):
+            effect = _answered(guard, event, read, options)
+    if recorder.failure:
+        raise AuditError(recorder.failure)
+    return effect
+
+
+def _answered(guard: Guard, event: Event, read: Reading, options: Options) -> Effect | Ask:
+    above = tuple(ancestors(options.process))[:_NEAR]
+    ledger = HostLedger(options.questions, lifetime=max(options.wait, _OPEN), above=above)
+    # A call without an id gets one, by which the question about it is found.
+    call_id = event.call_id or f"call-{ledger.new_id()}"
+    calls = [guard.call(tool, read.arguments, call_id=call_id, server=server) for server, tool in read.names]
+    call = max(calls, key=functools.partial(_strictness, guard.policy, AuthContext.from_state(guard.session)))
+    is_asked_by_host = event.can_ask or event.kind is Kind.PERMISSION
+    if not is_asked_by_host:
+        guard.ledger = ledger
+    # INVARIANT: law 6. Whatever the rules say by now, what was asked about stays a question, and a "no" stays one.
+    asked = is_asked_by_host and isinstance(call, ToolCall) and ledger.is_asked(call, _asker(guard.session))
+    outcome = guard.check(call, asked=asked)
+    match outcome:
+        case Refusal():
+            return Effect(Verb.DENY, outcome.text)
+        case Ask() if not is_asked_by_host:
+            return outcome
+        case Permit() if isinstance(call, ToolCall) and outcome.call.digest != call.digest:
+            # INVARIANT: law 5. The host would run the call as it was.
+            arguments = json.dumps(outcome.call.to_dict(), ensure_ascii=False)
+            return Effect(Verb.DENY, _EDITED.format(arguments=arguments))
+    # The host asks, and what it does then is not reported: it counts as run. Any reading of its name may be the right
+    # one: each counts.
+    _count(guard, [each for each in calls if each is not call or isinstance(outcome, Ask)])
+    return _said(guard, outcome, options)
+
+
+def _said(guard: Guard, outcome: Permit | Ask | Silence, options: Options) -> Effect:
+    match outcome:
+        case Silence():
+            return Effect(Verb.SILENCE)
+        case Ask():
+            return Effect(Verb.ASK, outcome.decision.reason)
+        case Permit():
+            outcome.take()
+            is_said = options.grants or _is_granted(guard, outcome)
+            return Effect(Verb.ALLOW if is_said else Verb.SILENCE, outcome.decision.reason)
+
+
 def _is_granted(guard: Guard, permit: Permit) -> bool:
-    """Return whether a human has permitted the call beforehand: what decided is none of the rules, or they ask."""
+    """Return whether a human has permitted the call: rules ask about it, or what decided is none of them."""
     decision = permit.decision
     known = (getattr(rule, "id", None) for rule in guard.policy.rules)
     return decision.verdict is Verdict.CONFIRM or decision.rule_id not in known
 
 
-def _own_tools(host: Host, event: Event) -> Container[str]:
-    """Return the names of the tools that the host itself has."""
-    # Only the names: to load the set as rules would take as long as all the rest.
-    return _tools_in(shipped_path(host.shipped(event)[1]).read_text(encoding="utf-8"))
-
-
-@functools.lru_cache(maxsize=len(HOSTS))
-def _tools_in(text: str) -> frozenset[str]:
-    return frozenset(tomllib.loads(text)["tool"])
+def _asker(session: Session) -> tuple[str, str]:
+    return session.id, session.agent
 
 
 def _count(guard: Guard, calls: Iterable[ToolCall | Refusal]) -> None:
@@ -244,77 +246,3 @@ def _strictness(policy: AuthorizationPolicy, context: AuthContext, call: ToolCal
         return Verdict.BLOCK.strictness, True
     decision = policy.decide(call, context)
     return decision.verdict.strictness, decision.rule_id is not None
-
-
-def _is_open(host: Host, event: Event, call: ToolCall | Refusal) -> bool:
-    if isinstance(call, Refusal):
-        return False
-    name = Question.name(host.name, event.session, event.agent, call.digest)
-    return Questions(user_state() / "questions").find(name) is not None
-
-
-def _question(host: Host, event: Event, ask: Ask, options: Options) -> Question:
-    call = ask.call
-    return Question(
-        Question.name(host.name, event.session, event.agent, call.digest),
-        host=host.name,
-        session=event.session,
-        agent=event.agent,
-        tool=call.tool,
-        arguments=call.to_dict(),
-        digest=call.digest,
-        reason=ask.request.reason,
-        folder=event.folder,
-        until=time.time() + max(options.wait, _OPEN),
-        above=list(ancestors(options.process)),
-    )
-
-
-def _origins(host: Host, event: Event, options: Options) -> list[Origin]:
-    if options.rules is not None:
-        return [Origin(name) for name in options.rules]
-    return find_layers(Path(event.workspace), shipped=host.shipped(event))
-
-
-def _in_folder(
-    rules: RuleSet, tool: str, event: Event, folders: frozenset[str] | None
-) -> tuple[ToolSpec | None, Mapping[str, Any]]:
-    """Return declaration and arguments by which a call is made in the folder of the agent, not in that of its project.
-
-    `folders` are the arguments of the host's own tools that name a folder; None for the tool of a server.
-    """
-    spec = rules.tools.get(tool, WELL_KNOWN.get(tool))
-    if spec is None or not spec.roles:
-        return None, event.arguments
-    roles = spec.roles if folders is None else _own_roles(spec.roles, folders)
-    spec = attrs.evolve(spec, roles=roles)
-    if event.folder == event.workspace:
-        return spec, event.arguments
-    # INVARIANT: law 3. `cd sub` must not change what `../.env` means.
-    own = {name.rstrip("?") for key, role in roles.items() if role is ArgumentRole.FOLDER for name in key.split("|")}
-    # One below `~` may mean the home folder, or a folder of this name: then it and that of the agent both count.
-    moved = {
-        name: str(Path(event.folder, value))
-        for name, value in event.arguments.items()
-        if name in own and isinstance(value, str) and value and value[0] != "~"
-    }
-    if moved:
-        return spec, {**event.arguments, **moved}
-    placed = attrs.evolve(spec, roles={**roles, _FOLDER: ArgumentRole.FOLDER})
-    return placed, {**event.arguments, _FOLDER: event.folder}
-
-
-def _own_roles(roles: Mapping[str, ArgumentRole], folders: frozenset[str]) -> dict[str, ArgumentRole]:
-    """Return the roles of a tool of the host: of several names for a folder those that it has, as it ignores others."""
-    own: dict[str, ArgumentRole] = {}
-    for key, role in roles.items():
-        names = key.split("|")
-        if role not in _FOLDERS or len(names) == 1:
-            own[key] = role
-            continue
-        known = [name for name in names if name.rstrip("?") in folders]
-        if known:
-            own["|".join(known)] = role
-        if role is not ArgumentRole.FOLDER:
-            own |= {name: ArgumentRole.READ_PATH for name in names if name not in known}
-    return own

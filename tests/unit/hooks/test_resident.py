@@ -7,23 +7,28 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import attrs
 import pytest
 from tests.unit.hooks.payloads import command
 
+from permitry.confirm.clock import Moment
 from permitry.confirm.response import ToolConfirmationResponse
+from permitry.confirm.stored import StoredQuestion, answer_to
 from permitry.hooks import client
 from permitry.hooks.places import place
 from permitry.hooks.resident import start
-from permitry.hooks.waiting import Questions
 from permitry.records import Wanted, records_at
+from permitry.store.questions import StoredQuestions
+from permitry.store.sqlite import SqliteStore
 
 CLIENT = client.__file__
 MAIN = """
@@ -145,6 +150,11 @@ def workers(process: int) -> list[int]:
     except OSError:
         return []
     return [int(each) for each in text.split()]
+
+
+def waiting(process: int) -> list[int]:
+    """Return the processes below the workers of a resident: those that wait for a human."""
+    return [below for each in workers(process) for below in workers(each)]
 
 
 def is_alive(process: int) -> bool:
@@ -542,22 +552,65 @@ def test_a_client_for_which_paths_lead_elsewhere_is_not_answered(home: Home) -> 
 def test_a_human_is_waited_for_by_a_process_of_its_own(home: Home) -> None:
     """Others are answered meanwhile, and the answer counts."""
     home.rules.write_text(RULE.format(effect="confirm"))
-    questions = Questions(home.folder / ".local/state/permitry/questions")
-    with home.resident(), ThreadPoolExecutor() as pool:
+    store = SqliteStore(home.folder / ".local/state/permitry/permitry.db")
+    questions = StoredQuestions(store)
+    with closing(store), home.resident(), ThreadPoolExecutor() as pool:
         running = [
             pool.submit(home.call, "touch x", "--ask", "wait=20", seconds=30, session=f"s{number}")
             for number in range(3)
         ]
-        home.wait(lambda: len(questions.names()) == 3)
+        home.wait(lambda: len(questions.open(Moment.now())) == 3)
         assert is_silent(home.call("make"))
-        for question in [questions.find(name) for name in questions.names()]:
-            assert question is not None
+        for question in map(StoredQuestion.of, questions.open(Moment.now())):
             # The processes above the client, so that none of the agent's own can answer.
             assert question.above[0] == os.getpid()
-            questions.answer(question, ToolConfirmationResponse(question.session != "s2"))
+            answer_to(questions, question, ToolConfirmationResponse(question.session != "claude-code:s2"), by="ann")
         said = [each.result() for each in running]
         assert ["allow" in done.stdout for done in said] == [True, True, False]
         assert is_denied(said[2])
+        assert store.verify() > 0
+
+
+def test_what_was_answered_is_not_asked_again_after_a_restart(home: Home) -> None:
+    """The resident is killed while it waits; the call that is made again has the answer, once."""
+    home.rules.write_text(RULE.format(effect="confirm"))
+    with closing(SqliteStore(home.folder / ".local/state/permitry/permitry.db")) as store:
+        questions = StoredQuestions(store)
+        with home.resident() as process, ThreadPoolExecutor() as pool:
+            running = pool.submit(home.call, "touch x", "--ask", "wait=20", seconds=30)
+            home.wait(lambda: questions.open(Moment.now()))
+            home.wait(lambda: waiting(process.pid))
+            for each in waiting(process.pid):
+                os.kill(each, signal.SIGKILL)
+            assert is_blocked(running.result(), "did not run")
+        (row,) = questions.open(Moment.now())
+        answer_to(questions, StoredQuestion.of(row), ToolConfirmationResponse(True), by="ann")
+        with home.resident():
+            assert "allow" in home.call("touch x").stdout
+            assert is_denied(home.call("touch x"), "OWN RULE")
+        assert store.verify() > 0
+
+
+def test_the_store_is_closed_when_it_ends(home: Home) -> None:
+    """So that all is in the one file."""
+    folder = home.folder / ".local/state/permitry"
+    with home.resident():
+        assert is_silent(home.call("make"))
+        assert (folder / "permitry.db-wal").exists()
+    home.wait(lambda: not (folder / "permitry.db-wal").exists())
+
+
+def test_a_locked_store_blocks_with_the_reason(home: Home) -> None:
+    """Before the deadline, and the resident goes on."""
+    with home.resident():
+        assert is_silent(home.call("make"))
+        path = home.folder / ".local/state/permitry/permitry.db"
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            done = home.call("make", "--deadline", "4")
+        assert is_blocked(done, "the store")
+        assert "is locked" in done.stderr
+        assert is_silent(home.call("make"))
 
 
 def test_it_stays_in_no_folder_of_a_client(home: Home) -> None:

@@ -72,6 +72,7 @@ def test_another_store_may_be_named(hook: Hook, home: Path, tmp_path: Path) -> N
         places = Places(given.get("store"), given.get("record"))
         assert places.store == str(tmp_path / ("s.db", "r.db", "t.db")[number])
         assert _events(places.record) == ["decided"]
+        assert Path(places.store).exists()
     assert not (home / "permitry.db").exists()
 
 

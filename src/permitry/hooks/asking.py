@@ -1,0 +1,87 @@
+"""Questions about the calls of hosts: kept in a store, and found again when a host makes the same call once more."""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from permitry.audit.redaction import redacted
+from permitry.confirm.handled import Asker
+from permitry.confirm.ledger import EarlierQuestion
+from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
+from permitry.confirm.stored import QuestionStore, Row
+from permitry.confirm.stored_ledger import StoredLedger
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision
+from permitry.core.spec import ToolSpec
+from permitry.errors import LedgerError, StoreError
+
+__all__ = ["HostLedger", "HostRequests", "wait_for_answer"]
+
+_PAUSE = 0.1
+
+
+@attrs.define
+class HostLedger(StoredLedger):
+    """The questions about the calls of one host.
+
+    A model that was refused makes its call again, under another id: a question that is open is about any call of this
+    session and agent with this digest. It is open for as long again then. What is closed is asked about again.
+    """
+
+    redact: Callable[[Any], Any] = attrs.field(default=redacted, repr=False)
+
+    def earlier(self, call: ToolCall, spec: ToolSpec | None, asker: Asker) -> EarlierQuestion | None:
+        """Return the question about a call that is open.
+
+        Raises: `LedgerError` when the store is away, or what it has is damaged.
+        """
+        earlier = super().earlier(call, spec, asker)
+        if earlier is None or not earlier.is_open:
+            return None
+        try:
+            deadline = self.clock().after(self.lifetime)
+            self.store.renew(earlier.pending.pending_id, call.call_id or "", json.dumps(self._above), deadline)
+        except StoreError as error:
+            raise LedgerError(str(error)) from error
+        return earlier
+
+    def is_asked(self, call: ToolCall, asker: Asker) -> bool:
+        """Return whether a question about a call is open.
+
+        Raises: `LedgerError`.
+        """
+        earlier = super().earlier(call, None, asker)
+        return earlier is not None and earlier.is_open
+
+    def _row(self, call: ToolCall, asker: Asker) -> Row | None:
+        return self.store.unsettled(*asker, call.digest)
+
+
+@attrs.frozen
+class HostRequests(ConfirmationRequestFactory):
+    """Makes requests that name the folder of the agent, and offer nothing to remember: a host has no session here."""
+
+    folder: str = ""
+
+    def create(self, call: ToolCall, decision: Decision, spec: ToolSpec | None = None) -> ToolConfirmationRequest:
+        """Return the request for `call`."""
+        request = super().create(call, decision, spec)
+        return attrs.evolve(request, reason=f"{request.reason}, in `{self.folder}`", suggested_grants=())
+
+
+def wait_for_answer(questions: QuestionStore, name: str, seconds: float) -> None:
+    """Return when a question has its answer, or is closed, or so many seconds are over.
+
+    Raises: `StoreError`.
+    """
+    end = time.monotonic() + seconds
+    with questions.watching(_PAUSE) as wait:
+        while _is_open(questions.find(name)) and (left := end - time.monotonic()) > 0:
+            wait(left)
+
+
+def _is_open(row: Row | None) -> bool:
+    return row is not None and row["closed_at"] is None and row["answer"] is None
