@@ -14,15 +14,20 @@ from tests.cli.test_hook import CRASH, DIES, SLOW
 from tests.hosts.fake_models import Call
 from tests.hosts.real_hosts import HOSTS, MODULES, RealHost
 
+from permitry.confirm.clock import Moment
 from permitry.confirm.response import ToolConfirmationResponse
+from permitry.confirm.stored import StoredQuestion, answer_to
 from permitry.hooks.install import hook_command
 from permitry.hooks.places import place
-from permitry.hooks.waiting import Questions
+from permitry.records import Wanted, records_at
+from permitry.store.questions import StoredQuestions
+from permitry.store.sqlite import SqliteStore
 
 pytestmark = [
     pytest.mark.hosts,
     pytest.mark.skipif(not MODULES, reason="needs the npm package of each host, in PERMITRY_TEST_NODE_MODULES"),
 ]
+STORE = ".local/state/permitry/permitry.db"
 PRINTS = (
     "import os, permitry.guard as g; f = g.Guard.check; "
     "g.Guard.check = lambda *a, **k: os.write(1, b'{}') and f(*a, **k); "
@@ -241,14 +246,14 @@ def _residents(home: Path) -> Iterator[int]:
 
 def _answered(home: Path, response: ToolConfirmationResponse) -> threading.Thread:
     """Return a thread in which a human answers one question, as soon as it is there."""
-    questions = Questions(home / ".local/state/permitry/questions")
 
     def respond() -> None:
         end = time.monotonic() + 60
-        while not (found := [questions.find(name) for name in questions.names()]) and time.monotonic() < end:
-            time.sleep(0.2)
-        assert found[0] is not None
-        questions.answer(found[0], response)
+        with contextlib.closing(SqliteStore(home / STORE)) as store:
+            questions = StoredQuestions(store)
+            while not (rows := questions.open(Moment.now())) and time.monotonic() < end:
+                time.sleep(0.2)
+            answer_to(questions, StoredQuestion.of(rows[0]), response, by="ann")
 
     thread = threading.Thread(target=respond)
     thread.start()
@@ -265,6 +270,10 @@ def test_an_answer_is_waited_for(host: RealHost, home: Path, *, is_approved: boo
     assert ("asked" in outcome.files) is is_approved, outcome.printed
     assert "good" in outcome.files, outcome.printed
     assert ("HERON" in outcome.model.shown) is not is_approved
+    events = [each["event"] for each in records_at(home / STORE, Wanted())]
+    assert events.count("answered") == 1
+    with contextlib.closing(SqliteStore(home / STORE)) as store:
+        assert store.verify() == len(events)
 
 
 def test_without_an_answer_nothing_runs(host: RealHost, home: Path) -> None:

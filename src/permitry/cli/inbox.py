@@ -11,12 +11,11 @@ from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.cli.stores import STORE, existing_store, record_to_read
 from permitry.config.default import create_default_authorization_policy
-from permitry.config.folders import user_state
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
 from permitry.errors import PermitryError
-from permitry.hooks.waiting import Questions, ancestors
+from permitry.hooks.waiting import ancestors
 from permitry.records import store_at
 from permitry.store.grants import StoredGrants
 from permitry.store.questions import StoredQuestions
@@ -45,7 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> ExitCode:
     """Serve until the process is ended."""
     try:
-        from permitry.cli.inbox_sources import HookInbox, Inboxes
         from permitry.inbox.access import User
         from permitry.inbox.app import InboxApp
         from permitry.inbox.serve import Address, read_tokens, serve
@@ -56,8 +54,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     database = store_at(existing_store(options))
     above = functools.partial(ancestors, os.getpid())
     stored = StoreInbox(StoredQuestions(database), _explained, above, StoredGrants(database))
-    sources = Inboxes([HookInbox(Questions(user_state() / "questions")), stored])
-    app = InboxApp(sources, address.site, record_to_read(options))
+    app = InboxApp(stored, address.site, record_to_read(options))
     for user, token in [] if options.tokens is None else read_tokens(options.tokens):
         app.access.add_token(token, user)
     users = [] if options.tokens is not None and not options.user else options.user or [(user_name(), "approver")]

@@ -20,7 +20,7 @@ from permitry.core.json_values import parse_json
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import AuditError, CallError
 from permitry.guard import Guard
-from permitry.hooks.asking import HostLedger, HostRequests, wait_for_answer
+from permitry.hooks.asking import HostLedger, HostRequests
 from permitry.hooks.hearing import heard_file, note, recall
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
 from permitry.hooks.memory import locked
@@ -29,7 +29,7 @@ from permitry.hooks.policies import Policies
 from permitry.hooks.reading import Reading, named_rules, own_tools, reading
 from permitry.hooks.stores import Places, Recording, Stores
 from permitry.hooks.undoing import LateVault, note_end
-from permitry.hooks.waiting import ancestors
+from permitry.hooks.waiting import ancestors, wait_for_answer
 from permitry.outcome import Ask, Permit, Refusal, Silence
 from permitry.records import record_name
 from permitry.session import Session

@@ -1,7 +1,6 @@
 """Questions about the calls of hosts: kept in a store, and found again when a host makes the same call once more."""
 
 import json
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,16 +10,14 @@ from permitry.audit.redaction import redacted
 from permitry.confirm.handled import Asker
 from permitry.confirm.ledger import EarlierQuestion
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
-from permitry.confirm.stored import QuestionStore, Row
+from permitry.confirm.stored import Row
 from permitry.confirm.stored_ledger import StoredLedger
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.spec import ToolSpec
 from permitry.errors import LedgerError, StoreError
 
-__all__ = ["HostLedger", "HostRequests", "wait_for_answer"]
-
-_PAUSE = 0.1
+__all__ = ["HostLedger", "HostRequests"]
 
 
 @attrs.define
@@ -70,18 +67,3 @@ class HostRequests(ConfirmationRequestFactory):
         """Return the request for `call`."""
         request = super().create(call, decision, spec)
         return attrs.evolve(request, reason=f"{request.reason}, in `{self.folder}`", suggested_grants=())
-
-
-def wait_for_answer(questions: QuestionStore, name: str, seconds: float) -> None:
-    """Return when a question has its answer, or is closed, or so many seconds are over.
-
-    Raises: `StoreError`.
-    """
-    end = time.monotonic() + seconds
-    with questions.watching(_PAUSE) as wait:
-        while _is_open(questions.find(name)) and (left := end - time.monotonic()) > 0:
-            wait(left)
-
-
-def _is_open(row: Row | None) -> bool:
-    return row is not None and row["closed_at"] is None and row["answer"] is None

@@ -18,7 +18,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import StoredQuestion, answer_to
 from permitry.errors import LedgerError, StoreError
 from permitry.hooks.answering import Options, answer
-from permitry.hooks.asking import HostLedger, wait_for_answer
+from permitry.hooks.asking import HostLedger
 from permitry.records import Wanted, records_at
 from permitry.store.questions import StoredQuestions
 from permitry.store.sqlite import SqliteStore
@@ -211,18 +211,6 @@ def test_it_waits_for_an_answer(host: Host) -> None:
     assert time.monotonic() - begun < 15
     assert "permitry approve" in host.call(options=Options(wait=0.2, before_waiting=lambda: waits.append(2)))
     assert waits == [1, 2]
-
-
-def test_waiting_ends_with_the_question(host: Host) -> None:
-    """Of one that is unknown, closed or answered nothing is to be waited for."""
-    host.call()
-    name = host.answer(YES)
-    begun = time.monotonic()
-    wait_for_answer(host.questions, name, 20)
-    wait_for_answer(host.questions, "unknown", 20)
-    host.questions.close(name, Moment.now())
-    wait_for_answer(host.questions, name, 20)
-    assert time.monotonic() - begun < 5
 
 
 def test_of_many_that_wait_one_has_the_answer(host: Host) -> None:
