@@ -6,7 +6,7 @@ import importlib
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -115,7 +115,8 @@ def _candidates(name: str) -> Iterator[Host]:
 def _effect(host: Host, event: Event, options: Options) -> Effect:
     if event.kind in (Kind.AFTER, Kind.PROMPT):
         if event.kind is Kind.AFTER:
-            note_end(user_state() / "undo", _session_name(host, event), event.call_id)
+            digests = functools.partial(_digests, host, event, options)
+            note_end(user_state() / "undo", _session_name(host, event), event.call_id, digests)
         _hear(host, event, options)
         return Effect(Verb.SILENCE)
     outcome = _decided(host, event, options)
@@ -147,6 +148,14 @@ def _hear(host: Host, event: Event, options: Options) -> None:
             note(host, event, heard_file(notes.path), wanted)
 
 
+def _digests(host: Host, event: Event, options: Options) -> Collection[str]:
+    return _read(host, event, options).digests
+
+
+def _read(host: Host, event: Event, options: Options) -> Reading:
+    return reading(host, event, options.rules, options.policies, host_named(event.names or host.name))
+
+
 # Deciding ---------------------------------------------------------------------------------------------------------
 
 
@@ -165,7 +174,7 @@ def _session(host: Host, event: Event) -> Session:
 
 def _decided(host: Host, event: Event, options: Options) -> Effect | Ask:
     """Decide on a call, or take the answer to the question about it; a question that the host does not ask is kept."""
-    read = reading(host, event, options.rules, options.policies, host_named(event.names or host.name))
+    read = _read(host, event, options)
     policy = options.policies.policy(read.rules, own_rules(options.places.files), read.name, read.spec)
     session = _session(host, event)
     recorder = Recording(options.stores.recorder(options.places, session.id))

@@ -12,6 +12,7 @@ from permitry.config.catalogue import shipped_path
 from permitry.config.layers import find_layers
 from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
+from permitry.core.call import ToolCall
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.well_known import WELL_KNOWN
 from permitry.hooks.host import Event, Host
@@ -38,6 +39,14 @@ class Reading:
     names: Sequence[tuple[str | None, str]]
     spec: ToolSpec | None
     arguments: Mapping[str, Any]
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """The digests that the call may have.
+
+        Raises: `CallError`.
+        """
+        return frozenset(ToolCall(tool, self.arguments, server=server).digest for server, tool in self.names)
 
 
 def reading(host: Host, event: Event, rules: Sequence[str] | None, policies: Policies, folders: Host) -> Reading:

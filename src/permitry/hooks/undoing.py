@@ -1,7 +1,7 @@
 """What a hook lets run is kept first, where a rule says so; its end is noted when the host reports it."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,14 +50,17 @@ class LateVault:
         return Vault(self.folder)
 
 
-def note_end(folder: Path, session: str, call_id: str | None) -> None:
-    """Note that a call has ended, if something was kept for it; a failure leaves its end unknown."""
+def note_end(folder: Path, session: str, call_id: str | None, digests: Callable[[], Collection[str]]) -> None:
+    """Note that a call has ended, if something was kept for it; a failure leaves its end unknown.
+
+    `digests` returns those that the call may have: a model may give one id to several.
+    """
     if call_id is None or not folder.is_dir():
         return
     from permitry.undo.vault import Vault  # noqa: PLC0415 -- as above
 
     vault = Vault(folder)
     with contextlib.suppress(PermitryError, OSError):
-        entry = vault.of_call(session, call_id)
+        entry = vault.of_call(session, call_id, digests)
         if entry is not None:
             vault.ended(entry)

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -135,11 +135,17 @@ class Vault:
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise UndoError(f"the entry `{name}` is damaged: {type(error).__name__}: {error}") from error
 
-    def of_call(self, session: str, call_id: str) -> str | None:
-        """Return the last entry that was kept for a call, while it is not known how that ended."""
+    def of_call(self, session: str, call_id: str, digests: Callable[[], Collection[str]]) -> str | None:
+        """Return the last entry that was kept for a call with this id and one of these digests.
+
+        None where it is known how that ended.
+
+        Raises: `UndoError` for an entry that is damaged.
+        """
         for name in reversed(self._names()):
             head = self._head(name)
-            if (head.get("session"), head.get("call_id")) == (session, call_id):
+            is_its = (head.get("session"), head.get("call_id")) == (session, call_id)
+            if is_its and self.find(name).digest in digests():
                 return None if (self.path(name) / _AFTER).exists() else name
         return None
 

@@ -84,9 +84,26 @@ def test_an_end_of_which_nothing_is_kept_is_nothing(hook: Callable[..., Reply], 
     hook("ls", hook_event_name="PostToolUse", tool_response={})
     assert not vault.folder.exists()
     hook("rm a")
-    note_end(vault.folder, "claude-code:s1", None)
-    note_end(vault.folder, "claude-code:s1", "other")
+    note_end(vault.folder, "claude-code:s1", None, set)
+    note_end(vault.folder, "claude-code:s1", "other", set)
     assert vault.entries()[0].after is None
     shutil.rmtree(vault.folder / "1")
     (vault.folder / "1").write_text("")
-    note_end(vault.folder, "claude-code:s1", "toolu_1")
+    note_end(vault.folder, "claude-code:s1", "toolu_1", set)
+
+
+def test_the_end_of_another_call_with_this_id_is_not_its_own(
+    hook: Callable[..., Reply], vault: Vault, work: Path
+) -> None:
+    """A model may use an id twice, and so may a sub-agent: the end belongs to the call that was made."""
+    (work / "b").write_text("b\n")
+    hook("rm a")
+    hook("rm b")
+    hook("rm c", hook_event_name="PostToolUse", tool_response={})
+    hook("rm a", hook_event_name="PostToolUse", tool_response={}, agent_id="a7", agent_type="reviewer")
+    hook("rm a", hook_event_name="PostToolUse", tool_response={}, session_id="s2")
+    assert [entry.after for entry in vault.entries()] == [None, None]
+    hook("rm a", hook_event_name="PostToolUse", tool_response={})
+    first, second = vault.entries()
+    assert first.after is not None
+    assert second.after is None
