@@ -117,3 +117,17 @@ def test_only_a_human_at_a_terminal_answers(call: Call, capsys: Out) -> None:
     main(["approve"])
     assert main(["approve", capsys.readouterr().out.split()[0]]) == 4
     assert "at a terminal" in capsys.readouterr().err
+
+
+def test_a_damaged_question_hides_no_other(call: Call, capsys: Out, tmp_path: Path) -> None:
+    """It is reported, and its call stays blocked."""
+    call("make a")
+    with closing(sqlite3.connect(tmp_path / "permitry/permitry.db")) as store, store:
+        store.execute("UPDATE question SET shown = '{'")
+    call("make b")
+    assert main(["approve"]) == 0
+    out, err = capsys.readouterr()
+    assert "make b" in out
+    assert "make a" not in out
+    assert "is damaged" in err
+    assert "deny" in call("make a").out

@@ -12,6 +12,7 @@ import attrs
 
 from permitry.config.folders import user_state
 from permitry.config.layers import default_store
+from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import QuestionStore
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -204,6 +205,8 @@ def _answered(guard: Guard, event: Event, read: Reading, options: Options) -> Ef
     # INVARIANT: law 6. Whatever the rules say by now, what was asked about stays a question, and a "no" stays one.
     asked = is_asked_by_host and isinstance(call, ToolCall) and ledger.is_asked(call, _asker(guard.session))
     outcome = guard.check(call, asked=asked)
+    if isinstance(outcome, Ask) and not is_asked_by_host and (grant := _granted(guard, outcome)):
+        outcome = guard.answer(outcome.id, ToolConfirmationResponse(True, instructions=f"by `{grant}`"))
     match outcome:
         case Refusal():
             return Effect(Verb.DENY, outcome.text)
@@ -229,6 +232,17 @@ def _said(guard: Guard, outcome: Permit | Ask | Silence, options: Options) -> Ef
             outcome.take()
             is_said = options.grants or _is_granted(guard, outcome)
             return Effect(Verb.ALLOW if is_said else Verb.SILENCE, outcome.decision.reason)
+
+
+def _granted(guard: Guard, ask: Ask) -> str | None:
+    """Return the grant by which a call may run that was asked about before, or None; a use of it is taken."""
+    if guard.grants is None:
+        return None
+    # INVARIANT: law 6. A rule that permits the call by now answers no question.
+    if guard.policy.decide(ask.call, AuthContext.from_state(guard.session)).verdict is not Verdict.CONFIRM:
+        return None
+    decision, grant = guard.grants.taken(guard.policy, ask.call, guard.session, None, ask.decision)
+    return decision.rule_id if decision.verdict is Verdict.ALLOW else grant and f"grant-{grant}"
 
 
 def _is_granted(guard: Guard, permit: Permit) -> bool:

@@ -82,8 +82,12 @@ def test_a_grant_lifts_no_block_and_no_question_of_a_rule(hook: Hook, store: str
     arguments = command("claude-code", "touch a")["tool_input"]
     digest = ToolConfirmationRequest(ToolCall("Bash", arguments)).call.digest
     _grant(store, Grant(MAKES, digest, uses_left=1))
-    assert '"allow"' in hook("touch a", session="s2").out
-    assert "deny" in hook("touch a", session="s2").out
+    # It was asked about before, and is answered so.
+    assert '"allow"' in hook("touch a").out
+    assert "deny" in hook("touch a").out
+    assert "deny" in hook("touch b").out
+    events = [each["event"] for each in records_at(store, Wanted(equal={"digest": digest}))]
+    assert events == ["decided", "asked", "answered", "started", "decided", "asked"]
 
 
 def test_a_grant_is_for_its_session(hook: Hook, store: str) -> None:
@@ -100,3 +104,11 @@ def test_uses_are_counted_from_one_hook_to_the_next(hook: Hook, store: str) -> N
     """Each is a process of its own."""
     _grant(store, Grant(MAKES, uses_left=2))
     assert ['"allow"' in hook("cp a b").out for _ in range(4)] == [True, True, False, False]
+
+
+def test_a_grant_does_not_count_where_the_rules_allow_by_now(hook: Hook, store: str, tmp_path: Path) -> None:
+    """A question that is open is one for a human: a rule that has changed answers none."""
+    assert "deny" in hook("touch a").out
+    (tmp_path / "rules.toml").write_text(RULES.replace("confirm", "allow"))
+    _grant(store, Grant('when.command = "cp *"'))
+    assert "permitry approve" in hook("touch a").out
