@@ -66,6 +66,17 @@ def test_a_record_in_postgresql_is_named_without_a_password(home: Path, capsys: 
     assert "--record postgresql://u@h/db" in (home / "project/.github/hooks/permitry.json").read_text()
 
 
+def test_a_store_is_named_as_a_record_is(home: Path, capsys: Out) -> None:
+    """By its whole path, or by an address without a password."""
+    install = ["hook", "install", "copilot", "--project", "--store"]
+    assert main([*install, "postgresql://u:hunter2@h/db"]) == 4
+    assert "keep the password of --store in" in capsys.readouterr().err
+    assert main([*install, "s.db"]) == 0
+    assert f" --store {home}/project/s.db" in (home / "project/.github/hooks/permitry.json").read_text()
+    assert main([*install, "postgresql://u@h/db"]) == 0
+    assert " --store postgresql://u@h/db" in (home / "project/.github/hooks/permitry.json").read_text()
+
+
 def test_a_dry_run_changes_nothing(home: Path, capsys: Out) -> None:
     """It shows what would."""
     assert main(["hook", "install", "opencode", "--dry-run"]) == 0

@@ -137,3 +137,12 @@ def test_what_else_a_link_leads_to_is_left_alone(links: Path, command: str) -> N
     """Others keep their files there."""
     for link in (".local", "dots/now"):
         assert not _is_blocked("run_shell", command=command.replace("{}", str(links / link)))
+
+
+@pytest.mark.parametrize("text", ["rm {}", "cp x {}", "echo x > {}", "mv {} y", "ln -sf x {}", "ls {}"])
+def test_stores_are_guarded_wherever_they_are(text: str) -> None:
+    """Whatever writes to them; they may be read."""
+    policy = RuleSet(rules=own_rules([Path("/srv/s.db")])).policy()
+    decision = policy.decide(ToolCall("run_shell", {"command": text.format("/srv/s.db")}), AuthContext())
+    assert (decision.rule_id == "protect-own-files") is (text != "ls {}")
+    assert not _is_blocked("run_shell", command=text.format("/srv/s.db"))
