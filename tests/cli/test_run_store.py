@@ -80,6 +80,7 @@ def test_without_a_name_everything_is_in_the_default_store(
     code, _, err = cli(*guarding[:-2], "--unattended", "wait", stdin=LINE)
     human.join()
     assert (code, [each.name for each in workspace.iterdir()]) == (0, ["a"])
+    assert err.startswith("permitry: calls that need an answer wait for `permitry approve`\n")
     assert "questions: answered with `permitry approve`\n" in err
     grants_at(home / "permitry/permitry.db").store.add(Grant('tools = ["write_file"]').row())
     cli(*guarding[:-2], "--unattended", "block", stdin=LINE.replace('"a"', '"b"'))

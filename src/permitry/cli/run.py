@@ -76,6 +76,8 @@ def execute(options: argparse.Namespace) -> ExitCode:
     with contextlib.ExitStack() as stack, Toolset.opened(options, Path(options.workspace)) as toolset:
         guard, recorder = _guard(options, reloader.loaded.rules, toolset, stack)
         stack.enter_context(watched(guard.handler, is_on=options.otel))
+        if options.unattended == "wait":
+            tell([f"calls that need an answer wait for `{_approve(options)}`"])
         renewal = Renewal(reloader, recorder, guard.handler)
         guard.renew = renewal.renew
         if isinstance(guard.handler.channel, prompt.TerminalChannel):
@@ -201,10 +203,14 @@ def _asked(options: argparse.Namespace, *, is_terminal: bool) -> str:
     if options.unattended == "queue":
         return "queued for later"
     if options.unattended == "wait":
-        store = store_from(options)
-        named = "" if store == str(default_store()) else f" --store {record_name(store)}"
-        return f"answered with `permitry approve{named}`"
+        return f"answered with `{_approve(options)}`"
     return "asked at the terminal" if is_terminal else "not asked, as no one is there"
+
+
+def _approve(options: argparse.Namespace) -> str:
+    """Return the command that answers what waits in the store."""
+    store = store_from(options)
+    return "permitry approve" + ("" if store == str(default_store()) else f" --store {record_name(store)}")
 
 
 def _stop_on_signals() -> None:
