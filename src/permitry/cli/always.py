@@ -4,13 +4,12 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from posixpath import dirname, relpath
 
 import attrs
 
 from permitry.config.lint import lint
 from permitry.config.load import load_rules
-from permitry.config.narrowest import is_one_tool
+from permitry.config.narrowest import is_one_tool, is_plain, path_choices
 from permitry.core.action import Run, Touch
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -23,7 +22,6 @@ from permitry.handler import ToolHandler
 __all__ = ["Always", "Offer"]
 
 _HEADER = "schema = 1\n"
-_PLAIN = re.compile(r"[\w./@:+=,-]+")
 _SUBCOMMAND = re.compile(r"[a-z][a-z-]*")
 _CODE = "covers-interpreter"
 _ID = "always-"
@@ -118,13 +116,10 @@ class Always:
 
     def _path(self, each: ActionTrace) -> str | None:
         """Return a pattern for the folder of a path in the workspace; the name itself at its top."""
-        workspace = self.handler.session.workspace
-        if not isinstance(each.action, Touch) or workspace is None or len(each.action.place.lexical) != 1:
+        if not isinstance(each.action, Touch):
             return None
-        name = relpath(each.action.place.lexical[0], workspace)
-        if name.startswith("..") or not _PLAIN.fullmatch(name):
-            return None
-        return f"{dirname(name)}/**" if dirname(name) else name
+        known = list(path_choices(each.action, self.handler.session.workspace))[:2]
+        return known[-1] if known else None
 
 
 def _is_asked(each: ActionTrace) -> bool:
@@ -136,11 +131,11 @@ def _words(each: ActionTrace) -> tuple[str, ...]:
     if not isinstance(each.action, Run) or any(word.is_open or word.is_glob for word in each.action.words):
         return ()
     argv = each.action.argv
-    return argv if all(map(_PLAIN.fullmatch, argv)) else argv[:2] if _is_named(argv) else ()
+    return argv if all(map(is_plain, argv)) else argv[:2] if _is_named(argv) else ()
 
 
 def _is_named(argv: tuple[str, ...]) -> bool:
-    return len(argv) > 1 and bool(_PLAIN.fullmatch(argv[0]) and _SUBCOMMAND.fullmatch(argv[1]))
+    return len(argv) > 1 and is_plain(argv[0]) and bool(_SUBCOMMAND.fullmatch(argv[1]))
 
 
 def _command(each: ActionTrace) -> str | None:
