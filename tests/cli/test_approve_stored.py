@@ -125,6 +125,26 @@ def test_a_no_is_one(asked: str, guard: Guard, typed: Typed, text: str, said: st
     assert outcome.ends_session is (text == "q\n")
 
 
+@pytest.mark.parametrize(("words", "text"), [(["--respond", "3 files"], ""), ([], "r\n3 files\n")])
+def test_a_human_answers_in_place_of_the_tool(
+    asked: str, guard: Guard, typed: Typed, capsys: Out, *, words: list[str], text: str
+) -> None:
+    """With a key, or on the command line, which asks nothing more; at a terminal in either case."""
+    assert main(["approve", asked, *words]) == 4
+    typed(text)
+    assert main(["approve", asked, *words]) == 0
+    assert capsys.readouterr().out.endswith("\nresponded\n")
+    outcome = guard.check(CALL)
+    assert isinstance(outcome, Refusal)
+    assert (outcome.text, outcome.is_error) == ("3 files", False)
+
+
+def test_a_response_is_for_one_question(capsys: Out) -> None:
+    """Not for all that are open."""
+    assert main(["approve", "--respond", "x"]) == 4
+    assert "needs its id" in capsys.readouterr().err
+
+
 def test_the_end_of_input_is_not_an_answer(asked: str, guard: Guard, typed: Typed, capsys: Out) -> None:
     """The question stays open."""
     typed("")

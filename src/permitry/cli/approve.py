@@ -8,6 +8,7 @@ from permitry.cli.approve_stored import StoreInbox, check_terminal
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.cli.stores import STORE, existing_store
+from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.texts import one_line
 from permitry.errors import PermitryError
 from permitry.ledgers import questions_at
@@ -22,6 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", metavar="ID", help="the question to answer; without it, all are listed")
     parser.add_argument("--store", metavar="STORE", help=f"the store: {STORE}")
     parser.add_argument("--watch", action="store_true", help="wait for questions, and ask each as it comes")
+    parser.add_argument(
+        "--respond", metavar="TEXT", help="answer in place of the tool: the model gets this text as the result"
+    )
     parser.set_defaults(execute=execute)
 
 
@@ -29,13 +33,16 @@ def execute(options: argparse.Namespace) -> ExitCode:
     """List the open questions, or show one and take its answer from the terminal."""
     if options.id is not None and options.watch:
         raise PermitryError("--watch is for all questions, and takes no id")
+    if options.id is None and options.respond is not None:
+        raise PermitryError("--respond is for one question, and needs its id")
     inbox = StoreInbox(questions_at(existing_store(options)))
     if options.watch:
         _watch(inbox)
     if options.id is None:
         print("\n".join(inbox.lines()) or "no question is open")
     else:
-        _answer(options.id, inbox)
+        given = None if options.respond is None else ToolConfirmationResponse(False, result=options.respond)
+        _answer(options.id, inbox, given)
     return ExitCode.OK
 
 
@@ -57,6 +64,6 @@ def _watch(inbox: StoreInbox) -> NoReturn:
         time.sleep(_PAUSE)
 
 
-def _answer(name: str, inbox: StoreInbox) -> None:
-    if not inbox.ask(name):
+def _answer(name: str, inbox: StoreInbox, given: ToolConfirmationResponse | None = None) -> None:
+    if not inbox.ask(name, given):
         raise PermitryError(f"the question `{one_line(name)}` is not open")

@@ -23,6 +23,8 @@ from permitry.hooks.waiting import ancestors
 
 __all__ = ["StoreInbox", "check_asker", "check_terminal", "user_name"]
 
+_SAID = {"approved": "approved, once", "responded": "responded", "rejected": "refused"}
+
 
 @attrs.frozen
 class StoreInbox:
@@ -38,8 +40,8 @@ class StoreInbox:
         """Return a line for each question that can be answered, without the secrets in its call."""
         return [_line(question) for question in self._open()]
 
-    def ask(self, name: str) -> bool:
-        """Show a question, and answer it from the terminal; False where there is none of this id.
+    def ask(self, name: str, given: ToolConfirmationResponse | None = None) -> bool:
+        """Show a question, and answer it as `given`, or from the terminal; False where there is none of this id.
 
         Raises: `PermitryError` where the agent could be the one that answers.
         """
@@ -48,11 +50,11 @@ class StoreInbox:
             return False
         check_asker(question.above if question.deadline.boot == Moment.now().boot else ())
         print(f"session: {one_line(question.session)}\nagent:   {one_line(question.agent)}")
-        response = _response(question.request)
+        response = _response(question.request) if given is None else given
         if response is None:
             raise PermitryError(f"the question `{name}` has no answer, and stays open")
         answer_to(self.store, question, response, by=user_name())
-        print("approved, once" if response.is_approval else "refused")
+        print(_SAID[response.outcome])
         return True
 
     def _open(self) -> Iterator[StoredQuestion]:
