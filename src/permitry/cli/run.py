@@ -7,7 +7,9 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+import attrs
 
 from permitry.audit.record import LineRecorder
 from permitry.audit.stored import StoredRecorder
@@ -39,6 +41,9 @@ from permitry.store.store import Store
 from permitry.undo.vault import Vault
 from permitry_tools.turn_diff import TurnDiffTracker
 
+if TYPE_CHECKING:
+    from permitry.webhook import WebhookChannel
+
 __all__ = ["configure"]
 
 _APART = 0.2
@@ -58,6 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--answers", metavar="FILE", help=answers)
     unattended = "not at this terminal: block what needs confirmation, queue it, or wait for `permitry approve`"
     add("--unattended", choices=("block", "queue", "wait"), help=unattended)
+    add("--webhook", metavar="URL", help="ask by posting to this address; its secret is in PERMITRY_WEBHOOK_SECRET")
     add("--store", metavar="STORE", help=f"where records, questions and grants are: {STORE}")
     add("--mode", default="default", help="plan, yolo, default (the default), or a word your rules know")
     add("--template", metavar="NAME", help="the active template")
@@ -72,12 +78,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> ExitCode:
     """Guard a session from its first line to its last, then print what happened."""
     reloader = PolicyReloader(lambda: origins_from(options, options.workspace), apart=_APART)
+    webhook = _webhook(options)
     # The record is closed last: tools that are ended with the toolset are on it.
     with contextlib.ExitStack() as stack, Toolset.opened(options, Path(options.workspace)) as toolset:
         guard, recorder = _guard(options, reloader.loaded.rules, toolset, stack)
         stack.enter_context(watched(guard.handler, is_on=options.otel))
         if options.unattended == "wait":
             tell([f"calls that need an answer wait for `{_approve(options)}`"])
+        if webhook is not None:
+            waits = options.unattended == "wait"
+            guard.handler.channel = attrs.evolve(webhook, then=guard.handler.channel if waits else None)
         renewal = Renewal(reloader, recorder, guard.handler)
         guard.renew = renewal.renew
         if isinstance(guard.handler.channel, prompt.TerminalChannel):
@@ -105,12 +115,12 @@ def _guard(
     tell(rules.notices)
     tell(_exposed(toolset, workspace.resolve()))
     answers = _answers(options.answers)
-    terminal = None if answers or options.unattended else prompt.open_terminal()
+    terminal = None if answers or options.unattended or options.webhook else prompt.open_terminal()
     session = Session(
         agent=options.agent,
         workspace=str(workspace.resolve()),
         active_template=_template(rules, options.template),
-        attended=bool(terminal or answers or options.unattended == "wait"),
+        attended=bool(terminal or answers or options.webhook or options.unattended == "wait"),
     )
     session.switch_mode(known_mode(rules, options.mode))
     recorder, store = _opened(options, workspace.resolve(), stack)
@@ -152,6 +162,15 @@ def _guard(
         is_over=lambda: toolset.is_over,
     )
     return guard, recorder
+
+
+def _webhook(options: argparse.Namespace) -> "WebhookChannel | None":
+    """Return the webhook to ask through; before any program is started, which would get its secret."""
+    if options.webhook is None:
+        return None
+    from permitry.cli.webhooks import webhook_from  # a run without one loads no client for HTTP
+
+    return webhook_from(options)
 
 
 def _opened(
@@ -202,6 +221,8 @@ def _asked(options: argparse.Namespace, *, is_terminal: bool) -> str:
         return f"answered from {options.answers}"
     if options.unattended == "queue":
         return "queued for later"
+    if options.webhook is not None:
+        return "asked through the webhook"
     if options.unattended == "wait":
         return f"answered with `{_approve(options)}`"
     return "asked at the terminal" if is_terminal else "not asked, as no one is there"

@@ -1,0 +1,25 @@
+"""The webhook through which a command asks."""
+
+import argparse
+import os
+
+from permitry.errors import PermitryError
+from permitry.webhook import WebhookChannel
+
+__all__ = ["webhook_from"]
+
+_SECRET = "PERMITRY_WEBHOOK_SECRET"  # noqa: S105 -- where it is, and not the secret itself
+
+
+def webhook_from(options: argparse.Namespace) -> WebhookChannel:
+    """Return the channel of `--webhook`. Its secret is taken out of the environment, which programs of the agent get.
+
+    Raises: `PermitryError` where the options or the secret cannot be used.
+    """
+    if options.answers is not None or options.unattended not in (None, "wait"):
+        raise PermitryError("--webhook asks, and goes with `--unattended wait` alone, not with another way to answer")
+    secret = os.environ.pop(_SECRET, "")
+    try:
+        return WebhookChannel(options.webhook, secret)
+    except ValueError as error:
+        raise PermitryError(f"--webhook with {_SECRET}: {error}") from error
