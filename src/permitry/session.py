@@ -13,6 +13,7 @@ from permitry.core.history import Bounds, History, Log, Ran
 from permitry.core.lists import Lists, lists_of
 from permitry.core.policy import SideEffects
 from permitry.core.provenance import Heard, Provenance
+from permitry.core.shared import SharedLimits
 from permitry.core.source import RuleSource
 from permitry.core.template import Template
 
@@ -60,6 +61,8 @@ class Session:
     """Rules that count besides those of the policy, for the calls of this session and of its sub-agents."""
     lists: Lists | None = attrs.field(default=None, kw_only=True, repr=False, converter=lists_of)
     """Values by name, which are added to the named lists in the rules; a list that no rule uses is an error."""
+    shared: SharedLimits | None = attrs.field(default=None, kw_only=True, repr=False, eq=False)
+    """Where the budgets of its principal and organisation are counted, also for its sub-agents: see `counters_at`."""
     id: str = attrs.field(factory=_new_id, kw_only=True, repr=False, eq=False, on_setattr=attrs.setters.frozen)
     """Like that of no other session, those of sub-agents included: whose calls and questions are meant.
 
@@ -190,6 +193,7 @@ class Session:
             parent=self,
             rules=self.rules,
             lists=self.lists,
+            shared=self.shared,
             id=_new_id() if id is None else id,
         )
         child._log, child._heard, child.lock = self._log, self._heard, self.lock

@@ -1,7 +1,8 @@
 """The mutable state of a session, and the contexts read from it."""
 
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -10,6 +11,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.history import Bounds, Ran
 from permitry.core.policy import SideEffects
+from permitry.core.shared import GivenCounts
 from permitry.core.template import Template
 from permitry.session import Session
 
@@ -287,3 +289,11 @@ def test_a_result_has_the_labels_that_its_call_put_on_the_session() -> None:
     for call in (look, fetch):
         session.returned(call, "AT11")
     assert session.provenance.places("text:AT11") == {("look", ""): [1], ("fetch", " (labelled `web`)"): [2]}
+
+
+def test_a_child_counts_for_the_shared_budgets_of_its_parent() -> None:
+    """They are of one principal."""
+    shared = cast("Any", SimpleNamespace(snapshot=GivenCounts))
+    session = Session(shared=shared)
+    assert session.child("helper").shared is shared
+    assert AuthContext.from_state(session).shared == GivenCounts()

@@ -12,7 +12,7 @@ from permitry.config.examples import example_problems
 from permitry.config.lists import NamedList
 from permitry.config.locate import KeyPath
 from permitry.config.plain import Plain, tool_of
-from permitry.config.schema import RuleTable, ToolTable, groups_of
+from permitry.config.schema import BudgetTable, RuleTable, ToolTable, groups_of
 from permitry.config.scopes import read_scope
 from permitry.core.decision import Phase
 from permitry.core.rule import phase_of
@@ -257,6 +257,19 @@ def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
     if table.budget is not None and (table.budget.calls is None) is (table.budget.targets is None):
         message, hint = "a budget is of `calls` or of `targets`", "give one of the two"
         yield draft.source.problem((*draft.path, "budget"), message, hint, key=True)
+    if table.budget is not None and table.budget.by in ("principal", "organisation"):
+        yield from _sharing_problems(draft, table.budget)
+
+
+def _sharing_problems(draft: RuleDraft, budget: BudgetTable) -> Iterator[Problem]:
+    """Yield what a budget cannot have that many sessions share."""
+    place = (*draft.path, "budget")
+    if budget.targets is not None:
+        message, hint = f"a budget by {budget.by} counts calls, not targets", 'write `calls`, or `by = "session"`'
+        yield draft.source.problem((*place, "targets"), message, hint, key=True)
+    if budget.per is None:
+        message = f"a budget by {budget.by} outlasts every session, and has no window"
+        yield draft.source.problem(place, message, 'add a window of time, such as `per = "1d"`', key=True)
 
 
 def _permitting_problems(draft: RuleDraft) -> Iterator[Problem]:

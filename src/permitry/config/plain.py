@@ -107,7 +107,9 @@ def rule_of(data: Plain, scope: Scope, labels: frozenset[str] = frozenset()) -> 
 def flows_of(data: Plain, scope: Scope) -> Iterator[FlowRule]:
     """Yield the side effect of a rule, if it has a label or a budget."""
     if data["adds_label"] is not None or data["budget"] is not None:
-        yield FlowRule(data["id"], scope, data["adds_label"], counts=data["budget"] is not None, source=data["source"])
+        budget = _budget(data["id"], data["budget"])
+        counts, limit = budget is not None, None if budget is None else budget.limit
+        yield FlowRule(data["id"], scope, data["adds_label"], counts=counts, limit=limit, source=data["source"])
 
 
 def tool_of(data: Plain) -> ToolSpec:
@@ -202,7 +204,9 @@ def _or_none(check: _Check) -> _Check:
 
 def _is_budget(value: object) -> bool:
     fields = _fields(value, _BUDGET)
-    return (fields["calls"] is None) is not (fields["targets"] is None)
+    is_own = fields["by"] in _BY_SESSION
+    is_counted = is_own or (fields["targets"] is None and fields["seconds"] is not None)
+    return is_counted and (fields["calls"] is None) is not (fields["targets"] is None)
 
 
 def _is_unmatched(value: object) -> bool:
@@ -228,11 +232,12 @@ def _is_of_type(value: Value, table: Table) -> bool:
     return type(value) is base and is_in_range
 
 
+_BY_SESSION = ("session", "agent", "tool")
 _BUDGET: Mapping[str, _Check] = {
     "calls": _or_none(_is_number),
     "targets": _or_none(_is_number),
     "seconds": _or_none(lambda value: type(value) is float and value > 0),
-    "by": _one_of("session", "agent", "tool"),
+    "by": _one_of(*_BY_SESSION, "principal", "organisation"),
 }
 _RULE: Mapping[str, _Check] = {
     "id": _is_text,

@@ -169,7 +169,10 @@ class BudgetTable(_Table):
     per: Annotated[str, AfterValidator(checked_duration)] | None = Field(
         None, description='The window: "90s", "10m", "1h", "1d". Left out: the whole session.'
     )
-    by: Literal["session", "agent", "tool"] = Field("session", description="Whose calls are counted.")
+    by: Literal["session", "agent", "tool", "principal", "organisation"] = Field(
+        "session",
+        description="Whose calls are counted; those of a principal or an organisation in a store, and only with `per`.",
+    )
 
     @property
     def seconds(self) -> float | None:

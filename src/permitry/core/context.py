@@ -13,6 +13,7 @@ import attrs
 from permitry.core.history import History
 from permitry.core.lists import Lists, lists_of
 from permitry.core.provenance import Provenance
+from permitry.core.shared import SharedCounts
 from permitry.core.source import RuleSource, is_rule_source
 from permitry.core.template import Template
 
@@ -54,12 +55,20 @@ def _read_only(value: Mapping[str, int]) -> Mapping[str, int]:
         raise TypeError(f"`counts` maps the names of tools to numbers; it is not {value!r}") from error
 
 
+def _of_this_moment(shared: Any) -> SharedCounts:  # noqa: ANN401 -- whatever a host gives
+    """Return counts that do not change any more."""
+    counts = shared.snapshot() if hasattr(shared, "snapshot") else None
+    if not isinstance(counts, SharedCounts):
+        raise TypeError(f"`shared` is where budgets are counted, as `counters_at` returns it, not {shared!r}")
+    return counts
+
+
 class AuthState(Protocol):
     """The mutable state a context is read from: four fields; `Session` is one, and a host may bring its own.
 
     A state may also have `host_mode`, `agent`, `workspace`, `attended`, `counts`, `labels`, `history`, `provenance`,
-    `now`, `parent`, `rules` and `lists`, as a `Session` has them. What is not there has the value it has in a bare
-    `AuthContext`.
+    `now`, `parent`, `rules`, `lists` and `shared`, as a `Session` has them. What is not there has the value it
+    has in a bare `AuthContext`.
     """
 
     @property
@@ -92,7 +101,8 @@ class AuthContext:
     names to calls let run; `history` holds them with their times, and `now` is the time on the same clock, in
     seconds; `provenance` knows where values were seen. A call is never allowed more than it would be in the context
     `parent`. `rules` count besides those of the policy, for the calls of this context alone; `lists` are values that it
-    adds to the named lists of all of them.
+    adds to the named lists of all of them. `shared` is how much of shared budgets is used; without it, each counts as
+    spent.
 
     Raises: `TypeError` when a field is of a wrong type, such as a flag that is not a bool or a list that is one string:
     a truthy mistake must not widen access; `ValueError` for more than 32 agents that started each other.
@@ -114,6 +124,7 @@ class AuthContext:
     parent: "AuthContext | None" = attrs.field(default=None, kw_only=True)
     rules: RuleSource | None = attrs.field(default=None, kw_only=True, repr=False, hash=False)
     lists: Lists | None = attrs.field(default=None, kw_only=True, repr=False, hash=False, converter=lists_of)
+    shared: SharedCounts | None = attrs.field(default=None, kw_only=True, repr=False, eq=False)
     modes: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
@@ -135,6 +146,8 @@ class AuthContext:
             _check_types(self)
         if self.rules is not None and not is_rule_source(self.rules):
             raise TypeError(f"`rules` is a rule set, as `load_rules` returns it, not {self.rules!r}")
+        if self.shared is not None:
+            object.__setattr__(self, "shared", _of_this_moment(self.shared))
         if self.parent is not None and len(tuple(self.lineage())) > _DEEPEST:
             raise ValueError(f"more than {_DEEPEST} agents have started each other")
         word = self.mode
@@ -206,6 +219,7 @@ class AuthContext:
                 parent=None if full.parent is None else cls.from_state(full.parent),
                 rules=full.rules,
                 lists=full.lists,
+                shared=full.shared,
             )
         except AttributeError:
             return state if isinstance(state, cls) else cls(**dict(_fields_of(state)))
@@ -225,6 +239,7 @@ _BESIDE = (
     "parent",
     "rules",
     "lists",
+    "shared",
 )
 
 

@@ -37,6 +37,7 @@ from permitry.core.likely_roles import declaration, folder_declaration
 from permitry.core.lists import Lists, lists_in
 from permitry.core.origin import Origin
 from permitry.core.rule import AnyRule, Question, Unsure
+from permitry.core.shared import Limit
 from permitry.core.source import RuleSource, is_rule_source
 from permitry.core.spec import ToolSpec
 from permitry.errors import RuleError, safe_str
@@ -50,7 +51,8 @@ _BANDS = (Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION)
 class Flow(Protocol):
     """What a call leaves behind when it runs: a label on the session, a call on a budget.
 
-    `id` names the rule it comes from; `label` is None, and `counts` False, for a flow that does only the other.
+    `id` names the rule it comes from; `label` is None, and `counts` False, for a flow that does only the other. One
+    that counts for a shared budget has its `limit` as well.
     """
 
     @property
@@ -83,11 +85,15 @@ class Specs(Protocol):
 
 @attrs.frozen
 class SideEffects:
-    """What one call leaves behind: labels, the ids of the rules whose budget it counts against, and its targets."""
+    """What one call leaves behind: labels, the ids of the rules whose budget it counts against, and its targets.
+
+    `shared` are those of the budgets that are not of the session alone.
+    """
 
     labels: frozenset[str] = frozenset()
     rules: frozenset[str] = frozenset()
     targets: frozenset[str] = frozenset()
+    shared: frozenset[Limit] = frozenset()
 
 
 _NO_SIDE_EFFECTS = SideEffects()
@@ -300,7 +306,8 @@ class AuthorizationPolicy:
         left = [flow for flow in flows if any(_leaves(flow, question) for question in questions)]
         counted = frozenset(flow.id for flow in left if flow.counts)
         labels = frozenset(flow.label for flow in left if flow.label is not None)
-        return SideEffects(labels, counted, questions[0].targets if counted else frozenset())
+        shared = frozenset(limit for flow in left if isinstance(limit := getattr(flow, "limit", None), Limit))
+        return SideEffects(labels, counted, questions[0].targets if counted else frozenset(), shared)
 
     def question(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Question:
         """Return the question to the rules, with all that is known about the tool."""

@@ -14,6 +14,7 @@ from permitry.core.context import AuthContext, misspelt_mode
 from permitry.core.history import History, Ran
 from permitry.core.provenance import GivenResult, Provenance
 from permitry.core.rule import Question
+from permitry.core.shared import GivenCounts
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import CallError
@@ -31,6 +32,7 @@ _CONTEXT: Mapping[str, type] = {
     "mode": str,
     "now": object,
     "results": list,
+    "shared": dict,
     "template": object,
     "tool_ignore_list": list,
     "workspace": str,
@@ -113,6 +115,8 @@ def _context(data: Mapping[str, Any], agent: object, templates: Mapping[str, Tem
             raise CallError(f"`context.{key}` must be a list of strings")
     if "now" in given and not _is_number(given["now"]):
         raise CallError("`context.now` must be a number of seconds")
+    if "shared" in given:
+        given["shared"] = _shared(given["shared"])
     given["history"] = History.of(_ran(each) for each in given.get("history", ()))
     given["provenance"] = _provenance(given.pop("heard", []), given.pop("results", []))
     if agent is not None and not isinstance(agent, str):
@@ -121,6 +125,14 @@ def _context(data: Mapping[str, Any], agent: object, templates: Mapping[str, Tem
         raise CallError(f"unknown mode `{given['mode']}`; did you mean `{near_mode}`?")
     template = _template(data.get("template"), templates)
     return AuthContext(**given, active_template=template, agent="main" if agent is None else agent)
+
+
+def _shared(given: Mapping[str, object]) -> GivenCounts:
+    """Return how much of shared budgets is used, by the ids of their rules."""
+    numbers = {rule: used for rule, used in given.items() if type(used) is int and used >= 0}
+    if len(numbers) < len(given):
+        raise CallError("`context.shared` maps ids of rules to numbers of calls")
+    return GivenCounts(numbers)
 
 
 def _provenance(heard: list[object], results: list[object]) -> Provenance:

@@ -109,7 +109,7 @@ class ConfiguredRule(Scoped):
         if not self.scope.selects(question, over_approximate=over_approximate):
             return self._near_name(question)
         facts = ", ".join(self.scope.facts(question, over_approximate=over_approximate))
-        return facts or self._kept_fact(question) or self._budget_fact()
+        return facts or self._kept_fact(question) or self._budget_fact(question)
 
     def not_lifted(self, question: Question) -> str | None:
         """Return why `unless` does not lift the rule from a call that it restricts; None without `unless`."""
@@ -147,10 +147,11 @@ class ConfiguredRule(Scoped):
         doubt = self._doubt(question)
         return None if doubt is None else f"`keep` permits only what can be undone: {doubt}"
 
-    def _budget_fact(self) -> str | None:
+    def _budget_fact(self, question: Question) -> str | None:
         if self.budget is None:
             return None
-        return "the budget is spent" if self.effect is Verdict.ALLOW else "the budget is not spent"
+        state = "spent" if self.effect is Verdict.ALLOW else "not spent"
+        return f"the budget is {state}{self.budget.fact(question)}"
 
 
 def _letters(name: str) -> str:

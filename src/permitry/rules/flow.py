@@ -3,6 +3,7 @@
 import attrs
 
 from permitry.core.rule import Question, Unsure
+from permitry.core.shared import Limit
 from permitry.rules.conditions.scope import Scope, Scoped
 
 __all__ = ["FlowRule"]
@@ -13,13 +14,14 @@ class FlowRule(Scoped):
     """Labels the session, or counts the call for a budget, when a call that is in scope has started to run.
 
     `label` is the label that the session gets, if any. `counts`: the call counts for the budget of
-    the rule `id`. `source` is `file:line`.
+    the rule `id`; `limit` is that budget where it is a shared one. `source` is `file:line`.
     """
 
     id: str
     scope: Scope
     label: str | None = None
     counts: bool = False
+    limit: Limit | None = attrs.field(default=None, repr=False, kw_only=True)
     source: str | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
 
     def matches(self, question: Question) -> bool | Unsure:

@@ -11,6 +11,7 @@ from permitry.config.schema import RuleTable, TemplateTable, ToolTable
 from permitry.config.scopes import read_scope
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
+from permitry.core.shared import Limit
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.rules.conditions.agent import AgentCondition
@@ -334,6 +335,8 @@ def test_a_draft_is_named_by_the_last_part_of_its_path() -> None:
         ({"calls": 3, "per": "2m", "by": "agent"}, Budget("r", 3, seconds=120, by="agent")),
         ({"targets": 3, "per": "1h", "by": "tool"}, Budget("r", 3, "targets", seconds=3600, by="tool")),
         ({"calls": 3, "per": "7d", "by": "session"}, Budget("r", 3, seconds=604_800)),
+        ({"calls": 3, "per": "1m", "by": "principal"}, Budget("r", 3, seconds=60, by="principal")),
+        ({"calls": 3, "per": "1h", "by": "organisation"}, Budget("r", 3, seconds=3600, by="organisation")),
     ],
 )
 def test_a_budget_is_what_its_table_says(table: dict[str, object], budget: Budget) -> None:
@@ -345,6 +348,25 @@ def test_a_budget_is_what_its_table_says(table: dict[str, object], budget: Budge
 def test_a_budget_is_of_one_thing(table: dict[str, object]) -> None:
     """Of neither or of both it is reported."""
     assert _messages(_draft(budget=table)) == ["a budget is of `calls` or of `targets`"]
+
+
+@pytest.mark.parametrize(
+    ("table", "messages"),
+    [
+        ({"calls": 1, "by": "principal"}, ["a budget by principal outlasts every session, and has no window"]),
+        ({"targets": 1, "per": "1h", "by": "principal"}, ["a budget by principal counts calls, not targets"]),
+        (
+            {"targets": 1, "by": "organisation"},
+            [
+                "a budget by organisation counts calls, not targets",
+                "a budget by organisation outlasts every session, and has no window",
+            ],
+        ),
+    ],
+)
+def test_a_budget_that_sessions_share_counts_calls_in_a_window(table: dict[str, object], messages: list[str]) -> None:
+    """Anything else is reported, with what to write."""
+    assert _messages(_draft(budget=table)) == messages
 
 
 @pytest.mark.parametrize(("effect", "messages"), [("allow", []), ("confirm", ["`keep` without a permission"])])
@@ -364,6 +386,10 @@ SCOPE = Scope((ToolSelector("x"),))
         ({}, []),
         ({"effect": "confirm", "adds_label": "web"}, [FlowRule("r", SCOPE, "web")]),
         ({"budget": {"calls": 1}}, [FlowRule("r", SCOPE, None, counts=True)]),
+        (
+            {"budget": {"calls": 1, "per": "1h", "by": "principal"}},
+            [FlowRule("r", SCOPE, None, counts=True, limit=Limit("r", "principal", 1, 3600.0))],
+        ),
         ({"effect": "allow", "adds_label": "web", "budget": {"calls": 1}}, [FlowRule("r", SCOPE, "web", counts=True)]),
         ({"effect": None, "adds_label": "web"}, [FlowRule("r", SCOPE, "web")]),
     ],

@@ -624,6 +624,8 @@ def _sealed_anew(cache: RuleCache, path: Path, change: Callable[[dict[str, Any]]
         lambda data: data["rules"]["rules"][-2]["when"].update(command=["git {push"]),
         lambda data: data["rules"]["rules"][-2]["budget"].update(targets=None),
         lambda data: data["rules"]["rules"][-2]["budget"].update(by="nobody"),
+        lambda data: data["rules"]["rules"][-2]["budget"].update(by="principal"),
+        lambda data: data["rules"]["rules"][-2]["budget"].update(by="principal", targets=None, calls=5, seconds=None),
         lambda data: data["rules"]["templates"].reverse(),
         lambda data: data["rules"]["templates"].append(data["rules"]["templates"][0]),
         lambda data: data["rules"]["tools"][0].update(roles={"path": "nothing"}),

@@ -11,6 +11,7 @@ import pytest
 
 from permitry.core.context import AuthContext, AuthState, misspelt_mode
 from permitry.core.history import History, Ran
+from permitry.core.shared import GivenCounts
 from permitry.core.template import Template
 
 RAN = Ran(1.0, "bash", "helper", "d1")
@@ -361,3 +362,31 @@ def test_a_misspelt_mode_is_known(mode: str, meant: str) -> None:
 def test_a_mode_that_is_right_or_another_word_is_not_misspelt(mode: str) -> None:
     """The three words themselves, and words of the host's own, are what they are."""
     assert misspelt_mode(mode) is None
+
+
+# Shared budgets ---------------------------------------------------------------------------------------------------
+
+
+class _Counting:
+    """Counts that differ each time, and their snapshot, which does not."""
+
+    def snapshot(self) -> GivenCounts:
+        """Return what is counted now."""
+        return GivenCounts({"web": 1})
+
+
+def test_a_context_has_the_shared_counts_of_its_moment() -> None:
+    """Also those above it, and a child."""
+    state = _state()
+    state.shared = _Counting()
+    context = AuthContext.from_state(state)
+    assert context.shared == GivenCounts({"web": 1})
+    assert context.child("helper").shared is context.shared
+    assert AuthContext.from_state(_state()).shared is None
+
+
+@pytest.mark.parametrize("shared", [{"web": 1}, 7, SimpleNamespace(snapshot=lambda: None)])
+def test_what_counts_nothing_is_refused(shared: object) -> None:
+    """It would fail in the middle of a decision."""
+    with pytest.raises(TypeError, match="`shared` is where budgets are counted"):
+        AuthContext(shared=cast("Any", shared))

@@ -9,6 +9,7 @@ from permitry.core.context import AuthContext
 from permitry.core.history import History, Ran
 from permitry.core.provenance import Provenance
 from permitry.core.rule import Question
+from permitry.core.shared import GivenCounts
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import CallError
@@ -231,6 +232,10 @@ def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], expected: str)
         ),
         ({"context": {"now": "7"}}, "`context.now` must be a number of seconds"),
         ({"context": {"now": True}}, "`context.now` must be a number of seconds"),
+        ({"context": {"shared": []}}, "`context.shared` must be an object"),
+        ({"context": {"shared": {"web": "2"}}}, "`context.shared` maps ids of rules to numbers of calls"),
+        ({"context": {"shared": {"web": True}}}, "`context.shared` maps ids of rules to numbers of calls"),
+        ({"context": {"shared": {"web": -1}}}, "`context.shared` maps ids of rules to numbers of calls"),
         ({"context": {"history": {}}}, "`context.history` must be a list"),
         ({"context": {"history": ["look"]}}, "a call in `context.history` is {"),
         ({"context": {"history": [{"at": 1}]}}, "a call in `context.history` is {"),
@@ -285,3 +290,11 @@ def test_a_misspelt_mode_is_refused(mode: str, meant: str) -> None:
     """A misspelt `plan` would be judged as a session without plan mode."""
     with pytest.raises(CallError, match=f"unknown mode `{mode}`; did you mean `{meant}`"):
         _read(context={"mode": mode})
+
+
+def test_what_is_used_of_shared_budgets_is_given() -> None:
+    """By the ids of their rules; without it each counts as spent."""
+    line = {"name": "look", "arguments": {}}
+    shared = read_question({**line, "context": {"shared": {"web": 2}}}, {}).context.shared
+    assert shared == GivenCounts({"web": 2})
+    assert read_question({**line, "context": {"shared": None}}, {}).context.shared is None

@@ -7,6 +7,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.policy import AuthorizationPolicy, SideEffects
 from permitry.core.rule import Question, Unsure
+from permitry.core.shared import Limit
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
@@ -54,3 +55,11 @@ def test_a_flow_labels_and_counts_as_it_says() -> None:
     policy = AuthorizationPolicy(flows=flows, reader=lambda *_: actions)
     marks = policy.side_effects(_question().call, AuthContext())
     assert marks == SideEffects(frozenset({"web", "net"}), frozenset({"b", "c"}), frozenset({"host:h"}))
+
+
+def test_a_flow_names_the_shared_budget_for_which_it_counts() -> None:
+    """Where its rule has one."""
+    limit = Limit("b", "principal", 3, 60.0)
+    flows = (FlowRule("a", CURL, counts=True), FlowRule("b", CURL, counts=True, limit=limit))
+    policy = AuthorizationPolicy(flows=flows, reader=lambda *_: RUNS)
+    assert policy.side_effects(_question().call, AuthContext()).shared == {limit}

@@ -9,6 +9,7 @@ from permitry.core.action import Actions
 from permitry.core.context import AuthContext
 from permitry.core.history import Whose
 from permitry.core.rule import Question
+from permitry.core.shared import Limit, SharedCounts
 from permitry.errors import UnevaluableError
 
 __all__ = ["Budget"]
@@ -19,21 +20,39 @@ class Budget:
     """At most `most` calls, or distinct targets, in a sliding window of `seconds` (None: the whole session).
 
     Counted are the calls that ran and to which the rule `rule_id` applied; `by` is whose calls
-    these are: those of the whole session, of the calling agent, or of the tool that is called.
+    these are: those of the whole session, of the calling agent, or of the tool that is called;
+    those of all sessions of a principal, or of the organisation.
+
+    Raises: `ValueError` for a budget that sessions share and that has no window, or counts targets.
     """
 
     rule_id: str
     most: int
     of: Literal["calls", "targets"] = "calls"
     seconds: float | None = None
-    by: Literal["session", "agent", "tool"] = "session"
+    by: Literal["session", "agent", "tool", "principal", "organisation"] = "session"
+
+    def __attrs_post_init__(self) -> None:
+        """Raise `ValueError` for what cannot be counted."""
+        if self.by in ("principal", "organisation") and (self.of == "targets" or self.seconds is None):
+            raise ValueError(f"a budget by {self.by} counts calls in a window of time")
+
+    @property
+    def limit(self) -> Limit | None:
+        """What is counted in a store; None for a budget that the session counts."""
+        if self.seconds is None or self.by not in ("principal", "organisation"):
+            return None
+        return Limit(self.rule_id, self.by, self.most, self.seconds)
 
     def is_spent(self, question: Question) -> bool:
         """Return whether one more call, or the new targets of this one, would exceed the budget.
 
         Raises: `UnevaluableError` for a window in time when the context has no clock; for targets that are not certain;
-        and when the session has forgotten too much to tell.
+        and when the session has forgotten too much to tell, or no store counts.
         """
+        limit = self.limit
+        if limit is not None:
+            return _shared(question).used(limit) >= self.most
         history, whose, since = question.context.history, self._whose(question), self._since(question.context)
         if self.of == "calls":
             return history.calls(whose, since) >= self.most
@@ -48,16 +67,37 @@ class Budget:
             raise UnevaluableError("the context has no clock, so the budget cannot be counted")
         return context.now - self.seconds
 
+    def fact(self, question: Question) -> str:
+        """Return how much of a budget that sessions share is used, after a colon; nothing for any other."""
+        limit = self.limit
+        if limit is None:
+            return ""
+        shared = _shared(question)
+        return f": {shared.used(limit)} of {self.most} in {_duration(limit.seconds)} by {shared.whose(limit)}"
+
     def _whose(self, question: Question) -> Whose:
         match self.by:
-            case "session":
-                return self.rule_id, self.by, ""
+            case "session" | "principal" | "organisation":
+                return self.rule_id, "session", ""
             case "agent":
                 return self.rule_id, self.by, question.context.agent
             case "tool":
                 return self.rule_id, self.by, question.call.tool
             case _:
                 assert_never(self.by)
+
+
+def _shared(question: Question) -> SharedCounts:
+    if question.context.shared is None:
+        raise UnevaluableError("no store counts this budget; give the session one: `shared=counters_at(...)`")
+    return question.context.shared
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as in a rule file."""
+    units = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
+    unit, length = next((each for each in units if seconds % each[1] == 0), units[-1])
+    return f"{seconds / length:g}{unit}"
 
 
 def _are_countable(actions: Actions) -> bool:

@@ -14,6 +14,7 @@ from permitry.core.decision import Verdict
 from permitry.core.history import History, Log, Ran
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question
+from permitry.core.shared import GivenCounts, Limit
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.scope import Scope
@@ -215,3 +216,47 @@ def test_a_budget_costs_the_same_after_many_calls(of: Literal["calls", "targets"
         costs.append(_work(question, Budget("web", 50, of, seconds)))
     # The first of all caches a little more.
     assert costs[1] <= costs[0] < 150
+
+
+# Shared budgets ---------------------------------------------------------------------------------------------------
+
+SHARED = Budget("web", 2, seconds=3600.0, by="principal")
+
+
+@pytest.mark.parametrize(("used", "is_spent"), [(0, False), (1, False), (2, True), (3, True)])
+def test_a_shared_budget_is_spent_when_as_many_are_counted(*, used: int, is_spent: bool) -> None:
+    """By the store, whatever ran in this session; a clock is not needed for that."""
+    assert SHARED.is_spent(_question([RAN] * 5, shared=GivenCounts({"web": used}))) is is_spent
+
+
+def test_a_shared_budget_has_no_answer_without_a_store() -> None:
+    """So that a restriction applies, and a permission does not."""
+    with pytest.raises(UnevaluableError, match="no store counts this budget"):
+        SHARED.is_spent(_question(now=0.0))
+    with pytest.raises(UnevaluableError, match="no store"):
+        SHARED.fact(_question(now=0.0))
+
+
+def test_what_cannot_be_counted_together_is_refused() -> None:
+    """A session has an end, and what outlasts it needs a window; targets are not kept in a store."""
+    with pytest.raises(ValueError, match="by organisation counts calls in a window"):
+        Budget("web", 2, by="organisation")
+    with pytest.raises(ValueError, match="by principal counts calls in a window"):
+        Budget("web", 2, "targets", 60.0, "principal")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(90.0, "90s"), (60.0, "1m"), (7200.0, "2h"), (86400.0, "1d"), (0.5, "0.5s")]
+)
+def test_a_shared_budget_reports_how_much_is_used(seconds: float, words: str) -> None:
+    """With its window as in a rule file; other budgets have no such words."""
+    question = _question(shared=GivenCounts({"web": 1}))
+    assert attrs.evolve(SHARED, seconds=seconds).fact(question) == f": 1 of 2 in {words} by principal"
+    assert not Budget("web", 2).fact(question)
+
+
+def test_a_shared_budget_is_counted_by_its_limit() -> None:
+    """Any other has none."""
+    assert SHARED.limit == Limit("web", "principal", 2, 3600.0)
+    assert attrs.evolve(SHARED, by="agent").limit is None
+    assert Budget("web", 2).limit is None
