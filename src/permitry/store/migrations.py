@@ -26,6 +26,15 @@ def _others(schema: str) -> tuple[str, ...]:
     )
 
 
+def _counters(schema: str, seconds: str) -> tuple[str, ...]:
+    """Return what makes the table of shared budgets, and the clock by which they are counted: one for all processes."""
+    return (
+        f"""CREATE TABLE {schema}shared_budget (rule TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
+        uses TEXT NOT NULL, PRIMARY KEY (rule, kind, name))""",
+        f"CREATE VIEW {schema}wall_clock AS SELECT {seconds} AS seconds",
+    )
+
+
 MIGRATIONS = (
     (
         f"CREATE TABLE record (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash BLOB NOT NULL, {_COLUMNS})",
@@ -34,6 +43,7 @@ MIGRATIONS = (
         "INSERT INTO chain VALUES (0, zeroblob(32), 1, zeroblob(32))",
     ),
     _others(""),
+    _counters("", "(julianday('now') - 2440587.5) * 86400.0"),
 )
 
 _TEXTS = ", ".join(f'{name} TEXT COLLATE "C"' for name in NAMES)
@@ -66,5 +76,6 @@ POSTGRES = (
         _APPEND,
     ),
     _others("permitry."),
+    _counters("permitry.", "extract(epoch FROM clock_timestamp())::double precision"),
 )
 """The same for PostgreSQL."""

@@ -30,7 +30,7 @@ Connection: TypeAlias = BoundedConnection
 
 _SHOWN = ("service", "host", "hostaddr", "port", "dbname")
 _OLDEST = 13_00_00
-_TABLES = "chain|permission_grant|question|record"
+_TABLES = "chain|permission_grant|question|record|shared_budget|wall_clock"
 _LOCK = 0x7065726D69747279
 """The number of the advisory lock for migrations: any that no other program uses."""
 
