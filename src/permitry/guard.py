@@ -1,5 +1,6 @@
 """`Guard`: decide, ask, answer and record the calls that a host runs itself."""
 
+import functools
 import logging
 import weakref
 from collections.abc import Callable, Mapping
@@ -11,7 +12,15 @@ from permitry.audit.record import RunRecord, decision_fields
 from permitry.config.diagnostics import nearest
 from permitry.confirm.handled import Asker
 from permitry.confirm.ledger import PendingConfirmation
-from permitry.confirm.refusal import already_handled, asked_before, changed_tool, too_many_questions, unasked, used_id
+from permitry.confirm.refusal import (
+    already_handled,
+    asked_before,
+    changed_tool,
+    too_many_questions,
+    unasked,
+    uncounted,
+    used_id,
+)
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.changes import Undo
@@ -20,12 +29,14 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
+from permitry.counted import charge_anyway, charged
 from permitry.dispatch.authorized import Authorizations, AuthorizedCall
 from permitry.errors import (
     FullLedgerError,
     LateAnswerError,
     LedgerError,
     ReplayError,
+    StoreError,
     UnknownToolError,
     safe_str,
 )
@@ -252,8 +263,9 @@ class Guard(Questions):
             decision, grant = self._granted(call, spec, kept, decision)
         if is_asked or kept is not None:
             decision = _pinned(decision, kept, is_asked=is_asked)
-        if decision.keeps:
-            decision = self._kept_first(Asked(self.policy, call, context, spec), decision)
+        if decision.keeps or self.session.shared is not None:
+            asked = Asked(self.policy, call, context, spec)
+            context, decision = self._prepared(asked, decision, is_asked=is_asked)
         details = decision_fields(decision)
         details["arguments"], details["mode"], details["tool_digest"] = call.to_dict(), context.mode, digest_of(spec)
         details["agent"] = context.agent
@@ -295,7 +307,7 @@ class Guard(Questions):
             if not self._record("answered", call, {"approved": True, "grant": grant}):
                 return not_recorded(call, decision)
             return self._ready(call, spec, context, decision, approved=True)
-        if self.unmatched == "silence" and decision.phase is Phase.DEFAULT and not is_asked:
+        if self._runs_unasked(decision, is_asked=is_asked):
             # The host may let it run, so that it counts like a call that may.
             self.session.apply(call, self.policy.side_effects(call, context, spec))
             return Silence(call, decision)
@@ -305,6 +317,18 @@ class Guard(Questions):
             return self._refused(call, spec, too_many_questions(decision, str(error)), Cause.QUESTIONS)
         except LedgerError as error:
             return self._refused(call, spec, unasked(str(error), decision.policy_version), Cause.QUESTIONS)
+
+    def _prepared(self, asked: Asked, decision: Decision, *, is_asked: bool) -> tuple[AuthContext, Decision]:
+        """Count a call that may run, and keep what it changes; return what is decided then, and in which context."""
+        if self.session.shared is not None:
+            runs = functools.partial(self._runs_unasked, is_asked=is_asked)
+            asked, decision = charged(self.session, asked, decision, runs)
+        return asked.context, self._kept_first(asked, decision) if decision.keeps else decision
+
+    def _runs_unasked(self, decision: Decision, *, is_asked: bool) -> bool:
+        """Return whether a call may run by this decision: it is allowed, or left to the host."""
+        is_left = self.unmatched == "silence" and decision.phase is Phase.DEFAULT and not is_asked
+        return decision.verdict is Verdict.ALLOW or (decision.verdict is Verdict.CONFIRM and is_left)
 
     def _withdraw(self, outcome: Decided) -> bool:
         """Withdraw a permit that no human gave, so that its call is asked about; return whether that worked."""
@@ -374,6 +398,11 @@ class Guard(Questions):
     ) -> Ready | Blocked:
         if decision.keeps and not self._is_noted(call):
             return not_recorded(call, decision)
+        if approved and self.session.shared is not None:
+            try:
+                charge_anyway(self.session, self.policy, call, context, spec)
+            except StoreError as error:
+                return self._refused(call, spec, uncounted(decision, str(error)), Cause.POLICY)
         try:
             created = self._authorized(call, spec, context, is_started=is_started)
         except UnknownToolError:

@@ -1,9 +1,11 @@
-"""The ledger in a store, and its grants: what outlasts a process, and is answered from another one.
+"""The ledger in a store, its grants, and its shared budgets: what outlasts a process, and is answered from another one.
 
 A store is named as the one of a record: the path of a file of SQLite, or the address of a PostgreSQL; one that is open
 already is used as it is. Each access waits at most `patience` seconds for others.
 """
 
+import os
+import pwd
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,11 +14,13 @@ from permitry.confirm.stored import QuestionStore
 from permitry.confirm.stored_ledger import StoredLedger
 from permitry.granted import Grants
 from permitry.records import store_at
+from permitry.store.counters import StoredCounters
 from permitry.store.grants import StoredGrants
+from permitry.store.leases import Counters
 from permitry.store.questions import StoredQuestions
 from permitry.store.store import Store
 
-__all__ = ["grants_at", "ledger_at", "questions_at"]
+__all__ = ["counters_at", "grants_at", "ledger_at", "questions_at", "user_name"]
 
 
 def questions_at(store: str | Path | Store, *, patience: float = 10.0) -> QuestionStore:
@@ -46,6 +50,27 @@ def grants_at(store: str | Path | Store, *, principal: str | None = None, patien
     Raises: `StoreError`.
     """
     return Grants(StoredGrants(_opened(store, patience)), principal)
+
+
+def counters_at(
+    store: str | Path | Store, *, principal: str | None = None, organisation: str = "", patience: float = 10.0
+) -> Counters:
+    """Return where the budgets of a principal, of an organisation, are counted in a store.
+
+    Without a name, the principal is the user of the system; one store is one organisation.
+
+    Raises: `StoreError`; `ValueError` for a name that cannot be printed.
+    """
+    counters = StoredCounters(_opened(store, patience))
+    return Counters(counters, user_name() if principal is None else principal, organisation)
+
+
+def user_name() -> str:
+    """Return the name of the user of the system, not one that the environment gives."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"uid-{os.getuid()}"
 
 
 def _opened(store: str | Path | Store, patience: float) -> Store:

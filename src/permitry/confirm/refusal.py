@@ -22,6 +22,7 @@ __all__ = [
     "misfit",
     "too_many_questions",
     "unasked",
+    "uncounted",
     "used_id",
 ]
 
@@ -94,6 +95,12 @@ def unasked(error: str, version: str) -> Decision:
     message = "It may need the user's confirmation, and no question can be asked now; it did not run. Tell the user."
     reason = f"the questions cannot be read or written: {error}"
     return Decision(Verdict.BLOCK, None, Phase.INPUT, reason, message, policy_version=version)
+
+
+def uncounted(decision: Decision, error: str) -> Decision:
+    """Return the block of a call that might run, and cannot be counted for a shared budget; `error` says why."""
+    message = "It cannot be counted now for a limit on such calls, so it did not run. Tell the user; do not retry."
+    return _refused(decision, f"a shared budget cannot be counted: {error}", message)
 
 
 def used_id(call: ToolCall, version: str) -> Decision:
