@@ -4,11 +4,10 @@ A store is named as the one of a record: the path of a file of SQLite, or the ad
 already is used as it is. Each access waits at most `patience` seconds for others.
 """
 
-import os
-import pwd
 from collections.abc import Sequence
 from pathlib import Path
 
+from permitry.audit.record import user_name
 from permitry.audit.redaction import redacted
 from permitry.confirm.stored import QuestionStore
 from permitry.confirm.stored_ledger import StoredLedger
@@ -20,7 +19,7 @@ from permitry.store.leases import Counters
 from permitry.store.questions import StoredQuestions
 from permitry.store.store import Store
 
-__all__ = ["counters_at", "grants_at", "ledger_at", "questions_at", "user_name"]
+__all__ = ["counters_at", "grants_at", "ledger_at", "questions_at"]
 
 
 def questions_at(store: str | Path | Store, *, patience: float = 10.0) -> QuestionStore:
@@ -63,14 +62,6 @@ def counters_at(
     """
     counters = StoredCounters(_opened(store, patience))
     return Counters(counters, user_name() if principal is None else principal, organisation)
-
-
-def user_name() -> str:
-    """Return the name of the user of the system, not one that the environment gives."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return f"uid-{os.getuid()}"
 
 
 def _opened(store: str | Path | Store, patience: float) -> Store:

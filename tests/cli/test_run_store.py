@@ -126,3 +126,18 @@ def test_what_does_not_name_a_store_is_an_error(cli: Cli, guarding: list[str], t
     code, _, err = cli(*guarding, "--store", tmp_path / "store", stdin=LINE)
     assert (code, "is not a store; name a file `.db`" in err) == (4, True)
     assert not (tmp_path / "store").exists()
+
+
+def test_a_shared_budget_counts_in_the_store(
+    cli: Cli, guarding: list[str], workspace: Path, tmp_path: Path, address: str
+) -> None:
+    """For the principal and the organisation that are named, over several sessions."""
+    rules = tmp_path / "limit.toml"
+    text = 'schema = 1\n[[rule]]\nid = "{0}"\neffect = "{1}"\ntools = ["write_file"]\n{2}\n'
+    budget = 'budget = { calls = 2, per = "1h", by = "principal" }'
+    rules.write_text(text.format("few", "allow", budget))
+    for number, name in enumerate(["ann", "ann", "ann", "bob"]):
+        line = LINE.replace('"a"', f'"{name}{number}"')
+        options = ("--store", address, "--unattended", "block", "--principal", name, "--organisation", "o")
+        cli(*guarding, "--rules", str(rules), *options, stdin=line)
+    assert sorted(each.name for each in workspace.iterdir()) == ["ann0", "ann1", "bob3"]

@@ -61,6 +61,12 @@ class World:
         if self.lost == "the answer":
             raise StoreError("lost")
 
+    @contextlib.contextmanager
+    def watching(self, pause: float) -> Iterator[Callable[[float], None]]:
+        """Yield what does not wait: of a protocol."""
+        del pause
+        yield lambda _: None
+
     def clock(self) -> tuple[float, float]:
         """Return the time of both clocks."""
         return self.wall, self.steady

@@ -81,6 +81,9 @@ class Racing:
         """Return what is counted now."""
         return self.own.snapshot()
 
+    def close(self) -> None:
+        """Leave all as it is."""
+
     def charge(self, limits: Any, within: Any = ()) -> bool:  # noqa: ANN401 -- as of the class
         """Let the others be first, or fail where there are none."""
         if self.other is None:

@@ -7,11 +7,13 @@ import time
 import pytest
 from tests.unit.confirm.stored_calls import CALL, YES, asked, closed, fresh, only, respond
 
+from permitry.audit.record import user_name
 from permitry.confirm.grants import Grant
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import answer_to
+from permitry.core.shared import Limit
 from permitry.errors import LedgerError
-from permitry.ledgers import grants_at, ledger_at, questions_at
+from permitry.ledgers import counters_at, grants_at, ledger_at, questions_at
 from permitry.outcome import Permit, Refusal
 from permitry.records import recorder_at, store_at
 from permitry.session import Session
@@ -57,3 +59,10 @@ def test_a_host_with_a_deadline_waits_no_longer_for_others(address: str) -> None
         assert time.monotonic() - since < 5
     assert isinstance(outcome, Refusal)
     recorder.close()
+
+
+def test_shared_budgets_are_in_the_same_store(address: str) -> None:
+    """For the principal that is named, or the user of the system."""
+    mine = Limit("web", "principal", 5, 60.0)
+    counters_at(address).charge([mine])
+    assert [counters_at(address, principal=name).used(mine) for name in (None, user_name(), "ann")] == [1, 1, 0]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import attrs
 
-from permitry.audit.record import LineRecorder
+from permitry.audit.record import LineRecorder, user_name
 from permitry.audit.stored import StoredRecorder
 from permitry.cli import prompt
 from permitry.cli.always import Always
@@ -34,7 +34,7 @@ from permitry.confirm.stored_channel import StoredChannel
 from permitry.core.template import Template
 from permitry.errors import AuditError, PermitryError, StoreError
 from permitry.handler import ToolHandler
-from permitry.ledgers import grants_at, ledger_at
+from permitry.ledgers import counters_at, grants_at, ledger_at
 from permitry.records import is_address, record_name, recorder_at, store_at
 from permitry.session import Session
 from permitry.store.store import Store
@@ -65,6 +65,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--unattended", choices=("block", "queue", "wait"), help=unattended)
     add("--webhook", metavar="URL", help="ask by posting to this address; its secret is in PERMITRY_WEBHOOK_SECRET")
     add("--store", metavar="STORE", help=f"where records, questions and grants are: {STORE}")
+    add(
+        "--principal",
+        metavar="NAME",
+        help="for whom the agent works, for grants and shared budgets (default: the user)",
+    )
+    add("--organisation", metavar="NAME", default="", help="whose shared budgets count (default: those of the store)")
     add("--mode", default="default", help="plan, yolo, default (the default), or a word your rules know")
     add("--template", metavar="NAME", help="the active template")
     add("--agent", default="main", metavar="NAME", help="the agent's name, for `when.agent`; default: main")
@@ -88,6 +94,8 @@ def execute(options: argparse.Namespace) -> ExitCode:
         if webhook is not None:
             waits = options.unattended == "wait"
             guard.handler.channel = attrs.evolve(webhook, then=guard.handler.channel if waits else None)
+        if guard.handler.session.shared is not None:
+            stack.callback(guard.handler.session.shared.close)
         renewal = Renewal(reloader, recorder, guard.handler)
         guard.renew = renewal.renew
         if isinstance(guard.handler.channel, prompt.TerminalChannel):
@@ -128,7 +136,7 @@ def _guard(
     handler = ToolHandler(session, rules.policy(), registry=registry, recorder=recorder, tracker=tracker)
     handler.undo = Vault(user_state() / "undo")
     if store is not None:
-        _use_store(handler, store, waits=options.unattended == "wait")
+        _use_store(handler, store, options)
     if sys.stderr.isatty() and not options.json:
         registry.on_event = LiveView(sys.stderr)
     toolset.judge = handler
@@ -201,10 +209,12 @@ def _store(options: argparse.Namespace, place: str, *, is_needed: bool) -> Store
         return None
 
 
-def _use_store(handler: ToolHandler, store: Store, *, waits: bool) -> None:
-    """Let the grants of a store count, and have calls asked about there if the run waits for answers."""
-    handler.grants = grants_at(store)
-    if waits:
+def _use_store(handler: ToolHandler, store: Store, options: argparse.Namespace) -> None:
+    """Let the grants and shared budgets of a store count, and ask there if the run waits for answers."""
+    principal = options.principal or user_name()
+    handler.grants = grants_at(store, principal=principal)
+    handler.session.shared = counters_at(store, principal=principal, organisation=options.organisation)
+    if options.unattended == "wait":
         handler.ledger = ledger = ledger_at(store)
         handler.channel = StoredChannel(ledger.store)
 

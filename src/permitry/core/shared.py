@@ -59,6 +59,10 @@ class SharedLimits(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Give back what is left, as far as the store can be reached."""
+        ...
+
 
 def _read_only(value: Mapping[str, int]) -> Mapping[str, int]:
     return MappingProxyType(dict(value))
