@@ -25,7 +25,8 @@ def own_rules(stores: Sequence[Path] = ()) -> tuple[ConfiguredRule, ...]:
 
     `stores` are the files of stores, wherever they are.
     """
-    places = (*_places(), *stores)
+    # Those in the state folder are guarded with it.
+    places = (*_places(), *(each for each in stores if user_state() not in each.parents))
     links = ("".join(map(_escaped, str(link))) for link in sorted(_links(places)))
     return _rule((*_patterns(places), *links)), _rule_of_resident(tuple(_patterns([place().parent])))
 
