@@ -18,13 +18,16 @@ from permitry.store.window import Window
 
 SECONDS = 640.0
 PROCESSES = 3
-_counts = st.integers(1, 40)
+_counts = st.one_of(st.integers(1, 8), st.integers(1, 80))
+# A lease is five seconds long, and a step of the window half of that.
+_waits = st.sampled_from([1.0, 2.6, 4.9, 5.1, SECONDS - 5.0, SECONDS - 2.0, SECONDS, SECONDS + 2.6])
 _process = st.integers(0, PROCESSES - 1)
 _step = st.one_of(
     st.tuples(st.just("take"), _process, _counts),
     st.tuples(st.just("take"), _process, _counts),
+    st.tuples(st.just("wait"), _waits, st.none()),
+    st.tuples(st.just("wait"), _waits, st.none()),
     st.tuples(st.just("wait"), st.floats(0.0, SECONDS), st.none()),
-    st.tuples(st.just("wait"), st.floats(0.0, 6.0), st.none()),
     st.tuples(st.just("set the clock"), st.floats(-2 * SECONDS, 0.0), st.none()),
     st.tuples(st.just("crash"), _process, st.none()),
     st.tuples(st.just("close"), _process, st.none()),
@@ -98,9 +101,24 @@ def _used(world: World, processes: list[Counters], limit: Limit, steps: Any) -> 
             processes[value] = Counters(StoredCounters(world), "alice", clock=world.clock)
 
 
-@given(most=st.integers(1, 120), steps=st.lists(_step, max_size=60))
+@given(most=st.integers(1, 80), steps=st.lists(_step, max_size=60))
 def test_no_window_holds_more_than_the_budget(most: int, steps: Any) -> None:  # noqa: ANN401 -- as above
     """Takes, ends of leases, crashes, lost calls and answers, and clocks that are set back, in any order."""
+    _check(most, steps)
+
+
+@given(
+    most=st.integers(50, 80),
+    first=st.integers(2, 5),
+    pause=st.floats(2.6, 4.9),
+    rest=st.sampled_from([SECONDS - 4.0, SECONDS - 2.0, SECONDS]),
+)
+def test_the_last_use_of_a_lease_counts_for_the_whole_window(most: int, first: int, pause: float, rest: float) -> None:
+    """Also where all others are free before it is."""
+    _check(most, [("take", 0, first), ("wait", pause, 0), ("take", 0, 1), ("wait", rest, 0), ("take", 1, most)])
+
+
+def _check(most: int, steps: Any) -> None:  # noqa: ANN401 -- as above
     world = World()
     processes = [Counters(StoredCounters(world), "alice", clock=world.clock) for _ in range(PROCESSES)]
     limit = Limit("web", "organisation", most, SECONDS)

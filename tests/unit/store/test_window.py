@@ -19,9 +19,9 @@ def test_a_use_counts_for_the_whole_window() -> None:
 
 def test_uses_that_may_happen_later_count_until_later() -> None:
     """From the end of their lease."""
-    window, at = Window().charged(1_000.0, HOUR, 2, 10.0)
-    assert at >= 1_010.0
-    assert window.used(1_009.999 + HOUR, HOUR) == 2
+    window, at = Window().charged(1_000.0, HOUR, 2, 5 * STEP)
+    assert at >= 1_000.0 + 5 * STEP
+    assert window.used(1_000.0 + 5 * STEP - 0.001 + HOUR, HOUR) == 2
 
 
 def test_a_clock_that_is_set_back_frees_nothing() -> None:
