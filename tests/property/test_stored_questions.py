@@ -37,13 +37,18 @@ POLICIES = {
     for effect in ("allow", "confirm", "block")
 }
 CALLS = [ToolCall("write", {"n": number}, call_id=f"c{number}") for number in range(2)]
+RESPONSES = {
+    "yes": ToolConfirmationResponse(approved=True),
+    "no": ToolConfirmationResponse(approved=False),
+    "instead": ToolConfirmationResponse(approved=False, result="by hand"),
+}
 LIFETIME = 100.0
 POLICY = load_policy("schema = 1\n")
 
 
 STEP = st.one_of(
     st.tuples(st.just("check"), st.just(0), st.sampled_from(sorted(POLICIES))),
-    st.tuples(st.sampled_from(["answer", "answer", "here"]), st.just(0), st.sampled_from(["yes", "no"])),
+    st.tuples(st.sampled_from(["answer", "answer", "here"]), st.just(0), st.sampled_from(sorted(RESPONSES))),
     st.tuples(st.just("restart"), st.just(0), st.just("")),
     st.tuples(st.just("wait"), st.sampled_from([60, 150]), st.sampled_from(["", "set back", "set ahead"])),
 )
@@ -120,14 +125,14 @@ class Scene:
 
     def answer(self, number: int, how: str) -> None:
         """Answer from elsewhere: the first that is in time is accepted."""
-        row, text = self.row(number), answer_text(ToolConfirmationResponse(how == "yes"))
+        row, text = self.row(number), answer_text(RESPONSES[how])
         if row is not None and self.questions.answer(row["id"], row["digest"], text, "ann", self.now):
             self.accept(number, how)
 
     def here(self, number: int, how: str) -> None:
         """Answer where the call was made."""
         row = self.row(number)
-        outcome = None if row is None else self.guard.answer(row["id"], ToolConfirmationResponse(how == "yes"))
+        outcome = None if row is None else self.guard.answer(row["id"], RESPONSES[how])
         if isinstance(outcome, Permit):
             assert how == "yes"
             # It may be the very answer that was given elsewhere, and is taken with this.
