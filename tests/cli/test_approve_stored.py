@@ -104,7 +104,7 @@ def test_it_is_shown_where_values_came_from(guard: Guard, typed: Typed, tmp_path
     asks.session.returned(ToolCall("look", {}), {"\x1b[2J": "DE22"})
     ask = asks.check(ToolCall("pay", {"to": "DE22"}, call_id="p1"))
     assert isinstance(ask, Ask)
-    elsewhere(tmp_path)
+    elsewhere(tmp_path, "p1")
     shown = typed("n\n\n")
     assert main(["approve", ask.id]) == 0
     assert '`to` = "DE22" occurs in look #1, field ' in shown()

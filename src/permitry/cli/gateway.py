@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from permitry.audit.record import user_name
 from permitry.audit.stored import StoredRecorder
 from permitry.cli.inputs import add_rules_option, origins_from, refuse_list, tell
 from permitry.cli.main import ExitCode
@@ -23,7 +24,7 @@ from permitry.core.call import ToolCall
 from permitry.errors import CallError, PermitryError
 from permitry.guard import Guard
 from permitry.hooks.waiting import ancestors
-from permitry.ledgers import grants_at, ledger_at
+from permitry.ledgers import counters_at, grants_at, ledger_at
 from permitry.records import recorder_at, store_at
 from permitry.session import Session
 from permitry.undo.vault import Vault
@@ -103,9 +104,11 @@ def execute(options: argparse.Namespace) -> ExitCode:
     pins = Pins(user_state() / "gateway-pins")
     with contextlib.ExitStack() as stack:
         recorder, store = _opened(options, session, stack)
+        session.shared = counters_at(store)
+        stack.callback(session.shared.close)
         guard = Guard(
             reloader.loaded.policy, session, recorder=recorder, undo=Vault(user_state() / "undo"),
-            grants=grants_at(store),
+            grants=grants_at(store, principal=user_name()),
         )  # fmt: skip
         renewal = Renewal(reloader, recorder, guard)
         gateway = Gateway(

@@ -19,6 +19,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.json_values import parse_json
 from permitry.core.policy import AuthorizationPolicy
+from permitry.counted import charge_anyway
 from permitry.errors import AuditError, CallError
 from permitry.guard import Guard
 from permitry.hooks.asking import HostLedger, HostRequests
@@ -164,11 +165,12 @@ def _session_name(host: Host, event: Event) -> str:
     return f"{host.name}:{event.session}"
 
 
-def _session(host: Host, event: Event) -> Session:
+def _session(host: Host, event: Event, options: Options) -> Session:
     """Return the session in which a call is decided; it begins with each hook."""
     session = Session(
-        id=_session_name(host, event), agent=event.agent, workspace=event.workspace, attended=event.is_attended
-    )
+        id=_session_name(host, event), agent=event.agent, workspace=event.workspace, attended=event.is_attended,
+        shared=options.stores.counters(options.places),
+    )  # fmt: skip
     session.switch_mode(event.mode)
     return session
 
@@ -177,7 +179,7 @@ def _decided(host: Host, event: Event, options: Options) -> Effect | Ask:
     """Decide on a call, or take the answer to the question about it; a question that the host does not ask is kept."""
     read = _read(host, event, options)
     policy = options.policies.policy(read.rules, own_rules(options.places.files), read.name, read.spec)
-    session = _session(host, event)
+    session = _session(host, event, options)
     recorder = Recording(options.stores.recorder(options.places, session.id))
     guard = Guard(
         policy, session, recorder=recorder, unmatched="silence", undo=LateVault(user_state() / "undo"),
@@ -260,7 +262,9 @@ def _count(guard: Guard, calls: Iterable[ToolCall | Refusal]) -> None:
     """Count calls that may run, and set what they set."""
     for call in calls:
         if isinstance(call, ToolCall):
-            guard.session.apply(call, guard.policy.side_effects(call, AuthContext.from_state(guard.session)))
+            context = AuthContext.from_state(guard.session)
+            charge_anyway(guard.session, guard.policy, call, context)
+            guard.session.apply(call, guard.policy.side_effects(call, context))
 
 
 def _strictness(policy: AuthorizationPolicy, context: AuthContext, call: ToolCall | Refusal) -> tuple[int, bool]:

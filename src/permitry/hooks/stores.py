@@ -7,14 +7,15 @@ from typing import Self
 
 import attrs
 
-from permitry.audit.record import JsonlRecorder, LineRecorder
+from permitry.audit.record import JsonlRecorder, LineRecorder, user_name
 from permitry.audit.stored import StoredRecorder
 from permitry.config.layers import default_store
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError, StoreError
 from permitry.granted import Grants
+from permitry.ledgers import counters_at, grants_at
 from permitry.records import is_address, is_store, store_at
-from permitry.store.grants import StoredGrants
+from permitry.store.leases import Counters
 from permitry.store.store import Store
 
 __all__ = ["Places", "Recording", "Stores"]
@@ -58,7 +59,13 @@ class Places:
 class _Opened:
     store: Store
     grants: Grants
+    counters: Counters
     file: tuple[int, int] | None
+
+    def close(self) -> None:
+        """Give back what is not used of budgets, and close the store."""
+        self.counters.close()
+        self.store.close()
 
 
 @attrs.define
@@ -86,6 +93,13 @@ class Stores:
         # Kept with it, as they keep the policy that they are a part of.
         return self._opened(places.store, places.patience).grants
 
+    def counters(self, places: Places) -> Counters:
+        """Return where budgets that other sessions share are counted.
+
+        Raises: `StoreError`.
+        """
+        return self._opened(places.store, places.patience).counters
+
     def recorder(self, places: Places, session: str) -> LineRecorder:
         """Return what records the calls of a session.
 
@@ -98,18 +112,20 @@ class Stores:
     def close(self) -> None:
         """Close all that is open."""
         while self._open:
-            self._open.popitem()[1].store.close()
+            self._open.popitem()[1].close()
 
     def _opened(self, name: str, patience: float) -> _Opened:
         key = (name, str(patience), *_environment(name))
         found = self._open.get(key)
         if found is not None and found.file != _file(name):
             del self._open[key]
-            found.store.close()
+            found.close()
             found = None
         if found is None:
             store = store_at(name, patience=patience)
-            found = self._open[key] = _Opened(store, Grants(StoredGrants(store)), _file(name))
+            found = self._open[key] = _Opened(
+                store, grants_at(store, principal=user_name()), counters_at(store), _file(name)
+            )
         return found
 
     def __enter__(self) -> Self:

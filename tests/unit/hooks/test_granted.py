@@ -74,6 +74,17 @@ def test_what_no_rule_is_about_is_granted(hook: Hook, store: str) -> None:
     assert (last["verdict"], last["rule"]) == ("allow", "grant-0a")
 
 
+def test_a_shared_budget_counts_for_all_sessions_of_hooks(hook: Hook, store: str, tmp_path: Path) -> None:
+    """A call that is left to the host counts, as it may run; another store has counted none."""
+    limit = 'effect = "block"\nwhen.command = "cp *"\nbudget = { calls = 2, per = "1h", by = "principal" }\n'
+    rules = tmp_path / "rules.toml"
+    rules.write_text(f'{RULES}[[rule]]\nid = "few"\n{limit}')
+    assert [hook(f"cp a {each}", session=each).out for each in ("b", "c")] == ["", ""]
+    assert "deny" in hook("cp a d", session="d").out
+    other = Options([str(rules)], store=store.replace("s.db", "other.db"))
+    assert answer("claude-code", json.dumps(command("claude-code", "cp a d")).encode(), other, {}) == Reply()
+
+
 def test_a_grant_lifts_no_block_and_no_question_of_a_rule(hook: Hook, store: str) -> None:
     """Only one of that very call answers such a question, as often as it says."""
     _grant(store, Grant(MAKES))
