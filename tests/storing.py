@@ -24,6 +24,7 @@ from permitry.session import Session
 
 _AT_ONCE = 2
 _LONGEST = 0.1
+_AT_WORK = 0.8
 _FORMS = ("look", "look", "write", "unheard_of")
 
 
@@ -63,13 +64,25 @@ def kill(address: str, note: Path, count: int, chance: random.Random) -> None:
         handle(warm := handler_of(str(note.with_name("warm.jsonl"))), form, "warm")
         warm.recorder.close()  # type: ignore[attr-defined]  # of a record in a file
     recorder_at(address).close()
+    note.touch()
     for killed in range(0, count, _AT_ONCE):
+        size = note.stat().st_size
         children = [_started(address, note, f"{killed + number}") for number in range(_AT_ONCE)]
         for child in children:
+            # Most are killed at work, on however busy a machine; some before that.
+            if chance.random() < _AT_WORK:
+                _await_run(note, size)
             time.sleep(chance.uniform(0, _LONGEST))
             os.kill(child, signal.SIGKILL)
             _, status = os.waitpid(child, 0)
             assert os.WIFSIGNALED(status), f"a session ended by itself: {status}"
+
+
+def _await_run(note: Path, size: int) -> None:
+    until = time.monotonic() + 60
+    while note.stat().st_size <= size:
+        assert time.monotonic() < until, "a session does nothing"
+        time.sleep(0.002)
 
 
 def _started(address: str, note: Path, name: str) -> int:
