@@ -194,7 +194,9 @@ class Gateway:
             case Permit():
                 return result_for(context.protocol_version, await self._run(outcome, tool))
             case Refusal():
-                return refused(outcome.text)
+                # A client takes no text for the result of a tool whose results have a schema.
+                is_result = not outcome.is_error and "outputSchema" not in tool.definition.parts
+                return refused(outcome.text).model_copy(update={"is_error": not is_result})
             case _:
                 assert_never(outcome)
 

@@ -82,6 +82,23 @@ def test_other_arguments_are_those_that_run(tmp_path: Path, human: Human) -> Non
     assert scene.ran == [("look", {"path": "b"})]
 
 
+@pytest.mark.parametrize(("schema", "is_error"), [(None, False), ({"type": "object"}, True)])
+def test_a_human_answers_in_place_of_the_tool(
+    tmp_path: Path, human: Human, *, schema: dict[str, Any] | None, is_error: bool
+) -> None:
+    """What a client could not take for a result of that tool is an error with these words."""
+    human.response = ToolConfirmationResponse(False, result="3 files")
+    scene = _scene(tmp_path, human)
+    scene.fake.tools = [tool("look", output_schema=schema)]
+
+    async def work(client: Client) -> types.CallToolResult:
+        result, _ = await asyncio.gather(client.call_tool("look", {"path": "a"}), human.answer())
+        return result
+
+    result = scene.run(work)
+    assert (text_of(result), result.is_error, scene.ran) == ("3 files", is_error, [])
+
+
 def test_the_human_is_shown_how_a_tool_has_changed(tmp_path: Path, human: Human) -> None:
     """As the user of a client would be."""
     scene = _scene(tmp_path, human, ALLOWS)
