@@ -106,7 +106,7 @@ class Home:
     @staticmethod
     def wait(until: Callable[[], object]) -> None:
         """Wait until something is the case."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while not until() and time.monotonic() < end:
             time.sleep(0.02)
         assert until()
@@ -556,7 +556,7 @@ def test_a_human_is_waited_for_by_a_process_of_its_own(home: Home) -> None:
     questions = StoredQuestions(store)
     with closing(store), home.resident(), ThreadPoolExecutor() as pool:
         running = [
-            pool.submit(home.call, "touch x", "--ask", "wait=20", seconds=30, session=f"s{number}")
+            pool.submit(home.call, "touch x", "--ask", "wait=60", seconds=90, session=f"s{number}")
             for number in range(3)
         ]
         home.wait(lambda: len(questions.open(Moment.now())) == 3)
@@ -577,7 +577,7 @@ def test_what_was_answered_is_not_asked_again_after_a_restart(home: Home) -> Non
     with closing(SqliteStore(home.folder / ".local/state/permitry/permitry.db")) as store:
         questions = StoredQuestions(store)
         with home.resident() as process, ThreadPoolExecutor() as pool:
-            running = pool.submit(home.call, "touch x", "--ask", "wait=20", seconds=30)
+            running = pool.submit(home.call, "touch x", "--ask", "wait=60", seconds=90)
             home.wait(lambda: questions.open(Moment.now()))
             home.wait(lambda: waiting(process.pid))
             for each in waiting(process.pid):
