@@ -256,7 +256,11 @@ def _not_by_rules(record: Mapping[str, Any]) -> str | None:
 
 
 def _recorded(record: Mapping[str, Any]) -> Decision:
-    return Decision(Verdict(record.get("verdict")), record.get("rule"), Phase.DEFAULT, str(record.get("reason")))
+    rule, source = record.get("rule"), str(record.get("source"))
+    if str(rule).startswith("grant-") and source.startswith("<text "):
+        # Of the rules alone, which are what is compared: a grant is looked at only where they ask.
+        return Decision(Verdict.CONFIRM, None, Phase.DEFAULT, str(record.get("reason")))
+    return Decision(Verdict(record.get("verdict")), rule, Phase.DEFAULT, str(record.get("reason")))
 
 
 def _apply(policy: AuthorizationPolicy, session: Session, call: ToolCall) -> None:

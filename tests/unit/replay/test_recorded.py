@@ -10,11 +10,13 @@ import pytest
 from tests.whole_calls import policy_of
 
 from permitry.audit.record import JsonlRecorder
+from permitry.confirm.grants import Grant
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.guard import Guard
+from permitry.ledgers import grants_at
 from permitry.outcome import Ask
 from permitry.records import Wanted, records_at
 from permitry.replay.recorded import Circumstances, Unjudged, call_of, replay_record
@@ -131,6 +133,19 @@ def test_other_rules_show_what_differs_from_the_record(recording: _Recording) ->
     assert not recording.replayed(rules, against=rules).changes
     strict = recording.replayed(rules.replace('effect = "allow"\ntools = ["say"]', 'effect = "block"\ntools = ["say"]'))
     assert strict.lost == {"block": 1}
+
+
+def test_what_a_grant_permitted_is_what_the_rules_ask_about(recording: _Recording, tmp_path: Path) -> None:
+    """Only the rules are compared, and without the grant they ask; a rule of that name in a file is one of them."""
+    recording.guard.grants = grants_at(tmp_path / "s.db")
+    recording.guard.grants.store.add(Grant('tools = ["elsewhere"]').row())
+    recording.call("elsewhere")
+    assert _records(recording.path)[-1]["verdict"] == "allow"
+    tally = recording.replayed()
+    assert (tally.calls, dict(tally.changes), dict(tally.unjudged)) == (1, {}, {})
+    _write(recording.path, lambda record: {**record, "source": "rules.toml:2"})
+    other = _RULES.replace('tools = ["say"]', 'tools = ["says"]')
+    assert dict(recording.replayed(other).changes) == {("allow", "confirm", "elsewhere", "(no rule)"): 1}
 
 
 def test_a_call_with_secrets_is_counted_apart(recording: _Recording) -> None:
