@@ -200,4 +200,5 @@ def test_a_number_of_another_type_is_told_at_the_value(problems_of: Load, key: s
 def test_a_word_that_is_none_of_a_few_is_told_with_them(problems_of: Load) -> None:
     """The choices are the way out."""
     [problem] = problems_of(f"{RULE}budget = {{ calls = 1, by = 'day' }}\n")
-    assert (problem.message, problem.hint) == ("unknown word `day` for `by`", "choose `session`, `agent` or `tool`")
+    hint = "choose `session`, `agent`, `tool`, `principal` or `organisation`"
+    assert (problem.message, problem.hint) == ("unknown word `day` for `by`", hint)
