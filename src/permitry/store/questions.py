@@ -1,5 +1,6 @@
 """Questions in a store: each is answered once, in time, and none is forgotten."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
@@ -18,6 +19,8 @@ _LIST = ", ".join(_COLUMNS)
 _FIRST = _COLUMNS[: _COLUMNS.index("answer")]
 _ADD = f"INSERT INTO question ({', '.join(_FIRST)}) VALUES ({', '.join('?' * len(_FIRST))})"  # noqa: S608 -- names of ours
 _LOOK = f"SELECT {_LIST} FROM question WHERE "  # noqa: S608 -- as above
+_LOOK_ABOVE = "SELECT above FROM question WHERE id = ?"
+_MOST_ABOVE = 30
 
 # INVARIANT: a clock that is set back makes no late answer an early one. As long as the machine runs, the seconds since
 # its start count, which cannot be set; later, and elsewhere, a clock that is behind what it was before is not believed.
@@ -77,11 +80,19 @@ class StoredQuestions:
             return next(_rows(connection, query, (session, agent, digest)), None)
 
     def renew(self, name: str, call_id: str, above: str, deadline: Now) -> None:
-        """Let an open question without an answer be about a call by this id, and open until this deadline."""
+        """Let an open question without an answer be about a call by this id, and open until this deadline.
+
+        `above`, a list as JSON, is added to the processes that have asked.
+        """
         update = """UPDATE question SET call_id = ?, above = ?, deadline = ?, boot = ?, steady = ?
             WHERE id = ? AND closed_at IS NULL AND answer IS NULL"""
         with self.database.changing() as connection:
-            connection.execute(update, (call_id, above, *deadline, name))
+            # INVARIANT: law 5. Who asks again does not make room for an answer from below the one that asked first.
+            known = [
+                each for (text,) in connection.execute(_LOOK_ABOVE, (name,)).fetchall() for each in json.loads(text)
+            ]
+            several = dict.fromkeys([*known[:_MOST_ABOVE], *json.loads(above)])
+            connection.execute(update, (call_id, json.dumps(list(several)), *deadline, name))
 
     def open(self, now: Now) -> list[Row]:
         """Return the questions that can be answered, oldest first."""

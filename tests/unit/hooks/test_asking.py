@@ -145,8 +145,20 @@ def test_a_question_that_is_open_is_not_opened_twice(host: Host) -> None:
     (then,) = host.open
     assert then.id == first.id
     assert then.deadline.wall > first.deadline.wall
-    assert first.above != then.above == tuple(ancestors(os.getppid()))[:2]
+    assert then.above == tuple(dict.fromkeys([*first.above, *tuple(ancestors(os.getppid()))[:2]])) != first.above
     assert host.events(2) == ["decided"]
+
+
+def test_who_asks_again_makes_no_room_for_an_answer(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From below the process that asked first: an agent could give the payload of its own call to a hook."""
+    host.call()
+    (first,) = host.open
+    monkeypatch.setattr("permitry.hooks.answering.ancestors", lambda process: (process, process + 1))
+    for number in range(20):
+        host.call(options=Options(process=5_000_000 + 2 * number))
+    above = host.open[0].above
+    assert {*first.above, 5_000_038, 5_000_039} <= set(above)
+    assert len(above) == 32
 
 
 def test_the_processes_of_the_host_are_noted(host: Host) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import json
 import subprocess
 import sys
 import threading
@@ -120,17 +121,18 @@ def test_a_question_is_found_by_its_call_until_it_is_closed(address: str) -> Non
 
 
 def test_a_question_is_renewed_until_it_is_answered(address: str) -> None:
-    """It is about another call of the same kind then, of another process, and open for longer."""
+    """It is about another call of the same kind then, of one process more, and open for longer."""
     guard, store = fresh(address), questions_at(address)
     ask = asked(guard)
+    first = only(address).above
     store.renew(ask.id, "c9", "[7]", Moment.now().after(9_000))
     (question,) = map(StoredQuestion.of, store.open(Moment.now().after(8_000)))
-    assert question.above == (7,)
+    assert question.above == (*first, 7)
     respond(address)
     store.renew(ask.id, "c10", "[8]", Moment.now())
     row = store.find(ask.id)
     assert row is not None
-    assert (row["call_id"], row["above"]) == ("c9", "[7]")
+    assert (row["call_id"], json.loads(row["above"])) == ("c9", [*first, 7])
 
 
 def test_the_store_is_the_one_of_records(address: str) -> None:
