@@ -36,7 +36,7 @@ _VARIABLES = (
 )  # fmt: skip
 _HOOKS = ("post-checkout", "post-index-change")
 # Git adds no such path to an index, which is a file that an agent may write.
-_OUTSIDE = frozenset({"..", ".", ".git", "git~1"})
+_OUTSIDE = frozenset({"", "..", ".", ".git", "git~1"})
 _REMOVES, _SKIPS = "Would remove ", "Would skip repository "
 _QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false")
 """Nothing is started, whatever the settings are by now, and names are given as they are."""
@@ -69,8 +69,12 @@ def _check_environment() -> None:
 def _git(workspace: Path) -> str:
     """Return the path of git, which is not one that an agent could have put into the workspace."""
     found = shutil.which("git", path=os.pathsep.join(filter(os.path.isabs, os.get_exec_path())))
-    if found is None or any(Path(each).is_relative_to(workspace) for each in (found, os.path.realpath(found))):
+    if found is None:
         raise UndoError("`git` is not installed")
+    path = Path(found)
+    # The folder on the way may be a link into the workspace, and `git` there one that leads out of it again.
+    if any(each.is_relative_to(workspace) for each in (path, path.resolve(), path.parent.resolve())):
+        raise UndoError("`git` is not installed outside of the workspace")
     return found
 
 
@@ -93,13 +97,20 @@ def _checked_repository(git: str, folder: Path) -> Path:
 
     Raises: `UndoError` for any other, and where git would run a hook.
     """
-    top, inner, *_ = _asked(git, folder, "rev-parse", "--show-toplevel", "--absolute-git-dir").split("\n")
+    top, inner, *rest = _asked(git, folder, "rev-parse", "--show-toplevel", "--absolute-git-dir").split("\n")
     found = Path(top) / ".git"
-    if Path(inner) != found or not stat.S_ISDIR(os.lstat(found).st_mode):
+    # A name with a line break could pass for another repository, and another folder could have the hooks.
+    if rest != [""] or Path(inner) != found or not _is_whole(found):
         raise UndoError("the repository is not in a folder `.git` of its working tree")
     if any((found / "hooks" / name).exists() for name in _HOOKS):
         raise UndoError("`git` would run a hook of the repository")
     return Path(top)
+
+
+def _is_whole(repository: Path) -> bool:
+    """Return whether a repository is a folder, and shares nothing that git runs or writes with another."""
+    parts = [repository / name for name in ("commondir", "index")]
+    return stat.S_ISDIR(os.lstat(repository).st_mode) and not (os.path.lexists(parts[0]) or parts[1].is_symlink())
 
 
 def _check_settings(git: str, folder: Path) -> None:
@@ -124,9 +135,9 @@ def _listed(git: str, folder: Path, top: Path, command: GitCommand) -> Iterator[
         about, _, name = line.partition("\t")
         if about.startswith("160000 "):
             raise UndoError(f"`{name}` is a repository of its own")
-        if not _OUTSIDE.isdisjoint(name.lower().split("/")):
+        if line and not _OUTSIDE.isdisjoint(name.lower().split("/")):
             raise UndoError(f"the index names `{name}`, which is not a file of the working tree")
-        if name:
+        if line:
             yield str(top / name)
 
 

@@ -115,6 +115,16 @@ def _by_file(work: Path) -> None:
     (work / ".git").write_text(f"gitdir: {work.parent / 'elsewhere'}\n")
 
 
+def _shared(work: Path) -> None:
+    _git(work, "init", "../other")
+    (work / ".git" / "commondir").write_text("../../other/.git\n")
+
+
+def _index_elsewhere(work: Path) -> None:
+    (work / ".git" / "index").rename(work.parent / "elsewhere")
+    (work / ".git" / "index").symlink_to(work.parent / "elsewhere")
+
+
 def _unusual(work: Path) -> None:
     (work / "tab\there").touch()
 
@@ -136,6 +146,8 @@ def _unusual(work: Path) -> None:
         (_submodule, "`sub` is a repository of its own"),
         (_linked, "not in a folder `.git`"),
         (_by_file, "not in a folder `.git`"),
+        (_shared, "not in a folder `.git`"),
+        (_index_elsewhere, "not in a folder `.git`"),
         (lambda work: (work / ".git" / "HEAD").write_text("x"), "does not say"),
     ],
 )
@@ -149,7 +161,7 @@ def test_where_git_may_start_a_program_nothing_is_certain(
     assert not list(repository.rglob("pwned"))
 
 
-@pytest.mark.parametrize("name", [b".git/hooks/post-checkout", b"../../x/y/z/abc/defghijk"])
+@pytest.mark.parametrize("name", [b".git/hooks/post-checkout", b"../../x/y/z/abc/defghijk", b"/outside/of/it", b"d//x"])
 def test_a_forged_index_is_refused(repository: Path, name: bytes) -> None:
     """Git adds no such path; where it is there all the same, it might write a hook and run it."""
     written = "q" * len(name)
@@ -192,6 +204,27 @@ def test_git_is_not_one_of_the_workspace(repository: Path, monkeypatch: pytest.M
         monkeypatch.setenv("PATH", path)
         with pytest.raises(UndoError, match="not installed"):
             _changes(repository, "checkout", "a")
+
+
+def test_git_is_not_one_that_a_link_into_the_workspace_leads_to(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may lead out again, to a program that reads what it runs from the workspace."""
+    (repository / "git").symlink_to("/usr/bin/env")
+    (repository.parent / "bin").symlink_to(repository)
+    monkeypatch.setenv("PATH", str(repository.parent / "bin"))
+    with pytest.raises(UndoError, match="not installed outside of the workspace"):
+        _changes(repository, "checkout", "a")
+
+
+def test_a_repository_whose_name_passes_for_another_is_refused(repository: Path) -> None:
+    """Its lines are those of the outer one, whose files would be kept in place of its own."""
+    inner = Path(f"{repository}\n{repository}/.git")
+    inner.mkdir(parents=True)
+    _git(inner, "init")
+    _git(inner, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "--allow-empty", "-m", "one")
+    with pytest.raises(UndoError, match="the repository is not in a folder"):
+        changes_of_git(GitCommand("checkout", str(inner), (), (".",)), str(repository.parent))
 
 
 def test_git_is_not_one_next_to_the_repository(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
