@@ -145,7 +145,7 @@ def test_a_question_that_is_open_is_not_opened_twice(host: Host) -> None:
     (then,) = host.open
     assert then.id == first.id
     assert then.deadline.wall > first.deadline.wall
-    assert then.above == tuple(dict.fromkeys([*first.above, *tuple(ancestors(os.getppid()))[:2]])) != first.above
+    assert then.above == tuple(dict.fromkeys([*first.above, *tuple(ancestors(os.getppid()))[:2]]))
     assert host.events(2) == ["decided"]
 
 
