@@ -30,6 +30,8 @@ def charged(
     Where a budget that was not spent before is spent now, or cannot be counted, the rules decide again, and nothing
     makes the decision less strict. `runs` says whether a call may run by a decision.
     """
+    if not any(asked.policy.within(each).shares_budgets for each in asked.context.lineage()):
+        return asked, decision
     why = "others use it up each time that it is free"
     for _ in range(_TRIES):
         if not runs(decision):

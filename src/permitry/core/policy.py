@@ -189,6 +189,11 @@ class AuthorizationPolicy:
         return self if len(rules) == len(self.rules) else attrs.evolve(self, rules=rules)
 
     @functools.cached_property
+    def shares_budgets(self) -> bool:
+        """Whether a call can count for a budget that other sessions share."""
+        return any(getattr(flow, "limit", None) is not None for flow in self.flows)
+
+    @functools.cached_property
     def asks_origins(self) -> bool:
         """Whether a rule asks where a value comes from."""
         return any(getattr(rule, "asks_origins", False) for rule in self.rules)

@@ -6,6 +6,8 @@ from typing import Literal, Protocol, runtime_checkable
 
 import attrs
 
+from permitry.errors import UnevaluableError
+
 __all__ = ["GivenCounts", "Limit", "SharedCounts", "SharedLimits", "Sharer"]
 
 Sharer = Literal["principal", "organisation"]
@@ -70,17 +72,22 @@ def _read_only(value: Mapping[str, int]) -> Mapping[str, int]:
 
 @attrs.frozen
 class GivenCounts:
-    """Counts that are given: by the id of its rule, how much of a budget is used. Of all others nothing is."""
+    """Counts that are given: by the id of its rule, how much of a budget is used. Of all others it is not known."""
 
     given: Mapping[str, int] = attrs.field(factory=dict, converter=_read_only, hash=False)
 
     def used(self, limit: Limit) -> int:
-        """Return what is given."""
-        return self.given.get(limit.rule, 0)
+        """Return what is given.
+
+        Raises: `UnevaluableError` where nothing is.
+        """
+        if limit.rule not in self.given:
+            raise UnevaluableError(f"`shared` of the context does not say how much of `{limit.rule}` is used")
+        return self.given[limit.rule]
 
     def relies_on(self, limit: Limit) -> bool:
         """Return whether the budget is not spent."""
-        return self.used(limit) < limit.most
+        return self.given.get(limit.rule, limit.most) < limit.most
 
     def whose(self, limit: Limit) -> str:
         """Return the kind of those whose calls are counted."""

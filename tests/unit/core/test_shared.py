@@ -2,17 +2,23 @@
 
 import pickle
 
+import pytest
+
 from permitry.core.shared import GivenCounts, Limit, SharedCounts
+from permitry.errors import UnevaluableError
 
 LIMIT = Limit("web", "principal", 2, 60.0)
 
 
 def test_counts_that_are_given_are_those_of_a_rule() -> None:
-    """Of a rule that is not named nothing is used."""
+    """Of a rule that is not named it is not known, so that a restriction applies and a permission does not."""
     counts = GivenCounts({"web": 2})
     assert isinstance(counts, SharedCounts)
-    assert (counts.used(LIMIT), GivenCounts().used(LIMIT)) == (2, 0)
-    assert (counts.relies_on(LIMIT), GivenCounts().relies_on(LIMIT)) == (False, True)
+    assert counts.used(LIMIT) == 2
+    with pytest.raises(UnevaluableError, match="does not say how much of `web` is used"):
+        GivenCounts().used(LIMIT)
+    given = (GivenCounts(), counts, GivenCounts({"web": 1}))
+    assert [each.relies_on(LIMIT) for each in given] == [False, False, True]
     assert counts.whose(LIMIT) == "principal"
 
 

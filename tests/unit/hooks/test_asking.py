@@ -164,8 +164,7 @@ def test_who_asks_again_makes_no_room_for_an_answer(host: Host, monkeypatch: pyt
 def test_the_processes_of_the_host_are_noted(host: Host) -> None:
     """Two of them: a shell perhaps, and the host; what is above may be the terminal of the human."""
     host.call()
-    assert host.open[0].above[0] == os.getppid()
-    assert len(host.open[0].above) <= 2
+    assert host.open[0].above == tuple(ancestors(os.getpid()))[:2]
 
 
 def test_what_was_asked_about_stays_a_question(host: Host) -> None:

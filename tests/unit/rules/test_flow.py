@@ -63,3 +63,10 @@ def test_a_flow_names_the_shared_budget_for_which_it_counts() -> None:
     flows = (FlowRule("a", CURL, counts=True), FlowRule("b", CURL, counts=True, limit=limit))
     policy = AuthorizationPolicy(flows=flows, reader=lambda *_: RUNS)
     assert policy.side_effects(_question().call, AuthContext()).shared == {limit}
+
+
+def test_a_policy_knows_whether_a_call_can_count_for_others() -> None:
+    """Where none can, no store is asked."""
+    shared = FlowRule("web", CURL, counts=True, limit=Limit("web", "principal", 2, 60.0))
+    assert AuthorizationPolicy([], flows=[FlowRule("own", CURL, counts=True), shared]).shares_budgets
+    assert not AuthorizationPolicy([], flows=[FlowRule("own", CURL, counts=True)]).shares_budgets
