@@ -50,16 +50,30 @@ def _labels(always: Always, call: ToolCall) -> list[str]:
         ("make test", "calls like `make test *`"),
         ("pytest -q tests", "calls like `pytest *`"),
         ("cd src && cargo build && ls", "calls like `cargo build *`"),
-        ("npm test && git add a", "calls like `npm test *`, `git add *`"),
-        ("python3 -B check.py", "calls like `python3 -B check.py *`"),
+        ("python3 -B check.py", "calls like `python3 -B check.py`"),
+        ("python3 check.py", "calls like `python3 check.py *`"),
+        ("rm -rf build", "calls like `rm -rf build`"),
+        ("curl https://a.example", "calls like `curl https://a.example`"),
+        ("sudo make", "calls like `sudo make`, `make`"),
     ],
 )
 def test_a_narrow_pattern_is_offered(always: Always, command: str, like: str) -> None:
-    """The sub-command of each program that was asked about; of an interpreter, the script."""
+    """The sub-command of each program that was asked about; of one that deletes, fetches or runs another, all words."""
     assert _labels(always, _bash(command)) == ["exactly this call", like, "every call of `run_shell`"]
 
 
-@pytest.mark.parametrize("command", ["bash x.sh; $y", "python3 -c 'f()'", "make $(x)", "env", "sudo make"])
+def test_a_wider_pattern_is_offered_after_the_narrow_one(always: Always) -> None:
+    """All of the sub-command of each program."""
+    narrow, wide = "calls like `npm test *`, `git add a *`", "calls like `npm test *`, `git add *`"
+    assert _labels(always, _bash("npm test && git add a"))[1:-1] == [narrow, wide]
+
+
+def test_no_pattern_is_offered_where_nothing_was_asked(always: Always) -> None:
+    """An empty one would permit nothing."""
+    assert _labels(always, _bash("ls")) == ["exactly this call", "every call of `run_shell`"]
+
+
+@pytest.mark.parametrize("command", ["bash x.sh; $y", "python3 -c 'f()'", "make $(x)", "env", "sudo $x"])
 def test_no_pattern_is_offered_for_what_runs_anything(always: Always, command: str) -> None:
     """Nor for what cannot be read: its pattern would not permit it."""
     assert not any(label.startswith("calls like") for label in _labels(always, _bash(command)))

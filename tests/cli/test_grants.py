@@ -196,11 +196,11 @@ def test_the_grant_of_a_call_is_for_the_tool_as_it_was_shown(
 def test_calls_like_that_of_a_question_are_granted(
     path: Path, typed: Callable[[str], None], asked: Callable[[ToolCall], str], capsys: Out
 ) -> None:
-    """As the prompt of a terminal would offer it."""
+    """By the narrower of the patterns that the prompt of a terminal would offer."""
     name = asked(ADD)
     typed("y")
     assert main(["grants", "add", "--like", name]) == 0
-    assert granted(path)[0].rule == 'when.command = ["git add *"]'
+    assert granted(path)[0].rule == 'when.command = ["git add x *"]'
     open_word = ToolCall("run_shell", {"command": "rm $X"}, call_id="c1")
     for call, said in ((open_word, "nothing narrow"), (None, "no question")):
         other = "nothing" if call is None else asked(call)

@@ -1,20 +1,20 @@
 """What "always" may mean at the prompt: rules that would have permitted a call, the narrowest first."""
 
 import difflib
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import attrs
 
+from permitry.config.importers.drafts import Draft
+from permitry.config.importers.writing import draft_text
 from permitry.config.lint import lint
 from permitry.config.load import load_rules
-from permitry.config.narrowest import is_one_tool, is_plain, path_choices
-from permitry.core.action import Run, Touch
+from permitry.config.narrowest import Conditions, narrowest, widest
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.explanation import ActionTrace
 from permitry.errors import PermitryError
 from permitry.files import replace_file
 from permitry.handler import ToolHandler
@@ -22,7 +22,6 @@ from permitry.handler import ToolHandler
 __all__ = ["Always", "Offer"]
 
 _HEADER = "schema = 1\n"
-_SUBCOMMAND = re.compile(r"[a-z][a-z-]*")
 _CODE = "covers-interpreter"
 _ID = "always-"
 
@@ -49,11 +48,9 @@ class Always:
         `may_ignore`: the tool may go on the ignore list, which is the last offer.
         """
         name = call.digest[:8]
-        exact = _rule(f"{_ID}{name}", tools=[call.tool], **{"when.digest": [call.digest]})
-        exactly = Offer("exactly this call", exact)
-        alike = next((each for each in self._patterns(call, name) if self._permits(each, call)), None)
-        found = [exactly] if self._permits(exactly, call) else []
-        found += [] if alike is None else [alike]
+        exact = _rule(f"{_ID}{name}", {"tools": (call.tool,), "when": {"digest": [call.digest]}})
+        offers = [Offer("exactly this call", exact), *self._alike(call, name)]
+        found = [each for each in offers if self._permits(each, call)]
         return [*found, Offer(f"every call of `{call.tool}`")] if may_ignore else found
 
     def for_session(self, offer: Offer) -> None:
@@ -88,11 +85,9 @@ class Always:
         return (self._text().rstrip("\n") or _HEADER.rstrip("\n")) + "\n\n" + (offer.rule or "")
 
     def _permits(self, offer: Offer, call: ToolCall) -> bool:
-        """Return whether the call would run with the rule, and the rule permits no code in arguments."""
-        if offer.rule is None:
-            return True
+        """Return whether the call would run with the rules, and they permit no code in arguments."""
         try:
-            rules = load_rules(_HEADER + "\n" + offer.rule)
+            rules = load_rules(_HEADER + "\n" + (offer.rule or ""))
             policy = self.handler.policy.with_rules(rules)
         except PermitryError:
             return False
@@ -100,59 +95,25 @@ class Always:
         is_enough = policy.decide(call, context, spec).verdict is Verdict.ALLOW
         return is_enough and not any(finding.kind == _CODE for finding in lint(rules))
 
-    def _patterns(self, call: ToolCall, name: str) -> Iterator[Offer]:
-        """Yield offers for calls like this one: by the sub-command of each program, or by all its words."""
-        asked = [each for each in self.handler.explain(call).actions if _is_asked(each)]
-        paths = list(dict.fromkeys(filter(None, map(self._path, asked)))) if is_one_tool(call.tool) else []
-        for commands in (list(filter(None, map(_command, asked))), list(filter(None, map(_exact, asked)))):
-            if len(commands) + len(paths) < len({id(each) for each in asked}) or not asked:
-                return
-            shown = ", ".join(f"`{each}`" for each in dict.fromkeys([*commands, *paths]))
-            rules = [
-                *([_rule(f"{_ID}{name}-commands", **{"when.command": commands})] if commands else []),
-                *([_rule(f"{_ID}{name}-paths", tools=[call.tool], **{"when.path": paths})] if paths else []),
-            ]
+    def _alike(self, call: ToolCall, name: str) -> Iterator[Offer]:
+        """Yield offers for calls like this one, the narrower first; none where an action has no safe pattern."""
+        asked = [each for each in self.handler.explain(call).actions if each.decision.verdict is not Verdict.ALLOW]
+        actions = [each.action for each in asked if each.is_certain]
+        workspace = self.handler.session.workspace
+        narrow, wide = narrowest(call, actions, workspace), widest(call, actions, workspace)
+        for found in filter(None, (narrow, wide) if narrow != wide else (narrow,)):
+            shown = ", ".join(f"`{pattern}`" for keys in found for pattern in _patterns(keys))
+            rules = [_rule(f"{_ID}{name}-{number}", keys) for number, keys in enumerate(found, 1)]
             yield Offer(f"calls like {shown}", "\n".join(rules))
 
-    def _path(self, each: ActionTrace) -> str | None:
-        """Return a pattern for the folder of a path in the workspace; the name itself at its top."""
-        if not isinstance(each.action, Touch):
-            return None
-        known = list(path_choices(each.action, self.handler.session.workspace))[:2]
-        return known[-1] if known else None
+
+def _patterns(keys: Conditions) -> Iterator[str]:
+    """Yield the patterns of a rule's one condition on commands, paths or hosts."""
+    when: Any = keys["when"]
+    yield from next(iter(when.values()))
 
 
-def _is_asked(each: ActionTrace) -> bool:
-    return each.is_certain and each.decision.verdict is not Verdict.ALLOW
-
-
-def _words(each: ActionTrace) -> tuple[str, ...]:
-    """Return the words of a command if they are all plain; none for anything else."""
-    if not isinstance(each.action, Run) or any(word.is_open or word.is_glob for word in each.action.words):
-        return ()
-    argv = each.action.argv
-    return argv if all(map(is_plain, argv)) else argv[:2] if _is_named(argv) else ()
-
-
-def _is_named(argv: tuple[str, ...]) -> bool:
-    return len(argv) > 1 and is_plain(argv[0]) and bool(_SUBCOMMAND.fullmatch(argv[1]))
-
-
-def _command(each: ActionTrace) -> str | None:
-    """Return a pattern for a program, with its sub-command if it has one, and any arguments."""
-    words = _words(each)
-    if not words:
-        return None
-    return " ".join(words[:2] if _is_named(words) else words[:1]) + " *"
-
-
-def _exact(each: ActionTrace) -> str | None:
-    """Return a pattern for a command with all its words, and any arguments after them."""
-    words = _words(each)
-    return " ".join(words) + " *" if words else None
-
-
-def _rule(rule_id: str, **keys: Iterable[str]) -> str:
-    lines = [f"{key} = [{', '.join(f'{chr(34)}{value}{chr(34)}' for value in values)}]" for key, values in keys.items()]
-    head = ["[[rule]]", f'id = "{rule_id}"', 'effect = "allow"', 'reason = "approved with always at the prompt"']
-    return "\n".join([*head, *lines, ""])
+def _rule(rule_id: str, keys: Conditions) -> str:
+    tools: Any = keys.get("tools", ())
+    when: Any = keys.get("when", {})
+    return draft_text(Draft("allow", tuple(tools), when), rule_id, "approved with always at the prompt")

@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def _add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--question", metavar="ID", help="the very call of a question in the store")
-    add("--like", metavar="ID", help="calls like that of an open question, such as all of its sub-command")
+    add("--like", metavar="ID", help="calls like that of an open question, by the narrowest pattern")
     add("--tool", action="append", default=[], metavar="NAME", help="calls of a tool; may be repeated")
     add("--command", action="append", default=[], metavar="PATTERN", help='commands, such as "git log *"')
     add("--path", action="append", default=[], metavar="GLOB", help='calls that only touch these, such as "src/**"')
@@ -145,7 +145,7 @@ def _question(questions: QuestionStore, name: str) -> StoredQuestion:
 
 
 def _alike(question: StoredQuestion) -> str:
-    """Return the rule that the prompt of a terminal offers for calls like that of a question.
+    """Return the narrowest rule that the prompt of a terminal offers for calls like that of a question.
 
     Raises: `PermitryError` where there is none.
     """

@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 from permitry.actions.programs.catalogue import Entry, catalogue
 from permitry.actions.shell.runners import program_of
+from permitry.actions.shell.running import wrapper_of
 from permitry.core.action import Action, Connect, Run, Touch
 from permitry.core.call import ToolCall
 
-__all__ = ["Conditions", "choices", "command_choices", "is_one_tool", "is_plain", "narrowest", "path_choices"]
+__all__ = ["Conditions", "choices", "command_choices", "is_one_tool", "narrowest", "widest"]
 
 Conditions: TypeAlias = Mapping[str, object]
 """Keys of a rule: `tools`, and `when` with a table of conditions."""
@@ -28,13 +29,16 @@ def narrowest(call: ToolCall, actions: Iterable[Action], workspace: str | None =
     arguments (`git log *`), of another one the words before its first option; of a path the folder (`src/**`); of an
     address the host. What one rule cannot say is said by several, all of which are needed.
     """
-    found = []
-    for action in actions:
-        known = list(choices(call, action, workspace))
-        if not known:
-            return ()
-        found.append(known[-1] if _only_reads(action) else known[:2][-1])
-    return _joined(found)
+    found = [(each, list(choices(call, each, workspace))) for each in actions]
+    if not all(known for _, known in found):
+        return ()
+    return _joined(known[-1] if _only_reads(each) else known[:2][-1] for each, known in found)
+
+
+def widest(call: ToolCall, actions: Iterable[Action], workspace: str | None = None) -> tuple[Conditions, ...]:
+    """Return the keys of the widest rules for calls like this one, such as all of a sub-command (`git add *`)."""
+    found = [list(choices(call, each, workspace)) for each in actions]
+    return _joined(known[-1] for known in found) if all(found) else ()
 
 
 def choices(call: ToolCall, action: Action, workspace: str | None = None) -> Iterator[Conditions]:
@@ -43,7 +47,7 @@ def choices(call: ToolCall, action: Action, workspace: str | None = None) -> Ite
         case Run():
             yield from ({"when": {"command": [each]}} for each in command_choices(action))
         case Touch() if is_one_tool(call.tool):
-            for each in path_choices(action, workspace):
+            for each in _path_choices(action, workspace):
                 yield {"tools": [call.tool], "when": {"path": [each], "access": [action.access.value]}}
         case Connect(host=str() as host, is_certain=True) if is_one_tool(call.tool):
             yield {"tools": [call.tool], "when": {"host": [host if action.scheme == "https" else action.text]}}
@@ -54,14 +58,17 @@ def choices(call: ToolCall, action: Action, workspace: str | None = None) -> Ite
 def command_choices(run: Run) -> Iterator[str]:
     """Yield patterns for a command: all its words, then fewer of those before its first option, and any arguments.
 
-    Of a program that changes what its arguments name, such as `rm`, only all its words; the name of a program alone
-    only where the program only reads, or runs code of the workspace, and has no sub-commands.
+    Of a program that changes what its arguments name, such as `rm`, and of one that runs another, such as `sudo`, only
+    all its words; the name of a program alone only where the program only reads, or runs code of the workspace, and has
+    no sub-commands.
     """
     plain = _leading(run)
     if len(plain) == len(run.words):
         yield " ".join(plain)
-    known = catalogue().get(program_of(run.words)) if plain else None
-    if not plain or (known is not None and known.runs_nothing and known.never):
+    if not plain or wrapper_of(program_of(run.words)) is not None:
+        return
+    known = catalogue().get(program_of(run.words))
+    if known is not None and known.runs_nothing and known.never:
         return
     named = [plain[0], *itertools.takewhile(_WORD.fullmatch, plain[1:])]
     yield from (" ".join(named[:end]) + " *" for end in range(len(named), 1, -1))
@@ -72,7 +79,7 @@ def command_choices(run: Run) -> Iterator[str]:
 def _leading(run: Run) -> list[str]:
     """Return the words of a command up to the first that a pattern could not name as it is."""
     known = itertools.takewhile(lambda word: not (word.is_open or word.is_glob or word.is_home), run.words)
-    return list(itertools.takewhile(is_plain, (word.text for word in known)))
+    return list(itertools.takewhile(_is_plain, (word.text for word in known)))
 
 
 def _has_one_use(known: Entry, run: Run) -> bool:
@@ -87,7 +94,7 @@ def _only_reads(action: Action) -> bool:
     return action.doubt is None or (known is not None and not known.looks.isdisjoint(action.argv[1:2]))
 
 
-def path_choices(touch: Touch, workspace: str | None) -> Iterator[str]:
+def _path_choices(touch: Touch, workspace: str | None) -> Iterator[str]:
     """Yield patterns for a path in the workspace: the path, its folder, and the folders above, but not the workspace.
 
     None for a path that is not certain, or lies elsewhere.
@@ -96,7 +103,7 @@ def path_choices(touch: Touch, workspace: str | None) -> Iterator[str]:
     if workspace is None or not place.is_certain or len(place.names) != 1:
         return
     name = relpath(place.names[0], workspace)
-    if name.startswith("..") or name == "." or not is_plain(name):
+    if name.startswith("..") or name == "." or not _is_plain(name):
         return
     if not place.is_tree:
         yield name
@@ -111,7 +118,7 @@ def is_one_tool(name: str) -> bool:
     return not (name.startswith("@") or "*" in name or "?" in name)
 
 
-def is_plain(text: str) -> bool:
+def _is_plain(text: str) -> bool:
     """Return whether a pattern means a text when it is written as it is."""
     return _PLAIN.fullmatch(text) is not None
 

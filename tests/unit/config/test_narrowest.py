@@ -3,7 +3,7 @@
 import pytest
 
 from permitry.config.load import load_policy, load_rules
-from permitry.config.narrowest import choices, narrowest
+from permitry.config.narrowest import choices, narrowest, widest
 from permitry.core.action import Access, Action, Connect, Place, Touch
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -37,6 +37,7 @@ def _bash(command: str) -> ToolCall:
         ("rm -rf build", ["rm -rf build"]),
         ("rm build", ["rm build"]),
         ("deploy", ["deploy"]),
+        ("sudo deploy now", ["sudo deploy now", "deploy now *"]),
         ("cargo test && cargo test -q && ls", ["cargo test *", "ls *"]),
     ],
 )
@@ -53,6 +54,17 @@ def test_what_cannot_be_named_has_no_pattern(command: str) -> None:
     patterns = [list(choices(call, each, "/w")) for each in _actions(call)]
     assert command.startswith(("git", "echo")) or [] in patterns
     assert [] not in patterns or narrowest(call, _actions(call), "/w") == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "patterns"),
+    [("git add a && ls -l", ["git add *", "ls *"]), ("rm a", ["rm a"]), ("git push origin main", ["git push *"])],
+)
+def test_the_widest_is_all_of_a_sub_command(command: str, patterns: list[str]) -> None:
+    """Of what changes the files it names no wider than the narrowest; nothing where an action has no pattern."""
+    call = _bash(command)
+    assert widest(call, _actions(call), "/w") == ({"when": {"command": patterns}},)
+    assert widest(call, _actions(_bash("echo 'a b'; rm *.txt")), "/w") == ()
 
 
 def test_choices_go_from_narrow_to_wide() -> None:
