@@ -4,11 +4,16 @@ A store is named as the one of a record: the path of a file of SQLite, or the ad
 already is used as it is. Each access waits at most `patience` seconds for others.
 """
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from permitry.audit.record import user_name
+import attrs
+
+from permitry.audit.record import user_name, utc_now
 from permitry.audit.redaction import redacted
+from permitry.confirm.clock import Moment
+from permitry.confirm.grants import Grant
 from permitry.confirm.stored import QuestionStore
 from permitry.confirm.stored_ledger import StoredLedger
 from permitry.granted import Grants
@@ -19,7 +24,37 @@ from permitry.store.leases import Counters
 from permitry.store.questions import StoredQuestions
 from permitry.store.store import Store
 
-__all__ = ["counters_at", "grants_at", "ledger_at", "questions_at"]
+__all__ = ["RecordedGrants", "counters_at", "grants_at", "ledger_at", "questions_at"]
+
+_MEANT = ("digest", "agent", "principal", "reason", "uses_left")
+
+
+@attrs.frozen
+class RecordedGrants:
+    """Grants as a human gives and revokes them: the record of the same store says so. All raise `StoreError`."""
+
+    store: Store
+
+    def give(self, grant: Grant) -> None:
+        """Let a grant count from now on, which is recorded first; forget those that do not count any more."""
+        meant = {name: value for name in _MEANT if (value := getattr(grant, name)) not in (None, "")}
+        until = {} if grant.deadline is None else {"seconds": round(Moment.now().until(grant.deadline), 3)}
+        session = {} if grant.session is None else {"for_session": grant.session}
+        self._record("granted", grant.id, grant.granted_by, permits=grant.rule, **meant, **session, **until)
+        kept = StoredGrants(self.store)
+        kept.sweep(Moment.now())
+        kept.add(grant.row())
+
+    def revoke(self, name: str, by: str) -> bool:
+        """Let a grant count no more, once, which is recorded afterwards."""
+        is_first = StoredGrants(self.store).revoke(name, Moment.now())
+        if is_first:
+            self._record("revoked", name, by)
+        return is_first
+
+    def _record(self, event: str, name: str, by: str, **details: object) -> None:
+        body = {"at": utc_now(), "event": event, "grant": name, "by": by, **redacted(details)}
+        self.store.append(json.dumps(body))
 
 
 def questions_at(store: str | Path | Store, *, patience: float = 10.0) -> QuestionStore:

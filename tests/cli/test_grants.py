@@ -125,6 +125,22 @@ def test_grants_are_listed_shown_and_revoked(path: Path, typed: Callable[[str], 
     assert "revoked" in capsys.readouterr().out
 
 
+def test_the_record_says_who_granted_and_revoked(path: Path, typed: Callable[[str], None], capsys: Out) -> None:
+    """Also after the grant is forgotten."""
+    typed("y")
+    assert main(["grants", "add", "--tool", "write_file", "--uses", "2"]) == 0
+    (grant,) = granted(path)
+    assert main(["grants", "revoke", grant.id]) == 0
+    assert main(["grants", "add", "--tool", "read_file"]) == 0
+    capsys.readouterr()
+    assert main(["audit", "query", "--grant", grant.id, "--by", grant.granted_by, "--json"]) == 0
+    given, revoked = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (given["event"], given["permits"], given["uses_left"]) == ("granted", 'tools = ["write_file"]', 2)
+    assert (revoked["event"], revoked["by"]) == ("revoked", grant.granted_by)
+    assert main(["audit", "tail"]) == 0
+    assert 'granted              {"grant":' in capsys.readouterr().out
+
+
 def test_what_does_not_count_is_swept_with_the_next_one(path: Path, typed: Callable[[str], None]) -> None:
     """So that a store does not grow."""
     typed("y")

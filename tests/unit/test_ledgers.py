@@ -3,20 +3,25 @@
 import contextlib
 import json
 import time
+from collections.abc import Iterator
+from unittest.mock import Mock
 
+import attrs
 import pytest
 from tests.unit.confirm.stored_calls import CALL, YES, asked, closed, fresh, only, respond
 
 from permitry.audit.record import user_name
+from permitry.confirm.clock import Moment
 from permitry.confirm.grants import Grant
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import answer_to
 from permitry.core.shared import Limit
-from permitry.errors import LedgerError
-from permitry.ledgers import counters_at, grants_at, ledger_at, questions_at
+from permitry.errors import LedgerError, StoreError
+from permitry.ledgers import RecordedGrants, counters_at, grants_at, ledger_at, questions_at
 from permitry.outcome import Permit, Refusal
 from permitry.records import recorder_at, store_at
 from permitry.session import Session
+from permitry.store.store import Store
 
 
 @pytest.mark.parametrize("words", ["", "use b, password=hunter22"])
@@ -47,6 +52,40 @@ def test_grants_are_in_the_same_store(address: str) -> None:
     grants_at(address).store.add(Grant('tools = ["write"]', digest=CALL.digest, principal="ann").row())
     other = Session(id="s2")
     assert isinstance(fresh(address, session=other, grants=grants_at(address, principal="ann")).check(CALL), Permit)
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[Store]:
+    """Return an open store."""
+    with contextlib.closing(store_at(address)) as store:
+        yield store
+
+
+def test_who_grants_and_revokes_is_recorded(store: Store) -> None:
+    """With what is granted, for whom and how long, without secrets: a grant that has ended is forgotten."""
+    meant = Grant(
+        'when.command = ["x --password=hunter22"]', agent="main", session="s1", reason="now", granted_by="ann"
+    )
+    RecordedGrants(store).give(attrs.evolve(meant, uses_left=2, deadline=Moment.now().after(60.0)))
+    assert [RecordedGrants(store).revoke(meant.id, "bob") for _ in range(2)] == [True, False]
+    given, revoked = (json.loads(each.body) for each in store.records())
+    for body in (given, revoked):
+        assert body.pop("at").endswith("+00:00")
+    assert 59.0 < given.pop("seconds") <= 60.0
+    assert given == {
+        "event": "granted", "grant": meant.id, "by": "ann", "permits": 'when.command = ["x --password=[redacted]"]',
+        "agent": "main", "for_session": "s1", "reason": "now", "uses_left": 2,
+    }  # fmt: skip
+    assert revoked == {"event": "revoked", "grant": meant.id, "by": "bob"}
+
+
+def test_a_grant_that_cannot_be_recorded_does_not_count(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing else is forgotten."""
+    RecordedGrants(store).give(Grant('tools = ["read"]', uses_left=0))
+    monkeypatch.setattr(type(store), "append", Mock(side_effect=StoreError("full")))
+    with pytest.raises(StoreError):
+        RecordedGrants(store).give(Grant('tools = ["write"]'))
+    assert [row["rule"] for row in grants_at(store).store.all()] == ['tools = ["read"]']
 
 
 def test_a_host_with_a_deadline_waits_no_longer_for_others(address: str) -> None:

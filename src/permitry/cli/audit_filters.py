@@ -36,7 +36,7 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
         add(f"--{name}", metavar=name.upper(), help=f"only with this {name}")
     add("--policy", metavar="VERSION", help="only what was decided by this version of the policy")
     add("--answer", choices=tuple(_ANSWERS), help="only answers to questions, of this kind")
-    add("--grant", nargs="?", const="", metavar="ID", help="only what this grant, or any, has let run")
+    add("--grant", nargs="?", const="", metavar="ID", help="only what this grant, or any, has let run, and who gave it")
     add("--unasked", action="store_true", help="only runs for which no human was asked")
     for name, about in _ACTS.items():
         add(f"--{name}", metavar="PATTERN", help=f"only calls {about}")

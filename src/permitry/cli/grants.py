@@ -1,6 +1,7 @@
 """`permitry grants`: approvals that are given beforehand: list them, show one, add one, revoke one."""
 
 import argparse
+import contextlib
 import json
 import re
 import tomllib
@@ -24,7 +25,8 @@ from permitry.core.texts import one_line, visible
 from permitry.errors import PermitryError
 from permitry.granted import rule_of, text_of
 from permitry.handler import ToolHandler
-from permitry.ledgers import grants_at, questions_at
+from permitry.ledgers import RecordedGrants, grants_at, questions_at
+from permitry.records import store_at
 
 __all__ = ["configure", "too_wide"]
 
@@ -88,8 +90,10 @@ def _show(options: argparse.Namespace) -> ExitCode:
 
 
 def _revoke(options: argparse.Namespace) -> ExitCode:
-    store = _grants(options)
-    if not store.revoke(_found(store, options.id).id, Moment.now()):
+    name = _found(_grants(options), options.id).id
+    with contextlib.closing(store_at(store_from(options))) as store:
+        is_first = RecordedGrants(store).revoke(name, user_name())
+    if not is_first:
         raise PermitryError(f"the grant `{one_line(options.id)}` was revoked before")
     print("revoked")
     return ExitCode.OK
@@ -110,9 +114,8 @@ def _add(options: argparse.Namespace) -> ExitCode:
     if input("Grant this? [y/N] ").strip().lower() not in ("y", "yes"):
         print("nothing is granted")
         return ExitCode.FAILED
-    store = grants_at(store_from(options)).store
-    store.sweep(Moment.now())
-    store.add(grant.row())
+    with contextlib.closing(store_at(store_from(options))) as store:
+        RecordedGrants(store).give(grant)
     print(f"granted: {grant.id}")
     return ExitCode.OK
 

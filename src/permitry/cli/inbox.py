@@ -16,8 +16,8 @@ from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
 from permitry.errors import PermitryError
 from permitry.hooks.waiting import ancestors
+from permitry.ledgers import RecordedGrants
 from permitry.records import store_at
-from permitry.store.grants import StoredGrants
 from permitry.store.questions import StoredQuestions
 
 __all__ = ["configure"]
@@ -53,7 +53,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     address = Address.parse(options.listen, options.behind_proxy)
     database = store_at(existing_store(options))
     above = functools.partial(ancestors, os.getpid())
-    stored = StoreInbox(StoredQuestions(database), _explained, above, StoredGrants(database))
+    stored = StoreInbox(StoredQuestions(database), _explained, above, RecordedGrants(database))
     app = InboxApp(stored, address.site, record_to_read(options))
     for user, token in [] if options.tokens is None else read_tokens(options.tokens):
         app.access.add_token(token, user)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 import attrs
 
 from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant, GrantStore
+from permitry.confirm.grants import Grant
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to
 from permitry.core.action import Run, Unknown, phrase
@@ -15,6 +15,7 @@ from permitry.core.explanation import ActionTrace, Explanation
 from permitry.errors import LedgerError
 from permitry.granted import rule_of
 from permitry.inbox.questions import Node, Shown
+from permitry.ledgers import RecordedGrants
 
 __all__ = ["StoreInbox", "tree_of"]
 
@@ -33,7 +34,7 @@ class StoreInbox:
     store: QuestionStore
     explain: Callable[[ToolCall], Explanation]
     above: Callable[[], Iterable[int]] = _none
-    grants: GrantStore | None = None
+    grants: RecordedGrants | None = None
 
     def open(self) -> list[Shown]:
         """Return the questions that can be answered, oldest first; one that is damaged is left out."""
@@ -92,8 +93,7 @@ class StoreInbox:
             made_at=now.wall, deadline=now.after(seconds),
         )  # fmt: skip
         rule_of(grant)
-        self.grants.sweep(now)
-        self.grants.add(grant.row())
+        self.grants.give(grant)
 
     def _read(self, row: object) -> StoredQuestion | None:
         try:

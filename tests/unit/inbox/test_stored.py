@@ -21,7 +21,7 @@ from permitry.errors import LedgerError
 from permitry.guard import Guard
 from permitry.inbox.questions import Node
 from permitry.inbox.stored import StoreInbox, tree_of
-from permitry.ledgers import grants_at, ledger_at, questions_at
+from permitry.ledgers import RecordedGrants, grants_at, ledger_at, questions_at
 from permitry.outcome import Ask, Permit, Ready
 from permitry.session import Session
 from permitry.store.grants import StoredGrants
@@ -189,7 +189,7 @@ def test_a_command_is_shown_as_a_tree() -> None:
 @pytest.fixture
 def granting(inbox: StoreInbox, path: Path) -> StoreInbox:
     """Return the inbox of a store that keeps grants."""
-    return StoreInbox(inbox.store, explain, grants=StoredGrants(SqliteStore(path)))
+    return StoreInbox(inbox.store, explain, grants=RecordedGrants(SqliteStore(path)))
 
 
 def test_the_very_call_is_permitted_in_its_session(granting: StoreInbox, path: Path) -> None:
@@ -221,7 +221,7 @@ def test_only_the_one_who_has_approved_grants(granting: StoreInbox, response: To
         with pytest.raises(LedgerError):
             granting.grant(name, 60.0, by)
     assert granting.grants is not None
-    assert granting.grants.all() == []
+    assert StoredGrants(granting.grants.store).all() == []
 
 
 def test_another_one_grants_nothing(granting: StoreInbox, inbox: StoreInbox) -> None:
