@@ -28,6 +28,7 @@ _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
 _OLDEST = (3, 31)
 _PAUSE = 0.0005, 0.003
 _ADD = "INSERT INTO record (number, body, hash) VALUES (?, ?, ?)"
+_FORM = frozenset(each for statements in MIGRATIONS for each in statements if each.startswith("CREATE "))
 
 # SQLite must not close, in a forked process, what the parent has open.
 _NOT_OURS: list[sqlite3.Connection] = []
@@ -40,8 +41,8 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     Missing folders are made. A call waits at most `patience` seconds for others, of this process and of others
     together, and then for the disk.
 
-    Raises: `StoreError` when the file cannot be opened, is none of SQLite, or is of a newer permitry, and where all
-    users can write to its folder.
+    Raises: `StoreError` when the file cannot be opened, is none of SQLite, is of a newer permitry, or has tables or
+    triggers of another's making, and where all users can write to its folder.
     """
 
     path: Path = attrs.field(converter=Path)
@@ -68,6 +69,13 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     def _add(self, connection: sqlite3.Connection, records: Sequence[Linked]) -> None:
         connection.executemany(_ADD, map(attrs.astuple, records))
         self._run(connection, "UPDATE chain SET number = ?, hash = ?", (records[-1].number, records[-1].hash))
+
+    def _chain(self, connection: sqlite3.Connection) -> Iterator[Linked]:
+        yield from super()._chain(connection)
+        # An index that leaves out a record hides it from those who ask by what is in it.
+        ((found,),) = connection.execute("PRAGMA integrity_check(1)")
+        if found != "ok":
+            raise StoreError(f"the store `{self.path}` is damaged: {found}")
 
     # Other tables -------------------------------------------------------------------------------------------------
 
@@ -183,10 +191,21 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
             for statement in statements:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {number}")
+        self._check_form(connection)
         connection.execute("COMMIT")
         # From here on `_begin` waits.
         connection.execute("PRAGMA busy_timeout = 0")
         return connection
+
+    def _check_form(self, connection: sqlite3.Connection) -> None:
+        """Raise where a table is not as permitry makes it, or something changes what is written to one.
+
+        INVARIANT: records are found by columns that say what their text says; the chain covers the text alone.
+        """
+        found = connection.execute("SELECT type, sql FROM sqlite_master").fetchall()
+        if not {sql for _, sql in found} >= _FORM or any(kind == "trigger" for kind, _ in found):
+            connection.close()
+            raise StoreError(f"the tables of the store `{self.path}` are not as permitry makes them")
 
     def _new_connection(self) -> sqlite3.Connection:
         return sqlite3.connect(

@@ -118,6 +118,45 @@ def test_a_store_of_a_newer_permitry_is_not_touched(store: SqliteStore) -> None:
         SqliteStore(store.path)
 
 
+_SCHEMA = "UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE name LIKE 'record%'"
+
+
+def rewrite(path: Path, old: str, new: str) -> None:
+    """Change what the file says of its tables, and nothing in them."""
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(_SCHEMA, (old, new))
+    connection.close()
+
+
+def test_what_a_record_is_found_by_cannot_be_made_up(store: SqliteStore) -> None:
+    """Each record is as it was written, and one is not found by its tool."""
+    store.close()
+    rewrite(store.path, "json_extract(body, '$.tool')", "iif(number = 3, 'x', json_extract(body, '$.tool'))")
+    with pytest.raises(StoreError, match="not as permitry makes them"):
+        SqliteStore(store.path)
+
+
+def test_a_trigger_is_none_of_ours(store: SqliteStore) -> None:
+    """It could approve what is asked, or make a grant."""
+    store.close()
+    change(store.path, "CREATE TRIGGER t AFTER INSERT ON question BEGIN UPDATE question SET answer = 'yes'; END")
+    with pytest.raises(StoreError, match="not as permitry makes them"):
+        SqliteStore(store.path)
+
+
+def test_an_index_that_leaves_out_records_is_found(store: SqliteStore) -> None:
+    """What is asked for by the id of a call is looked up there."""
+    store.close()
+    rewrite(store.path, "record (call_id)", "record (tool)")
+    change(store.path, "REINDEX")
+    rewrite(store.path, "record (tool)", "record (call_id)")
+    store = SqliteStore(store.path)
+    with pytest.raises(StoreError, match="is damaged"):
+        store.verify()
+    store.close()
+
+
 def test_a_damaged_file_is_said(store: SqliteStore) -> None:
     """And nothing is taken for kept."""
     store.close()
