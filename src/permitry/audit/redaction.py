@@ -10,16 +10,22 @@ from typing import Any
 
 import attrs
 
-__all__ = ["REDACTED", "redacted", "redacted_text"]
+__all__ = ["DOUBTFUL", "REDACTED", "redacted", "redacted_text"]
 
 REDACTED = "[redacted]"
+DOUBTFUL = "[redacted; may run commands]"
+"""In place of what would be more than a secret where a shell reads it."""
+
+# Quotes do not help: which ones are open where a secret begins is not known.
+_BEGINNING = "[redacted"
+_RUNS = re.compile(r"[&|<>`]|\$\(|;(?!\s?[\w.-]+=[^\s;]*(?:;|$))|\n(?![\w+/=-]*(?:\n|$))")
 
 _NAME = r"pass(?:word|wd|phrase|code)|pwd|secret|token|credential|(?:api|access|account|private|secret|signing)[_-]?key"
 _IS_SECRET = re.compile(rf"(?:^|[^a-z])(?:{_NAME}|authorization|cookie)s?(?:$|[^a-z])", re.IGNORECASE)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-_VALUE = r"""(?!\[redacted\])(?:\\?"[^"\n]*"?|\\?'[^'\n]*'?|[^\s"'&;\\][^\s"'&;]*)"""
+_VALUE = r"""(?!\[redacted)(?:\\?"[^"\n]*"?|\\?'[^'\n]*'?|[^\s"'&;\\][^\s"'&;]*)"""
 _IS = r"""\\?["']?\s{0,9}[:=]\s{0,9}"""
 
 
@@ -37,7 +43,14 @@ class _Form:
 
     def without(self, text: str) -> str:
         """Return a text without its secrets of this form."""
-        return self.pattern.sub(lambda match: f"{match[1]}{REDACTED}", text)
+        return self.pattern.sub(_shown, text)
+
+
+def _shown(match: re.Match[str]) -> str:
+    secret = match[0][len(match[1]) :]
+    if secret.startswith(_BEGINNING):
+        return match[0]
+    return f"{match[1]}{DOUBTFUL if _RUNS.search(secret) else REDACTED}"
 
 
 # What is repeated without a bound comes after characters of the form's own, or cannot start again in the middle of

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permitry.audit.record import JsonlRecorder
-from permitry.audit.redaction import REDACTED, redacted, redacted_text
+from permitry.audit.redaction import DOUBTFUL, REDACTED, redacted, redacted_text
 from permitry.core.call import ToolCall
 
 CANARY = "Canary7Canary7Canary7Canary7"
@@ -35,8 +35,36 @@ def test_no_secret_stays(text: str) -> None:
     for whole in (text, f"cd a && {text}", f"{text} || true", f"first\n{text}\nlast"):
         left = redacted_text(whole)
         assert CANARY.lower() not in left.lower()
-        assert REDACTED in left
+        assert REDACTED in left or DOUBTFUL in left
         assert redacted_text(left) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "echo cookie: ; rm -rf src", "echo cookie: a=b; rm -rf src", 'echo token="$(rm -rf src)"', "echo token=a|sh",
+        "echo --token `rm${IFS}src`",
+        "echo 'token=\"'; rm -rf src; echo '\"'", 'echo "a token="; rm -rf src; echo "b"',
+        'echo token=\\"; rm -rf src; echo \\"',
+        "echo token=x>src", "echo -----BEGIN PRIVATE KEY-----\nrm -rf src",
+        "curl x://a:`rm${IFS}b`@c",
+    ],
+)  # fmt: skip
+def test_what_hides_a_command_says_so(text: str) -> None:
+    """Who reads the record, or answers a question without its secrets, must not take it for a secret alone."""
+    left = redacted_text(text)
+    assert DOUBTFUL in left or "rm" in left
+    assert redacted_text(left) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["password=a", "export TOKEN='a b'", "Cookie: a=1; session=b", "Cookie: a=1; b=2; c=",
+     "-----BEGIN PRIVATE KEY-----\nab/+\nab==\n"],
+)  # fmt: skip
+def test_a_secret_alone_is_not_doubtful(text: str) -> None:
+    """Or a reader would learn to look past it."""
+    assert REDACTED in redacted_text(text)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from permitry.audit.redaction import redacted
 from permitry.errors import ConfigError
 from permitry.replay.acting import Acting, workspaces_in
 
@@ -42,6 +43,13 @@ def test_a_command_is_known_by_the_paths_it_touches(command: str, *, is_asked_fo
 def test_what_changes_a_path_is_known(command: str, *, is_asked_for: bool) -> None:
     """Reading it is something else; what a program does that is not known may change it."""
     assert _holds("run_shell", {"command": command}, "changing", "src/**") is is_asked_for
+
+
+def test_what_may_be_hidden_counts() -> None:
+    """Where more than a secret was left out of the record."""
+    kept = redacted({"command": "echo cookie: ; rm src/a.py", "token": "x"})
+    assert _holds("run_shell", kept, "changing", "src/**")
+    assert not _holds("run_shell", redacted({"command": "echo cookie: a=b"}), "changing", "src/**")
 
 
 def test_tools_of_hosts_are_known() -> None:
