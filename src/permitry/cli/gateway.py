@@ -14,6 +14,7 @@ import attrs
 from permitry.audit.record import user_name
 from permitry.audit.stored import StoredRecorder
 from permitry.cli.inputs import add_rules_option, origins_from, refuse_list, tell
+from permitry.cli.logs import show_logs
 from permitry.cli.main import ExitCode
 from permitry.cli.renewal import Renewal
 from permitry.cli.stores import STORE, record_from, store_from
@@ -85,6 +86,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     """Serve until the client leaves, or the process is ended."""
     import asyncio
 
+    show_logs()
     # It logs each line that is not of the protocol, such as what `npx` says at first, each with a traceback.
     logging.getLogger("mcp.client.stdio").addFilter(_without_traceback)
     try:

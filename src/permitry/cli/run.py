@@ -18,6 +18,7 @@ from permitry.cli.always import Always
 from permitry.cli.guard import SessionGuard
 from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, origins_from, tell
 from permitry.cli.live import LiveView
+from permitry.cli.logs import show_logs
 from permitry.cli.main import ExitCode
 from permitry.cli.renewal import Renewal, RenewingChannel
 from permitry.cli.stores import STORE, record_from, store_from
@@ -83,6 +84,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """Guard a session from its first line to its last, then print what happened."""
+    show_logs()
     reloader = PolicyReloader(lambda: origins_from(options, options.workspace), apart=_APART)
     webhook = _webhook(options)
     # The record is closed last: tools that are ended with the toolset are on it.
