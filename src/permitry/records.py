@@ -159,10 +159,11 @@ def _parsed(lines: Iterable[str], after: int) -> Iterator[dict[str, Any]]:
 def _record(number: int, line: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
-    except ValueError:
+    except (RecursionError, ValueError):
         record = None
     if not isinstance(record, dict):
         record = {"event": "unreadable"}
+    record.pop("number", None)
     return {"number": number, **record}
 
 

@@ -244,6 +244,17 @@ def test_a_record_is_counted(cli: Cli, record: Path | str, tmp_path: Path) -> No
     assert json.loads(out)["verdicts"] == {"block": 1}
 
 
+def test_stats_of_a_hostile_record_steer_no_terminal(cli: Cli, tmp_path: Path) -> None:
+    """Nor are they read as markup."""
+    record = tmp_path / "audit.jsonl"
+    record.write_text(
+        json.dumps({"event": "decided", "verdict": "[/]\x1b[2J", "tool": "\x1b[2J", "rule": "[/x]"}) + "\n"
+    )
+    code, out, _ = cli("audit", "stats", "--record", record)
+    assert (code, "\x1b" in out) == (0, False)
+    assert "[/]\\u001b[2J 1" in out
+
+
 def test_a_store_is_verified(cli: Cli, store: Path, tmp_path: Path) -> None:
     """Against its own chain, and against what was noted elsewhere before."""
     heads = tmp_path / "heads.jsonl"

@@ -94,6 +94,14 @@ def test_half_a_line_is_a_record_that_cannot_be_read(tmp_path: Path) -> None:
     assert json.dumps(events)
 
 
+def test_a_line_of_a_stranger_hides_no_other(tmp_path: Path) -> None:
+    """It is nested too deep to be read, or counts itself."""
+    path = tmp_path / "audit.jsonl"
+    path.write_text(f'{"[" * 100_000}\n{{"event": "asked", "number": [9]}}\n')
+    read = list(records_at(path, Wanted()))
+    assert [(record["number"], record["event"]) for record in read] == [(1, "unreadable"), (2, "asked")]
+
+
 def _numbers(following: Following, wanted: Wanted | None = None) -> list[int]:
     return [record["number"] for record in following.read(wanted or Wanted())]
 

@@ -48,11 +48,16 @@ def write_parquet(records: Iterable[Mapping[str, Any]], path: Path) -> int:
 def _row(record: Mapping[str, Any]) -> dict[str, object]:
     """Return a record by columns; a value of another type than its column's is part of `rest`."""
     row: dict[str, object] = {"number": record["number"]}
-    row |= {name: record[name] for name in _TEXTS if isinstance(record.get(name), str)}
+    row |= {name: _text(record[name]) for name in _TEXTS if isinstance(record.get(name), str)}
     row |= {name: record[name] for name in _FLAGS if isinstance(record.get(name), bool)}
     if isinstance(record.get("seconds"), int | float):
         row["seconds"] = float(record["seconds"])
     if "arguments" in record:
-        row["arguments"] = json.dumps(record["arguments"], ensure_ascii=False)
+        row["arguments"] = _text(json.dumps(record["arguments"], ensure_ascii=False))
     rest = {name: value for name, value in record.items() if name not in row and value is not None}
-    return row | ({"rest": json.dumps(rest, ensure_ascii=False)} if rest else {})
+    return row | ({"rest": _text(json.dumps(rest, ensure_ascii=False))} if rest else {})
+
+
+def _text(text: str) -> str:
+    """Return a text with halves of surrogate pairs, as names of files have them, spelled out as JSON does."""
+    return text.encode(errors="backslashreplace").decode()

@@ -191,7 +191,8 @@ def _stats(options: argparse.Namespace) -> ExitCode:
         return ExitCode.OK
     console = console_on(sys.stdout)
     shares = ", ".join(f"{verdict} {count:,}" for verdict, count in stats.verdicts.most_common())
-    console.print(f"{stats.calls:,} decisions in {len(stats.sessions):,} sessions{': ' + shares if shares else ''}")
+    said = f"{stats.calls:,} decisions in {len(stats.sessions):,} sessions{': ' + shares if shares else ''}"
+    console.print(one_line(said), markup=False)
     for title, columns, rows in stats.tables(_MOST):
         counts_table(console, title, columns, rows)
     if rules:

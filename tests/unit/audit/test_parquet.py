@@ -36,6 +36,16 @@ def test_each_field_is_a_column(tmp_path: Path) -> None:
     assert second == {"number": 2, "event": "finished", "ok": True, "seconds": 2.0}
 
 
+def test_halves_of_surrogate_pairs_are_spelled_out(tmp_path: Path) -> None:
+    """One name of a file in an error must not keep all records from an auditor."""
+    path = tmp_path / "a.parquet"
+    write_parquet([{"number": 1, "error": "no \udcff", "arguments": {"x": "\udcff"}, "seen": "\ud800"}], path)
+    (row,) = _read(path)
+    assert row["error"] == "no \\udcff"
+    assert json.loads(row["arguments"]) == {"x": "\udcff"}
+    assert json.loads(row["rest"]) == {"seen": "\ud800"}
+
+
 def test_many_records_are_written_in_parts(tmp_path: Path) -> None:
     """So that memory does not grow with them."""
     path = tmp_path / "a.parquet"
