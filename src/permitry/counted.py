@@ -8,7 +8,7 @@ import attrs
 from permitry.confirm.refusal import uncounted
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Phase
+from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.shared import Limit
 from permitry.core.spec import ToolSpec
@@ -16,7 +16,7 @@ from permitry.errors import StoreError
 from permitry.session import Session
 from permitry.undo.first import Asked
 
-__all__ = ["charge_anyway", "charged"]
+__all__ = ["charge_anyway", "charged", "charged_approved"]
 
 _LOG = logging.getLogger("permitry.limits")
 _TRIES = 3
@@ -51,10 +51,20 @@ def charged(
     return asked, uncounted(decision, why) if runs(decision) else decision
 
 
+def charged_approved(session: Session, asked: Asked, decision: Decision) -> Decision:
+    """Count a call that a human approved, or may approve elsewhere, and return the decision, or the block of the call.
+
+    It counts also beyond a budget that is spent, unless the rule of this budget blocks. The call was decided in the
+    context of `asked`.
+    """
+    # INVARIANT: law 1. Of calls that are approved at the same time, none goes beyond a budget that blocks.
+    return charged(session, asked, decision, lambda now: now.verdict is not Verdict.BLOCK)[1]
+
+
 def charge_anyway(
     session: Session, policy: AuthorizationPolicy, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None
 ) -> None:
-    """Count a call that a human approved, or may approve elsewhere, also beyond a budget that is spent.
+    """Count a call that may run, also beyond budgets that are spent.
 
     Raises: `StoreError` where it cannot be counted; then it must not run.
     """

@@ -18,7 +18,6 @@ from permitry.confirm.refusal import (
     changed_tool,
     too_many_questions,
     unasked,
-    uncounted,
     used_id,
 )
 from permitry.confirm.response import ToolConfirmationResponse
@@ -29,14 +28,13 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.counted import charge_anyway, charged
+from permitry.counted import charged, charged_approved
 from permitry.dispatch.authorized import Authorizations, AuthorizedCall
 from permitry.errors import (
     FullLedgerError,
     LateAnswerError,
     LedgerError,
     ReplayError,
-    StoreError,
     UnknownToolError,
     safe_str,
 )
@@ -399,10 +397,9 @@ class Guard(Questions):
         if decision.keeps and not self._is_noted(call):
             return not_recorded(call, decision)
         if approved and self.session.shared is not None:
-            try:
-                charge_anyway(self.session, self.policy, call, context, spec)
-            except StoreError as error:
-                return self._refused(call, spec, uncounted(decision, str(error)), Cause.POLICY)
+            now = charged_approved(self.session, Asked(self.policy, call, context, spec), decision)
+            if now.verdict is Verdict.BLOCK:
+                return self._refused(call, spec, now, Cause.POLICY)
         try:
             created = self._authorized(call, spec, context, is_started=is_started)
         except UnknownToolError:

@@ -136,6 +136,24 @@ def test_an_approved_call_counts_also_beyond_the_budget(share: Share) -> None:
     assert share().used(LIMIT) == 3
 
 
+@pytest.mark.parametrize("is_granted", [False, True])
+def test_an_approved_call_goes_beyond_no_budget_that_blocks(
+    share: Share, store: SqliteStore, *, is_granted: bool
+) -> None:
+    """Also where others were faster, whether it was approved by an answer or by a grant of that very call."""
+    grants = StoredGrants(store)
+    if is_granted:
+        grants.add(Grant('tools = ["search"]', digest=call().digest).row())
+    rules = load_policy(BLOCKS.replace('"allow"', '"confirm"'))
+    late = Guard(rules, Session(shared=Racing(share(), share())), grants=Grants(grants))
+    outcome = late.check(call())
+    if isinstance(outcome, Ask):
+        outcome = late.answer(outcome.id, YES)
+    assert isinstance(outcome, Refusal)
+    assert outcome.rule == "limit"
+    assert share().used(LIMIT) == 2
+
+
 def test_a_call_that_others_were_faster_than_is_decided_again(share: Share) -> None:
     """By the rule of the budget: it asks, or blocks; and what is recorded is what was decided then."""
     for rules, kind in ((ASKS, Ask), (BLOCKS, Refusal)):

@@ -19,7 +19,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.json_values import parse_json
 from permitry.core.policy import AuthorizationPolicy
-from permitry.counted import charge_anyway
+from permitry.counted import charge_anyway, charged_approved
 from permitry.errors import AuditError, CallError
 from permitry.guard import Guard
 from permitry.hooks.asking import HostLedger, HostRequests
@@ -36,6 +36,7 @@ from permitry.outcome import Ask, Permit, Refusal, Silence
 from permitry.records import record_name
 from permitry.session import Session
 from permitry.store.questions import StoredQuestions
+from permitry.undo.first import Asked
 
 __all__ = ["HOSTS", "Options", "answer", "host_named"]
 
@@ -200,7 +201,8 @@ def _answered(guard: Guard, event: Event, read: Reading, options: Options) -> Ef
     # A call without an id gets one, by which the question about it is found.
     call_id = event.call_id or f"call-{ledger.new_id()}"
     calls = [guard.call(tool, read.arguments, call_id=call_id, server=server) for server, tool in read.names]
-    call = max(calls, key=functools.partial(_strictness, guard.policy, AuthContext.from_state(guard.session)))
+    context = AuthContext.from_state(guard.session)
+    call = max(calls, key=functools.partial(_strictness, guard.policy, context))
     is_asked_by_host = event.can_ask or event.kind is Kind.PERMISSION
     if not is_asked_by_host:
         guard.ledger = ledger
@@ -218,9 +220,11 @@ def _answered(guard: Guard, event: Event, read: Reading, options: Options) -> Ef
             # INVARIANT: law 5. The host would run the call as it was.
             arguments = json.dumps(outcome.call.to_dict(), ensure_ascii=False)
             return Effect(Verb.DENY, _EDITED.format(arguments=arguments))
-    # The host asks, and what it does then is not reported: it counts as run. Any reading of its name may be the right
-    # one: each counts.
-    _count(guard, [each for each in calls if each is not call or isinstance(outcome, Ask)])
+    # The host asks, and what it does then is not reported: it counts as run.
+    if isinstance(outcome, Ask) and (refusal := _counted(guard, outcome, context)) is not None:
+        return refusal
+    # Any reading of its name may be the right one: each counts.
+    _count(guard, [each for each in calls if each is not call])
     return _said(guard, outcome, options)
 
 
@@ -256,6 +260,16 @@ def _is_granted(guard: Guard, permit: Permit) -> bool:
 
 def _asker(session: Session) -> tuple[str, str]:
     return session.id, session.agent
+
+
+def _counted(guard: Guard, ask: Ask, context: AuthContext) -> Effect | None:
+    """Count a call that the host asks about; return the block of one that would go beyond a budget by now."""
+    asked = Asked(guard.policy, ask.call, context, None)
+    decision = charged_approved(guard.session, asked, ask.decision)
+    if decision.verdict is Verdict.BLOCK:
+        return Effect(Verb.DENY, guard.notifier.blocked(ask.call.shown or ask.call.tool, decision))
+    guard.session.apply(ask.call, guard.policy.side_effects(ask.call, context))
+    return None
 
 
 def _count(guard: Guard, calls: Iterable[ToolCall | Refusal]) -> None:

@@ -1,7 +1,7 @@
 """What a human has granted counts for hooks: it runs unasked, and no more than that."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
@@ -10,11 +10,13 @@ from tests.unit.hooks.payloads import command
 from permitry.confirm.grants import Grant
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
+from permitry.core.shared import Limit
 from permitry.hooks.answering import Options, answer
 from permitry.hooks.host import Reply
 from permitry.hooks.stores import Stores
 from permitry.records import Wanted, records_at
 from permitry.store.grants import StoredGrants
+from permitry.store.leases import Counters
 from permitry.store.sqlite import SqliteStore
 
 Hook = Callable[..., Reply]
@@ -52,7 +54,7 @@ def hook(tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch) -> Hook:
 
     def ask(text: str, *, session: str = "s1", stores: Stores | None = None, host: str = "claude-code") -> Reply:
         options = Options([str(tmp_path / "rules.toml")], store=store, stores=stores or Stores())
-        payload = {**command(host, text), "session_id": session}
+        payload = {**command(host, text), "session_id": session, "sessionId": session}
         return answer(host, json.dumps(payload).encode(), options, {})
 
     return ask
@@ -83,6 +85,23 @@ def test_a_shared_budget_counts_for_all_sessions_of_hooks(hook: Hook, store: str
     assert "deny" in hook("cp a d", session="d").out
     other = Options([str(rules)], store=store.replace("s.db", "other.db"))
     assert answer("claude-code", json.dumps(command("claude-code", "cp a d")).encode(), other, {}) == Reply()
+
+
+def test_what_the_host_asks_about_goes_beyond_no_budget_that_blocks(
+    hook: Hook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two calls that are decided at once, one is asked about."""
+    limit = 'effect = "block"\nwhen.command = "touch *"\nbudget = { calls = 1, per = "1h", by = "principal" }\n'
+    (tmp_path / "rules.toml").write_text(f'{RULES}[[rule]]\nid = "few"\n{limit}')
+    charge = Counters.charge
+
+    def late(self: Counters, limits: Collection[Limit], within: Collection[Limit] = ()) -> bool:
+        monkeypatch.setattr(Counters, "charge", charge)
+        assert '"ask"' in hook("touch a", session="other", host="copilot").out
+        return charge(self, limits, within)
+
+    monkeypatch.setattr(Counters, "charge", late)
+    assert '"deny"' in hook("touch b", session="own", host="copilot").out
 
 
 def test_a_grant_lifts_no_block_and_no_question_of_a_rule(hook: Hook, store: str) -> None:
