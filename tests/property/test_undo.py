@@ -40,8 +40,9 @@ _names = st.sampled_from(("a", "b", "d", "d/x", "d/e", "d/e/f", "e", "link", "n/
 _commands = st.sampled_from(
     (
         "rm {p}", "rm -r {p}", "rm -rf {p} {q}", "unlink {p}", "rmdir {p}", "mv {p} {q}", "mv -f {p} {q}",
-        "mv -t d {p}", "cp {p} {q}", "cp -r {p} {q}", "cp -a {p} {q}", "cp -p {p} {q}", "install {p} {q}",
-        "ln {p} {q}", "ln -s {p} {q}", "ln -sf {p} {q}", "ln -f {p} {q}", "mkdir {p}", "mkdir -p {p}/n/m",
+        "mv -t d {p}", "cp {p} {q}", "cp -r {p} {q}", "cp -a {p} {q}", "cp -p {p} {q}", "cp -l {p} {q}",
+        "cp -al {p} {q}", "install {p} {q}", "ln {p} {q}", "ln -s {p} {q}", "ln -sf {p} {q}", "ln -f {p} {q}",
+        "mkdir {p}", "mkdir -p {p}/n/m",
         "touch {p}", "touch -r {p} {q}", "echo two > {p}", "echo two >> {p}", "tee {p} < {q}",
         "printf x | tee {p} {q}", "sed -i s/o/0/ {p}", "truncate -s 3 {p}", "dd if={p} of={q}", "sort -o {p} {q}",
         "chmod 600 {p}", "chmod -R u=rx {p}", "chmod +x {p} {q}", "mv {p} {q} && mv {q} {p}",

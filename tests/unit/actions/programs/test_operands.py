@@ -99,6 +99,7 @@ LISTED = {
     "ln -s a b": "i:b",
     "ln -sr a b": "r:a i:b",
     "ln a b": "r:a w:a i:b",
+    "cp -l a b": "r:a w:a i:b",
     "link a b": "r:a w:a i:b",
     "cp -s a b": "i:b",
     "install -m 644 a b": "r:a i:b",
