@@ -216,7 +216,11 @@ class LineRecorder(abc.ABC):
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
         """Keep one event; when this returns, it is on the disk."""
-        self._keep(_fields(event, call, redacted(details)))
+        kept = redacted(details)
+        if "source" in details:
+            # It is from the rule files, not from the call, and `secrets:7` has the form of a secret.
+            kept["source"] = details["source"]
+        self._keep(_fields(event, call, kept))
 
     def begin(self, **details: object) -> None:
         """Keep an event `session` that says under which circumstances the next ones come about.

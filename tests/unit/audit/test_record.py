@@ -49,6 +49,15 @@ def test_a_decision_is_recorded_in_full() -> None:
     }
 
 
+def test_the_place_of_a_rule_is_kept(path: Path) -> None:
+    """The line of a rule in `permitry:secrets` has the form of a secret, and is none: an auditor needs it."""
+    recorder = JsonlRecorder(str(path))
+    recorder.record("decided", _CALL, source="permitry:secrets:7", reason="token: abc")
+    recorder.close()
+    (line,) = _lines(path)
+    assert (line["source"], line["reason"]) == ("permitry:secrets:7", "token: [redacted]")
+
+
 def test_memory_keeps_events_in_order() -> None:
     """Each event names its call by id, tool and digest, and carries its details."""
     recorder = MemoryRecorder()
