@@ -109,6 +109,7 @@ def test_records_are_asked_for(cli: Cli, record: Path | str) -> None:
     assert (code, out.count("\n")) == (0, 1)
     for words in (("--tool", "other"), ("--until", "2020-01-01"), ("--since", "2100-01-01T10:00+02:00")):
         assert cli("audit", "query", "--record", record, *words)[:2] == (1, "")
+    assert cli("audit", "query", "--store", record, "--verdict", "block")[0] == 0
     code, _, err = cli("audit", "query", "--record", record, "--since", "5 days")
     assert (code, "not a time" in err) == (4, True)
 

@@ -2,10 +2,12 @@
 
 import argparse
 import datetime as dt
+import re
+from pathlib import Path
 
 import pytest
 
-from permitry.cli.audit_filters import moment
+from permitry.cli.audit_filters import add_filters, moment
 
 
 @pytest.mark.parametrize(
@@ -33,3 +35,22 @@ def test_other_texts_are_no_time(text: str) -> None:
     """With how to write one."""
     with pytest.raises(argparse.ArgumentTypeError, match="not a time"):
         moment(text)
+
+
+@pytest.mark.parametrize(("option", "value"), [("--verdict", "deny"), ("--event", "asekd"), ("--outcome", "blocked")])
+def test_a_misspelt_value_is_no_empty_answer(option: str, value: str) -> None:
+    """An auditor who looks for `deny` must not read from an empty answer that no call was blocked."""
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    add_filters(parser)
+    with pytest.raises(argparse.ArgumentError, match=f"'{value}' .choose from"):
+        parser.parse_args([option, value])
+
+
+def test_all_events_can_be_asked_for() -> None:
+    """Those that the page about the record lists."""
+    page = Path(__file__).parents[2] / "docs/reference/record.md"
+    table = page.read_text(encoding="utf-8").partition("## Events")[2].partition("\n## ")[0]
+    parser = argparse.ArgumentParser()
+    add_filters(parser)
+    for event in re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE):
+        assert parser.parse_args(["--event", event]).event == event

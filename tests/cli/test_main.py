@@ -89,6 +89,13 @@ def test_without_words_the_help_is_printed(cli: Callable[..., Outcome]) -> None:
         (("run", "--ruls=x"), "permitry run: there is no option `--ruls=x`; did you mean `--rules`?"),
         (("corpus", "list", "--jsn"), "permitry corpus: there is no option `--jsn`; did you mean `--json`?"),
         (("check", "--zzz"), "permitry check: there is no option `--zzz`"),
+        (("lint", "a.toml"), "permitry lint: `a.toml` is one word too many; rules are named with --rules a.toml"),
+        (
+            ("check", "--command", "ls", "permitry:base"),
+            "permitry check: `permitry:base` is one word too many; rules are named with --rules permitry:base",
+        ),
+        (("run", "a.jsonl", "b.jsonl"), "permitry run: `b.jsonl` is one word too many"),
+        (("schema", "rules", "a.toml"), "permitry schema: `a.toml` is one word too many"),
     ],
 )
 def test_a_misspelt_word_is_named_with_the_nearest_one(

@@ -19,7 +19,7 @@ from permitry.cli.audit_filters import add_filters, moment, records_from
 from permitry.cli.inputs import rules_from
 from permitry.cli.main import ExitCode
 from permitry.cli.render import console_on
-from permitry.cli.stores import record_to_read
+from permitry.cli.stores import STORE, record_to_read
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.texts import one_line, shortened, visible
 from permitry.errors import AuditError, PermitryError
@@ -58,7 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ):
         command = commands.add_parser(name, allow_abbrev=False, help=summary, description=summary)
         add = command.add_argument
-        add("--record", metavar="FILE", help="the record; default: permitry.db in your state folder")
+        record = f"a file of lines, or the store that has the record, {STORE}"
+        add("--record", "--store", dest="record", metavar="RECORD", help=record)
         add("--json", action="store_true", help="print one JSON object a line, and nothing else")
         command.set_defaults(execute=execute)
         match name:

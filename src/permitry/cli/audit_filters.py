@@ -11,11 +11,22 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from permitry.core.decision import Verdict
+from permitry.dispatch.telemetry import Outcome
 from permitry.records import Wanted, records_at
 
 __all__ = ["add_filters", "moment", "records_from"]
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_KNOWN = {
+    "verdict": [each.value for each in Verdict],
+    "event": [
+        "decided", "asked", "interrupted", "answered", "kept", "started", "finished", "undone",
+        "session", "pruned", "reloaded",
+    ],
+    "outcome": [each.value for each in Outcome],
+}  # fmt: skip
+"""The values of a field, where no others are recorded: a misspelt one would find nothing, and look like an answer."""
 _FILTERS = ("tool", "rule", "verdict", "event", "session", "agent", "outcome", "by")
 _ACTS = {
     "path": "that may touch such a path, as in a rule: 'src/**'",
@@ -33,7 +44,9 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which records are asked for."""
     add = parser.add_argument
     for name in _FILTERS:
-        add(f"--{name}", metavar=name.upper(), help=f"only with this {name}")
+        known = _KNOWN.get(name)
+        values = f": {', '.join(known)}" if known else ""
+        add(f"--{name}", choices=known, metavar=name.upper(), help=f"only with this {name}{values}")
     add("--policy", metavar="VERSION", help="only what was decided by this version of the policy")
     add("--answer", choices=tuple(_ANSWERS), help="only answers to questions, of this kind")
     add("--grant", nargs="?", const="", metavar="ID", help="only what this grant, or any, has let run, and who gave it")

@@ -150,10 +150,19 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
         # The others need not be known to read the words of one: starting up is what a short check costs most.
         alone = _configured(words[0], _Parser(prog=f"permitry {words[0]}", **_about(words[0])))
         _refuse_unknown(alone, words[1:])
-        return alone.parse_args(words[1:])
+        options, more = alone.parse_known_args(words[1:])
+        if more:
+            alone.error(f"`{more[0]}` is one word too many{_as_rules(alone, more[0])}")
+        return options
     if words and not words[0].startswith("-"):
         _parser().error(f"there is no command `{words[0]}`{_nearest(words[0], _COMMANDS)}")
     return _parser(*(word for word in words if word in _COMMANDS)).parse_args(words)
+
+
+def _as_rules(parser: argparse.ArgumentParser, word: str) -> str:
+    """Return how a rule file is named, where the word may be one."""
+    is_wanted = word.endswith(".toml") or word.startswith("permitry:")
+    return f"; rules are named with --rules {word}" if is_wanted and "--rules" in _option_names(parser) else ""
 
 
 def _option_names(parser: argparse.ArgumentParser) -> Iterator[str]:
