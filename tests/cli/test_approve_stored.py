@@ -93,7 +93,7 @@ def test_a_question_is_shown_as_a_terminal_shows_it(asked: str, guard: Guard, ty
         assert part in shown()
     assert isinstance(guard.check(CALL), Permit)
     assert main(["approve", asked]) == 4
-    assert "is not open" in capsys.readouterr().err
+    assert "is not open; `permitry approve` lists those that are" in capsys.readouterr().err
 
 
 def test_it_is_shown_where_values_came_from(guard: Guard, typed: Typed, tmp_path: Path) -> None:

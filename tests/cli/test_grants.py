@@ -99,7 +99,7 @@ def test_without_a_yes_nothing_is_granted(path: Path, typed: Callable[[str], Non
 def test_only_a_human_at_a_terminal_grants(path: Path, capsys: Out) -> None:
     """A program that the agent has started has none."""
     assert main(["grants", "add", "--command", "git add *"]) == 4
-    assert "at a terminal" in capsys.readouterr().err
+    assert "a human answers questions and makes grants: type this at a terminal" in capsys.readouterr().err
     assert not path.exists()
 
 

@@ -1,6 +1,7 @@
 """`permitry inbox`: the program, as a browser meets it."""
 
 import contextlib
+import errno
 import os
 import pty
 import re
@@ -98,7 +99,7 @@ def test_links_are_for_a_terminal(store: Path) -> None:
         (["--listen", "0.0.0.0:8710"], "--behind-proxy"),
         (["--store", "nothing.db"], "there is no store"),
         (["--user", "ann:admin"], "NAME:viewer"),
-        (["--tokens", "nothing"], "cannot read the tokens"),
+        (["--tokens", "nothing"], "cannot read the tokens in `nothing`: No such file or directory\n"),
         (["--behind-proxy", "http://a"], "TLS"),
     ],
 )
@@ -107,6 +108,19 @@ def test_what_cannot_be_is_said(words: list[str], said: str, tmp_path: Path) -> 
     result = run(*words, env={**os.environ, "XDG_STATE_HOME": str(tmp_path)}, cwd=tmp_path)
     assert result.returncode == 4
     assert said in result.stderr
+
+
+def test_a_port_that_is_taken_is_named_once(tmp_path: Path) -> None:
+    """With what is in the way, and the option that names another one."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"ann approver {'k' * 32}\n")
+    tokens.chmod(0o600)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        at = f"127.0.0.1:{server.getsockname()[1]}"
+        words = ["--listen", at, "--tokens", str(tokens)]
+        result = run(*words, env={**os.environ, "XDG_STATE_HOME": str(tmp_path)}, cwd=tmp_path)
+    said = f"permitry: cannot listen at {at}: {os.strerror(errno.EADDRINUSE)}; name another port with --listen\n"
+    assert (result.returncode, result.stderr) == (4, said)
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, cli: Any) -> None:  # noqa: ANN401 -- a fixture

@@ -1,5 +1,6 @@
 """The program as a whole: commands, options, exit codes, and what becomes of errors."""
 
+import errno
 import io
 import os
 import runpy
@@ -193,3 +194,14 @@ def test_a_short_check_loads_no_drawing() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_file_that_cannot_be_used_is_named(cli: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where no command has foreseen it, spelled out for the terminal."""
+
+    def execute(_: object) -> int:
+        raise FileNotFoundError(errno.ENOENT, "No such file", "a\x1b[2J.toml")
+
+    monkeypatch.setattr("permitry.cli.schema.execute", execute)
+    code, _, err = cli("schema")
+    assert (code, err) == (1, "permitry: `a\\u001b[2J.toml`: No such file\n")

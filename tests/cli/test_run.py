@@ -456,6 +456,8 @@ def test_a_missing_session_is_invalid_input(cli: Callable[..., Outcome], alone: 
     """A session that is not there exits with 4."""
     alone[1] = "missing.jsonl"
     assert cli(*alone) == (4, "", "permitry: cannot read `missing.jsonl`: No such file or directory\n")
+    words = ["run", "-", "--answers", "missing.jsonl"]
+    assert cli(*words) == (4, "", "permitry: cannot read the answers `missing.jsonl`: No such file or directory\n")
 
 
 def test_a_missing_workspace_is_invalid_input(cli: Callable[..., Outcome], record: Path) -> None:

@@ -47,7 +47,7 @@ def test_rules_are_suggested(cli: Cli, record: str, workspace: Path) -> None:
     assert code == 0
     assert "# removes 2 questions: `npm run build`, `npm run build -- -v`\n" in out
     assert "# riskiest other call: `npm run build --any-option anything`" in out
-    assert "2 of 2 questions that were approved would not have been asked" in err
+    assert "2 of 2 approved questions would not have been asked" in err
     assert out.count("[[rule]]") == 1
     load_rules("schema = 1\n" + out)
     _, out, _ = cli("suggest", *words, "--json")
@@ -60,17 +60,25 @@ def test_with_the_suggested_rules_nothing_is_asked(cli: Cli, record: str, worksp
     """A diff is shown first, and written only when that is asked for."""
     rules = tmp_path / "rules.toml"
     words = ["--from", record, "--workspace", workspace, "--rules"]
-    code, out, _ = cli("suggest", *words, "permitry:coding-agent", "-o", rules)
-    assert (code, rules.exists()) == (0, False)
+    code, out, err = cli("suggest", *words, "permitry:coding-agent", "-o", rules)
+    assert (code, rules.exists(), f"`{rules}` is as it was; with --write" in err) == (0, False, True)
     assert '+when.command = ["npm run build *"]' in out
     rules.write_text('schema = 1\nextends = ["permitry:coding-agent"]\n')
-    code, out, _ = cli("suggest", *words, rules, "-o", rules, "--write")
-    assert (code, '\n extends = ["permitry:coding-agent"]\n' in out) == (0, True)
+    code, out, err = cli("suggest", *words, rules, "-o", rules, "--write")
+    assert (code, '\n extends = ["permitry:coding-agent"]\n' in out, "as it was" in err) == (0, True, False)
     code, out, err = cli("suggest", *words, rules)
     assert (code, out) == (1, "")
     assert "2 questions: the rules permit the call by now" in err
     code, _, _ = cli("check", "--command", "npm run build", "--rules", rules, "--workspace", workspace)
     assert code == 0
+
+
+def test_the_folder_of_a_new_file_is_made(cli: Cli, record: str, workspace: Path, tmp_path: Path) -> None:
+    """The user's configuration folder may not be there yet."""
+    rules = tmp_path / "config/permitry/rules.toml"
+    words = ["--from", record, "--workspace", workspace, "--rules", "permitry:coding-agent", "-o", rules]
+    assert cli("suggest", *words, "--write")[0] == 0
+    load_rules([rules])
 
 
 def test_what_is_no_record_is_refused(cli: Cli, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_without_a_word_all_is_listed(cli: Cli, work: Path) -> None:
         first, second = out.splitlines()
         assert "run_shell  [kept]  2 paths" in first
         assert "rm -r build" in first
-        assert "[kept]  1 paths" in second
+        assert "[kept]  1 path  " in second
     assert work.exists()
 
 

@@ -73,7 +73,8 @@ def test_what_fails_blocks(cli: Cli, guarding: list[str], workspace: Path, recei
 @pytest.mark.parametrize(
     ("words", "secret", "why"),
     [
-        (["https://a.example"], "", "random bytes in base64"), (["http://a.example"], SECRET, "is not `https://`"),
+        (["https://a.example"], "", "in PERMITRY_WEBHOOK_SECRET, which is not set: `whsec_`"),
+        (["https://a.example"], "abc", "random bytes in base64"), (["http://a.example"], SECRET, "is not `https://`"),
         (["https://a.example", "--unattended", "block"], SECRET, "goes with"),
         (["https://a.example", "--answers", "answers.jsonl"], SECRET, "goes with"),
     ],

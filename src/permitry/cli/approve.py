@@ -66,4 +66,4 @@ def _watch(inbox: StoreInbox) -> NoReturn:
 
 def _answer(name: str, inbox: StoreInbox, given: ToolConfirmationResponse | None = None) -> None:
     if not inbox.ask(name, given):
-        raise PermitryError(f"the question `{one_line(name)}` is not open")
+        raise PermitryError(f"the question `{one_line(name)}` is not open; `permitry approve` lists those that are")

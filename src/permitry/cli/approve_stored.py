@@ -65,10 +65,13 @@ class StoreInbox:
                 tell([str(error)])
 
 
+_NO_TERMINAL = "a human answers questions and makes grants: type this at a terminal, without a pipe"
+
+
 def check_terminal() -> None:
     """Raise `PermitryError` where no human can be at a terminal."""
     if not sys.stdin.isatty():
-        raise PermitryError("a question is answered by a human at a terminal")
+        raise PermitryError(_NO_TERMINAL)
 
 
 def check_asker(above: Iterable[int]) -> None:
@@ -81,7 +84,7 @@ def check_asker(above: Iterable[int]) -> None:
 def _response(request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
     terminal = open_terminal()
     if terminal is None:
-        raise PermitryError("a question is answered by a human at a terminal")
+        raise PermitryError(_NO_TERMINAL)
     with terminal:
         return TerminalChannel(terminal, _explained, edit_in_editor).ask(request)
 

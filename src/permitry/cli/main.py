@@ -135,7 +135,10 @@ def _run(words: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.FAILED
     except OSError as error:
-        print(f"permitry: {error.strerror or error}", file=sys.stderr)
+        from permitry.core.texts import visible
+
+        place = "" if error.filename is None else f"`{visible(str(error.filename))}`: "
+        print(f"permitry: {place}{error.strerror or error}", file=sys.stderr)
         return ExitCode.FAILED
     return code
 

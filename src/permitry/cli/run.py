@@ -278,7 +278,8 @@ def _answers(name: str | None) -> AnswersChannel | None:
     try:
         return read_answers(name, Path(name).read_text(encoding="utf-8").split("\n"))
     except (OSError, UnicodeDecodeError) as error:
-        raise PermitryError(f"cannot read the answers `{name}`: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise PermitryError(f"cannot read the answers `{name}`: {why}") from error
 
 
 def _template(rules: RuleSet, name: str | None) -> Template | None:

@@ -65,8 +65,11 @@ def execute(options: argparse.Namespace) -> ExitCode:
     else:
         print(_diff(old, new, str(options.output)), end="")
     if options.write and found.suggestions:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
         replace_file(options.output, new.encode())
     tell(_summary(found, answered))
+    if options.output is not None and not options.write and found.suggestions:
+        tell([f"`{options.output}` is as it was; with --write this is added to it"])
     return ExitCode.OK if found.suggestions else ExitCode.FAILED
 
 
@@ -112,8 +115,8 @@ def _commented(each: Suggestion) -> str:
     return "".join(f"# {one_line(line)}\n" for line in lines) + each.text
 
 
-def _questions(number: int) -> str:
-    return f"{number:,} question{'' if number == 1 else 's'}"
+def _questions(number: int, kind: str = "") -> str:
+    return f"{number:,} {kind}question{'' if number == 1 else 's'}"
 
 
 def _examples(each: Suggestion) -> Iterator[str]:
@@ -138,7 +141,7 @@ def _risk(each: Suggestion) -> str:
 
 
 def _summary(found: Suggested, answered: Answered) -> Iterator[str]:
-    yield f"{found.removed:,} of {_questions(found.questions)} that were approved would not have been asked"
+    yield f"{found.removed:,} of {_questions(found.questions, 'approved ')} would not have been asked"
     if found.permitted:
         yield f"{_questions(found.permitted)}: the rules permit the call by now"
     if found.restricted:

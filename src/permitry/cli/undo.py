@@ -112,7 +112,8 @@ def _line(entry: Entry) -> str:
         what = f"undone by {entry.undone_by}"
     else:
         what = "kept" if entry.after is not None else "kept, end not known"
-    words = (f"{entry.id:>4}", at, entry.tool, f"[{what}]", f"{len(entry.before)} paths", entry.shown)
+    paths = f"{len(entry.before)} path{'' if len(entry.before) == 1 else 's'}"
+    words = (f"{entry.id:>4}", at, entry.tool, f"[{what}]", paths, entry.shown)
     return shortened(one_line("  ".join(words)), _LONGEST * 2)
 
 

@@ -19,6 +19,9 @@ def webhook_from(options: argparse.Namespace) -> WebhookChannel:
     if options.answers is not None or options.unattended not in (None, "wait"):
         raise PermitryError("--webhook asks, and goes with `--unattended wait` alone, not with another way to answer")
     secret = os.environ.pop(_SECRET, "")
+    if not secret:
+        what = "`whsec_` and then at least 24 random bytes in base64"
+        raise PermitryError(f"--webhook needs the secret of both sides in {_SECRET}, which is not set: {what}")
     try:
         return WebhookChannel(options.webhook, secret)
     except ValueError as error:

@@ -68,8 +68,10 @@ class Address:
             found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
             return socket.create_server((self.host, self.port), family=found[0][0])
         except OSError as error:
+            # Python repeats the address, after these words.
+            why = str(error.strerror).partition(" (while attempting")[0]
             at = f"{self.host}:{self.port}"
-            raise AdapterError(f"cannot listen at {at} ({error.strerror}); name another port with --listen") from error
+            raise AdapterError(f"cannot listen at {at}: {why}; name another port with --listen") from error
 
 
 def read_tokens(path: Path) -> list[tuple[User, str]]:
@@ -81,7 +83,8 @@ def read_tokens(path: Path) -> list[tuple[User, str]]:
         with open_regular(path) as (stream, status):
             lines = stream.read(_LARGEST).decode().splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise AdapterError(f"cannot read the tokens in `{path}`: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise AdapterError(f"cannot read the tokens in `{path}`: {why}") from error
     if stat.S_IMODE(status.st_mode) & 0o077:
         raise AdapterError(f"others may read the tokens in `{path}`; close it with chmod 600")
     return list(_tokens(path, lines))
