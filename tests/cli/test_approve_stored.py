@@ -200,13 +200,21 @@ def test_a_process_of_an_earlier_start_is_another_one(asked: str, typed: Typed, 
     assert main(["approve", asked]) == 0
 
 
+def test_a_long_question_is_one_short_line_in_the_list(guard: Guard, capsys: Out) -> None:
+    """An agent must not push the others off the screen; where it is answered, all of it is shown."""
+    guard.check(ToolCall("write_file", {"path": "a", "content": "x" * 500_000}, call_id="c9"))
+    assert main(["approve"]) == 0
+    assert len(capsys.readouterr().out) < 400
+
+
+@pytest.mark.parametrize("damage", ["decision = '{'", 'redacted = \'{"tool": "t", "arguments": []}\''])
 def test_a_damaged_question_is_named_and_keeps_no_other_from_being_listed(
-    asked: str, guard: Guard, capsys: Out, tmp_path: Path
+    asked: str, guard: Guard, capsys: Out, tmp_path: Path, damage: str
 ) -> None:
     """It cannot be answered."""
     guard.check(CALL.with_id("c2"))
     with contextlib.closing(sqlite3.connect(tmp_path / "permitry/permitry.db")) as connection, connection:
-        connection.execute("UPDATE question SET decision = '{' WHERE id = ?", (asked,))
+        connection.execute(f"UPDATE question SET {damage} WHERE id = ?", (asked,))  # noqa: S608 -- written above
     assert main(["approve"]) == 0
     out, err = capsys.readouterr()
     assert out.count("\n") == 1

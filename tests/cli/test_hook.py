@@ -43,6 +43,15 @@ def test_a_call_that_must_not_run_is_denied(hook: Run) -> None:
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "cp037"])
+def test_the_answer_is_utf8_whatever_the_environment_says(
+    hook: Run, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    """A host that cannot read it would go on as without an answer."""
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    assert json.loads(hook(PUSH).stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
 def test_silence_is_nothing_at_all(hook: Run) -> None:
     """Not even an empty line."""
     done = hook(MAKE)

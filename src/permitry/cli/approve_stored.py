@@ -17,12 +17,13 @@ from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
-from permitry.core.texts import one_line
+from permitry.core.texts import one_line, shortened
 from permitry.errors import LedgerError, PermitryError
 from permitry.hooks.waiting import ancestors
 
 __all__ = ["StoreInbox", "check_asker", "check_terminal", "user_name"]
 
+_LONGEST = 200
 _SAID = {"approved": "approved, once", "responded": "responded", "rejected": "refused"}
 
 
@@ -97,4 +98,4 @@ def _explained(call: ToolCall) -> Explanation:
 def _line(question: StoredQuestion) -> str:
     parts = " ".join(f"{key}={value!r}" for key, value in question.arguments.items())
     left = round(Moment.now().until(question.deadline))
-    return f"{question.id}  {left:>4} s  {one_line(question.agent)}  {one_line(f'{question.tool} {parts}')}"
+    return f"{question.id}  {left:>4} s  {one_line(question.agent)}  {shortened(f'{question.tool} {parts}', _LONGEST)}"

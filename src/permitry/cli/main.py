@@ -106,6 +106,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _closed(words: Sequence[str]) -> int:
     """Run a hook: whatever is wrong, the host must not run the call, and exit code 2 alone says so to all of them."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A host that cannot read the answer takes it for none, whatever PYTHONIOENCODING says.
+            stream.reconfigure(encoding="utf-8")
     try:
         code = _run(words)
     except BaseException as error:  # noqa: BLE001 -- an exit code of Python's own lets the call run

@@ -114,6 +114,8 @@ class StoredQuestion:
     @classmethod
     def _read(cls, row: Row) -> "StoredQuestion":
         decision, redacted = parse_json(row["decision"]), parse_json(row["redacted"])
+        if not isinstance(redacted["arguments"], dict):
+            raise TypeError("its arguments are no object")
         request = None
         if row["call"] is not None and row["shown"] is not None:
             request = _request(row["id"], _call(parse_json(row["call"])), parse_json(row["shown"]))
