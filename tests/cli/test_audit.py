@@ -185,6 +185,26 @@ def test_an_auditor_is_answered(cli: Cli, story: str, words: tuple[str, ...], na
     assert [json.loads(line)["call_id"] for line in out.splitlines()] == names
 
 
+def test_an_id_that_is_chosen_again_is_another_call(cli: Cli, tmp_path: Path) -> None:
+    """A model chooses ids: what no one was asked about must not hide behind a question; an edit is the call it was."""
+    place = str(tmp_path / "audit.jsonl")
+    recorder = recorder_at(place, session="s1")
+
+    def record(path: str, *events: str, **details: object) -> None:
+        for event in events:
+            recorder.record(event, ToolCall("write_file", {"path": path}, call_id="c1"), **details)
+
+    record("a", "decided", "asked")
+    record("a", "answered", approved=True, by="ann", edited=True)
+    record("b", "decided", edited=True)
+    record("b", "started", "finished")
+    record("c", "decided", "started", "finished")
+    recorder.close()
+    for words, numbers in ((("--unasked",), [7, 8, 9]), (("--by", "ann"), [1, 2, 3, 4, 5, 6])):
+        _, out, _ = cli("audit", "query", "--record", place, "--json", "--calls", *words)
+        assert [json.loads(line)["number"] for line in out.splitlines()] == numbers
+
+
 def test_options_about_several_records_of_a_call_meet_in_the_call(cli: Cli, story: str) -> None:
     """Each holds for one of them; all records of such calls are printed, of the last so many."""
     words = ("--path", "src/a*", "--by", "ann", "--outcome", "failed")

@@ -37,6 +37,7 @@ _ANSWERS = {"approved": True, "rejected": False}
 _GRANT = "grant-"
 
 Record: TypeAlias = Mapping[str, Any]
+Call: TypeAlias = tuple[object, object, object]
 Test: TypeAlias = Callable[[Record], bool]
 
 
@@ -104,9 +105,10 @@ def _tests(options: argparse.Namespace, path: str | Path) -> Iterator[Test]:
     if options.grant is not None:
         yield functools.partial(_is_granted, options.grant)
     if options.unasked:
-        answered = records_at(path, Wanted(equal={"event": "answered"}))
-        asked = {_call(each) for each in answered if "grant" not in each}
-        yield lambda record: record.get("event") == "started" and _call(record) not in asked
+        edits = _edits(path)
+        approved = records_at(path, Wanted(equal={"event": "answered", "approved": True}))
+        asked = {_call(each, edits) for each in approved if "grant" not in each}
+        yield lambda record: record.get("event") == "started" and _call(record, edits) not in asked
     patterns = {name: getattr(options, name) for name in _ACTS if getattr(options, name) is not None}
     if patterns:
         from permitry.replay.acting import Acting, workspaces_in
@@ -121,16 +123,31 @@ def _is_granted(name: str, record: Record) -> bool:
     return granted is not None and name in ("", granted)
 
 
-def _call(record: Record) -> tuple[object, object]:
-    return record.get("session"), record.get("call_id")
+def _call(record: Record, edits: Mapping[Call, Call]) -> Call:
+    """Return what the records of a call share; its id is not enough, as a model may choose one again."""
+    call = record.get("session"), record.get("call_id"), record.get("digest")
+    return edits.get(call, call)
+
+
+def _edits(path: str | Path) -> dict[Call, Call]:
+    """Return of each call that a human has edited the one that was asked about."""
+    edits: dict[Call, Call] = {}
+    asked: dict[tuple[object, object], Call] = {}
+    for record in records_at(path, Wanted(equal={"edited": True})):
+        call = session, name, _ = _call(record, edits)
+        if record.get("event") == "answered":
+            asked[session, name] = call
+        else:
+            edits[call] = asked.get((session, name), call)
+    return edits
 
 
 def _of_calls(path: str | Path, times: Wanted, tests: Sequence[Test], last: int | None) -> Iterator[dict[str, Any]]:
     """Yield all records of the calls of which each test holds for some record in the given time."""
-    held: dict[tuple[object, object], set[int]] = {}
+    edits, held = _edits(path), dict[Call, set[int]]()
     for record in records_at(path, times):
         if record.get("call_id") is not None:
-            held.setdefault(_call(record), set()).update(n for n, test in enumerate(tests) if test(record))
+            held.setdefault(_call(record, edits), set()).update(n for n, test in enumerate(tests) if test(record))
     found = [call for call, numbers in held.items() if len(numbers) == len(tests)]
     calls = set(found if last is None else found[max(len(found) - last, 0) :])
-    yield from (record for record in records_at(path, Wanted()) if _call(record) in calls)
+    yield from (record for record in records_at(path, Wanted()) if _call(record, edits) in calls)
