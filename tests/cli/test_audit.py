@@ -299,6 +299,17 @@ def test_a_store_is_verified(cli: Cli, store: Path, tmp_path: Path) -> None:
     assert cli("audit", "verify", "--record", store, "--anchor", heads)[0] == 4
 
 
+def test_a_chain_as_long_as_the_one_that_was_noted_is_not_taken_for_it(cli: Cli, store: Path, tmp_path: Path) -> None:
+    """Whoever writes a chain again need not make it longer; and its end is not noted."""
+    heads = tmp_path / "heads.jsonl"
+    assert cli("audit", "verify", "--record", store, "--anchor", heads)[0] == 0
+    store.unlink()
+    fill(store)
+    code, out, _ = cli("audit", "verify", "--record", store, "--anchor", heads)
+    assert (code, "noted elsewhere" in out) == (1, True)
+    assert len(heads.read_text().splitlines()) == 1
+
+
 def test_a_head_is_sent_elsewhere(cli: Cli, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To an address and into a file at once; what was not taken makes the command fail."""
     sent: list[tuple[str, object]] = []

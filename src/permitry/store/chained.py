@@ -146,7 +146,11 @@ class ChainedStore(Batching, Generic[Connection]):
 
         Raises: `BrokenChainError` with the first record that is not; `StoreError` where the store cannot be read.
         """
-        left = {anchor.number: anchor.hash for anchor in anchors}
+        left: dict[int, bytes] = {}
+        for anchor in anchors:
+            # INVARIANT: nothing that is noted later takes the place of what was noted before.
+            if left.setdefault(anchor.number, anchor.hash) != anchor.hash:
+                raise BrokenChainError(anchor.number, "it is not the one that was noted elsewhere")
 
         def anchored(records: Iterator[Linked]) -> Iterator[Linked]:
             for record in records:

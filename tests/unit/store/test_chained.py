@@ -104,6 +104,9 @@ def test_a_whole_chain_that_is_written_again_is_found_by_what_was_noted_elsewher
     with pytest.raises(BrokenChainError, match="noted elsewhere") as caught:
         other.verify([noted])
     assert caught.value.number == 5
+    for heads in ([noted, Head(5, bytes(32))], [Head(5, bytes(32)), noted]):
+        with pytest.raises(BrokenChainError, match="noted elsewhere"):
+            place.store.verify(heads)
 
 
 def test_old_records_are_forgotten_and_the_chain_holds(place: Place) -> None:
