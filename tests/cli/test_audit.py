@@ -245,6 +245,13 @@ def test_records_are_exported(cli: Cli, record: Path, tmp_path: Path) -> None:
     assert (code, "cannot write" in err) == (4, True)
 
 
+def test_a_record_is_not_written_over_by_itself(cli: Cli, store: Path) -> None:
+    """It would be empty before it is read."""
+    before = store.read_bytes()
+    code, _, err = cli("audit", "export", "--record", store, "-o", store.parent / "." / store.name)
+    assert (code, "is the record itself" in err, store.read_bytes()) == (4, True, before)
+
+
 def test_a_record_is_counted(cli: Cli, record: Path | str, tmp_path: Path) -> None:
     """As tables, with the rules that decided nothing, or as JSON."""
     rules = tmp_path / "rules.toml"

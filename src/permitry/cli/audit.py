@@ -1,6 +1,7 @@
 """`permitry audit`: read the record, count what is in it, and show that nothing in it was changed."""
 
 import argparse
+import contextlib
 import json
 import sys
 import time
@@ -109,13 +110,22 @@ def _query(options: argparse.Namespace) -> ExitCode:
 
 
 def _export(options: argparse.Namespace) -> ExitCode:
-    records = records_from(options, record_to_read(options))
+    name = record_to_read(options)
+    if options.output is not None and _is_same(options.output, name):
+        raise PermitryError(f"`{options.output}` is the record itself, which would be lost")
+    records = records_from(options, name)
     if options.output is None:
         options.json = True
         return ExitCode.OK if _print(options, records, 0) else ExitCode.FAILED
     count = _written(records, options.output)
     print(json.dumps({"exported": count}) if options.json else f"{count:,} records are in {options.output}")
     return ExitCode.OK if count else ExitCode.FAILED
+
+
+def _is_same(path: Path, other: str) -> bool:
+    with contextlib.suppress(OSError):
+        return path.samefile(other)
+    return False
 
 
 def _written(records: Iterable[Mapping[str, Any]], path: Path) -> int:
