@@ -109,15 +109,16 @@ class StoredQuestions:
             return bool(connection.execute(update, values).rowcount == 1)
 
     def take(self, name: str, answer: str, kept: str, now: Now) -> bool:
-        """Close a question with its answer, once: the one that it has, or the first one, in time.
+        """Close a question with its answer, once: the one that it has and that still counts, or the first one, in time.
 
         `kept` is what is kept of the answer.
         """
         update = f"""UPDATE question SET closed_at = ?, answer = ?, answered_at = coalesce(answered_at, ?),
             call = NULL, shown = NULL
-            WHERE id = ? AND closed_at IS NULL AND (answer = ? OR (answer IS NULL AND {_IN_TIME}))"""  # noqa: S608 -- as above
+            WHERE id = ? AND closed_at IS NULL AND ((answer = ? AND NOT {_NOT_TAKEN})
+            OR (answer IS NULL AND {_IN_TIME}))"""  # noqa: S608 -- as above
         with self.database.changing() as connection:
-            values = (now[0], kept, now[0], name, answer, *_in_time(now))
+            values = (now[0], kept, now[0], name, answer, *_in_time(now), *_in_time(now))
             return bool(connection.execute(update, values).rowcount == 1)
 
     def close(self, name: str, now: Now) -> bool:

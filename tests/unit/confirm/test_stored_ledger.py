@@ -122,6 +122,19 @@ def test_a_yes_grows_old(address: str, clock: list[Moment]) -> None:
         questions_at(address).expire(clock[0])
 
 
+@pytest.mark.parametrize(("after", "wanted"), [(150, Permit), (250, Refusal)])
+def test_a_yes_grows_old_for_the_process_that_asked(
+    address: str, clock: list[Moment], after: float, wanted: type
+) -> None:
+    """As it does after a restart."""
+    ledger = StoredLedger(questions_at(address), redacted, lifetime=100.0, clock=lambda: clock[0])
+    guard = fresh(address, ledger=ledger)
+    asked(guard)
+    respond(address)
+    clock[0] = clock[0].after(after)
+    assert isinstance(guard.check(CALL), wanted)
+
+
 class Away:
     """Questions in a store that fails."""
 
