@@ -72,7 +72,7 @@ def restore(vault: Vault, name: str, *, force: bool = False) -> str:
             raise UndoError(_why(planned))
         # INVARIANT: what is replaced is kept as well, so that an interrupt at any point loses nothing.
         undoing = entry.undone_by
-        if not undoing:
+        if planned.conflicts or not undoing:
             undoing = vault.add(entry.changes, {**about_of(entry), "undoes": entry.id})
             vault.mark(entry, "undone_by", undoing)
         # No agent can guess the names, so that none can be in the way; those of a try that was interrupted are known.

@@ -191,6 +191,24 @@ def test_what_cannot_be_written_is_reported_and_can_be_tried_again(
     assert not (work / "d").exists()
 
 
+def test_what_has_changed_since_an_interrupt_is_kept_as_well(
+    vault: Vault, keep: Keep, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is replaced with force only, and comes back when that is undone."""
+    before, name = tree_of(work), keep("d")
+    shutil.rmtree(work / "d")
+    vault.ended(name)
+    _interrupted(vault, name, monkeypatch)
+    (work / "d").mkdir(exist_ok=True)
+    (work / "d" / "x").write_text("by hand\n")
+    with pytest.raises(UndoError, match="changed since"):
+        restore(vault, name)
+    undone = restore(vault, name, force=True)
+    assert tree_of(work) == before
+    restore(vault, undone)
+    assert (work / "d" / "x").read_text() == "by hand\n"
+
+
 def _interrupted(vault: Vault, name: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """Begin to restore, and return the token of the names that were used."""
     with monkeypatch.context() as broken:
