@@ -16,6 +16,7 @@ import attrs
 from permitry.audit.record import JsonlRecorder, LineRecorder, new_session
 from permitry.audit.stored import StoredRecorder
 from permitry.errors import AuditError, StoreError
+from permitry.extras import missing
 from permitry.store.migrations import NAMES
 from permitry.store.store import Store
 
@@ -63,7 +64,7 @@ def store_at(record: str | Path, *, patience: float = 10.0) -> Store:
     try:
         from permitry.store.postgres import PostgresStore  # noqa: PLC0415 -- psycopg is an extra
     except ModuleNotFoundError as error:
-        raise StoreError(f"the package {error.name} is missing; install `permitry[postgres]`") from error
+        raise StoreError(missing(error.name, "postgres")) from error
     return PostgresStore(str(record), patience=patience)
 
 

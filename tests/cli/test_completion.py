@@ -46,7 +46,7 @@ def test_without_the_library_the_error_names_it(cli: Cli, monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "shtab", None)
     code, _, err = cli("completion", "bash")
     assert code == 4
-    assert err.endswith("install it with: pip install 'permitry[completion]'\n")
+    assert err.endswith(" -m pip install 'permitry[completion]'\n")
 
 
 def test_another_shell_is_refused(cli: Cli) -> None:

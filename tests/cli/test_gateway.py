@@ -459,7 +459,7 @@ def test_a_missing_package_is_reported(notes: list[str], workspace: Path) -> Non
     start = f"{hidden}sys.exit(main({notes!r}))"
     ended = subprocess.run([sys.executable, "-c", start], cwd=workspace, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (4, "")
-    assert "install `permitry[gateway]`" in ended.stderr
+    assert "pip install 'permitry[gateway]'" in ended.stderr
 
 
 def test_it_serves_over_http(notes: list[str], workspace: Path, home: Path) -> None:

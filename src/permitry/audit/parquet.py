@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from permitry.errors import AuditError, PermitryError
+from permitry.extras import missing
 
 __all__ = ["write_parquet"]
 
@@ -30,7 +31,7 @@ def write_parquet(records: Iterable[Mapping[str, Any]], path: Path) -> int:
         import pyarrow as pa  # noqa: PLC0415 -- an extra
         import pyarrow.parquet as pq  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        raise PermitryError("Parquet needs pyarrow; install `permitry[parquet]`") from error
+        raise PermitryError(missing("pyarrow", "parquet")) from error
     columns = [("number", pa.int64()), *((name, pa.string()) for name in _TEXTS)]
     columns += [*((name, pa.bool_()) for name in _FLAGS), ("seconds", pa.float64())]
     schema = pa.schema([*columns, ("arguments", pa.string()), ("rest", pa.string())])

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from permitry.cli.main import ExitCode, whole_parser
 from permitry.errors import PermitryError
+from permitry.extras import missing
 
 __all__ = ["configure"]
 
@@ -20,8 +21,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     try:
         import shtab
     except ImportError as error:
-        hint = "install it with: pip install 'permitry[completion]'"
-        raise PermitryError(f"completion needs the package shtab; {hint}") from error
+        raise PermitryError(missing("shtab", "completion")) from error
     parser = whole_parser()
     for action in _actions(parser):
         if action.metavar in ("FILE", "SESSION.jsonl"):

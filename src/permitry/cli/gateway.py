@@ -23,6 +23,7 @@ from permitry.config.folders import user_state
 from permitry.config.reload import PolicyReloader
 from permitry.core.call import ToolCall
 from permitry.errors import CallError, PermitryError
+from permitry.extras import missing
 from permitry.guard import Guard
 from permitry.hooks.waiting import ancestors
 from permitry.ledgers import counters_at, grants_at, ledger_at
@@ -95,7 +96,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         from permitry.gateway.serve import Address, http_server, read_token, serve_http, serve_stdio
         from permitry.gateway.upstream import Upstream
     except ModuleNotFoundError as error:
-        raise PermitryError(f"the package {error.name} is missing; install `permitry[gateway]`") from error
+        raise PermitryError(missing(error.name, "gateway")) from error
     servers = _servers(options)
     address = None if options.listen is None else Address.parse(options.listen)
     for origin in options.origin:

@@ -15,6 +15,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
 from permitry.errors import PermitryError
+from permitry.extras import missing
 from permitry.hooks.waiting import ancestors
 from permitry.ledgers import RecordedGrants
 from permitry.records import store_at
@@ -49,7 +50,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         from permitry.inbox.serve import Address, read_tokens, serve
         from permitry.inbox.stored import StoreInbox
     except ModuleNotFoundError as error:
-        raise PermitryError(f"the package {error.name} is missing; install `permitry[inbox]`") from error
+        raise PermitryError(missing(error.name, "inbox")) from error
     address = Address.parse(options.listen, options.behind_proxy)
     database = store_at(existing_store(options))
     above = functools.partial(ancestors, os.getpid())

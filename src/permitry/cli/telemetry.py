@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from permitry.audit.record import Recorder
 from permitry.errors import PermitryError
+from permitry.extras import missing
 from permitry.questions import Questions
 
 __all__ = ["add_otel_option", "sent", "watched"]
@@ -29,7 +30,7 @@ def sent(recorder: Recorder, *, is_on: bool) -> Iterator[Recorder]:
     try:
         from permitry.audit.otlp import over_otlp
     except ModuleNotFoundError as error:
-        raise PermitryError(f"the package {error.name} is missing; install `permitry[otlp]`") from error
+        raise PermitryError(missing(error.name, "otlp")) from error
     with over_otlp(recorder) as sending:
         yield sending
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from permitry.errors import PermitryError
+from permitry.extras import missing
 
 __all__ = ["spread"]
 
@@ -31,7 +32,7 @@ def spread(
     try:
         import ray  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        raise PermitryError("`--ray` needs Ray; install `permitry[replay]`") from error
+        raise PermitryError(missing("ray", "replay")) from error
     try:
         _reach(address)
         ray.init(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from permitry.audit.stats import Stats
 from permitry.errors import PermitryError
+from permitry.extras import missing
 from permitry.replay.tally import Tally
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _figure(width: float, height: float) -> "Figure":
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        raise PermitryError("a plot needs matplotlib; install `permitry[replay]`") from error
+        raise PermitryError(missing("matplotlib", "replay")) from error
     return Figure(figsize=(width, height), layout="constrained")
 
 

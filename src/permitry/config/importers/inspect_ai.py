@@ -15,6 +15,7 @@ import attrs
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
 from permitry.config.importers.ordered import Ordered, in_phases
 from permitry.errors import ConfigError, PermitryError, Problem
+from permitry.extras import missing
 
 __all__ = ["PLACES", "imported"]
 
@@ -56,7 +57,7 @@ def _approvers(source: Source) -> Iterator[_Approver]:
     try:
         yaml = importlib.import_module("yaml")
     except ImportError:
-        raise PermitryError("an approval policy is YAML; install PyYAML: pip install 'permitry[yaml]'") from None
+        raise PermitryError(missing("PyYAML", "yaml")) from None
     try:
         root = yaml.compose(source.text, Loader=yaml.SafeLoader)
         content = yaml.safe_load(source.text)

@@ -93,5 +93,5 @@ def test_without_its_reader_there_is_a_hint(made: Import, monkeypatch: pytest.Mo
         raise ImportError(name)
 
     monkeypatch.setattr(importlib, "import_module", fail)
-    with pytest.raises(PermitryError, match="install PyYAML"):
+    with pytest.raises(PermitryError, match="PyYAML is missing"):
         made("inspect_ai", POLICY)
