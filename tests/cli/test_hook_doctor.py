@@ -105,7 +105,9 @@ def test_rules_with_a_mistake_and_options_that_are_none_are_found(
         return []
 
     monkeypatch.setattr("permitry.cli.hook_doctor.trials", none)
+    Path("rules.toml").write_text("schema = 1\n")
     assert main(["hook", "install", "codex", "--rules", "rules.toml"]) == 0
+    Path("rules.toml").unlink()
     assert main(["hook", "doctor"]) == 1
     assert "rules.toml" in capsys.readouterr().out
     file = home / ".codex/hooks.json"

@@ -34,6 +34,7 @@ def _claude(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None
 
 def test_the_settings_of_the_user_get_the_hook(home: Path, capsys: Out) -> None:
     """What changes is shown."""
+    Path("a.toml").write_text("schema = 1\n")
     assert main(["hook", "install", "claude-code", "--grant", "--deadline", "9", "--rules", "a.toml"]) == 0
     entry = json.loads((home / ".claude/settings.json").read_text())["hooks"]["PreToolUse"][0]["hooks"][0]
     assert entry["onFailure"] == "block"
@@ -46,6 +47,16 @@ def test_the_settings_of_the_user_get_the_hook(home: Path, capsys: Out) -> None:
     )
     assert main(["hook", "uninstall", "claude-code"]) == 0
     assert not (home / ".claude/settings.json").exists()
+
+
+@pytest.mark.parametrize(("text", "why"), [(None, "there is no file"), ("schema = 1\nbad = 2\n", "unknown key `bad`")])
+def test_rules_that_do_not_load_are_not_installed(home: Path, capsys: Out, text: str | None, why: str) -> None:
+    """The hook would block each call of the agent."""
+    if text is not None:
+        Path("a.toml").write_text(text)
+    assert main(["hook", "install", "claude-code", "--rules", "a.toml"]) == 4
+    assert why in capsys.readouterr().err
+    assert not (home / ".claude").exists()
 
 
 def test_the_settings_of_a_project_may_get_it(home: Path) -> None:

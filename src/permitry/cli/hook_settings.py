@@ -10,6 +10,8 @@ from pathlib import Path
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.config.catalogue import PREFIX
+from permitry.config.load import load_rules
+from permitry.config.origin import Origin
 from permitry.errors import PermitryError
 from permitry.hooks.answering import host_named
 from permitry.hooks.doctor import version
@@ -27,6 +29,9 @@ def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
     if options.is_install and seconds > settings.longest:
         host, longest = options.host, f"{settings.longest:g} seconds"
         raise PermitryError(f"a hook of {host} may take {longest}: {host} runs calls whose hook is late")
+    if options.is_install and options.rules:
+        # A hook whose rules do not load blocks each call, and the user would learn it from the agent.
+        load_rules([Origin(name) for name in options.rules])
     path = Path.cwd() / settings.project if options.project else Path.home() / settings.user
     command = None
     if options.is_install:
