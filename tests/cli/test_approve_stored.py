@@ -12,6 +12,7 @@ import attrs
 import pytest
 from tests.unit.confirm.stored_calls import change
 
+from permitry.cli.approve_stored import time_left
 from permitry.cli.main import main
 from permitry.config.load import load_policy
 from permitry.confirm.clock import Moment
@@ -79,7 +80,7 @@ def test_a_question_is_listed_without_its_secrets(asked: str, capsys: Out) -> No
     """With its id, the time that is left, and the agent."""
     assert main(["approve"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"{asked}  3600 s  main  run_shell")
+    assert out.startswith(f"{asked}  60 min  main  run_shell")
     assert "make x && rm y" in out
     assert "hunter22" not in out
 
@@ -94,6 +95,15 @@ def test_a_question_is_shown_as_a_terminal_shows_it(asked: str, guard: Guard, ty
     assert isinstance(guard.check(CALL), Permit)
     assert main(["approve", asked]) == 4
     assert "is not open; `permitry approve` lists those that are" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(-1, "0 s"), (119.4, "119 s"), (899, "15 min"), (7_199, "120 min"), (28_799, "8 h"), (7 * 86_400, "7 d")],
+)
+def test_a_time_is_in_the_unit_that_fits(seconds: float, shown: str) -> None:
+    """A grant for eight hours is not one for 28,800 seconds to its reader."""
+    assert time_left(seconds) == shown
 
 
 def test_it_is_shown_where_values_came_from(guard: Guard, typed: Typed, tmp_path: Path) -> None:
@@ -242,7 +252,7 @@ def test_a_store_of_each_kind_is_named(address: str, typed: Typed, capsys: Out) 
     change(address, "UPDATE question SET above = '[4000000]'")
     typed("y\n")
     assert main(["approve", "--store", address]) == 0
-    assert capsys.readouterr().out.startswith(f"{ask.id}  3600 s  main  run_shell")
+    assert capsys.readouterr().out.startswith(f"{ask.id}  60 min  main  run_shell")
     assert main(["approve", ask.id, "--store", address]) == 0
     assert isinstance(guard.check(CALL), Permit)
 

@@ -21,7 +21,7 @@ from permitry.core.texts import one_line, shortened
 from permitry.errors import LedgerError, PermitryError
 from permitry.hooks.waiting import ancestors
 
-__all__ = ["StoreInbox", "check_asker", "check_terminal", "user_name"]
+__all__ = ["StoreInbox", "check_asker", "check_terminal", "time_left", "user_name"]
 
 _LONGEST = 200
 _SAID = {"approved": "approved, once", "responded": "responded", "rejected": "refused"}
@@ -66,7 +66,16 @@ class StoreInbox:
                 tell([str(error)])
 
 
+_UNITS = ((2 * 86_400, 86_400, "d"), (2 * 3_600, 3_600, "h"), (2 * 60, 60, "min"))
 _NO_TERMINAL = "a human answers questions and makes grants: type this at a terminal, without a pipe"
+
+
+def time_left(seconds: float) -> str:
+    """Return a time in the largest unit of which there are two."""
+    for least, length, unit in _UNITS:
+        if seconds >= least:
+            return f"{round(seconds / length)} {unit}"
+    return f"{max(0, round(seconds))} s"
 
 
 def check_terminal() -> None:
@@ -97,5 +106,5 @@ def _explained(call: ToolCall) -> Explanation:
 
 def _line(question: StoredQuestion) -> str:
     parts = " ".join(f"{key}={value!r}" for key, value in question.arguments.items())
-    left = round(Moment.now().until(question.deadline))
-    return f"{question.id}  {left:>4} s  {one_line(question.agent)}  {shortened(f'{question.tool} {parts}', _LONGEST)}"
+    left = time_left(Moment.now().until(question.deadline))
+    return f"{question.id}  {left:>6}  {one_line(question.agent)}  {shortened(f'{question.tool} {parts}', _LONGEST)}"

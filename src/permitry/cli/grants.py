@@ -13,7 +13,7 @@ import attrs
 
 from permitry.audit.record import user_name
 from permitry.cli.always import Always
-from permitry.cli.approve_stored import check_asker, check_terminal
+from permitry.cli.approve_stored import check_asker, check_terminal, time_left
 from permitry.cli.main import ExitCode
 from permitry.cli.stores import STORE, existing_store, store_from
 from permitry.config.lint import lint
@@ -198,7 +198,7 @@ def _is_any(tool: str) -> bool:
 
 def _line(grant: Grant) -> str:
     """Return a grant in a line: its bounds, whose calls it is for, what it permits, and why."""
-    left = "no end" if grant.deadline is None else f"{round(Moment.now().until(grant.deadline))} s"
+    left = "no end" if grant.deadline is None else time_left(Moment.now().until(grant.deadline))
     uses = "" if grant.uses_left is None else f", {grant.uses_left} left"
     state = "revoked" if grant.revoked_at is not None else f"{left}{uses}"
     named = (("agent", grant.agent), ("session", grant.session), ("principal", grant.principal))
