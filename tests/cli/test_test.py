@@ -45,6 +45,14 @@ def write(folder: Path) -> Write:
     return written
 
 
+def test_what_fails_steers_no_terminal(cli: Callable[..., Outcome], write: Write) -> None:
+    """A repository chose the name of the file."""
+    code, out, err = cli("test", write("a\x1b[2J\u202e.json", want={**WANT, "message": "\x1b]0;own\x07"}))
+    assert code == 1
+    assert not {"\x1b", "\x07", "\u202e"} & {*out, *err}
+    assert "a\\u001b[2J\\u202e.json" in out
+
+
 @pytest.mark.usefixtures("folder")
 def test_the_shipped_sets_are_tested(cli: Callable[..., Outcome]) -> None:
     """Without anything named the shipped sets are loaded, which tries every example in them."""

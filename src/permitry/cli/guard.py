@@ -17,7 +17,7 @@ from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.json_values import parse_json
 from permitry.core.result import ToolResult
-from permitry.core.texts import one_line, shortened
+from permitry.core.texts import one_line, shortened, visible
 from permitry.dispatch.scope import CallScope
 from permitry.errors import CallError, PermitryError, ToolError, count
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
@@ -306,4 +306,4 @@ def _print(message: Mapping[str, object]) -> None:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print(visible(text), file=sys.stderr, flush=True)

@@ -115,7 +115,9 @@ def _closed(words: Sequence[str]) -> int:
     except BaseException as error:  # noqa: BLE001 -- an exit code of Python's own lets the call run
         code = ExitCode.FAILED
         if not isinstance(error, SystemExit):
-            print(f"permitry: {type(error).__name__}: {error}", file=sys.stderr)
+            from permitry.core.texts import visible
+
+            print(f"permitry: {type(error).__name__}: {visible(str(error))}", file=sys.stderr)
     return ExitCode.OK if code == ExitCode.OK else ExitCode.BLOCKED
 
 

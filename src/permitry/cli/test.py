@@ -10,6 +10,7 @@ import attrs
 from permitry.cli.main import ExitCode
 from permitry.config.catalogue import shipped_names
 from permitry.config.load import RuleSet, load_rules
+from permitry.core.texts import visible
 from permitry.errors import ConfigError, GoldenMismatchError, PermitryError
 from permitry.golden.case import INDEX, check_case, find_cases, index_of, read_case
 
@@ -96,4 +97,4 @@ def _print(outcome: _Outcome, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({**attrs.asdict(outcome), "ok": outcome.error is None}))
     elif outcome.error is not None:
-        print(f"FAILED {outcome.name}\n  {outcome.error}")
+        print(visible(f"FAILED {outcome.name}\n  {outcome.error}"))
