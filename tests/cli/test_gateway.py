@@ -255,7 +255,7 @@ def test_without_its_store_it_does_not_start(notes: list[str], workspace: Path, 
         [sys.executable, "-m", "permitry", *words], cwd=workspace, capture_output=True, text=True, check=False
     )
     assert done.returncode == 4
-    assert "is not a store" in done.stderr
+    assert "file is not a database" in done.stderr
 
 
 def test_nothing_but_the_protocol_is_printed(notes: list[str], workspace: Path) -> None:

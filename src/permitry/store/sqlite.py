@@ -16,15 +16,13 @@ from typing import Any
 import attrs
 
 from permitry.errors import StoreError
-from permitry.files import opened
 from permitry.store.chain import Head, Linked
 from permitry.store.chained import ChainedStore, kept_head
 from permitry.store.migrations import MIGRATIONS
 
 __all__ = ["SqliteStore"]
 
-_MAGIC = b"SQLite format 3\0"
-_OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+_MAKE = os.O_RDWR | os.O_CREAT | os.O_EXCL
 _OLDEST = (3, 31)
 _PAUSE = 0.0005, 0.003
 _ADD = "INSERT INTO record (number, body, hash) VALUES (?, ?, ?)"
@@ -46,7 +44,8 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     """
 
     path: Path = attrs.field(converter=Path)
-    _file: tuple[int, int] = attrs.field(default=(0, 0), init=False, repr=False)
+    # It and its log, as they were when they were opened.
+    _file: tuple[int, ...] = attrs.field(default=(), init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Open the file, and bring it to the form of this permitry."""
@@ -172,10 +171,7 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         # INVARIANT: SQLite takes over a `-wal` or `-journal` next to the store, also one of another user.
         if self.path.parent.stat().st_mode & stat.S_IWOTH:
             raise StoreError(f"all users can write to the folder of the store `{self.path}`; name one of your own")
-        with opened(self.path, _OPEN) as file:
-            if not stat.S_ISREG(os.fstat(file).st_mode) or os.pread(file, len(_MAGIC), 0) not in (b"", _MAGIC):
-                raise StoreError(f"`{self.path}` is not a store")
-            os.fchmod(file, 0o600)
+        self._check_file()
         connection = self._new_connection()
         connection.execute("PRAGMA journal_mode = WAL")
         # What was committed is still there when the power goes.
@@ -207,6 +203,16 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
             connection.close()
             raise StoreError(f"the tables of the store `{self.path}` are not as permitry makes them")
 
+    def _check_file(self) -> None:
+        """Make the file if there is none, and let only its owner read it."""
+        # INVARIANT: law 7. A file of SQLite that is open in this process is not opened by anything else: when that is
+        # closed, the locks of the process end, and another process removes the log that is still written to.
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(self.path, _MAKE, 0o600))
+        if not stat.S_ISREG(self.path.lstat().st_mode):
+            raise StoreError(f"cannot open the store `{self.path}`: it is not a regular file")
+        self.path.chmod(0o600)
+
     def _new_connection(self) -> sqlite3.Connection:
         return sqlite3.connect(
             f"{self.path.absolute().as_uri()}?mode=rw",
@@ -214,6 +220,9 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         )  # fmt: skip
 
 
-def _identity(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_dev, status.st_ino
+def _identity(path: Path) -> tuple[int, ...]:
+    """Return which file this is, and which log is next to it, as long as SQLite keeps one."""
+    status, log = path.stat(), 0
+    with contextlib.suppress(FileNotFoundError):
+        log = os.stat(f"{path}-wal").st_ino  # noqa: PTH116 -- on the way of each call
+    return status.st_dev, status.st_ino, log

@@ -127,7 +127,7 @@ def test_a_damaged_store_blocks(hook: Hook, home: Path) -> None:
     """Whether it is none at all, or a page of it is wrong."""
     home.mkdir(parents=True)
     (home / "permitry.db").write_text("what?")
-    with pytest.raises(StoreError, match="is not a store"):
+    with pytest.raises(StoreError, match="is not a database"):
         hook()
     (home / "permitry.db").unlink()
     hook()

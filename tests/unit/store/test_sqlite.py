@@ -94,10 +94,10 @@ def _link(path: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (lambda path: path.write_text("hello, this is not a store"), "not a store"),
+        (lambda path: path.write_text("hello, this is not a store"), "not a database"),
         (lambda path: path.mkdir(), "cannot open"),
         (_link, "cannot open"),
-        (os.mkfifo, "not a store"),
+        (os.mkfifo, "cannot open"),
     ],
 )
 def test_what_is_no_store_is_left_as_it_is(path: Path, spoil: Callable[[Path], object], why: str) -> None:
@@ -175,6 +175,29 @@ def test_a_file_that_was_replaced_takes_no_more_records(store: SqliteStore) -> N
     store.path.write_bytes(store.path.with_name("moved").read_bytes())
     with pytest.raises(StoreError, match="replaced"):
         store.append(body(6))
+
+
+def test_a_second_store_of_a_process_loses_no_record_of_the_first(store: SqliteStore) -> None:
+    """A process that ends removes the log of changes only where no one else has it open."""
+    second, last = SqliteStore(store.path), store.head.number
+    code = (
+        "import sys; from permitry.store.sqlite import SqliteStore as S; s = S(sys.argv[1]); s.append('{}'); s.close()"
+    )
+    for number in (last + 2, last + 4):
+        subprocess.run([sys.executable, "-c", code, str(store.path)], check=True)
+        assert store.append(body(1)) == number
+    assert second.verify() == last + 4
+    with sqlite3.connect(store.path) as other:
+        assert other.execute("SELECT count(*) FROM record").fetchone() == (last + 4,)
+    other.close()
+
+
+def test_a_file_whose_log_was_removed_takes_no_more_records(store: SqliteStore) -> None:
+    """They would be written to a log that no one finds."""
+    store.append(body(1))
+    Path(f"{store.path}-wal").unlink()
+    with pytest.raises(StoreError, match="replaced"):
+        store.append(body(2))
 
 
 def test_no_store_is_where_all_users_can_write(path: Path) -> None:
