@@ -100,3 +100,9 @@ def test_what_cannot_be_read_is_an_error(cli: Cli, project: Path, words: list[st
     code, out, err = cli("import", *words)
     assert (code, out) == (4, "")
     assert message in err
+
+
+def test_only_the_host_is_required(cli: Cli) -> None:
+    """Files are at their usual places, so that the error does not ask for them."""
+    code, _, err = cli("import")
+    assert (code, err.splitlines()[-1]) == (4, "permitry import: the following arguments are required: HOST")

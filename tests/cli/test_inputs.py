@@ -2,6 +2,7 @@
 
 import functools
 import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from permitry.cli.inputs import numbered_lines, open_lines
+from permitry.cli.main import main
 from permitry.config.layers import find_layers
 from permitry.errors import CallError
 
@@ -37,6 +39,35 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     without_admin = functools.partial(find_layers, admin_file=tmp_path / "none.toml")
     monkeypatch.setattr("permitry.cli.inputs.find_layers", without_admin)
     return folder
+
+
+class Terminal(io.TextIOWrapper):
+    """Standard input at which a human sits."""
+
+    def isatty(self) -> bool:
+        """Return that it is."""
+        return True
+
+
+@pytest.mark.parametrize("words", [("check", "--calls", "-"), ("parse",), ("run",)])
+def test_a_command_that_waits_for_typed_lines_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    """A newcomer who leaves out the file would take it for one that hangs."""
+    monkeypatch.setattr(sys, "stdin", Terminal(io.BytesIO()))
+    main([*words])
+    assert (
+        "permitry: reading from this terminal, in place of a file; Ctrl-D ends the input\n" in capsys.readouterr().err
+    )
+
+
+def test_a_hook_at_a_terminal_says_how_it_is_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its payload comes from a host; without one the call does not run, as ever."""
+    monkeypatch.setattr(sys, "stdin", Terminal(io.BytesIO()))
+    assert main(["hook", "claude-code"]) == 2
+    assert "permitry hook install claude-code" in capsys.readouterr().err
 
 
 def test_blank_lines_are_counted_and_passed_over(read: Read) -> None:

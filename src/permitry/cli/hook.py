@@ -84,6 +84,11 @@ def execute(options: argparse.Namespace) -> int:
             from permitry.hooks.resident import start  # seldom needed
 
             start()
+    if sys.stdin is not None and sys.stdin.isatty():
+        line = (
+            f"permitry: {options.host} writes its payload here; to have it do so: permitry hook install {options.host}"
+        )
+        print(line, file=sys.stderr)
     reply = _too_long(options) or supervised(work, _fail(options), _total(options))
     if reply.err:
         print(reply.err, file=sys.stderr)

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     names = sorted(HOSTS)
     parser.add_argument("host", type=_host, choices=names, metavar="HOST", help=f"whose rules: {', '.join(names)}")
     parser.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help="its files; default: those at its usual places"
+        "files", nargs="*", default=[], type=Path, metavar="FILE", help="its files; default: those at its usual places"
     )
     write = "write the rules to this file, which must not exist; default: print them"
     parser.add_argument("-o", "--output", type=Path, metavar="RULES", help=write)

@@ -132,6 +132,8 @@ def open_lines(name: str) -> AbstractContextManager[BinaryIO]:
     if name == "-":
         if sys.stdin is None:
             raise CallError("standard input is closed")
+        if sys.stdin.isatty():
+            tell(["reading from this terminal, in place of a file; Ctrl-D ends the input"])
         return nullcontext(sys.stdin.buffer)
     try:
         return Path(name).open("rb")

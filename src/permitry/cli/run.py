@@ -103,8 +103,6 @@ def execute(options: argparse.Namespace) -> ExitCode:
         if isinstance(guard.handler.channel, prompt.TerminalChannel):
             guard.handler.channel = RenewingChannel(guard.handler.channel, renewal)
         _stop_on_signals()
-        if options.session == "-" and sys.stdin.isatty():
-            tell(["reading messages from this terminal, one JSON object a line; Ctrl-D ends the session"])
         try:
             with open_lines(options.session) as stream:
                 for number, line in numbered_lines(stream):
