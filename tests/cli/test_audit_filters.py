@@ -46,6 +46,13 @@ def test_a_misspelt_value_is_no_empty_answer(option: str, value: str) -> None:
         parser.parse_args([option, value])
 
 
+def test_the_help_says_whose_answers_by_finds() -> None:
+    """`by` is the name of a field, and no word for what it has."""
+    parser = argparse.ArgumentParser()
+    add_filters(parser)
+    assert "only the answers of this user" in parser.format_help()
+
+
 def test_all_events_can_be_asked_for() -> None:
     """Those that the page about the record lists."""
     page = Path(__file__).parents[2] / "docs/reference/record.md"

@@ -28,6 +28,7 @@ _KNOWN = {
 }  # fmt: skip
 """The values of a field, where no others are recorded: a misspelt one would find nothing, and look like an answer."""
 _FILTERS = ("tool", "rule", "verdict", "event", "session", "agent", "outcome", "by")
+_ABOUT = {"by": "only the answers of this user, given with `permitry approve` or in the inbox, and grants"}
 _ACTS = {
     "path": "that may touch such a path, as in a rule: 'src/**'",
     "changing": "that may change such a path: write, delete or move it",
@@ -47,7 +48,8 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     for name in _FILTERS:
         known = _KNOWN.get(name)
         values = f": {', '.join(known)}" if known else ""
-        add(f"--{name}", choices=known, metavar=name.upper(), help=f"only with this {name}{values}")
+        about = _ABOUT.get(name, f"only with this {name}{values}")
+        add(f"--{name}", choices=known, metavar=name.upper(), help=about)
     add("--policy", metavar="VERSION", help="only what was decided by this version of the policy")
     add("--answer", choices=tuple(_ANSWERS), help="only answers to questions, of this kind")
     add("--grant", nargs="?", const="", metavar="ID", help="only what this grant, or any, has let run, and who gave it")
