@@ -167,7 +167,7 @@ class _Looking:
                 return
             self.size += status.st_size
             if self.size > self.limits.size:
-                raise UndoError(f"it is more than {self.limits.size} bytes")
+                raise UndoError(f"with `{path}` it is more than {self.limits.size} bytes")
             digest, data, offset = self.take(file, status.st_size)
             if _marks(os.fstat(file)) != _marks(status):
                 raise UndoError(f"`{path}` changes while it is kept")

@@ -46,7 +46,10 @@ def plan(vault: Vault, entry: Entry) -> Plan:
 
     Raises: `UndoError` for what cannot be undone as things are.
     """
-    now, before = _by_path(look(entry.changes, vault.limits)), _by_path(entry.before)
+    try:
+        now, before = _by_path(look(entry.changes, vault.limits)), _by_path(entry.before)
+    except UndoError as error:
+        raise UndoError(f"what is there now could not be kept: {error}; move it away, and use --force") from error
     if entry.after is None:
         return Plan(entry, now, before, tuple(Plan(entry, now, before).changed))
     after = _by_path(entry.after)

@@ -14,6 +14,7 @@ from tests.unit.undo.conftest import Keep
 
 from permitry.errors import UndoError
 from permitry.undo import restoring
+from permitry.undo.looking import Limits
 from permitry.undo.restoring import plan, restore
 from permitry.undo.vault import Vault
 
@@ -216,6 +217,18 @@ def _interrupted(vault: Vault, name: str, monkeypatch: pytest.MonkeyPatch) -> st
         with pytest.raises(UndoError, match="try again"):
             restore(vault, name)
     return vault.find(name).tokens[-1]
+
+
+def test_what_is_too_large_by_now_can_be_moved_away(vault: Vault, keep: Keep, work: Path) -> None:
+    """It is not replaced without a copy."""
+    name, small = keep("a"), Vault(vault.folder, Limits(size=1_000))
+    (work / "a").write_text("x" * 2_000)
+    small.ended(name)
+    with pytest.raises(UndoError, match=r"with `.*/a` it is more than 1000 bytes; move it away, and use --force"):
+        restore(small, name, force=True)
+    (work / "a").rename(work / "large")
+    restore(small, name, force=True)
+    assert (work / "a").read_text() == "a\n"
 
 
 def test_what_is_in_the_way_of_a_name_stops_no_undo(
