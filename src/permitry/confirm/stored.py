@@ -139,11 +139,12 @@ def row_of(question: StoredQuestion, request: ToolConfirmationRequest, redact: C
         "call_id": call.call_id or "",
         "call": json.dumps({key: _plain(call, key) for key in _CALL}),
         "redacted": json.dumps({"tool": call.tool, "arguments": redact(call.to_dict())}),
-        "decision": json.dumps({
+        # It is kept when the question is closed, and a reason quotes the call.
+        "decision": json.dumps(redact({
             **{key: getattr(decision, key) for key in _DECISION},
             "errors": [attrs.astuple(each) for each in decision.errors],
             "verdict": decision.verdict.value, "phase": decision.phase.value,
-        }),
+        })),
         "shown": json.dumps({
             **{key: getattr(request, key) for key in _SHOWN},
             "grants": [attrs.astuple(each) for each in request.suggested_grants],

@@ -50,6 +50,18 @@ def test_guidance_and_abort_reach_the_model(address: str) -> None:
     assert (outcome.cause, outcome.ends_session, "Use b." in outcome.text) == (Cause.DECLINED, True, True)
 
 
+def test_a_secret_that_the_reason_quotes_is_not_kept(address: str) -> None:
+    """Who answers sees it; the decision stays when the question is closed."""
+    guard = fresh(address, "permitry:hooks")
+    ask = asked(guard, ToolCall("run_shell", {"command": "ssh h 'rm -rf / TOKEN=hunter22'"}, call_id="c1"))
+    assert "hunter22" in ask.decision.reason
+    request = only(address).request
+    assert request is not None
+    assert "hunter22" in request.reason
+    guard.answer(ask.id, ToolConfirmationResponse(False))
+    assert "hunter22" not in str(closed(address))
+
+
 def test_a_result_of_the_human_comes_from_elsewhere(address: str) -> None:
     """Also after a restart; what is kept of it once it is taken has no secret."""
     guard = fresh(address)
