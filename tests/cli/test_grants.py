@@ -224,6 +224,18 @@ def test_calls_like_that_of_a_question_are_granted(
         assert said in capsys.readouterr().err
 
 
+def test_a_grant_that_a_rule_asks_past_is_noted(
+    path: Path, typed: Callable[[str], None], asked: Callable[[ToolCall], str], capsys: Out
+) -> None:
+    """Its user would wonder why the next call of the kind is asked about again."""
+    typed("y")
+    for call, is_noted in ((ADD, False), (MAKE, True)):
+        assert main(["grants", "add", "--like", asked(call)]) == 0
+        said = "the rule `ask` asks about this call, and will ask about others like it all the same; --question"
+        assert (said in capsys.readouterr().err) == is_noted
+    assert isinstance(guard(path).check(MAKE.with_id("c3")), Ask)
+
+
 def test_of_a_closed_question_only_that_very_call_is_known(
     path: Path, typed: Callable[[str], None], asked: Callable[[ToolCall], str], capsys: Out
 ) -> None:

@@ -14,6 +14,7 @@ import attrs
 from permitry.audit.record import user_name
 from permitry.cli.always import Always
 from permitry.cli.approve_stored import check_asker, check_terminal, time_left
+from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.cli.stores import STORE, existing_store, store_from
 from permitry.config.lint import lint
@@ -135,7 +136,11 @@ def _meant(options: argparse.Namespace, questions: QuestionStore) -> Grant:
     question = _question(questions, options.question or options.like)
     if options.question:
         return Grant.of_call(question.tool, question.digest, question.spec)
-    return Grant(_alike(question))
+    alike = Grant(_alike(question))
+    if question.decision.is_question_of_rule:
+        rule = f"the rule `{question.decision.rule_id}` asks about this call"
+        tell([f"{rule}, and will ask about others like it all the same; --question grants this one call"])
+    return alike
 
 
 def _question(questions: QuestionStore, name: str) -> StoredQuestion:
