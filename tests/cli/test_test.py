@@ -127,7 +127,7 @@ def test_a_case_that_is_not_there_fails(cli: Callable[..., Outcome]) -> None:
     """A named file that does not exist is a failure, not nothing to do."""
     code, out, _ = cli("test", "missing.json")
     assert code == 1
-    assert "No such file" in out
+    assert "missing.json: it cannot be read: No such file or directory\n" in out
 
 
 @pytest.mark.parametrize(

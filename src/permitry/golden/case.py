@@ -136,7 +136,8 @@ def read_case(path: Path) -> GoldenCase:
         ]
         raise ConfigError(problems) from error
     except (CallError, OSError, UnicodeDecodeError) as error:
-        raise ConfigError([Problem(str(path), 0, 0, 0, str(error))]) from error
+        why = getattr(error, "strerror", None) or str(error)
+        raise ConfigError([Problem(str(path), 0, 0, 0, f"it cannot be read: {why}")]) from error
     if case.id != path.stem:
         message = f"the id `{case.id}` is not the name of the file"
         raise ConfigError([Problem(str(path), 0, 0, 0, message, f"rename one to the other: `{path.stem}`")])
