@@ -192,6 +192,21 @@ def test_the_call_of_a_question_is_granted(
     assert isinstance(guard(path).check(MAKE.with_id("c3")), Ask)
 
 
+def test_the_grant_of_a_call_is_for_the_session_that_asked(
+    path: Path, typed: Callable[[str], None], asked: Callable[[ToolCall], str]
+) -> None:
+    """In another folder the same words are another call; a human may say that they mean all."""
+    name = asked(MAKE)
+    typed("y")
+    elsewhere = guard(path)
+    elsewhere.session = Session(id="s2")
+    assert main(["grants", "add", "--question", name]) == 0
+    assert granted(path)[0].session == "s1"
+    assert isinstance(elsewhere.check(MAKE.with_id("c4")), Ask)
+    assert main(["grants", "add", "--question", name, "--any-session"]) == 0
+    assert isinstance(elsewhere.check(MAKE.with_id("c5")), Permit)
+
+
 def test_the_grant_of_a_call_is_for_the_tool_as_it_was_shown(
     path: Path, typed: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

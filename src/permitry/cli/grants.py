@@ -66,8 +66,11 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add("--command", action="append", default=[], metavar="PATTERN", help='commands, such as "git log *"')
     add("--path", action="append", default=[], metavar="GLOB", help='calls that only touch these, such as "src/**"')
     add("--when", action="append", default=[], metavar="TOML", help="any condition of a rule file: 'KEY = VALUE'")
-    for name in ("agent", "session", "principal"):
+    for name in ("agent", "principal"):
         add(f"--{name}", metavar="NAME", help=f"only for this {name}")
+    sessions = command.add_mutually_exclusive_group()
+    sessions.add_argument("--session", metavar="NAME", help="only for this session; with --question, that which asked")
+    sessions.add_argument("--any-session", action="store_true", help="with --question, also for others, in any folder")
     add("--for", dest="seconds", type=_seconds, metavar="TIME", help="until so long from now: 90s, 10m, 8h, 7d")
     add("--uses", type=_count, metavar="N", help="for so many calls")
     add("--reason", default="", metavar="TEXT", help="why, for the record")
@@ -102,10 +105,11 @@ def _revoke(options: argparse.Namespace) -> ExitCode:
 
 def _add(options: argparse.Namespace) -> ExitCode:
     check_terminal()
+    meant = _meant(options, questions_at(store_from(options)))
     grant = attrs.evolve(
-        _meant(options, questions_at(store_from(options))),
-        agent=options.agent, session=options.session, principal=options.principal, reason=options.reason,
-        granted_by=user_name(), made_at=Moment.now().wall, uses_left=options.uses,
+        meant,
+        agent=options.agent, session=options.session or meant.session, principal=options.principal,
+        reason=options.reason, granted_by=user_name(), made_at=Moment.now().wall, uses_left=options.uses,
         deadline=None if options.seconds is None else Moment.now().after(options.seconds),
     )  # fmt: skip
     rule_of(grant)
@@ -135,7 +139,9 @@ def _meant(options: argparse.Namespace, questions: QuestionStore) -> Grant:
         return Grant("\n".join(lines))
     question = _question(questions, options.question or options.like)
     if options.question:
-        return Grant.of_call(question.tool, question.digest, question.spec)
+        # INVARIANT: law 5. In another folder the same words may be another call, and a digest names no folder.
+        session = None if options.any_session else question.session
+        return attrs.evolve(Grant.of_call(question.tool, question.digest, question.spec), session=session)
     alike = Grant(_alike(question))
     if question.decision.is_question_of_rule:
         rule = f"the rule `{question.decision.rule_id}` asks about this call"
