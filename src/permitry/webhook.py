@@ -53,7 +53,7 @@ class WebhookChannel:
     seal: Seal = attrs.field(alias="secret", converter=_seal)
     then: ConfirmationChannel | None = attrs.field(default=None)
     wait: float = attrs.field(default=300.0, kw_only=True)
-    attempts: int = attrs.field(default=5, kw_only=True)
+    attempts: int = attrs.field(default=5, kw_only=True, validator=attrs.validators.ge(1))
     pause: float = attrs.field(default=1.0, kw_only=True)
     redact: Callable[[Any], Any] = attrs.field(default=redacted, kw_only=True, repr=False)
     _seen: Seen = attrs.field(factory=Seen, init=False, repr=False)

@@ -74,6 +74,9 @@ def test_a_line_says_who_answered_what(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     answers: list[dict[str, object]] = [{"approved": True}, {"approved": False}, {"approved": False, "responded": True}]
     path.write_text("".join(json.dumps({"event": "answered", "tool": "look", **each}) + "\n" for each in answers))
+    for number, kind in enumerate(("approved", "rejected", "responded"), 1):
+        (found,) = cli("audit", "query", "--record", path, "--json", "--answer", kind)[1].splitlines()
+        assert json.loads(found)["number"] == number
     lines = cli("audit", "tail", "--record", path)[1].splitlines()
     assert [line.split()[2] for line in lines] == ["approved", "rejected", "responded"]
 

@@ -188,6 +188,12 @@ def test_a_server_that_is_not_there_gives_no_answer() -> None:
         WebhookChannel("http://127.0.0.1:1/", SECRET, attempts=2, pause=0.0).ask(REQUEST)
 
 
+def test_a_question_is_posted_at_least_once() -> None:
+    """Never is a mistake of who sets it up, and found there."""
+    with pytest.raises(ValueError, match="attempts"):
+        WebhookChannel("http://127.0.0.1:1/", SECRET, attempts=0)
+
+
 def test_a_server_that_never_ends_its_answer_is_not_waited_for(receiver: Receiver) -> None:
     """Whatever it sends meanwhile: the time is that of the whole question."""
     receiver.replies = [0.05]

@@ -34,7 +34,11 @@ _ACTS = {
     "changing": "that may change such a path: write, delete or move it",
     "host": "that may connect to such a host, as in a rule: '*.example.com'",
 }
-_ANSWERS = {"approved": True, "rejected": False}
+_ANSWERS: Mapping[str, Mapping[str, object]] = {
+    "approved": {"approved": True},
+    "rejected": {"approved": False, "responded": None},
+    "responded": {"approved": False, "responded": True},
+}
 _GRANT = "grant-"
 
 Record: TypeAlias = Mapping[str, Any]
@@ -99,7 +103,7 @@ def records_from(options: argparse.Namespace, path: str | Path) -> Iterator[dict
 def _equal(options: argparse.Namespace) -> dict[str, Any]:
     equal = {name: value for name in _FILTERS if (value := getattr(options, name)) is not None}
     policy = {} if options.policy is None else {"policy_version": options.policy}
-    return {**equal, **policy, **({} if options.answer is None else {"approved": _ANSWERS[options.answer]})}
+    return {**equal, **policy, **_ANSWERS.get(options.answer, {})}
 
 
 def _tests(options: argparse.Namespace, path: str | Path) -> Iterator[Test]:
