@@ -89,7 +89,7 @@ def test_without_a_name_everything_is_in_the_default_store(
     assert cli("audit", "tail")[1].count("finished") == 2
     assert "2 decisions in 2 sessions" in cli("audit", "stats")[1]
     assert cli("audit", "verify")[0] == 0
-    assert "1 of 1 question that were approved" in cli("suggest", "--rules", "permitry:coding-agent")[2]
+    assert "1 of 1 approved question would" in cli("suggest", "--rules", "permitry:coding-agent")[2]
     assert cli("replay", "--rules", "permitry:coding-agent")[1].startswith("2 calls of 2 sessions")
 
 
