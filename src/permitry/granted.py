@@ -22,7 +22,8 @@ from permitry.session import Session
 __all__ = ["Grants", "rule_of", "text_of"]
 
 _LOG = logging.getLogger("permitry.grants")
-_PRIORITY = 399
+_PRIORITY = 250
+"""That of a permission in a rule file, which "always" at the prompt makes as well."""
 _PREFIX = "grant-"
 
 

@@ -41,8 +41,13 @@ when.command = "make *"
 [[rule]]
 id = "ask-mail"
 effect = "confirm"
-priority = 390
+priority = 240
 tools = ["mail"]
+[[rule]]
+id = "ask-note"
+effect = "confirm"
+priority = 390
+tools = ["note"]
 """
 ANY, COMMANDS = 'tools = ["*"]', 'when.command = ["git *", "make *", "rm *"]'
 PUSH, MAKE, ADD = (
@@ -102,7 +107,7 @@ def test_no_grant_lifts_a_block(store: StoredGrants, give: Give, rules: str, rul
 
 @pytest.mark.parametrize("call", [MAKE, MAIL])
 def test_what_a_rule_asks_about_is_granted_for_that_very_call(store: StoredGrants, give: Give, call: ToolCall) -> None:
-    """By a restriction, or by a question among the permissions; the record names the grant."""
+    """By a restriction, or by a question before other permissions; the record names the grant."""
     give(ANY)
     give(COMMANDS)
     assert isinstance(guard(store).check(call), Ask)
@@ -113,6 +118,16 @@ def test_what_a_rule_asks_about_is_granted_for_that_very_call(store: StoredGrant
     (answered,) = [each for each in checking.recorder.records if each["event"] == "answered"]
     assert (answered["approved"], answered["grant"]) == (True, grant.id)
     assert isinstance(guard(store).check(call), Ask)
+
+
+def test_a_grant_is_a_permission_like_those_of_rule_files(store: StoredGrants, give: Give) -> None:
+    """What asks unless something permits a call does not ask then, as about commands of a coding agent."""
+    note, agent = ToolCall("note", {}, call_id="c1"), "permitry:coding-agent"
+    for rules, call, rule in ((RULES, note, 'tools = ["note"]'), (agent, ADD, 'when.command = ["git add *"]')):
+        assert isinstance(guard(store, rules).check(call), Ask)
+        give(rule)
+        assert isinstance(guard(store, rules).check(call.with_id("c2")), Permit)
+    assert isinstance(guard(store, agent).check(PUSH), Refusal)
 
 
 def test_a_grant_of_one_call_is_for_no_other(store: StoredGrants, give: Give) -> None:
@@ -338,7 +353,7 @@ def test_grants_are_explained(store: StoredGrants, give: Give) -> None:
     explained = handler.explain(ADD)
     assert (explained.decision.verdict, explained.decision.reason) == (Verdict.ALLOW, "for today (ann)")
     (trace,) = [each for each in explained.rules if each.rule_id == f"grant-{grant.id}"]
-    assert (trace.priority, trace.deciding) == (399, True)
+    assert (trace.priority, trace.deciding) == (250, True)
     assert isinstance(handler.begin(ADD), Ready)
     assert handler.explain(ADD).decision.verdict is Verdict.CONFIRM
     give(f'{ANY}\nwhen.tool_digest = "{ToolSpec("run_shell").digest}"', digest=MAKE.digest)

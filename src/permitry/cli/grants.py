@@ -22,6 +22,7 @@ from permitry.config.load import load_rules
 from permitry.confirm.clock import Moment
 from permitry.confirm.grants import Grant, GrantStore
 from permitry.confirm.stored import QuestionStore, StoredQuestion
+from permitry.core.decision import Phase
 from permitry.core.texts import one_line, visible
 from permitry.errors import PermitryError
 from permitry.granted import rule_of, text_of
@@ -143,7 +144,7 @@ def _meant(options: argparse.Namespace, questions: QuestionStore) -> Grant:
         session = None if options.any_session else question.session
         return attrs.evolve(Grant.of_call(question.tool, question.digest, question.spec), session=session)
     alike = Grant(_alike(question))
-    if question.decision.is_question_of_rule:
+    if question.decision.phase is Phase.RESTRICTION:
         rule = f"the rule `{question.decision.rule_id}` asks about this call"
         tell([f"{rule}, and will ask about others like it all the same; --question grants this one call"])
     return alike
