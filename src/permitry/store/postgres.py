@@ -10,7 +10,7 @@ import os
 import re
 import select
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import attrs
@@ -43,6 +43,7 @@ _LOCK_OTHERS = f"BEGIN; {_NOT_YET}; SELECT FROM permitry.version FOR UPDATE"
 _FLUSH = "SELECT pg_logical_emit_message(true, 'permitry', '')"
 _COLUMNS = ("number", "body", "hash", *NAMES)
 _APPEND = f"SELECT permitry.append({', '.join(['%s::text[]'] * (1 + len(NAMES)))})"
+_WRITE = f"BEGIN; {_NOT_YET}; {_APPEND}; COMMIT; {_FLUSH}"
 _CHAIN = f"SELECT {', '.join(_COLUMNS)} FROM record ORDER BY number"  # noqa: S608 -- as above
 
 # So often is looked, in case that a notification is lost on its way, as by a pool of connections.
@@ -104,14 +105,12 @@ class PostgresStore(ChainedStore[Connection]):
 
     def _appended(self, values: Sequence[object]) -> int:
         """Write records, and return the number of the last, all in one round trip."""
-        with self._used() as connection:
-            with connection.pipeline():
-                connection.execute("BEGIN")
-                connection.execute(_NOT_YET)
-                cursor = connection.execute(_APPEND.encode(), values)
-                connection.execute("COMMIT")
-                connection.execute(_FLUSH)
-            ((number,),) = cursor
+        # The client writes the values into the text: several statements in one message have no parameters.
+        with self._used() as connection, psycopg.ClientCursor(connection) as cursor:
+            cursor.execute(_WRITE.encode(), values)
+            cursor.nextset()
+            cursor.nextset()
+            ((number,),) = cursor.fetchall()
         return int(number)
 
     @contextlib.contextmanager
@@ -320,10 +319,20 @@ def _own(query: str) -> bytes:
     return re.sub(rf"\b(FROM|INTO|UPDATE) ({_TABLES})\b", r"\1 permitry.\2", query.replace("?", "%s")).encode()
 
 
-def _values(bodies: list[str]) -> list[list[Any]]:
-    """Return what `_APPEND` takes: the records, and for each name a list of what they are found by."""
+def _values(bodies: list[str]) -> list[str]:
+    """Return what `_APPEND` takes, as PostgreSQL writes lists: the records, and by name what they are found by."""
     rows = [_searched_by(body) for body in bodies]
-    return [bodies, *([row[at] for row in rows] for at in range(len(NAMES)))]
+    return [_list(bodies), *(_list(row[at] for row in rows) for at in range(len(NAMES)))]
+
+
+def _list(texts: Iterable[str | None]) -> str:
+    # psycopg looks at each element first, which takes a third of the time of a write.
+    return "{" + ",".join("NULL" if text is None else _quoted(text) for text in texts) + "}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _searched_by(body: str) -> tuple[str | None, ...]:
