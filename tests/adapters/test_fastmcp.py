@@ -1,6 +1,7 @@
 """The middleware for servers of FastMCP, with real servers and clients of both eras in one process."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -127,12 +128,11 @@ def test_what_is_blocked_whatever_the_arguments_is_hidden(mode: str) -> None:
 @pytest.mark.parametrize(
     "result",
     [
-        ElicitResult(action="accept", content={}),
         ElicitResult(action="accept", content={"approved": False}),
         ElicitResult(action="decline"),
         ElicitResult(action="cancel"),
     ],
-    ids=["empty", "no", "declined", "cancelled"],
+    ids=["no", "declined", "cancelled"],
 )
 def test_only_a_yes_is_a_yes(mode: str, result: ElicitResult[Any]) -> None:
     """Not a form that is sent off as it is."""
@@ -259,14 +259,32 @@ def test_an_answer_is_for_the_call_that_was_asked_about() -> None:
     assert tools.ran == [("write", "a")]
 
 
-def test_a_question_without_an_answer_is_a_no() -> None:
-    """The client comes back with the state alone."""
+@_MODES
+def test_an_empty_form_runs_nothing(mode: str) -> None:
+    """Whether the client refuses to send it, as newer ones do, or the server reads it as a no."""
     tools = Tools()
+
+    async def answer(*_: object) -> ElicitResult[Any]:
+        return ElicitResult(action="accept", content={})
+
+    with contextlib.suppress(MCPError):
+        (shown,) = _called(_server(Guard(), tools.write), mode, Made("write", "a"), answer=answer)
+        assert "The user declined the call" in shown
+    assert not tools.ran
+
+
+@pytest.mark.parametrize("content", [None, {}, {"approved": "true"}, {"approved": 1}])
+def test_what_is_not_a_yes_on_the_wire_is_a_no(content: dict[str, Any] | None) -> None:
+    """The client comes back with the state alone, or with a form that no checking client would send."""
+    tools = Tools()
+    sent: dict[str, Any] = {}
+    if content is not None:
+        sent = {"input_responses": {"permitry": mcp_types.ElicitResult(action="accept", content=content)}}
 
     async def main() -> str:
         async with Client(_server(Guard(), tools.write), elicitation_handler=_yes) as client:
             asked = await _leg(client)
-            result = await _leg(client, request_state=asked.request_state)
+            result = await _leg(client, request_state=asked.request_state, **sent)
             return str(result.content[0].text)
 
     assert "The user declined the call" in asyncio.run(main())
