@@ -21,7 +21,7 @@ RINGS = {
     "errors": 0, "capabilities": 0, "extras": 0,
     "core": 1, "files": 1, "posting": 1,
     "rules": 2, "actions": 2, "messages": 2, "dispatch": 2, "confirm": 2, "audit": 2, "store": 2, "session": 2,
-    "config": 3, "outcome": 3, "records": 3, "undo": 3, "webhook": 3,
+    "config": 3, "outcome": 3, "records": 3, "undo": 3, "webhook": 3, "first_answer": 3,
     "questions": 4, "granted": 4, "counted": 4, "ledgers": 5,
     "guard": 5,
     "handler": 6, "guards": 6,

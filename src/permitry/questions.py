@@ -11,7 +11,6 @@ import attrs
 from permitry.audit.record import MemoryRecorder, Recorder, decision_fields, record_start
 from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.channel import (
-    AsyncConfirmationChannel,
     ConfirmationChannel,
     UnattendedChannel,
     check_channel,
@@ -78,6 +77,9 @@ class Questions(TurnDiffs):
     def ask(self, pending: Pending) -> Ready | Blocked:
         """Ask on the channel, wait for the answer, and resolve the question; if the channel fails, the call is blocked.
 
+        Where the ledger is durable, an answer from elsewhere that comes first counts, and ends the wait: a channel that
+        is not async is asked in a thread then.
+
         An interrupt (Ctrl-C, a cancelled task) is raised to the caller: nothing ran, and the question stays open.
         """
         from permitry.dispatch.waiting import without_suspending  # noqa: PLC0415 -- asyncio, which a hook does not need
@@ -107,16 +109,15 @@ class Questions(TurnDiffs):
             try:
                 question = self._claimed(pending_id, response)
             except LateAnswerError as error:
-                self._close(error.pending, "the answer came too late")
+                self._close(error.pending, "the answer came too late", by=error.pending.answered_by)
                 raise
-            # If an interrupt comes before the outcome is known, the question counts as unanswered: the call is blocked.
-            self._keep(self._unanswered_block(question.call, question.decision), question.call)
-            outcome = self._settled(question, response)
-            self._keep(outcome, question.call, outcome.call)
-            return outcome
+            return self._conclude(question, response)
 
     def withdraw(self, pending_id: str, reason: str) -> None:
-        """Close a question that no one will answer, so that its call is blocked; one that is closed stays as it is."""
+        """Close a question that no one will answer, so that its call is blocked.
+
+        One that is closed stays as it is; one that was answered from elsewhere gets that answer.
+        """
         self._closed(pending_id, reason)
 
     # Asking -----------------------------------------------------------------------------------------------------
@@ -150,15 +151,24 @@ class Questions(TurnDiffs):
             return work()
         return await self._apart.run(work, abandoned)
 
+    @property
+    def _has_others(self) -> bool:
+        """Whether a question may be answered on other ways than by the channel, which does not see that."""
+        return self.ledger.is_durable and not getattr(self.channel, "is_stored", False)
+
     async def _reply(self, request: ToolConfirmationRequest) -> object:
-        return self.channel.ask(request)
+        if not self._has_others:
+            return self.channel.ask(request)
+        from permitry.first_answer import first_here  # noqa: PLC0415 -- asyncio, as above
+
+        return first_here(self.channel, self.ledger, request)
 
     async def _areply(self, request: ToolConfirmationRequest) -> object:
-        if isinstance(self.channel, AsyncConfirmationChannel):
-            return await self.channel.aask(request)
-        from permitry.dispatch.waiting import in_thread  # noqa: PLC0415 -- as above
+        from permitry.first_answer import await_channel, first_on_loop  # noqa: PLC0415 -- as above
 
-        return await in_thread(self.channel.ask, request)
+        if not self._has_others:
+            return await await_channel(self.channel, request)
+        return await first_on_loop(self.channel, self.ledger, request)
 
     def _is_asked(self, pending: Pending) -> bool:
         """Return whether the question is open, and the request shows the very call it is about."""
@@ -211,6 +221,14 @@ class Questions(TurnDiffs):
         except LedgerError as error:
             return self._unanswered(pending, str(error))
 
+    def _conclude(self, question: PendingConfirmation, response: ToolConfirmationResponse) -> Ready | Blocked:
+        """Return what follows from the answer to a question that has been claimed, and keep it."""
+        # If an interrupt comes before the outcome is known, the question counts as unanswered: the call is blocked.
+        self._keep(self._unanswered_block(question.call, question.decision), question.call)
+        outcome = self._settled(question, response)
+        self._keep(outcome, question.call, outcome.call)
+        return outcome
+
     def _claimed(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
         """Claim a question of this session and agent; the guards of others may share the ledger.
 
@@ -244,12 +262,13 @@ class Questions(TurnDiffs):
         """Return what follows from an approval, which has been recorded."""
         raise NotImplementedError
 
-    def _unanswered(self, pending: Pending, error: str | None) -> Blocked:
+    def _unanswered(self, pending: Pending, error: str | None) -> Ready | Blocked:
         closed = self._closed(pending.pending_id, error)
-        # Another answer came first; it counts, and this one does not.
+        # Another answer was taken already; it counts, and this one does not.
         return self._unanswered_block(pending.call, pending.decision) if closed is None else closed
 
-    def _closed(self, pending_id: str, error: str | None) -> Blocked | None:
+    def _closed(self, pending_id: str, error: str | None) -> Ready | Blocked | None:
+        """Close a question without an answer, unless it was answered from elsewhere: that answer counts."""
         with self.session.lock:
             try:
                 question = self._claimed(pending_id)
@@ -257,7 +276,11 @@ class Questions(TurnDiffs):
                 question = late.pending
             except LedgerError:
                 return None
-            return self._close(question, error)
+            if question.response is None:
+                return self._close(question, error, by=question.answered_by)
+            if error:
+                _LOG.warning("an answer from elsewhere counts, as it came first: %s", error)
+            return self._conclude(question, question.response)
 
     def _interrupted(self, pending: Pending, error: str) -> None:
         """Record that the wait for an answer has ended while the question is still open."""
@@ -265,14 +288,15 @@ class Questions(TurnDiffs):
             details = {"pending_id": pending.pending_id, "error": error}
             self._record("interrupted", pending.call, details)
 
-    def _close(self, question: PendingConfirmation | Pending, error: str | None) -> Blocked:
-        """Settle a question that is not open any more, without an approval."""
+    def _close(self, question: PendingConfirmation | Pending, error: str | None, *, by: str | None = None) -> Blocked:
+        """Settle a question that is not open any more, without an approval; an answer `by` someone does not count."""
         call = question.call
         blocked = self._unanswered_block(call, question.decision, error or "")
         if error:
             _LOG.warning("no answer about a call of `%s`, so it is blocked: %s", call.tool, error)
         self._keep(blocked, call)
-        self._record("answered", call, {"pending_id": question.pending_id, "approved": False, "error": error})
+        author = {} if by is None else {"by": by}
+        self._record("answered", call, {"pending_id": question.pending_id, "approved": False, "error": error, **author})
         return blocked
 
     def _unanswered_block(self, call: ToolCall, decision: Decision, note: str = "") -> Blocked:
@@ -293,10 +317,16 @@ class Questions(TurnDiffs):
 
     def _open_still(self, pending: Pending) -> Pending | Ready | Blocked:
         """Return what has become of a question meanwhile: it may have been answered elsewhere."""
+        try:
+            response = self.ledger.answer(pending.pending_id)
+        except LedgerError as error:
+            # It stays open: an answer may be found later.
+            return self._unanswered_block(pending.call, pending.decision, str(error))
+        if response is not None:
+            return self._answered(pending, response)
         if self.ledger.find(pending.pending_id) is None:
             return self._close(pending, "the question is not open any more")
-        response = self.ledger.answer(pending.pending_id)
-        return pending if response is None else self._answered(pending, response)
+        return pending
 
     def _earlier(self, call: ToolCall, spec: ToolSpec | None) -> Decided | None:
         """Return what became of a call that was asked about before this process was started; None if none was.
@@ -315,6 +345,8 @@ class Questions(TurnDiffs):
             request = attrs.evolve(self.factory.create(call, question.decision, spec), pending_id=question.pending_id)
             return self._open_still(Pending(question.pending_id, call, question.decision, request))
         if earlier.response is None:
+            if earlier.dropped is not None:
+                self._close(question, earlier.dropped, by=question.answered_by)
             return self._unanswered_block(call, question.decision)
         if earlier.response.is_approval:
             # INVARIANT: law 5. It may have run.

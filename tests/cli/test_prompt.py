@@ -180,6 +180,34 @@ def test_what_was_typed_before_the_question_is_no_answer(request_: ToolConfirmat
     assert (response.approved, response.abort) == (False, True)
 
 
+def test_a_question_that_is_left_takes_no_line(request_: ToolConfirmationRequest) -> None:
+    """It was answered elsewhere; the next line is for the next question."""
+    master, slave = pty.openpty()
+    with io.TextIOWrapper(io.FileIO(slave, "w+"), encoding="utf-8", line_buffering=True) as terminal:
+        channel, first = TerminalChannel(terminal, explain, str), attrs.evolve(request_, pending_id="one")
+        timer = threading.Timer(0.3, lambda: channel.leave(first))
+        timer.start()
+        assert channel.ask(first) is None
+        timer.join()
+        shown = b""
+        while b"this was answered elsewhere\r\n" not in shown:
+            shown += os.read(master, 65_536)
+
+        def human() -> None:
+            shown = b""
+            while b"[q]uit: " not in shown:
+                shown += os.read(master, 65_536)
+            os.write(master, b"y\n")
+
+        typist = threading.Thread(target=human, daemon=True)
+        typist.start()
+        response = channel.ask(attrs.evolve(request_, pending_id="two"))
+        typist.join()
+    os.close(master)
+    assert response is not None
+    assert response.is_approval
+
+
 def test_the_question_shows_the_call(ask: Ask) -> None:
     """Tool, reason and arguments stand above the question."""
     assert ask("y\n")[1].startswith("\n? write_file  no rule allows this call\n  path: a.txt\n  content: äöü\n")

@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.receivers import Receiver, Reply, receiving
@@ -16,6 +17,7 @@ from permitry.webhook import signed, verified
 
 Outcome = tuple[int, str, str]
 Cli = Callable[..., Outcome]
+Recorded = Callable[[], list[dict[str, Any]]]
 SECRET = "whsec_" + base64.b64encode(b"k" * 32).decode()
 LINE = json.dumps({"id": "w", "name": "write_file", "arguments": {"path": "a", "content": "x"}}) + "\n"
 
@@ -60,6 +62,29 @@ def test_an_answer_may_come_from_the_store(
     receiver.replies = [take]
     cli(*guarding, "--webhook", receiver.address, "--store", store, "--unattended", "wait", stdin=LINE)
     assert [each.name for each in workspace.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("last", [400, 500, 200])
+def test_the_first_answer_counts(
+    cli: Cli, guarding: list[str], recorded: Recorded, receiver: Receiver, tmp_path: Path, *, last: int
+) -> None:
+    """One in the store, though the receiver fails afterwards, or says no."""
+    store = tmp_path / "permitry.db"
+
+    def refuse(headers: Mapping[str, str], body: bytes) -> Reply:
+        shown = verified(headers, body, SECRET)
+        row = questions_at(store).find(shown["id"])
+        assert row is not None
+        if row["answer"] is None:
+            answer_to(questions_at(store), StoredQuestion.of(row), ToolConfirmationResponse(approved=True), by="ann")
+        return (
+            (last, *signed(ToolConfirmationResponse(approved=False), shown, SECRET)) if last == 200 else (last, {}, b"")
+        )
+
+    receiver.replies = [refuse]
+    cli(*guarding, "--webhook", receiver.address, "--store", store, "--unattended", "wait", stdin=LINE)
+    (answered,) = [each for each in recorded() if each["event"] == "answered"]
+    assert (answered["approved"], answered["by"]) == (True, "ann")
 
 
 def test_what_fails_blocks(cli: Cli, guarding: list[str], workspace: Path, receiver: Receiver) -> None:

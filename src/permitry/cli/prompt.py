@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import select
 import shlex
 import subprocess
 import sys
@@ -28,6 +29,9 @@ from permitry.core.json_values import parse_json
 from permitry.core.texts import visible
 
 __all__ = ["TerminalChannel", "edit_in_editor", "open_terminal"]
+
+
+_PAUSE = 0.2
 
 
 def open_terminal() -> TextIO | None:
@@ -61,11 +65,18 @@ class TerminalChannel:
     _offers: list[Offer] = attrs.field(factory=list, init=False)
     # One question at a time: the answer belongs to what is on the screen.
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    _left: set[str | None] = attrs.field(factory=set, init=False, repr=False)
+    _shown: str | None = attrs.field(default=None, init=False, repr=False)
 
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Show the request and return the answer; the end of input is not an answer."""
         with self._lock:
-            return self._asked(request)
+            self._shown = request.pending_id
+            return None if self._shown in self._left else self._asked(request)
+
+    def leave(self, request: ToolConfirmationRequest) -> None:
+        """End the wait for a line: the question was answered elsewhere."""
+        self._left.add(request.pending_id)
 
     def _asked(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         self._is_seen = self._show(request, in_full=request.is_plan)
@@ -173,9 +184,22 @@ class TerminalChannel:
         _forget_typed_ahead(self.terminal)
         self.terminal.write(prompt)
         self.terminal.flush()
+        if not self._has_line():
+            self._say("")
+            self._say("this was answered elsewhere")
+            return None
         line = self.terminal.readline()
         # A line that was not finished with Enter is the end of input, not an answer.
         return line.rstrip("\n") if line.endswith("\n") else None
+
+    def _has_line(self) -> bool:
+        """Wait for a line to read; return False where it is not wanted any more."""
+        if not self.terminal.isatty():
+            return True
+        while self._shown is None or self._shown not in self._left:
+            if select.select([self.terminal], [], [], _PAUSE)[0]:
+                return True
+        return False
 
     def _edited(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Return an approval of the call as edited, once it has been looked at, or None to go back to the question."""

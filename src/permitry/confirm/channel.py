@@ -9,11 +9,21 @@ from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.errors import safe_str
 
-__all__ = ["AsyncConfirmationChannel", "CallbackChannel", "ConfirmationChannel", "UnattendedChannel", "check_channel"]
+__all__ = [
+    "AsyncConfirmationChannel",
+    "CallbackChannel",
+    "ConfirmationChannel",
+    "LeavableChannel",
+    "UnattendedChannel",
+    "check_channel",
+]
 
 
 class ConfirmationChannel(Protocol):
-    """A way to ask. An answer of None means that there was no answer."""
+    """A way to ask. An answer of None means that there was no answer.
+
+    One that `is_stored` has its answers from the store of the questions, and looks there itself.
+    """
 
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Return the answer; may wait for as long as the human takes."""
@@ -27,6 +37,14 @@ class AsyncConfirmationChannel(ConfirmationChannel, Protocol):
     async def aask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Return the answer."""
         ...
+
+
+@runtime_checkable
+class LeavableChannel(ConfirmationChannel, Protocol):
+    """A channel on which a wait can be ended."""
+
+    def leave(self, request: ToolConfirmationRequest) -> None:
+        """End the wait for the answer to a question: it was given elsewhere, or is not wanted any more."""
 
 
 @attrs.frozen

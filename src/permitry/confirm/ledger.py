@@ -29,8 +29,8 @@ class PendingConfirmation:
     """A call that waits for an answer; `deadline` is on the ledger's clock.
 
     `spec` is the tool's declaration when the question was asked: the answer is about that tool. None for an undeclared
-    tool. `asker` is who made the call: the answer is for no other session or agent. `answered_by` is who gave an answer
-    from elsewhere.
+    tool. `asker` is who made the call: the answer is for no other session or agent. Once it is closed, `response` is
+    the answer that counts, if any; `answered_by` is who gave an answer from elsewhere.
     """
 
     pending_id: str
@@ -40,6 +40,7 @@ class PendingConfirmation:
     spec: ToolSpec | None = attrs.field(default=None, repr=False)
     asker: Asker | None = attrs.field(default=None, repr=False)
     process: int = attrs.field(factory=os.getpid, repr=False)
+    response: ToolConfirmationResponse | None = None
     answered_by: str | None = None
 
 
@@ -48,13 +49,14 @@ class EarlierQuestion:
     """A question about a call that was asked before this process was started.
 
     Once it is closed, `response` is the answer that it got, if any. `is_recorded` says that the decision to ask is on
-    record for a call by this very id.
+    record for a call by this very id. `dropped` says why an answer that it had does not count.
     """
 
     pending: PendingConfirmation
     response: ToolConfirmationResponse | None
     is_open: bool
     is_recorded: bool = True
+    dropped: str | None = None
 
 
 class Ledger(Protocol):
@@ -92,11 +94,16 @@ class Ledger(Protocol):
         ...
 
     def answer(self, pending_id: str) -> ToolConfirmationResponse | None:
-        """Return the answer to an open question that was given elsewhere, and is still to be claimed, or None."""
+        """Return the answer to an open question that was given elsewhere, and is still to be claimed, or None.
+
+        Raises: `LedgerError` when that cannot be known.
+        """
         ...
 
     def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
-        """Close a question with its answer, or without one, and return it; this succeeds once per id.
+        """Close a question with its answer, and return it; this succeeds once per id.
+
+        Where there is no `response`, an answer that was given elsewhere is the answer.
 
         Raises: `LedgerError` when the id is unknown or already answered; `LateAnswerError` past the deadline.
         """
@@ -171,7 +178,6 @@ class ConfirmationLedger:
 
         Raises: `LedgerError` when the id is unknown or already answered; `LateAnswerError` past the deadline.
         """
-        del response
         with self._lock:
             question = self._removed(pending_id)
         # A fork copies the ledger as well; a question stays with the process that asked it.
@@ -179,7 +185,7 @@ class ConfirmationLedger:
             raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
         if self.clock() > question.deadline:
             raise LateAnswerError(f"the answer to `{pending_id}` came too late; the call stays blocked", question)
-        return question
+        return attrs.evolve(question, response=response)
 
     def expire(self) -> list[PendingConfirmation]:
         """Close the questions that are past their deadlines, and return those that this process asked."""

@@ -62,12 +62,12 @@ class QuestionStore(Protocol):
         """Answer a question; of several answers, the first alone counts."""
         ...
 
-    def take(self, name: str, answer: str, kept: str, now: Moment) -> bool:
-        """Close a question with its answer, once."""
+    def take(self, name: str, has: str | None, kept: str, now: Moment) -> bool:
+        """Close a question with the answer that it `has`, or else with a first one, once."""
         ...
 
-    def close(self, name: str, now: Moment) -> bool:
-        """Close a question without an answer."""
+    def close(self, name: str, now: Moment, has: str | None = None) -> bool:
+        """Close a question without an answer; the one that it `has` does not count any more."""
         ...
 
     def expire(self, now: Moment) -> list[str]:

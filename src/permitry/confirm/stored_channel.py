@@ -1,6 +1,7 @@
 """The channel of questions in a store: they are answered from elsewhere, such as with `permitry approve`."""
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import attrs
 
@@ -21,6 +22,7 @@ class StoredChannel:
     event loop.
     """
 
+    is_stored: ClassVar[bool] = True
     store: QuestionStore
     pause: float = attrs.field(default=0.2, kw_only=True)
     clock: Callable[[], Moment] = attrs.field(default=Moment.now, kw_only=True, repr=False)

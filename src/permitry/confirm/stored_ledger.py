@@ -22,6 +22,8 @@ from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, Store
 
 __all__ = ["StoredLedger"]
 
+_DROPPED = "the answer does not count: it is too old, or the tool has changed since"
+
 
 def _new_id() -> str:
     # As it is typed by a human: no sign that a shell or an eye could take for another.
@@ -95,18 +97,22 @@ class StoredLedger:
         return None if row is None or row["closed_at"] is not None else pending
 
     def answer(self, pending_id: str) -> ToolConfirmationResponse | None:
-        """Return the answer to an open question that was given elsewhere, or None; also where the store is away."""
+        """Return the answer to an open question that was given elsewhere, or None.
+
+        Raises: `LedgerError` when the store is away, or what it has is damaged.
+        """
         try:
             row = self.store.find(pending_id)
-            question = None if row is None else StoredQuestion.of(row)
-        except (LedgerError, StoreError):
+        except StoreError as error:
+            raise LedgerError(str(error)) from error
+        if row is None or row["closed_at"] is not None or row["answer"] is None:
             return None
-        return None if question is None or question.is_closed else question.response
+        return StoredQuestion.of(row).response
 
     def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
-        """Close a question of this process with its answer, or without one, and return it; once.
+        """Close a question of this process with its answer, and return it; once.
 
-        Where it was answered from elsewhere, no other answer is taken.
+        Where it was answered from elsewhere, that is the answer, and no other one is taken.
 
         Raises: `LedgerError` when it is unknown, was answered, or the store is away; `LateAnswerError`.
         """
@@ -114,20 +120,40 @@ class StoredLedger:
         if pending is None or pending.process != os.getpid():
             raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
         try:
-            # An answer and its giver never change, so that those that are read first are those that are taken.
-            asked = self.store.find(pending_id)
-            is_mine = self._closed(pending_id, response)
-            row = None if is_mine else self.store.find(pending_id)
-            if row is not None and row["closed_at"] is None and row["answer"] is None:
-                self.store.close(pending_id, self.clock())
-                self._asked.pop(pending_id, None)
-                raise LateAnswerError(f"the answer to `{pending_id}` came too late; the call stays blocked", pending)
+            # An answer that comes in between is the one that counts, and never changes.
+            claimed = self._settle(pending, response) or self._settle(pending, response)
         except StoreError as error:
             raise LedgerError(str(error)) from error
-        if not is_mine:
-            raise LedgerError(f"no open question has the id `{pending_id}`: it is already answered")
+        if claimed is None:
+            raise _already_answered(pending_id)
         self._asked.pop(pending_id, None)
-        return pending if asked is None else attrs.evolve(pending, answered_by=asked["answered_by"])
+        return claimed
+
+    def _settle(
+        self, pending: PendingConfirmation, response: ToolConfirmationResponse | None
+    ) -> PendingConfirmation | None:
+        """Close a question with the answer that came first; None where it is closed, or was answered in between.
+
+        Raises: as `claim`.
+        """
+        name = pending.pending_id
+        row = self.store.find(name)
+        if row is None or row["closed_at"] is not None:
+            return None
+        has = row["answer"]
+        if has is not None:
+            first = StoredQuestion.of(row).response
+            if response is not None and response != first:
+                raise _already_answered(name)
+            response, pending = first, attrs.evolve(pending, answered_by=row["answered_by"])
+        if response is None:
+            return pending if self.store.close(name, self.clock()) else None
+        if self.store.take(name, has, self._text_to_keep(response), self.clock()):
+            return attrs.evolve(pending, response=response)
+        if self.store.close(name, self.clock(), has):
+            self._asked.pop(name, None)
+            raise LateAnswerError(f"the answer to `{name}` came too late; the call stays blocked", pending)
+        return None
 
     def expire(self) -> list[PendingConfirmation]:
         """Close the questions that can get no answer any more, and return those that this process asked."""
@@ -150,8 +176,7 @@ class StoredLedger:
             question = StoredQuestion.of(row)
             pending = PendingConfirmation(question.id, call, question.decision, question.deadline.wall, spec, asker)
             if not self._counts(question, spec):
-                self.store.close(question.id, self.clock())
-                return EarlierQuestion(pending, None, is_open=False)
+                return self._drop(question, pending, row["answer"])
         except StoreError as error:
             raise LedgerError(str(error)) from error
         if not question.is_closed:
@@ -159,6 +184,12 @@ class StoredLedger:
                 self._asked[question.id] = pending
         response = question.response if question.is_closed else None
         return EarlierQuestion(pending, response, not question.is_closed, row["call_id"] == (call.call_id or ""))
+
+    def _drop(self, question: StoredQuestion, pending: PendingConfirmation, has: str | None) -> EarlierQuestion:
+        """Close an open question without an answer; the one that it `has` does not count."""
+        self.store.close(question.id, self.clock(), has)
+        pending = attrs.evolve(pending, answered_by=question.answered_by)
+        return EarlierQuestion(pending, None, is_open=False, dropped=None if has is None else _DROPPED)
 
     def _row(self, call: ToolCall, asker: Asker) -> Row | None:
         """Return the row of the last question about a call."""
@@ -168,15 +199,15 @@ class StoredLedger:
     def _above(self) -> tuple[int, ...]:
         return (os.getpid(), os.getppid()) if self.above is None else self.above
 
-    def _closed(self, name: str, response: ToolConfirmationResponse | None) -> bool:
-        if response is None:
-            return self.store.close(name, self.clock())
+    def _text_to_keep(self, response: ToolConfirmationResponse) -> str:
+        """Return an answer as it is kept of a closed question.
+
+        Raises: `LedgerError`.
+        """
         try:
-            text = answer_text(response)
-            kept = answer_text(attrs.evolve(response, **self.redact(_words(response))))
+            return answer_text(attrs.evolve(response, **self.redact(_words(response))))
         except (RecursionError, TypeError, ValueError) as error:
             raise LedgerError(f"the answer cannot be kept: {safe_str(error)}") from error
-        return self.store.take(name, text, kept, self.clock())
 
     def _counts(self, question: StoredQuestion, spec: ToolSpec | None) -> bool:
         """Return whether an open question is about the tool as it is now, and is answered in time or can be."""
@@ -188,6 +219,10 @@ class StoredLedger:
 
     def __len__(self) -> int:
         return len(self._asked)
+
+
+def _already_answered(name: str) -> LedgerError:
+    return LedgerError(f"no open question has the id `{name}`: it is already answered")
 
 
 def _digest_of(spec: ToolSpec | None) -> str | None:

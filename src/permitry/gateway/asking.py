@@ -3,7 +3,7 @@
 import contextvars
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import attrs
 import mcp_types as types
@@ -35,8 +35,12 @@ Asks: TypeAlias = Callable[[ToolConfirmationRequest], Awaitable[ToolConfirmation
 
 @attrs.define(eq=False)
 class ClientChannel:
-    """Asks through the client whose request is being handled, if it can be asked at all."""
+    """Asks through the client whose request is being handled, if it can be asked at all.
 
+    Where questions are in a store, the gateway asks there, and not the client.
+    """
+
+    is_stored: ClassVar[bool] = True
     _current: contextvars.ContextVar[Asks | None] = attrs.field(init=False)
 
     @_current.default

@@ -31,6 +31,9 @@ _IN_TIME = """((boot = ? AND boot <> '' AND steady >= ?) OR ((boot <> ? OR boot 
 _NOT_TAKEN = """((boot = ? AND boot <> '' AND steady + (deadline - asked_at) < ?) OR ((boot <> ? OR boot = '')
     AND (deadline + (deadline - asked_at) < ? OR asked_at > ?)))"""
 
+# INVARIANT: an answer that the one who asked has not seen is neither taken nor dropped.
+_WITH_ANSWER = "id = ? AND closed_at IS NULL AND coalesce(answer, '') = ?"
+
 Row = Mapping[str, Any]
 Now = tuple[float, str, float]
 """The time in seconds since 1970; the name of the current run of the machine, if it has one; its length in seconds."""
@@ -108,25 +111,28 @@ class StoredQuestions:
             values = (answer, by, now[0], name, digest, *_in_time(now))
             return bool(connection.execute(update, values).rowcount == 1)
 
-    def take(self, name: str, answer: str, kept: str, now: Now) -> bool:
-        """Close a question with its answer, once: the one that it has and that still counts, or the first one, in time.
+    def take(self, name: str, has: str | None, kept: str, now: Now) -> bool:
+        """Close a question with its answer, once: the one that it `has` and that still counts, or a first one, in time.
 
-        `kept` is what is kept of the answer.
+        `kept` is what is kept of the answer. False where the question has another answer by now, or is closed.
         """
         update = f"""UPDATE question SET closed_at = ?, answer = ?, answered_at = coalesce(answered_at, ?),
             call = NULL, shown = NULL
-            WHERE id = ? AND closed_at IS NULL AND ((answer = ? AND NOT {_NOT_TAKEN})
+            WHERE {_WITH_ANSWER} AND ((answer IS NOT NULL AND NOT {_NOT_TAKEN})
             OR (answer IS NULL AND {_IN_TIME}))"""  # noqa: S608 -- as above
         with self.database.changing() as connection:
-            values = (now[0], kept, now[0], name, answer, *_in_time(now), *_in_time(now))
+            values = (now[0], kept, now[0], name, has or "", *_in_time(now), *_in_time(now))
             return bool(connection.execute(update, values).rowcount == 1)
 
-    def close(self, name: str, now: Now) -> bool:
-        """Close a question without an answer; one that it has does not count any more."""
-        update = """UPDATE question SET closed_at = ?, answer = NULL, call = NULL, shown = NULL
-            WHERE id = ? AND closed_at IS NULL"""
+    def close(self, name: str, now: Now, has: str | None = None) -> bool:
+        """Close a question without an answer; the one that it `has` does not count any more.
+
+        False where the question has another answer by now, or is closed.
+        """
+        update = f"""UPDATE question SET closed_at = ?, answer = NULL, call = NULL, shown = NULL
+            WHERE {_WITH_ANSWER}"""  # noqa: S608 -- as above
         with self.database.changing() as connection:
-            return bool(connection.execute(update, (now[0], name)).rowcount == 1)
+            return bool(connection.execute(update, (now[0], name, has or "")).rowcount == 1)
 
     def expire(self, now: Now) -> list[str]:
         """Close the questions that can get no answer any more, or whose answer counts no more, and return their ids."""

@@ -12,7 +12,7 @@ from permitry.audit.record import MemoryRecorder
 from permitry.audit.redaction import redacted
 from permitry.confirm.clock import Moment
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import StoredQuestion
+from permitry.confirm.stored import Row, StoredQuestion
 from permitry.confirm.stored_ledger import StoredLedger
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
@@ -145,6 +145,24 @@ class Away:
         return fail
 
 
+class Interrupting:
+    """Questions in a store, to which something happens when one has been looked at."""
+
+    def __init__(self, store: Any, happens: Callable[[], None]) -> None:  # noqa: ANN401 -- questions in a store
+        self._store, self._happens, self._looks = store, happens, 0
+
+    def find(self, name: str) -> Row | None:
+        """Return a question as it was before that; it happens at the second look, which is the one before its end."""
+        row: Row | None = self._store.find(name)
+        self._looks += 1
+        if self._looks == 2:
+            self._happens()
+        return row
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- as above
+        return getattr(self._store, name)
+
+
 @pytest.fixture
 def breaking(address: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Guard, Callable[[], None]]:
     """Return a guard, and what makes its store fail from now on."""
@@ -178,9 +196,57 @@ def test_no_answer_counts_without_a_store(breaking: tuple[Guard, Callable[[], No
     with pytest.raises(LedgerError):
         guard.ledger.claim(ask.id)
     assert guard.ledger.find(ask.id) is None
-    assert guard.ledger.answer(ask.id) is None
+    with pytest.raises(LedgerError):
+        guard.ledger.answer(ask.id)
     assert guard.ledger.expire() == []
     assert isinstance(guard.check(CALL), Refusal)
+
+
+def test_an_answer_outlasts_a_store_that_is_away_for_a_while(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The question stays open meanwhile, and what is answered then counts."""
+    guard = fresh(address)
+    asked(guard)
+    with monkeypatch.context() as away:
+        away.setattr(guard.ledger, "store", Away())
+        assert isinstance(guard.check(CALL), Refusal)
+    respond(address)
+    assert isinstance(guard.check(CALL), Permit)
+
+
+def test_an_answer_that_does_not_count_is_on_record(address: str) -> None:
+    """With who gave it, and why: the tool is another one by now."""
+    asked(fresh(address), spec=ToolSpec("write", "as it was"))
+    respond(address)
+    guard = fresh(address)
+    assert isinstance(guard.check(CALL, ToolSpec("write", "another")), Refusal)
+    assert isinstance(guard.recorder, MemoryRecorder)
+    (answered,) = [each for each in guard.recorder.records if each["event"] == "answered"]
+    assert (answered["by"], answered["approved"]) == ("ann", False)
+    assert "the tool has changed" in str(answered["error"])
+
+
+@pytest.mark.parametrize("response", [YES, NO])
+def test_an_answer_that_comes_in_between_is_the_one_that_counts(
+    address: str, response: ToolConfirmationResponse
+) -> None:
+    """Between the look at a question and its end, in the row and on record, though here no one answered, or another."""
+    for number, given in enumerate((None, YES, NO)):
+        guard = fresh(address, session=Session(id=f"s{number}"))
+        ask, store = asked(guard), questions_at(address)
+        assert isinstance(guard.ledger, StoredLedger)
+        guard.ledger.store = Interrupting(store, lambda: respond(address, response))
+        if given is None:
+            guard.withdraw(ask.id, "gone")
+        else:
+            guard.answer(ask.id, given)
+        guard.ledger.store = store
+        assert isinstance(guard.check(CALL), Permit if response is YES else Refusal)
+        assert isinstance(guard.recorder, MemoryRecorder)
+        (answered,) = [each for each in guard.recorder.records if each["event"] == "answered"]
+        assert (answered["by"], answered["approved"]) == ("ann", response is YES)
+        row = store.find(ask.id)
+        assert row is not None
+        assert (row["answered_by"], StoredQuestion.of(row).response) == ("ann", response)
 
 
 def test_too_many_questions_are_refused_and_late_ones_make_room(address: str, clock: list[Moment]) -> None:
