@@ -130,8 +130,25 @@ block | systemd-inhibit git push
 block | systemd-run --user --unit x git push
 block | rr record -n git push
 block | rr record git push
-confirm | setarch -R git push
-confirm | setarch --addr-no-randomize git push
+block | setarch -R git push
+block | setarch --addr-no-randomize git push
+block | ls src | xargs -x git push
+block | ls src | xargs -0x git push
+block | ls src | xargs -iI git push
+block | ls src | xargs -lL git push
+block | watch -dn git push
+block | dtach -c s -E git push
+block | cpulimit -l 5 -c 1 git push
+block | tsp -E git push
+block | runcon a:b:c git push
+block | runcon -t a_t git push
+block | bwrap --overlay a b c git push
+block | chrt -o git push
+block | chrt -r 5 git push
+block | softlimit -m 9 git push
+block | prlimit -n5 git push
+confirm | podman exec -l git push
+confirm | kubectl exec -f p.yaml git push
 block | setarch x86_64 -R git push
 block | tox exec -- git push
 block | tox -e py exec -e py -- git push

@@ -32,13 +32,36 @@ class Options:
     attached: frozenset[str] = frozenset()
     separate: frozenset[str] = frozenset()
     doubled: frozenset[str] = frozenset()
+    tripled: frozenset[str] = frozenset()
     has_numbers: bool = False
 
     def with_more(self, more: "Options") -> "Options":
         """Return these options and `more`."""
-        names = ("plain", "valued", "attached", "separate", "doubled")
+        names = ("plain", "valued", "attached", "separate", "doubled", "tripled")
         sets = {name: getattr(self, name) | getattr(more, name) for name in names}
         return Options(has_numbers=self.has_numbers or more.has_numbers, **sets)
+
+    def takes(self, option: str) -> int | None:
+        """Return how many of the next words an option, or a cluster of letters, takes; None if that is not known."""
+        name, equals, _ = option.partition("=")
+        if option.startswith("--"):
+            count = self.count(name)
+            return 0 if equals and count is not None else count
+        if option in self.valued | self.separate:
+            return 1
+        for at, letter in enumerate(option[1:], start=2):
+            count = 0 if letter.isdigit() and self.has_numbers else self.count(f"-{letter}")
+            if count is None:
+                return None
+            if count or f"-{letter}" in self.attached:
+                # The rest of the word is the value.
+                return count if at == len(option) else 0
+        return 0
+
+    def count(self, name: str) -> int | None:
+        """Return how many of the next words a single option takes; None if that is not known."""
+        kinds = (self.plain | self.attached, self.valued | self.separate, self.doubled, self.tripled)
+        return next((count for count, names in enumerate(kinds) if name in names), None)
 
 
 @attrs.frozen

@@ -143,6 +143,9 @@ def _wrapped(command: Command, entry: Entry) -> tuple[tuple[Word, ...], tuple[tu
     """Return the words that a wrapper runs as a command, none if it runs nothing; and the variables that it sets."""
     name = command.words[0].text
     parts = read_options(command.words[1:], entry, name=name, options_first=True, is_any=bool(entry.unsets))
+    refused = next((each for each in entry.refused if each in parts.names), None)
+    if refused is not None:
+        raise RefusedError(f"`{name} {refused}` {entry.refused[refused]}")
     if any(value is not None and is_spread(value) for _, value in parts.found):
         raise RefusedError(f"`{name}` with a pattern")
     operands = parts.operands

@@ -12,7 +12,7 @@ __all__ = ["git_program", "git_runs", "sets_elsewhere", "without_options"]
 
 Words = Sequence[Word]
 
-_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
+VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
 
 _UPLOAD_PACK = re.compile(r"-[lnqsv]*u(.*)", re.DOTALL)
 _ELSEWHERE = re.compile(
@@ -22,7 +22,7 @@ _ELSEWHERE = re.compile(
 
 def without_options(words: Words) -> Words:
     """Return the words of a git command without the options before the sub-command; none if there are no options."""
-    behind = _behind_options(words[1:], _VALUED)
+    behind = _behind_options(words[1:], VALUED)
     return (words[0], *behind) if 0 < len(behind) < len(words) - 1 else ()
 
 

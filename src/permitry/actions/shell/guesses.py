@@ -42,7 +42,7 @@ _COMPUTES = re.compile(
 )
 """Commands of an editor that run code, or a text with names of files in it."""
 _REPLACING = ("--entrypoint", "--command")
-_ANYWHERE = frozenset({"docker", "docker-compose", "flatpak", "gh", "nerdctl", "podman", "setarch"})
+_ANYWHERE = frozenset({"docker", "docker-compose", "flatpak", "gh", "nerdctl", "podman"})
 _BEFORE_TEXT = ("shell ", "!", "|", "exec ")
 
 
@@ -74,10 +74,7 @@ def _written_out(name: str, words: Words) -> Iterator[str]:
 def _anywhere(name: str, words: Words) -> Iterator[Inner]:
     """Yield the commands that may begin at one of several words."""
     texts = [word.text for word in words]
-    if name == "setarch":
-        # The name of an architecture may be left out.
-        yield Inner("", tuple(itertools.dropwhile(lambda word: word.text.startswith("-"), words[1:])))
-    elif texts[1:3] == ["alias", "set"]:
+    if texts[1:3] == ["alias", "set"]:
         yield from (Inner("", text=text.removeprefix("!")) for text in texts[3:])
     elif name == "gh" and "ssh" in texts:
         yield from _starting((), words[texts.index("ssh") + 1 :])

@@ -5,6 +5,7 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from permitry.actions.programs.arguments import is_cluster
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.sed import SED
 from permitry.actions.shell.expressions import CLUSTER, has_letter, program_of
@@ -28,9 +29,6 @@ _CODE_FROM_INPUT = frozenset(
     {"R", "dc", "elixir", "elvish", "es", "expect", "ghci", "gnuplot", "groovysh", "guile", "ipython", "irb", "jshell"}
     | {"julia", "m4", "octave", "osascript", "posh", "racket", "rc", "scala", "tclsh", "wish", "xonsh"}
 )
-_WITHOUT_COMMAND = re.compile("-[46AaCfgKkMNnqTtVvXxYy]*N[46AaCfgKkMNnqTtVvXxYy]*")
-_MAY_TAKE = re.compile("-.*[^46AaCfgKkMNnqTtVvXxYy]$|[$`]")
-"""What may take the next word for its value."""
 _STREAMS = frozenset({"stdin", "0"})
 _VALUED_OF_SHELLS = frozenset({"--rcfile", "--init-file"})
 
@@ -162,10 +160,16 @@ def reads_shell(words: Words) -> bool:
 
 
 def _ssh_reads(words: Words) -> bool:
+    options = WRAPPERS["ssh"].options
     pairs = itertools.pairwise(words)
-    if any(_WITHOUT_COMMAND.fullmatch(word.text) and not _MAY_TAKE.match(last.text) for last, word in pairs):
-        return False
-    return not any(word.text for inner in ssh(words) for word in inner.words)
+    has_none = any("N" in word.text and is_cluster(word, options) and not _may_take(last) for last, word in pairs)
+    return not has_none and not any(word.text for inner in ssh(words) for word in inner.words)
+
+
+def _may_take(word: Word) -> bool:
+    """Return whether a word of `ssh` may take the next one for its value."""
+    is_option = word.text.startswith("-")
+    return word.text[:1] in ("$", "`") or (is_option and WRAPPERS["ssh"].takes(word.text) != 0)
 
 
 _FED_OTHERWISE = frozenset({"crontab", "ed", "gmake", "make", "parallel", "red", "sem", "xargs"})

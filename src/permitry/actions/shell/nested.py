@@ -23,7 +23,16 @@ from permitry.actions.shell.expressions import (
     run,
 )
 from permitry.actions.shell.git import git_runs
-from permitry.actions.shell.running import ANY_COMMAND, SHELLS, SUBCOMMANDS, WRAPPERS, Inner, Wrapper, wrapper_of
+from permitry.actions.shell.running import (
+    ANY_COMMAND,
+    OF_SHELLS,
+    PARALLEL,
+    SHELLS,
+    SUBCOMMANDS,
+    Inner,
+    Wrapper,
+    wrapper_of,
+)
 from permitry.actions.shell.scripted import SCRIPTED
 from permitry.actions.shell.strict import UnreadableError, read_strictly
 from permitry.actions.shell.variables import EVALUATED, is_special
@@ -40,7 +49,7 @@ Words = Sequence[Word]
 
 _CHECKS = re.compile(r"-[cenvx]+")
 _CHECKING = SHELLS - {"csh", "fish", "nu", "pwsh", "tcsh"}
-_REPLACING = re.compile(r"-[0prtox]*[IJi]")
+_REPLACING = re.compile(r"-[A-Za-z0-9]*?[IJi]")
 _SPLITS = re.compile(r"--s|-[^-]*S")
 _SUBSTITUTIONS = ("$(", "`", "<(", ">(")
 _NAMES_A_FILE = re.compile(r"(?:\A|[\s;&|({])=\w")
@@ -81,7 +90,8 @@ _EVALUATE = frozenset(
 
 def _starts(words: Words, wrapper: Wrapper) -> Iterator[int]:
     """Yield each index where the nested command may begin; several if options before it may take a value."""
-    doubts = operands = found = at = 0
+    operands = found = at = 0
+    doubts = wrapper.optional
     while at < len(words) and found < MOST_STARTS:
         word = words[at]
         at += 1
@@ -108,11 +118,16 @@ def _after_options(words: Words, wrapper: Wrapper) -> Iterator[Inner]:
     return (run(words[at:]) for at in _starts(words, wrapper))
 
 
+def _run_by(name: str, words: Words, *, sets: bool = False) -> Iterator[Inner]:
+    wrapper = wrapper_of(name) or Wrapper()
+    return _after_options(words[1:], attrs.evolve(wrapper, sets=sets or wrapper.sets))
+
+
 def wrapped(words: Words) -> Iterator[Inner]:
     """Yield the command after a wrapper such as `sudo`, and after a sub-command that is one (`docker exec …`)."""
     name = program_of(words)
     wrapper = wrapper_of(name)
-    if wrapper is not None:
+    if wrapper is not None and not any(_shows(word, wrapper) for word in words[1:2]):
         yield from _after_options(words[1:], wrapper)
     for at, word in enumerate(words[1:], start=2):
         wrapper = SUBCOMMANDS.get((name, word.text))
@@ -120,14 +135,14 @@ def wrapped(words: Words) -> Iterator[Inner]:
             yield from _after_options(words[at:], wrapper)
 
 
-def _command(words: Words) -> Iterator[Inner]:
-    if not any(has_letter(word, "v") or has_letter(word, "V") for word in words[1:2]):
-        yield from _after_options(words[1:], Wrapper(0, "", "p"))
+def _shows(word: Word, wrapper: Wrapper) -> bool:
+    """Return whether a word is an option with which a wrapper runs nothing."""
+    return any(has_letter(word, option[1]) for option in wrapper.shows)
 
 
 def _time(words: Words) -> Iterator[Inner]:
     """Yield the command after `time` and assignments: in bash it is a word of the grammar; the program takes none."""
-    yield from _after_options(words[1:], attrs.evolve(WRAPPERS["time"], sets=True))
+    yield from _run_by("time", words, sets=True)
 
 
 def _run_parts(words: Words) -> Iterator[Inner]:
@@ -162,7 +177,7 @@ def _applet(words: Words) -> Iterator[Inner]:
 
 def xargs(words: Words) -> Iterator[Inner]:
     """Yield what `xargs` runs: as written, and with its replace strings and added arguments as unknown words."""
-    for inner in _after_options(words[1:], Wrapper(0, "IEdLnPsaJRSx", "0iloprtx")):
+    for inner in _run_by("xargs", words):
         replace_strings = _replace_strings(words[1 : len(words) - len(inner.words)])
         yield inner
         yield run((*(marked(word, replace_strings) for word in inner.words), Word("{}", is_open=True)))
@@ -187,7 +202,7 @@ def _replace_strings(options: Words) -> frozenset[str]:
 def _parallel(words: Words) -> Iterator[Inner]:
     operands = [word.text for word in words]
     cut = next((at for at, text in enumerate(operands) if text.startswith(":::")), len(words))
-    for inner in _after_options(words[1:cut], Wrapper(0, "jISaN", "kmqtX0u")):
+    for inner in _after_options(words[1:cut], PARALLEL):
         yield inner
         yield read(joined(inner.words))
     yield from (read(text) for text in operands[cut + 1 : cut + 1 + MOST_STARTS])
@@ -212,7 +227,7 @@ def shell_text(words: Words) -> Iterator[Inner]:
     yield from (read(word.text.partition("=")[2]) for word in words if word.text.startswith("--command="))
     at = at or next((at for at, word in enumerate(words) if word.text == "--command"), 0)
     if not at:
-        yield from _after_options(words[1:], Wrapper(0, "oO", "aefhiklmnprstuvxBCEHPT"))
+        yield from _after_options(words[1:], OF_SHELLS)
         return
     start = _text_after(words, at)
     yield from (attrs.evolve(read(word.text), is_guess=True) for word in words[at + 1 : start])
@@ -299,14 +314,14 @@ def _assigned(words: Words) -> Iterator[Word]:
 
 
 def _watch(words: Words) -> Iterator[Inner]:
-    for inner in _after_options(words[1:], Wrapper(0, "nq", "bcdegtpxwrCv")):
+    for inner in _run_by("watch", words):
         yield inner
         yield read(joined(inner.words))
 
 
 def ssh(words: Words) -> Iterator[Inner]:
     """Yield what `ssh` runs: the words after the host, also joined as a shell text."""
-    for inner in _after_options(words[1:], Wrapper(1, "BbcDEeFIiJLlmOopPQRSWw", "46AaCfGgKkMNnqsTtVvXxYy")):
+    for inner in _run_by("ssh", words):
         yield inner
         yield read(joined(inner.words))
 
@@ -367,7 +382,6 @@ READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "alias": _alias,
     "bind": _bind,
     "busybox": _applet,
-    "command": _command,
     "coproc": _coproc,
     "env": _env,
     "eval": _eval,

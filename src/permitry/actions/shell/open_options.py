@@ -7,10 +7,10 @@ import attrs
 
 from permitry.actions.programs.catalogue import Options
 from permitry.actions.shell.expressions import program_of
-from permitry.actions.shell.running import FIRST_OPERAND, LISTED_OPTIONS, Wrapper
+from permitry.actions.shell.running import FIRST_OPERAND, LISTED_OPTIONS
 from permitry.core.action import Word
 
-__all__ = ["may_be_options", "may_start", "options_of"]
+__all__ = ["may_be_options", "may_start"]
 
 Words = Sequence[Word]
 
@@ -26,13 +26,6 @@ def may_start(word: Word) -> bool:
     return not (word.is_single and (word.text[:1] not in _FIRST or word.text.startswith(_FOLDERS)))
 
 
-def options_of(wrapper: Wrapper) -> Options:
-    """Return the options of a wrapper that take no value, and those that take one."""
-    valued = {f"-{letter}" for letter in wrapper.valued} | {name for name, count in wrapper.long.items() if count == 1}
-    plain = {f"-{letter}" for letter in wrapper.plain} | {name for name, count in wrapper.long.items() if count == 0}
-    return Options(plain=frozenset(plain), valued=frozenset(valued))
-
-
 def may_be_options(words: Words, options: Options | None) -> Iterator[Word]:
     """Yield the open words that may be options of a program, or commands in the value of one.
 
@@ -40,7 +33,7 @@ def may_be_options(words: Words, options: Options | None) -> Iterator[Word]:
     None for a program that is not known.
     """
     is_known, options = options is not None, options or Options()
-    runs = LISTED_OPTIONS.get(program_of(words), frozenset())
+    options = _without(options, LISTED_OPTIONS.get(program_of(words), frozenset()))
     if program_of(words) in FIRST_OPERAND:
         options = attrs.evolve(options, valued=frozenset(), attached=frozenset())
     at = 1
@@ -50,10 +43,10 @@ def may_be_options(words: Words, options: Options | None) -> Iterator[Word]:
         if word.text == "--" and is_known:
             return
         if word.is_open:
-            is_value = is_known and word.is_single and _has_value(_before_expansion(word), options, runs)
+            is_value = is_known and word.is_single and _has_value(_before_expansion(word), options)
             yield from () if is_value or not may_start(word) else (word,)
         elif word.text.startswith(("-", "+")) and word.text != "-":
-            taken = _taken(word.text, options, runs)
+            taken = options.takes(word.text)
             is_known = is_known and taken is not None
             values = words[at : at + (taken or 0)] if is_known else ()
             yield from (value for value in values if value.is_open and not value.is_single)
@@ -66,28 +59,15 @@ def _before_expansion(word: Word) -> str:
     return re.split(r"[$`]", word.text, maxsplit=1)[0]
 
 
-def _has_value(text: str, options: Options, runs: frozenset[str]) -> bool:
+def _without(options: Options, names: frozenset[str]) -> Options:
+    """Return the options but for those whose value is a command."""
+    plain, valued, attached = options.plain - names, options.valued - names, options.attached - names
+    return attrs.evolve(options, plain=plain, valued=valued, attached=attached)
+
+
+def _has_value(text: str, options: Options) -> bool:
     """Return whether what comes after this text in the same word is the value of an option."""
     if text.startswith("--"):
-        return "=" in text and _taken(text, options, runs) == 0
+        return "=" in text and options.takes(text) == 0
     # With a letter more, there is one that takes a value if and only if nothing else is looked at.
-    return len(text) > 1 and _taken(f"{text}\0", options, runs) == 0
-
-
-def _taken(text: str, options: Options, runs: frozenset[str]) -> int | None:
-    """Return how many of the next words an option takes; None if that is not known, or one of them is a command."""
-    name, equals, _ = text.partition("=")
-    if name in runs or text[:2] in runs:
-        return None
-    if text.startswith("--"):
-        is_known = name in options.plain | options.attached | options.valued
-        return int(name in options.valued and not equals) if is_known else None
-    if text in options.valued:
-        return 1
-    for at, letter in enumerate(text[1:], start=2):
-        option = f"-{letter}"
-        if option in options.attached or option in options.valued:
-            return int(option in options.valued and at == len(text))
-        if option in runs or not (option in options.plain or (letter.isdigit() and options.has_numbers)):
-            return None
-    return 0 if text[1:] else None
+    return len(text) > 1 and options.takes(f"{text}\0") == 0

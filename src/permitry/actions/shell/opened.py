@@ -21,13 +21,13 @@ from permitry.actions.shell.expressions import NAMES_FROM, program_of, with_name
 from permitry.actions.shell.inputs import takes_commands
 from permitry.actions.shell.languages import LANGUAGES
 from permitry.actions.shell.nested import xargs
-from permitry.actions.shell.open_options import may_be_options, may_start, options_of
+from permitry.actions.shell.open_options import may_be_options, may_start
 from permitry.actions.shell.runners import unfolded
 from permitry.actions.shell.running import (
     SHELLS,
     SUBCOMMANDS,
+    WRAPPERS,
     Inner,
-    Wrapper,
     wrapper_of,
 )
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
@@ -49,13 +49,11 @@ _EVALUATE = frozenset(
 """Builtins whose words are code, or names that bash evaluates."""
 
 _MAKE = frozenset({"gmake", "make"})
-_OPTIONS_OF_MAKE = Options(
+OPTIONS_OF_MAKE = Options(
     plain=frozenset({"-k", "-n", "-q", "-s"}), valued=frozenset({"-C"}), attached=frozenset({"-j"})
 )
-_OPTIONS_OF_SSH = Options(
-    plain=frozenset(f"-{letter}" for letter in "46AaCfGgkKMNnqsTtVvXxYy"),
-    valued=frozenset(f"-{letter}" for letter in "BbcDeiLlmpQRw"),
-)
+_UNSURE_OF_SSH = frozenset({"-E", "-F", "-I", "-J", "-O", "-o", "-P", "-S", "-W"})
+"""Options of `ssh` whose value may name a command, a file with commands, or another machine."""
 
 _SCRIPT_BEFORE_FILES = AWK | SED | {"git", "sort"}
 """Programs for which a file is code only after an option."""
@@ -139,12 +137,12 @@ def _by_kind(words: Words) -> bool:
     )
     if is_code or any(word.text == "timeit" for word in words):
         return True
-    wrapper = Wrapper(0, "IEdLnPsaJRSx", "0iloprtx") if name == "xargs" else wrapper_of(name)
+    wrapper = wrapper_of(name)
     if wrapper is not None:
-        return _before_command(words, options_of(wrapper))
+        return _before_command(words, wrapper.options)
     at = next((at for at, word in enumerate(words) if (name, word.text) in SUBCOMMANDS and not word.is_open), 0)
     if at and not any(map(may_start, words[1:at])):
-        return _before_command(words[at:], options_of(SUBCOMMANDS[name, words[at].text]))
+        return _before_command(words[at:], SUBCOMMANDS[name, words[at].text].options)
     is_known = name in catalogue() and name not in _PASSES_ON
     if any(may_be_options(behind, entry.known) if is_known else may_be_options(words, None)):
         return True
@@ -219,7 +217,7 @@ def _of_make(words: Words) -> bool:
         for word in words[1:]
         if word.text != "--"
     ]
-    return any(may_be_options((words[0], *marked), _OPTIONS_OF_MAKE))
+    return any(may_be_options((words[0], *marked), OPTIONS_OF_MAKE))
 
 
 def _of_perl(words: Words) -> bool:
@@ -228,7 +226,8 @@ def _of_perl(words: Words) -> bool:
 
 
 def _of_ssh(words: Words) -> bool:
-    return any(may_be_options(words, _OPTIONS_OF_SSH))
+    options = WRAPPERS["ssh"].options
+    return any(may_be_options(words, attrs.evolve(options, valued=options.valued - _UNSURE_OF_SSH)))
 
 
 def _of_tar(words: Words) -> bool:

@@ -1,10 +1,10 @@
 """Tables of programs that run other programs: their options, and how many words each option takes."""
 
 import re
-from collections.abc import Mapping
 
 import attrs
 
+from permitry.actions.programs.catalogue import Options, catalogue
 from permitry.core.action import Word
 
 __all__ = [
@@ -13,6 +13,8 @@ __all__ = [
     "FIRST_OPERAND",
     "LISTED_OPTIONS",
     "LITERAL",
+    "OF_SHELLS",
+    "PARALLEL",
     "SHELLS",
     "SUBCOMMANDS",
     "WRAPPERS",
@@ -58,16 +60,15 @@ ANY_COMMAND = Inner("", (Word("{}", is_open=True),), is_guess=True)
 class Wrapper:
     """A program that runs its operands.
 
-    `leading` operands stand before the command. `valued` and `plain` are the letters of short options with a value and
-    without one; `long` are long options, with how many of the next words they take. `sets`: a word with an equals sign
-    before the command sets a variable.
+    `leading` operands stand before the command, and `optional` ones may. `sets`: a word with an equals sign before the
+    command sets a variable. `shows`: options with which it runs nothing.
     """
 
     leading: int = 0
-    valued: str = ""
-    plain: str = ""
-    long: Mapping[str, int] = attrs.field(factory=dict, hash=False)
+    options: Options = attrs.field(factory=Options)
     sets: bool = False
+    optional: int = 0
+    shows: frozenset[str] = frozenset()
 
     def is_assignment(self, word: Word) -> bool:
         """Return whether a word before the command sets a variable: no path, which `sudo` runs."""
@@ -75,27 +76,41 @@ class Wrapper:
 
     def takes(self, option: str) -> int | None:
         """Return how many of the next words an option takes as its values; None if that is not known."""
-        if option.startswith("--"):
-            return 0 if "=" in option else self.long.get(option)
-        for at, letter in enumerate(option[1:], start=2):
-            if letter in self.valued:
-                return int(at == len(option))
-            if letter not in self.plain and not letter.isdigit():
-                return None
-        return 0
+        return 0 if option.startswith("--") and "=" in option else self.options.takes(option)
 
 
-def _long(**names: str) -> dict[str, int]:
-    """Return long options by how many words they take: `none`, `one` or `two`."""
-    counts = {"none": 0, "one": 1, "two": 2}
-    return {f"--{option}": counts[count] for count, options in names.items() for option in options.split()}
+def _wrapper(
+    leading: int = 0,
+    valued: str = "",
+    plain: str = "",
+    *,
+    attached: str = "",
+    long: Options | None = None,
+    optional: int = 0,
+) -> Wrapper:
+    """Return a wrapper with these letters of short options: with a value, without one, with an attached value only."""
+    names = [frozenset(f"-{letter}" for letter in text) for text in (plain, valued, attached)]
+    options = Options(names[0], names[1], names[2])
+    return Wrapper(leading, options.with_more(long or Options()), optional=optional)
 
+
+def _long(none: str = "", one: str = "", two: str = "", three: str = "") -> Options:
+    """Return long options by how many words they take."""
+    plain, valued, doubled, tripled = (
+        frozenset(f"--{name}" for name in text.split()) for text in (none, one, two, three)
+    )
+    return Options(plain, valued, doubled=doubled, tripled=tripled)
+
+
+PARALLEL = _wrapper(0, "jISaN", "kmqtX0u")
+OF_SHELLS = _wrapper(0, "oO", "aefhiklmnprstuvxBCEHPT")
+"""What comes before the script of a shell."""
 
 WRAPPERS = {
     "-": Wrapper(sets=True),
-    "arch": Wrapper(),
-    "builtin": Wrapper(),
-    "bwrap": Wrapper(
+    "arch": _wrapper(),
+    "builtin": _wrapper(),
+    "bwrap": _wrapper(
         long=_long(
             none="as-pid-1 assert-userns-disabled clearenv die-with-parent disable-userns new-session share-net "
             "unshare-all unshare-cgroup unshare-cgroup-try unshare-ipc unshare-net unshare-pid unshare-user "
@@ -105,87 +120,87 @@ WRAPPERS = {
             "sync-fd tmp-overlay tmpfs uid unsetenv userns userns-block-fd userns2",
             two="bind bind-data bind-fd bind-try chmod dev-bind dev-bind-try file ro-bind ro-bind-data ro-bind-fd "
             "ro-bind-try setenv symlink",
+            three="overlay",
         )
     ),
-    "caffeinate": Wrapper(0, "tw", "disum"),
-    "catchsegv": Wrapper(),
-    "cgexec": Wrapper(0, "g"),
-    "choom": Wrapper(0, "np"),
-    "chpst": Wrapper(0, "ubnemdofrc/", "Pv012"),
-    "chroot": Wrapper(1),
-    "chrt": Wrapper(1, "TPD", "abdfimoprRv"),
-    "cttyhack": Wrapper(),
-    "cpulimit": Wrapper(0, "lpe", "bcfikmqsvz"),
-    "dbus-run-session": Wrapper(),
-    "dotenv": Wrapper(0, "ef"),
-    "eatmydata": Wrapper(),
-    "entr": Wrapper(0, "", "acdnprsxz"),
-    "expect": Wrapper(),
-    "faketime": Wrapper(1),
-    "doas": Wrapper(0, "Cu", "Lns"),
-    "env": Wrapper(0, "uCP", "i0v", sets=True),
-    "exec": Wrapper(0, "a", "cl"),
-    "fakeroot": Wrapper(),
-    "firejail": Wrapper(),
-    "flatpak-spawn": Wrapper(long=_long(none="clear-env host latest-version no-network sandbox verbose watch-bus")),
-    "flock": Wrapper(1, "wE", "censuxoFv"),
-    "gdb": Wrapper(),
-    "ionice": Wrapper(0, "cnpPu", "t"),
-    **dict.fromkeys(("i386", "linux32", "linux64", "uname26", "x86_64"), Wrapper()),
-    "ltrace": Wrapper(0, "aADeFlnopsuwxX", "bcCfhiLrStTV"),
-    "mpirun": Wrapper(),
-    "nice": Wrapper(0, "n"),
+    "caffeinate": _wrapper(0, "tw", "disum"),
+    "catchsegv": _wrapper(),
+    "cgexec": _wrapper(0, "g"),
+    "choom": _wrapper(0, "np"),
+    "chpst": _wrapper(0, "ubnemdofrc/", "Pv012"),
+    "chroot": _wrapper(1),
+    "chrt": _wrapper(0, "TPD", "abdfimoprRv", optional=1),
+    "cttyhack": _wrapper(),
+    "cpulimit": _wrapper(0, "cePlps", "bfikmqrvz"),
+    "dbus-run-session": _wrapper(),
+    "dotenv": _wrapper(0, "ef"),
+    "eatmydata": _wrapper(),
+    "entr": _wrapper(0, "", "acdnprsxz"),
+    "expect": _wrapper(),
+    "faketime": _wrapper(1),
+    "doas": _wrapper(0, "Cu", "Lns"),
+    "exec": _wrapper(0, "a", "cl"),
+    "fakeroot": _wrapper(),
+    "firejail": _wrapper(),
+    "flatpak-spawn": _wrapper(long=_long(none="clear-env host latest-version no-network sandbox verbose watch-bus")),
+    "flock": _wrapper(1, "wE", "censuxoFv"),
+    "gdb": _wrapper(),
+    "ionice": _wrapper(0, "cnpPu", "t"),
+    **dict.fromkeys(("i386", "linux32", "linux64", "uname26", "x86_64"), _wrapper()),
+    "ltrace": _wrapper(0, "aADeFlnopsuwxX", "bcCfhiLrStTV"),
+    "mpirun": _wrapper(),
     "nocorrect": Wrapper(sets=True),
     "noglob": Wrapper(sets=True),
-    "nohup": Wrapper(),
-    "npx": Wrapper(0, "pc", "yq"),
-    "nsenter": Wrapper(0, "tSG", "aFZ"),
-    "numactl": Wrapper(),
-    "pkexec": Wrapper(),
-    "prlimit": Wrapper(0, "p"),
-    "proot": Wrapper(0, "rbqwv"),
-    "proxychains": Wrapper(0, "f", "q"),
-    "proxychains4": Wrapper(0, "f", "q"),
-    "rlwrap": Wrapper(),
-    "run0": Wrapper(),
-    "runuser": Wrapper(0, "ugGsw", "lmpfP"),
-    "setarch": Wrapper(1),
-    "setpriv": Wrapper(),
-    "setsid": Wrapper(0, "", "cfw"),
-    "source": Wrapper(),
-    ".": Wrapper(),
-    "ssh-agent": Wrapper(0, "aEtOP", "cdDsk"),
-    "sshpass": Wrapper(0, "fdpP", "ehvV"),
-    "stdbuf": Wrapper(0, "ioe"),
-    "strace": Wrapper(0, "aeEIobpPsSuUX", "cCdfFhiknqrtTvVwxyYzZ"),
-    "sudo": Wrapper(0, "ugpChrtTDRUa", "AbBEHnPSskKeilvV", sets=True),
-    "systemd-inhibit": Wrapper(long=_long(none="no-ask-password no-legend no-pager", one="mode what who why")),
-    "systemd-run": Wrapper(0, "pEHMu", "GPqrSt"),
-    "taskset": Wrapper(1, "", "acp"),
-    "time": Wrapper(0, "fo", "apqvlhV"),
-    "timeout": Wrapper(1, "ks", "vfp"),
-    "systemd-nspawn": Wrapper(0, "DEMSipu", "abnqUxP"),
-    "torsocks": Wrapper(0, "u", "iqd"),
-    "tsocks": Wrapper(),
-    "unbuffer": Wrapper(0, "", "p"),
-    "unshare": Wrapper(0, "SGRw", "cCfimnprTuU"),
-    "uvx": Wrapper(),
-    "valgrind": Wrapper(),
-    "watchexec": Wrapper(0, "efiwds"),
-    "xvfb-run": Wrapper(0, "enfswp", "al"),
+    "npx": _wrapper(0, "pc", "yq"),
+    "nsenter": _wrapper(0, "tSGW", "aFZ", attached="muinpCUTrw"),
+    "numactl": _wrapper(),
+    "pkexec": _wrapper(),
+    "prlimit": _wrapper(0, "op", attached="cdefilmnqrstuvxy"),
+    "proot": _wrapper(0, "rbqwv"),
+    "proxychains": _wrapper(0, "f", "q"),
+    "proxychains4": _wrapper(0, "f", "q"),
+    "rlwrap": _wrapper(),
+    "run0": _wrapper(),
+    "runuser": _wrapper(0, "ugGsw", "lmpfP"),
+    "runcon": _wrapper(0, "rtul", "c", optional=1),
+    "schedtool": _wrapper(0, "Mapn", "NFRBID0123456789ervh"),
+    "setarch": _wrapper(0, "", "hVv3BFILRSTXZ", optional=1),
+    "softlimit": _wrapper(0, "acdflmoprst"),
+    "setpriv": _wrapper(),
+    "setsid": _wrapper(0, "", "cfw"),
+    "source": _wrapper(),
+    ".": _wrapper(),
+    "ssh-agent": _wrapper(0, "aEtOP", "cdDsk"),
+    "sshpass": _wrapper(0, "fdpP", "ehvV"),
+    "strace": _wrapper(0, "aeEIobpPsSuUX", "cCdfFhiknqrtTvVwxyYzZ"),
+    "sudo": attrs.evolve(_wrapper(0, "ugpCrtTDRUa", "AbBEHnNPSskKeilvV"), sets=True),
+    "systemd-inhibit": _wrapper(long=_long(none="no-ask-password no-legend no-pager", one="mode what who why")),
+    "systemd-run": _wrapper(0, "pEHMu", "GPqrSt"),
+    "taskset": _wrapper(1, "", "acp"),
+    "systemd-nspawn": _wrapper(0, "DEMSipu", "abnqUxP"),
+    "torsocks": _wrapper(0, "u", "iqd"),
+    "tsocks": _wrapper(),
+    "unbuffer": _wrapper(0, "", "p"),
+    "unshare": _wrapper(0, "SGRw", "cCfimnprTuU"),
+    "uvx": _wrapper(),
+    "valgrind": _wrapper(),
+    "watchexec": _wrapper(0, "efiwds"),
+    "xvfb-run": _wrapper(0, "enfswp", "al"),
     # Commands of Tcl that `expect` has.
-    **dict.fromkeys(("spawn", "system"), Wrapper()),
-    **dict.fromkeys(("bunx", "catatonit", "daemonize", "ifne", "runcon", "rr", "heaptrack", "wsl"), Wrapper()),
-    **dict.fromkeys(("gosu", "su-exec", "setuidgid", "envuidgid", "s6-setuidgid", "envdir", "setlock"), Wrapper(1)),
-    "chronic": Wrapper(0, "", "ev"),
-    "dumb-init": Wrapper(0, "r", "cvVh"),
-    "dtach": Wrapper(1, "eErR", "AcnNaz"),
-    "screen": Wrapper(0, "cehpSstT", "aAdDiLlmOqrRUvwxX"),
-    "sem": Wrapper(0, "jISaN", "kmqtX0u"),
-    "sg": Wrapper(1, "", "-"),
-    "tini": Wrapper(0, "pe", "svwgl"),
-    "tini-static": Wrapper(0, "pe", "svwgl"),
-    "tsp": Wrapper(0, "LNDWE", "nfmdB"),
+    **dict.fromkeys(("spawn", "system"), _wrapper()),
+    **dict.fromkeys(("bunx", "catatonit", "daemonize", "ifne", "rr", "heaptrack", "wsl"), _wrapper()),
+    **dict.fromkeys(("gosu", "su-exec", "setuidgid", "envuidgid", "s6-setuidgid", "envdir", "setlock"), _wrapper(1)),
+    "chronic": _wrapper(0, "", "ev"),
+    "dumb-init": _wrapper(0, "r", "cvVh"),
+    "dtach": _wrapper(1, "erR", "AcnNazE"),
+    "screen": _wrapper(0, "cehpSstT", "aAdDiLlmOqrRUvwxX"),
+    "sem": PARALLEL,
+    "ssh": _wrapper(1, "BbcDEeFIiJLlmOopPQRSWw", "46AaCfGgKkMNnqsTtVvXxYy"),
+    "watch": _wrapper(0, "nq", "bcegtpxwrCv", attached="d"),
+    "sg": _wrapper(1, "", "-"),
+    "tini": _wrapper(0, "pe", "svwgl"),
+    "tini-static": _wrapper(0, "pe", "svwgl"),
+    "tsp": _wrapper(0, "LND", "nfmdBEg"),
 }
 """Programs whose operands, after the leading ones, are a command."""
 
@@ -202,6 +217,9 @@ def opens_computed(program: str) -> bool:
 
 def wrapper_of(name: str) -> Wrapper | None:
     """Return how a program runs its operands, as does a dynamic loader of any name; None if not known to run them."""
+    entry = catalogue().get(name)
+    if entry is not None and (entry.wraps or entry.script == "xargs"):
+        return Wrapper(entry.leading, entry.known, sets=entry.sets, shows=entry.shows)
     return WRAPPERS.get(name) or (Wrapper() if _LOADER.fullmatch(name) else None)
 
 
@@ -211,51 +229,49 @@ ELSEWHERE = frozenset(
 )
 """Programs that run commands on another machine, or where paths lead elsewhere."""
 
-_CONTAINER = Wrapper(
-    1,
-    "acehlmpuvw",
-    "dditPqT",
-    _long(
-        none="detach init interactive privileged rm tty",
-        one="entrypoint env env-file name network user volume workdir",
-    ),
+_IN_CONTAINER = _long(
+    none="detach init interactive privileged rm tty",
+    one="entrypoint env env-file name network user volume workdir",
 )
+_CONTAINER = _wrapper(1, "acehlmpuvw", "ditPqT", long=_IN_CONTAINER)
+_EXEC = _wrapper(1, "euw", "ditT", long=_IN_CONTAINER)
+_EXEC_OF_PODMAN = _wrapper(0, "euw", "dilt", long=_IN_CONTAINER, optional=1)
+"""With `-l`, the container has no name."""
 
 SUBCOMMANDS = {
-    **{
-        (name, command): _CONTAINER for name in ("docker", "podman", "nerdctl") for command in ("exec", "run", "create")
-    },
-    **{(name, "exec"): Wrapper() for name in ("asdf", "bundle", "mise", "pyenv", "rbenv", "yarn")},
-    **{("adb", command): Wrapper(0, "es", "ntTx") for command in ("shell", "exec-out", "exec-in")},
-    ("bun", "x"): Wrapper(),
-    ("conda", "run"): Wrapper(0, "np"),
-    ("direnv", "exec"): Wrapper(1),
-    ("docker-compose", "exec"): _CONTAINER,
+    **{(name, command): _CONTAINER for name in ("docker", "podman", "nerdctl") for command in ("run", "create")},
+    **{(name, "exec"): _EXEC for name in ("docker", "docker-compose", "nerdctl")},
+    ("podman", "exec"): _EXEC_OF_PODMAN,
+    **{(name, "exec"): _wrapper() for name in ("asdf", "bundle", "mise", "pyenv", "rbenv", "yarn")},
+    **{("adb", command): _wrapper(0, "es", "ntTx") for command in ("shell", "exec-out", "exec-in")},
+    ("bun", "x"): _wrapper(),
+    ("conda", "run"): _wrapper(0, "np"),
+    ("direnv", "exec"): _wrapper(1),
     ("docker-compose", "run"): _CONTAINER,
-    ("hatch", "run"): Wrapper(),
-    **{(name, "exec"): Wrapper(1, "cfnp", "itq") for name in ("kubectl", "oc")},
-    ("lxc", "exec"): Wrapper(1),
-    ("npm", "exec"): Wrapper(0, "c"),
-    ("npm", "x"): Wrapper(0, "c"),
-    ("gpg-agent", "--daemon"): Wrapper(),
-    ("ip", "netns"): Wrapper(2),
-    ("perf", "record"): Wrapper(),
-    ("perf", "stat"): Wrapper(),
-    ("pipenv", "run"): Wrapper(),
-    ("pipx", "run"): Wrapper(),
-    ("pnpm", "dlx"): Wrapper(),
-    ("pnpm", "exec"): Wrapper(),
-    ("poetry", "run"): Wrapper(),
-    ("rr", "record"): Wrapper(0, "opsv", "nwhu"),
-    ("start-stop-daemon", "--start"): Wrapper(),
-    ("tox", "exec"): Wrapper(0, "e"),
-    ("tox", "e"): Wrapper(0, "e"),
-    **{("tmux", command): Wrapper(0, "cefFnstxy", "AdDEPX") for command in ("new-session", "new")},
-    **{("tmux", command): Wrapper(0, "ceFnt", "abdkPS") for command in ("new-window", "neww")},
-    **{("tmux", command): Wrapper(0, "ceFlpt", "bdfhIvPZ") for command in ("split-window", "splitw")},
-    **{("tmux", command): Wrapper(0, "ceEt", "k") for command in ("respawn-pane", "respawnp", "respawn-window")},
-    **{("tmux", command): Wrapper(0, "cdt", "bC") for command in ("run-shell", "run")},
-    ("uv", "run"): Wrapper(0, "pm", "nqvs"),
+    ("hatch", "run"): _wrapper(),
+    **{(name, "exec"): _wrapper(1, "cnp", "itq") for name in ("kubectl", "oc")},
+    ("lxc", "exec"): _wrapper(1),
+    ("npm", "exec"): _wrapper(0, "c"),
+    ("npm", "x"): _wrapper(0, "c"),
+    ("gpg-agent", "--daemon"): _wrapper(),
+    ("ip", "netns"): _wrapper(2),
+    ("perf", "record"): _wrapper(),
+    ("perf", "stat"): _wrapper(),
+    ("pipenv", "run"): _wrapper(),
+    ("pipx", "run"): _wrapper(),
+    ("pnpm", "dlx"): _wrapper(),
+    ("pnpm", "exec"): _wrapper(),
+    ("poetry", "run"): _wrapper(),
+    ("rr", "record"): _wrapper(0, "opsv", "nwhu"),
+    ("start-stop-daemon", "--start"): _wrapper(),
+    ("tox", "exec"): _wrapper(0, "e"),
+    ("tox", "e"): _wrapper(0, "e"),
+    **{("tmux", command): _wrapper(0, "cefFnstxy", "AdDEPX") for command in ("new-session", "new")},
+    **{("tmux", command): _wrapper(0, "ceFnt", "abdkPS") for command in ("new-window", "neww")},
+    **{("tmux", command): _wrapper(0, "ceFlpt", "bdfhIvPZ") for command in ("split-window", "splitw")},
+    **{("tmux", command): _wrapper(0, "cet", "k") for command in ("respawn-pane", "respawnp", "respawn-window")},
+    **{("tmux", command): _wrapper(0, "cdt", "bC") for command in ("run-shell", "run")},
+    ("uv", "run"): _wrapper(0, "pm", "nqvs"),
 }
 """Sub-commands whose operands, after the leading ones, are a command."""
 

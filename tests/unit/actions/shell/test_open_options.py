@@ -3,8 +3,7 @@
 import pytest
 
 from permitry.actions.programs.catalogue import Options
-from permitry.actions.shell.open_options import may_be_options, may_start, options_of
-from permitry.actions.shell.running import Wrapper
+from permitry.actions.shell.open_options import may_be_options, may_start
 from permitry.actions.shell.strict import read_strictly
 
 OPTIONS = Options(
@@ -53,12 +52,6 @@ def test_an_option_with_a_command_has_no_harmless_value() -> None:
     assert _found('sort --compress-program "$b"') == ["$b"]
     assert _found('sort "--compress-program=$b"') == ["--compress-program=$b"]
     assert _found('strace -n "$b"') == ["$b"]
-
-
-def test_the_options_of_a_wrapper() -> None:
-    """Those that take two words are not known."""
-    options = options_of(Wrapper(0, "n", "a", {"--one": 1, "--none": 0, "--two": 2}))
-    assert options == Options(valued=frozenset({"-n", "--one"}), plain=frozenset({"-a", "--none"}))
 
 
 def test_a_literal_word_is_not_open() -> None:

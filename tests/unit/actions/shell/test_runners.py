@@ -19,7 +19,7 @@ RUNS = (
     "setuidgid a rm x", "dumb-init rm x", "tini -- rm x", "chronic rm x", "bunx rm x", "bun x rm x",
     "adb -s a shell rm x",
     "tmux -L s splitw -h rm x", "/lib64/ld-linux-x86-64.so.2 --library-path d rm x", "ld-musl-x86_64.so.1 rm x",
-    "ld.so rm x", "env -i -S rm x",
+    "ld.so rm x",
 )  # fmt: skip
 READS = (
     "eval rm x", "sh -c 'rm x'", "bash -lc 'rm x'", "bash -ec 'rm x'", "bash -o pipefail -c 'rm x'",
@@ -34,6 +34,7 @@ READS = (
     "pee ls 'rm x'", "original-awk 'BEGIN{system(\"rm x\")}'", "mawk '{print | \"rm x\"}'",
     "concurrently ls 'rm x'", "hyperfine -w 3 'rm x'", "nodemon -x 'rm x'", "adb shell rm x",
     "rg --pre 'rm x' f", "ssh -o ProxyCommand='rm x' h", "more '+!rm x' f", "sort --compress-prog='rm x' f",
+    "env -i -S rm x",
 )  # fmt: skip
 
 

@@ -2,15 +2,25 @@
 
 import pytest
 
+from permitry.actions.programs.catalogue import Options
 from permitry.actions.shell.running import SHELLS, WRAPPERS, Wrapper, opens_computed, runs_computed, wrapper_of
 
-WRAPPER = Wrapper(0, "n", "ab", {"--name": 1, "--pair": 2, "--all": 0})
+WRAPPER = Wrapper(
+    options=Options(
+        frozenset({"-a", "-b", "--all"}),
+        frozenset({"-n", "--name"}),
+        frozenset({"-o", "--or"}),
+        doubled=frozenset({"--pair"}),
+        tripled=frozenset({"--over"}),
+    )
+)
 
 
 @pytest.mark.parametrize(
     ("option", "taken"),
     [
-        ("-ab", 0), ("-n", 1), ("-an", 1), ("-n5", 0), ("-5", 0), ("-z", None), ("-az", None), ("-", 0),
+        ("-ab", 0), ("-n", 1), ("-an", 1), ("-n5", 0), ("-5", None), ("-z", None), ("-az", None), ("-", 0),
+        ("-o", 0), ("-on", 0), ("-oz", 0), ("-ao", 0), ("--or", 0), ("--over", 3),
         ("--name", 1), ("--name=x", 0), ("--pair", 2), ("--all", 0), ("--zzz", None), ("--zzz=x", 0),
     ],
 )  # fmt: skip
