@@ -12,7 +12,7 @@ import pytest
 
 from permitry.actions.shell.strict import read_strictly
 from permitry.config.importers.claude_code import EFFECTS
-from permitry.config.importers.commands import pattern_of
+from permitry.config.importers.commands import narrow_pattern, restrict
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.decision import Verdict
 
@@ -88,8 +88,14 @@ def _opencode_answers(cases: Iterable[Case], decide: Decide) -> Iterator[tuple[s
             case _:
                 rules, call = {case["pattern"]: "allow"}, case["string"]
                 wanted = "allow" if case["expected"]["match"] else "ask"
-        translated = [_on_commands(EFFECTS[effect], pattern_of(pattern)) for pattern, effect in rules.items()]
+        translated = [_on_commands(EFFECTS[effect], *_patterns(pattern, effect)) for pattern, effect in rules.items()]
         yield case["id"], Verdict(EFFECTS[wanted]), decide(translated, call, has_built_in=False)[0]
+
+
+def _patterns(text: str, effect: str) -> list[str]:
+    if effect == "allow":
+        return [narrow_pattern(text) or ""]
+    return [pattern for when in restrict(text) for pattern in when.get("command", ())]
 
 
 def test_opencode_decides_alike(published: Published, decide: Decide, stricter: Stricter) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from permitry.config.importers.claude_code_built_in import WRITERS, built_in, folders_of
-from permitry.config.importers.commands import examples_of, pattern_of
+from permitry.config.importers.commands import examples_of, narrow_pattern, restrict
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
 from permitry.config.importers.json_text import Located, read_json
 from permitry.errors import PermitryError
@@ -34,7 +34,9 @@ _MANAGED = re.compile(r"(?:.*/)?managed-settings(?:\.d/[^/]+)?\.json", re.DOTALL
 _ANYWHERE = "/**"
 _SUBJECTS = {"command", "file_path", "path", "notebook_path", "url"}
 """Arguments that no parameter of a rule may name: the rule has words of its own for them."""
-_OF_PATHS = {"Grep", "Glob", "LS", "NotebookEdit", "NotebookRead", "MultiEdit", "Write"}
+_READERS = {"Grep", "Glob", "LS"}
+_WRITERS = {"NotebookEdit", "NotebookRead", "MultiEdit", "Write"}
+"""Tools whose rules about paths have no effect: those for Read and Edit count."""
 _RUNNERS = ("watch", "setsid", "ionice", "flock")
 _FINDS = ["find ** {-delete,-exec,-execdir,-ok,-okdir} **"]
 
@@ -131,7 +133,7 @@ def _row(place: str, kind: str, text: str, *, root: str, is_closed: bool) -> Row
         drafts = (Draft(effect, (name[0] if name else "*",)),)
         return Row(place, shown, effect, drafts, Outcome.WIDENED, "it is not a rule that can be read: the whole tool")
     tool, content = found["tool"], found["content"]
-    if tool in _OF_PATHS and tool not in ("Grep", "Glob", "LS") and content not in (None, "*"):
+    if tool in _WRITERS and content not in (None, "*"):
         return Row(place, shown, effect, (), Outcome.IGNORED, "Read and Edit say what files a tool may touch")
     made = tuple(_drafts(kind, effect, tool, content, root=root))
     if made:
@@ -169,6 +171,8 @@ def _compared(kind: str, tool: str, content: str | None) -> tuple[Outcome, str]:
         return Outcome.SAME, ""
     if kind != "allow" and tool in ("Read", "Edit"):
         return Outcome.STRICTER, "it holds for every tool and command"
+    if kind != "allow" and tool in _READERS:
+        return Outcome.STRICTER, "there only rules for Read are sure to hold"
     if kind == "allow" and tool == "WebFetch":
         return Outcome.STRICTER, "it is for https alone"
     return Outcome.SAME, ""
@@ -180,11 +184,13 @@ def _drafts(kind: str, effect: str, tool: str, content: str | None, *, root: str
         yield from _on_tool(kind, effect, tool)
     elif tool == "Bash" and (parameter is None or parameter["name"] not in _PARAMETERS_OF_BASH):
         yield from _on_command(kind, effect, content or "")
-    elif tool in ("Read", "Edit"):
+    elif tool in ("Read", "Edit") and (kind != "allow" or (content or "").strip("/. ")):
         tools = ("*",) if kind != "allow" else ("Read",) if tool == "Read" else WRITERS
         when = {"path": _paths(kind, content or "", root=root)}
         access = {} if tool == "Read" else {"access": ["write", "delete"]}
         yield Draft(effect, tools, {**when, **access}, match=_plain(when["path"][:1]))
+    elif tool in _READERS and kind != "allow" and parameter is None:
+        yield Draft(effect, (tool,), {"path": _paths(kind, content or "", root=root)})
     elif tool == "WebFetch":
         host = (content or "").removeprefix("domain:")
         if kind != "allow" or re.fullmatch(r"(\*\.)?[^*]+|\*", host):
@@ -193,9 +199,9 @@ def _drafts(kind: str, effect: str, tool: str, content: str | None, *, root: str
                 effect, (tool,), {"host": [host]}, match=match, no_match=("https://other.invalid/",) * bool(match)
             )
     elif tool in ("Agent", "Task") and parameter is None:
-        yield Draft(effect, ("Agent", "Task"), {"args": {"subagent_type": {"exists": True, "eq": content}}})
+        yield from _on_name(effect, ("Agent", "Task"), "subagent_type", content or "")
     elif tool == "Skill" and parameter is None:
-        yield Draft(effect, (tool,), {"args": {"skill": {"exists": True, "eq": content}}})
+        yield from _on_name(effect, (tool,), "skill", content or "")
     elif parameter is not None and parameter["name"] not in _SUBJECTS and kind != "allow":
         yield _on_parameter(effect, tool, parameter["name"], parameter["value"].strip())
 
@@ -210,12 +216,31 @@ def _on_tool(kind: str, effect: str, name: str) -> Iterator[Draft]:
     """
     server, _, tool = name.removeprefix("mcp__").partition("__")
     if name.startswith("mcp__"):
-        if kind != "allow" or "*" not in server:
-            selector = f"mcp:{server}/{tool or '*'}"
-            hosts = (f"mcp__{server}__{tool or '*'}",) if kind == "allow" else ()
-            yield Draft(effect, (selector, *hosts), match=() if "*" in selector else (selector,))
+        selector = f"mcp:{server}/{tool or '*'}"
+        if kind != "allow":
+            yield Draft(
+                effect, (selector, *_over_the_server(server, tool)), match=() if "*" in selector else (selector,)
+            )
+        elif "*" not in server:
+            hosts = f"mcp__{server}__{tool or '*'}"
+            yield Draft(effect, (selector, hosts), match=() if "*" in selector else (selector,))
     elif kind != "allow" or "*" not in name:
         yield Draft(effect, WRITERS if name == "Edit" else (name,), match=() if "*" in name else (name,))
+
+
+def _over_the_server(server: str, tool: str) -> Iterator[str]:
+    """Yield the selectors for a pattern in which a star of the server goes on into the name of the tool."""
+    rest = f"__{tool}" if tool else ""
+    for star in re.finditer(r"\*", server):
+        if star.end() < len(server) or tool:
+            yield f"mcp:{server[: star.end()]}/*{server[star.end() :]}{rest}"
+
+
+def _on_name(effect: str, tools: tuple[str, ...], argument: str, name: str) -> Iterator[Draft]:
+    """Yield the rule for a name in an argument; a star in a permission is not certain to be one."""
+    test: dict[str, Any] = {"eq": name} if "*" not in name else {"glob": re.sub(r"[ :]\*$", "*", name)}
+    if effect != "allow" or "eq" in test:
+        yield Draft(effect, tools, {"args": {argument: {"exists": True, **test}}})
 
 
 def _on_parameter(effect: str, tool: str, name: str, value: str) -> Draft:
@@ -230,18 +255,19 @@ def _on_command(kind: str, effect: str, content: str) -> Iterator[Draft]:
     parameter = _PARAMETER.fullmatch(content)
     if parameter is not None and parameter["name"] in _SUBJECTS:
         return
-    if re.search(r"[|&;<>`$()]|^\w+=", content):
-        # A pattern over several commands, or with a variable, is compared with the text of the whole.
-        if kind != "allow":
-            yield Draft(effect, ("Bash",), {"args": {"command": {"glob": f"*{content.removesuffix(':*')}*"}}})
+    if kind != "allow":
+        for when in restrict(content):
+            match, no_match = examples_of(when["command"][0]) if "command" in when else ((), ())
+            yield Draft(effect, ("Bash",), when, match=match, no_match=no_match)
         return
-    pattern = pattern_of(content)
-    is_prefix = kind == "allow" and pattern.endswith("*")
-    if not (is_prefix and pattern.split()[0] in _RUNNERS):
-        match, no_match = examples_of(pattern)
-        runs_find = is_prefix and fnmatchcase("find", pattern.split()[0])
-        unless = ({"command": _FINDS},) if runs_find else ()
-        yield Draft(effect, ("Bash",), {"command": [pattern]}, unless, match=match, no_match=no_match)
+    pattern = narrow_pattern(content)
+    is_prefix = pattern is not None and pattern.endswith("*")
+    if pattern is None or (is_prefix and pattern.split()[0] in _RUNNERS):
+        return
+    match, no_match = examples_of(pattern)
+    runs_find = is_prefix and fnmatchcase("find", pattern.split()[0])
+    unless = ({"command": _FINDS},) if runs_find else ()
+    yield Draft(effect, ("Bash",), {"command": [pattern]}, unless, match=match, no_match=no_match)
 
 
 def _paths(kind: str, content: str, *, root: str) -> list[str]:

@@ -1,21 +1,131 @@
-"""Patterns of hosts over the text of a command, as ours over its words."""
+"""Patterns of hosts over the text of a command, as ours over its words and its text.
 
+A star of a host goes over blanks, and ours does not. A permission becomes narrower where the two
+differ. A restriction becomes several patterns over words, and one over the text of the command,
+which sees assignments and redirections as well.
+"""
+
+import itertools
 import re
 import shlex
+from collections.abc import Iterator, Sequence
 
-__all__ = ["examples_of", "pattern_of"]
+from permitry.config.importers.drafts import Conditions
+
+__all__ = ["examples_of", "narrow_pattern", "restrict"]
+
+_MOST_PATTERNS = 16
+_MOST_WORDS = 32
+_OPERATORS = re.compile(r"[|&;<>`$()]|^\w+=")
+_STAR = re.compile(r"(?<!\\)\*+")
+_OF_ONE_COMMAND = r"[^;&|\n]*"
+_BEGINS = r"(?:.*[;&|(`\n]\s*)?(?:\w+=\S*\s+)*"
+_ENDS = r"\s*[;&|)`\n].*"
 
 
-def pattern_of(text: str) -> str:
-    """Return a pattern over text as one over words: a star in it may be several words."""
-    words = re.sub(r":\*$", " *", text).split()
-    if not words:
-        return "*"
+def narrow_pattern(text: str) -> str | None:
+    """Return a pattern over text as one over words that is about no other command; None where there is none.
+
+    A star in it may be several words, and is at least one unless it is the last.
+    """
+    words = _words(text)
+    if not words or _OPERATORS.search(text.strip()):
+        return None
     last = len(words) - 1
-    wide = ["**" if word == "*" and 0 < at < last else word for at, word in enumerate(words)]
-    if last and wide[0] == "*":
-        wide.insert(1, "**")
-    return " ".join([*wide, "*"] if wide[-1].endswith("*") and wide[-1] != "*" else wide)
+    for at in reversed(range(last)):
+        if words[at] == "*":
+            words.insert(at + 1, "**")
+    has_star = words[-1] != "*" and _STAR.search(words[-1][-2:])
+    return " ".join([*words, "*"] if has_star and words[-1].endswith("*") else words)
+
+
+def restrict(text: str) -> list[Conditions]:
+    """Return the conditions of a restriction, of which one is enough, on what a pattern over text is about.
+
+    They are about more commands rather than fewer; none for a pattern without a word.
+    """
+    words = _words(text)
+    if not words:
+        return []
+    if _OPERATORS.search(text.strip()):
+        # Over several commands, or with a variable: compared with the text of the whole.
+        return [{"args": {"command": {"glob": f"*{text.strip().removesuffix(':*')}*"}}}]
+    found: list[Conditions] = []
+    if patterns := _wide_patterns(words):
+        found.append({"command": patterns})
+    if not patterns or _STAR.search(re.sub(r"[ *]+$", "", text)):
+        found.append({"args": {"command": {"regex": _regex(text)}}})
+    return found
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a pattern; what our patterns know and those of hosts do not has a backslash.
+
+    There are none where a blank alone is before the star: no command begins with one.
+    """
+    text = re.sub(r":\*$", " *", _STAR.sub("*", text))
+    if not text.removesuffix(" *").strip():
+        return []
+    return [re.sub(r"(?<!\\)[?{}]|^@", r"\\\g<0>", word) for word in text.split()]
+
+
+def _wide_patterns(words: Sequence[str]) -> list[str]:
+    """Return the patterns over words for every way in which the stars in a pattern may go over blanks.
+
+    None where these are too many, or quotes are not closed.
+    """
+    try:
+        shlex.split(" ".join(words))
+    except ValueError:
+        return []
+    ways = [list(_ways(word, is_first=at == 0, is_last=at == len(words) - 1)) for at, word in enumerate(words)]
+    count = 1
+    for each in ways:
+        count *= len(each)
+    if count > _MOST_PATTERNS:
+        return []
+    found = [" ".join(chosen) for chosen in itertools.product(*ways)]
+    return found if all(len(pattern.split()) <= _MOST_WORDS for pattern in found) else []
+
+
+def _ways(word: str, *, is_first: bool, is_last: bool) -> Iterator[str]:
+    """Yield what a word of a pattern may become: its stars stay in a word, or go from one to another."""
+    if word == "*":
+        yield _lone_star(is_first=is_first, is_last=is_last)
+        return
+    lead, core, trail = _without_stars_around(word)
+    before = "** " if lead and not is_first else ""
+    after = f" {'*' if is_last else '**'}" if trail else ""
+    first, *others = _STAR.split(core)
+    for joints in itertools.product(("*", "* ** *"), repeat=len(others)):
+        inner = "".join(map("".join, zip(joints, others, strict=True)))
+        yield f"{before}{lead}{first}{inner}{trail}{after}"
+
+
+def _lone_star(*, is_first: bool, is_last: bool) -> str:
+    if is_last:
+        return "*"
+    return "* **" if is_first else "**"
+
+
+def _regex(text: str) -> str:
+    """Return a pattern over the text of a whole command: one of its parts fits, of which no star is about more."""
+    lead, core, trail = _without_stars_around(re.sub(r":\*$", " *", text).strip())
+    start = ".*" if lead else _BEGINS
+    end = f"(?:{_ENDS})?"
+    if trail:
+        end = rf"(?:\s.*|{_ENDS})?" if core.endswith(" ") else ".*"
+        core = core.rstrip()
+    pieces = [re.escape(piece.replace(r"\*", "*")) for piece in _STAR.split(core)]
+    body = _OF_ONE_COMMAND.join(re.sub(r"(?:\\ )+", r"\\s+", piece) for piece in pieces)
+    return f"(?s){start}{body}{end}"
+
+
+def _without_stars_around(text: str) -> tuple[str, str, str]:
+    """Return the stars at the beginning, what is between, and the stars at the end."""
+    rest = text.lstrip("*")
+    core = re.sub(r"(?<!\\)\*+$", "", rest)
+    return text[: len(text) - len(rest)], core, rest[len(core) :]
 
 
 def examples_of(pattern: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from permitry.config.importers.commands import examples_of, pattern_of
+from permitry.config.importers.commands import examples_of, narrow_pattern, restrict
 from permitry.config.importers.drafts import Conditions, Draft, Imported, Outcome, Row, Source
 from permitry.config.importers.json_text import read_json
 from permitry.config.importers.ordered import Ordered, in_phases
@@ -106,13 +106,16 @@ def _translated(rule: Rule) -> Iterator[Ordered]:
     elif rule.permission == "external_directory":
         yield from _on_outside(effect, rule.pattern)
     elif rule.pattern == "*":
-        yield Ordered(effect, _tools(rule.permission))
+        yield Ordered(effect, _tools(rule.permission, effect))
     elif rule.permission in _KEYS:
-        yield Ordered(effect, _tools(rule.permission), _condition(rule.permission, rule.pattern, effect))
+        for when in _conditions(rule.permission, rule.pattern, effect):
+            # What is about the text of a whole call cannot be an exception of another rule.
+            is_exact = rule.permission != "bash" or "command" in when
+            yield Ordered(effect, _tools(rule.permission, effect), when, exact=is_exact)
     elif effect != "allow":
         # Whatever the tool asks for: each of the kinds that are known, and any text of other tools.
-        for when in ({"command": [pattern_of(rule.pattern)]}, {"text": {"regex": _regex(rule.pattern)}}):
-            yield Ordered(effect, _tools(rule.permission), when, exact=False)
+        for when in (*_on_commands(rule.pattern, effect), {"text": {"regex": _regex(rule.pattern)}}):
+            yield Ordered(effect, _tools(rule.permission, effect), when, exact=False)
 
 
 def _on_outside(effect: str, pattern: str) -> Iterator[Ordered]:
@@ -122,19 +125,33 @@ def _on_outside(effect: str, pattern: str) -> Iterator[Ordered]:
         yield Ordered(effect, _OF_FILES, {"path": paths}, unless=(_WORKSPACE,))
 
 
-def _tools(permission: str) -> tuple[str, ...]:
+def _tools(permission: str, effect: str) -> tuple[str, ...]:
     if permission in _TOOLS:
         return _TOOLS[permission]
-    if permission == "*" or "*" not in permission:
+    is_open = "*" in permission
+    if permission == "*" or (effect == "allow" and not is_open):
         return (permission,)
-    # The tools of servers have names of their server and theirs, joined by one line.
-    server, _, tool = permission.partition("_")
-    return (permission, f"mcp:{server}/{tool}") if tool and "*" not in server else (permission, "mcp:*/*")
+    # The tools of servers have names of their server and theirs, joined by one line; both may have more of them.
+    places = [found.start() for found in re.finditer("_", permission)]
+    if is_open and "*" in permission[: places[0] if places else None]:
+        return (permission, "mcp:*/*")
+    splits = [(permission[:at], permission[at + 1 :]) for at in (places[:1] if effect == "allow" else places)]
+    return (permission, *(f"mcp:{server}/{tool}" for server, tool in splits if server and tool))
+
+
+def _conditions(permission: str, text: str, effect: str) -> list[Conditions]:
+    """Return the conditions of a rule, of which one is enough; none for a permission that cannot be said."""
+    return _on_commands(text, effect) if permission == "bash" else [_condition(permission, text, effect)]
+
+
+def _on_commands(text: str, effect: str) -> list[Conditions]:
+    if effect != "allow":
+        return restrict(text.replace("?", "*"))
+    pattern = narrow_pattern(text)
+    return [] if pattern is None else [{"command": [pattern]}]
 
 
 def _condition(permission: str, text: str, effect: str) -> Conditions:
-    if permission == "bash":
-        return {"command": [pattern_of(text)]}
     if permission in _PATHS:
         return {"path": _paths(text, effect)}
     if permission == "webfetch":
@@ -169,8 +186,7 @@ def _row(rule: Rule, drafts: Sequence[Draft | None]) -> Row:
     shown = f"{rule.action} {rule.permission} {rule.pattern}"
     kept = tuple(_with_examples(draft) for draft in drafts if draft is not None)
     if not drafts:
-        note = "it permits nothing by itself" if effect == "allow" else ""
-        return Row(rule.place, shown, effect, (), Outcome.DROPPED, note)
+        return Row(rule.place, shown, effect, (), *_why_nothing(rule, effect))
     if not kept:
         return Row(rule.place, shown, effect, (), Outcome.IGNORED, "a later rule decides about all of it")
     is_wider = effect != "allow" and (
@@ -178,6 +194,13 @@ def _row(rule: Rule, drafts: Sequence[Draft | None]) -> Row:
     )
     note = "it is about more calls than there" if is_wider else ""
     return Row(rule.place, shown, effect, kept, Outcome.WIDENED if is_wider else Outcome.SAME, note)
+
+
+def _why_nothing(rule: Rule, effect: str) -> tuple[Outcome, str]:
+    if effect != "allow" or not re.sub(r" \*$", "", rule.pattern).strip():
+        return Outcome.IGNORED, "no command is an empty text"
+    is_of_session = rule.permission in ("doom_loop", "external_directory")
+    return Outcome.DROPPED, "it permits nothing by itself" if is_of_session else "it cannot be said"
 
 
 def _with_examples(draft: Draft) -> Draft:

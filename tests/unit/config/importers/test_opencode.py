@@ -30,6 +30,14 @@ def _config(permission: object) -> str:
         ({"task": {"x-*": "deny"}}, "task", {"subagent_type": "x-1"}, Verdict.BLOCK),
         ({"skill": {"deploy": "deny"}}, "skill", {"name": "deploy"}, Verdict.BLOCK),
         ({"github_*": "deny"}, "mcp:github/push", {}, Verdict.BLOCK),
+        ({"*": "allow", "my_server_push": "deny"}, "mcp:my_server/push", {}, Verdict.BLOCK),
+        ({"*": "allow", "my_server_p*": "deny"}, "mcp:my_server/push", {}, Verdict.BLOCK),
+        ({"bash": {"*": "allow", "*--force*": "deny"}}, "bash", {"command": "git push --force"}, Verdict.BLOCK),
+        ({"bash": {"*": "allow", "*.env*": "deny"}}, "bash", {"command": "echo A >> x.env"}, Verdict.BLOCK),
+        ({"bash": {"*": "allow", "git p?sh": "deny"}}, "bash", {"command": "git push"}, Verdict.BLOCK),
+        ({"bash": {"*": "deny", "git*log*": "ask"}}, "bash", {"command": "git log"}, Verdict.CONFIRM),
+        ({"bash": {"*": "deny", "git*log*": "ask"}}, "bash", {"command": "git log; make"}, Verdict.BLOCK),
+        ({"bash": {" ": "allow", " *": "allow"}}, "bash", {"command": "make"}, Verdict.CONFIRM),
         ({"*_push": "deny"}, "mcp:github/push", {}, Verdict.BLOCK),
         ({"*": {"rm *": "deny"}}, "bash", {"command": "rm a"}, Verdict.BLOCK),
         ({"external_directory": "deny"}, "read", {"filePath": "/etc/passwd"}, Verdict.BLOCK),
@@ -59,6 +67,7 @@ def test_the_last_match_decides(  # noqa: PLR0917 -- the columns of the table
         ({"edit": "deny", "*": "allow"}, [Outcome.IGNORED, Outcome.SAME]),
         ({"mine": {"x": "allow"}, "other": {"x": "ask"}}, [Outcome.DROPPED, Outcome.WIDENED]),
         ({"edit": {"../*": "deny"}}, [Outcome.WIDENED]),
+        ({"bash": {" ": "allow", "a | b": "allow"}}, [Outcome.IGNORED, Outcome.DROPPED]),
     ],
 )
 def test_what_became_of_a_rule_is_reported(made: Import, permission: object, outcomes: list[Outcome]) -> None:
