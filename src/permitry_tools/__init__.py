@@ -1,5 +1,6 @@
 """The shipped tools: real ones, one file a family, the files among them confined to a workspace."""
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -105,6 +106,10 @@ toolset = ToolsetPlugin(register)
 def tool_families(workspace: Workspace, services: ToolServices) -> tuple[ToolFamily, ...]:
     """Return the families of the shipped tools, for `Router.from_context`."""
     memory = ReadMemory()
+    if services.artifacts is not None:
+        # An agent that looks for a text does not find what was kept for another one, or its own answers again.
+        kept = os.path.relpath(services.artifacts.folder.resolve(), workspace.root)
+        workspace = attrs.evolve(workspace, left_out=workspace.left_out | {Path(kept)})
 
     def read_and_edit(registry: ToolRegistry, _: AuthContext) -> None:
         notes.register(registry, workspace)

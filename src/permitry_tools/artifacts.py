@@ -20,6 +20,7 @@ from permitry.port import (
     ToolInvocation,
     ToolRegistry,
     open_regular,
+    replace_file,
     validated,
     with_check,
 )
@@ -33,6 +34,8 @@ FOLDER = ".openplanter_artifacts"
 """The folder below the workspace in which artifacts are looked for, unless a store is given."""
 
 _OWN = ".permitry"
+_IGNORE = ".gitignore"
+_IGNORED = b"# Kept by permitry: answers of tools, with whatever secrets are in them.\n*.jsonl\n/.gitignore\n"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # As `secrets.token_hex(16)` names them: what a user or a repository put there has another name, and stays.
 _OWN_FILE = re.compile(r"[0-9a-f]{32}\.jsonl")
@@ -67,6 +70,8 @@ class ArtifactStore:
     The first line is a JSON object with the `objective`, and the `agent` for whose call it was kept.
 
     At most `most` that it made itself are kept, with at most `size` bytes: for a new one the oldest are removed.
+
+    A `.gitignore` keeps them out of commits; one that is in a folder of the user already stays as it is.
 
     Nothing outside the folder is read or written: an id is not a path, and links are not followed. Nor is a link in
     place of the folder itself, or of any folder from `.permitry` on: a repository can bring one along.
@@ -118,6 +123,7 @@ class ArtifactStore:
         artifact_id = secrets.token_hex(16)
         head = {"artifact_id": artifact_id, "objective": f"the whole answer of {tool}", "agent": agent}
         with self._folder(create=True) as folder:
+            self._ignore(folder)
             self._make_room(folder)
             file = os.open(f"{artifact_id}.jsonl", CREATE, 0o600, dir_fd=folder)
             stream = os.fdopen(file, "wb", buffering=0)
@@ -137,6 +143,21 @@ class ArtifactStore:
         with self.open(tool, agent) as kept:
             kept.write(text)
         return kept.artifact_id
+
+    def _ignore(self, folder: int) -> None:
+        """Keep git from taking what is in the folder; in our own folder, whatever a repository put there."""
+        try:
+            with open_regular(_IGNORE, folder=folder) as (stream, _):
+                is_ours = stream.read(len(_IGNORED) + 1) == _IGNORED
+        except FileNotFoundError:
+            is_ours = False
+        except OSError:
+            # A link, or what else git does not read.
+            is_ours = _OWN not in self.folder.parts
+        else:
+            is_ours = is_ours or _OWN not in self.folder.parts
+        if not is_ours:
+            replace_file(_IGNORE, _IGNORED, folder=folder)
 
     def _make_room(self, folder: int) -> None:
         """Remove the oldest artifacts that a store made, until there is room for one more."""

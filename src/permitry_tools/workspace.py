@@ -14,6 +14,8 @@ from permitry.port import DIRECTORY, READ, ToolError, mode_at, opened, replace_f
 
 __all__ = ["Workspace"]
 
+_KEPT = frozenset({Path(".permitry/artifacts"), Path(".openplanter_artifacts")})
+
 
 def _real(root: str | Path) -> Path:
     return Path(root).resolve(strict=True)
@@ -33,6 +35,8 @@ class Workspace:
     """Names of folders that no tool writes to: git runs commands its configuration names, permitry reads its rules."""
 
     root: Path = attrs.field(converter=_real)
+    left_out: frozenset[Path] = _KEPT
+    """Folders, relative to the root, in which no file is listed or looked for: answers are kept there."""
 
     def locate(self, path: str) -> Path:
         """Return where `path` really is, relative to the root.
@@ -85,7 +89,9 @@ class Workspace:
             replace_file(name, data, folder=parent, mode=mode)
 
     def files(self) -> Iterator[str]:
-        """Yield the files below the root as relative paths, sorted within each folder; `.git` is left out.
+        """Yield the files below the root as relative paths, sorted within each folder.
+
+        `.git` is left out, and so are the folders `left_out`.
 
         A name that would not fit on one line is spelled out in escapes.
         """
@@ -95,7 +101,8 @@ class Workspace:
             folder = stack.pop()
             entries = _entries(self.root / folder)
             subfolders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-            stack += [folder / name for name in reversed(subfolders) if name != ".git"]
+            inner = (folder / name for name in reversed(subfolders) if name != ".git")
+            stack += [each for each in inner if each not in self.left_out]
             for name in (entry.name for entry in entries if not entry.is_dir()):
                 text = os.fsencode(folder / name).decode(errors="replace")
                 yield text if text.isprintable() else text.encode("unicode_escape").decode()

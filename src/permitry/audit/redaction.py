@@ -5,7 +5,7 @@ rather than less: `password: str` in a program loses its last word.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -79,6 +79,13 @@ _FORMS = (
     _Form.of("-u --user", r"((?<!\S)(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,256}:)[^\s\"']+"),
     _Form.of("-p", rf"(\b(?:sshpass|login|mysql\w{{0,10}})\b[^|;&\n]{{0,200}}?\s-p ?){_VALUE}"),
 )
+_KEY = _Form.of("private", r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----)(?!(?s:.*)-----END )")
+_KEY_ENDS = "-----END "
+_ANY_VALUE = "x" * 20
+_PAIR = 2
+_NAME_ALONE = re.compile(r"\w[\w.-]*")
+_FAR = 240
+"""So many characters of the items before it say what an item is."""
 _MARKS = tuple((mark, form) for form in _FORMS for mark in form.marks)
 
 
@@ -97,8 +104,31 @@ def redacted(value: Any, *, is_secret: bool = False) -> Any:  # noqa: ANN401 -- 
     if isinstance(value, Mapping):
         return {name: redacted(inner, is_secret=is_secret or _says_so(name)) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [redacted(inner, is_secret=is_secret) for inner in value]
+        return [redacted(inner, is_secret=True) for inner in value] if is_secret else list(_without_secrets(value))
     return value
+
+
+def _without_secrets(items: Sequence[Any]) -> Iterator[Any]:
+    """Yield the items of a list without secrets: also one that comes behind its option, or in a line of a key."""
+    before, is_key = "", False
+    is_pair = len(items) == _PAIR and _says_so(items[0]) and _NAME_ALONE.fullmatch(items[0]) is not None
+    for number, item in enumerate(items):
+        left = redacted(item, is_secret=is_key or (is_pair and number > 0))
+        if isinstance(item, str):
+            _, end, rest = item.partition(_KEY_ENDS)
+            left += end + rest if is_key else ""
+            is_key = _KEY.without(item) != item or (is_key and not end)
+            if left != REDACTED and _is_value(before, item):
+                left = DOUBTFUL if _RUNS.search(item) else REDACTED
+            before = f"{before} {left}"[-_FAR:]
+        yield left
+
+
+def _is_value(before: str, item: str) -> bool:
+    """Return whether an item of a list is the secret that the items before it name."""
+    # As a text, a value ends at the first sign of a shell; as an item, it is all of it.
+    tried = [] if not item else [item] if item.startswith("-") else [item, _ANY_VALUE]
+    return any(redacted_text(f"{before} {each}") != f"{before} {redacted_text(each)}" for each in tried)
 
 
 def _says_so(name: object) -> bool:

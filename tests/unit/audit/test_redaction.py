@@ -117,6 +117,42 @@ def test_what_is_left_has_the_same_shape(value: object) -> None:
     assert type(left) is type(value)
 
 
+@pytest.mark.parametrize(
+    ("words", "hidden"),
+    [
+        (["--secret", "x"], "x"), (["a", "--client-secret", "s3"], "s3"), (["--api-key", "two words"], "two words"),
+        (["curl", "-u", "ann:hunter22", "https://x"], "ann:hunter22"), (["mysql", "-h", "db", "-p", "pw1"], "pw1"),
+        (["docker", "login", "-u", "ann", "-p", "pw1", "reg"], "pw1"), (["Authorization:", "Basic dXNl"], "Basic dXNl"),
+        (["Bearer", "abcdefghijkl"], "abcdefghijkl"), (["PASSWORD=", "hunter22"], "hunter22"),
+        ([["password", "hunter22"], ["user", "ann"]], "hunter22"), (["--secret", ["x"], "--token", "y7"], "y7"),
+        (["-----BEGIN RSA PRIVATE KEY-----", "MIIE", "abcd", "-----END RSA PRIVATE KEY-----", "z"], "MIIE"),
+    ],
+)  # fmt: skip
+def test_a_secret_behind_its_option_in_a_list_is_left_out(words: list[object], hidden: str) -> None:
+    """As it is in a text; the number of items stays."""
+    left = redacted({"argv": words})["argv"]
+    assert hidden not in str(left)
+    assert len(left) == len(words)
+    assert redacted(left) == left
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--token", "--verbose", "x"], ["grep", "token", "file"], ["ls", "-la", "src"], ["secret.txt", "-p", "x"],
+        ["curl", "-H", "Cookie: [redacted]", "https://x"], ["--token=[redacted]", "y"], ["git", "-m", "a key:"], [1],
+    ],
+)  # fmt: skip
+def test_other_items_of_a_list_stay(words: list[object]) -> None:
+    """They come behind no option for a secret, or one that has its value already."""
+    assert redacted(words) == words
+
+
+def test_an_item_that_may_run_commands_says_so() -> None:
+    """A list may be joined to a shell text."""
+    assert redacted(["--password", "; rm b.py"]) == ["--password", DOUBTFUL]
+
+
 def test_the_time_is_in_the_length_of_the_text() -> None:
     """An agent chooses the text, and a person waits."""
     parts = ["x", "a:b -u ", "password", "://a:", "eyJaaaaaaaa.", "-----BEGIN PRIVATE KEY-----", "bearer ", "-a"]

@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -242,6 +243,41 @@ def test_nothing_is_kept_behind_a_link(store: ArtifactStore, folder: Path, outsi
     with pytest.raises(OSError, match=r"Not a directory|Too many levels"):
         store.keep("a", "x", "main")
     assert [path.name for path in outside.iterdir()] == ["secret.txt"]
+
+
+@pytest.mark.parametrize("before", [None, "!*\n", "*.log\n"])
+def test_git_does_not_take_what_is_kept(root: Path, before: str | None) -> None:
+    """Secrets in a long answer are not committed by `git add -A`, whatever a repository has there; other files are."""
+    kept = root / ".permitry" / "artifacts"
+    kept.mkdir(parents=True)
+    if before is not None:
+        (kept / ".gitignore").write_text(before)
+    ArtifactStore(kept).keep("run_shell", "password: hunter22", "main")
+    (kept.parent / "rules.toml").write_text("schema = 1\n")
+    for words in (["init", "-q"], ["add", "-A"]):
+        subprocess.run(["git", "-C", root, *words], check=True)
+    added = subprocess.run(["git", "-C", root, "ls-files"], check=True, capture_output=True, text=True)
+    assert added.stdout == ".permitry/rules.toml\n"
+
+
+def test_what_git_takes_of_a_folder_of_the_user_is_for_the_user_to_say(tmp_path: Path) -> None:
+    """Where no one has said it, what is kept there is left out; a link is not followed."""
+    outside = tmp_path / "outside"
+    outside.write_text("")
+    for number, before in enumerate((None, "x\n", outside)):
+        folder = tmp_path / f"kept{number}"
+        folder.mkdir()
+        if isinstance(before, str):
+            (folder / ".gitignore").write_text(before)
+        elif before is not None:
+            (folder / ".gitignore").symlink_to(before)
+        ArtifactStore(folder).keep("run_shell", "x", "main")
+        assert ("*.jsonl" in (folder / ".gitignore").read_text()) == (before is None)
+    own = tmp_path / ".permitry" / "artifacts"
+    own.mkdir(parents=True)
+    (own / ".gitignore").symlink_to(outside)
+    ArtifactStore(own).keep("run_shell", "x", "main")
+    assert (outside.read_text(), (own / ".gitignore").is_symlink()) == ("", False)
 
 
 @pytest.mark.parametrize(("bounds", "left"), [({"most": 3}, 3), ({"size": 0}, 1), ({"size": 10**6}, 5)])

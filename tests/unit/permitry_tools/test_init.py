@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from permitry.core.call import ToolCall
 from permitry.dispatch.discovery import load_entry_points
 from permitry.dispatch.registry import ToolRegistry
+from permitry.handler import ToolHandler
+from permitry.session import Session
 from permitry_tools import ToolServices, register, workspace_tools
 from permitry_tools.artifacts import ArtifactStore
 from permitry_tools.corpus.service import Corpus
@@ -56,6 +59,25 @@ def test_what_is_too_long_is_kept_below_the_workspace(registry: ToolRegistry) ->
     """Out of the way, where the tools read and do not write."""
     assert isinstance(registry.artifacts, ArtifactStore)
     assert registry.artifacts.folder.parts[-2:] == (".permitry", "artifacts")
+
+
+@pytest.mark.parametrize("folder", [".permitry/artifacts", ".openplanter_artifacts", "kept/here"])
+def test_no_tool_that_looks_around_finds_what_was_kept(root: Path, folder: str) -> None:
+    """Neither by its name nor by a text in it, or as a part of the map; what the user has next to it is found."""
+    store = ArtifactStore(root / folder)
+    store.keep("run_shell", "hunter22", "other")
+    (root / folder / "a.py").write_text("def hunter22(): pass\n")
+    (root / "b.py").write_text("def hunter22(): pass\n")
+    given = None if folder.startswith(".") else store
+    with workspace_tools(root, ToolServices(artifacts=given)) as registry:
+        handler = ToolHandler(Session(yolo_mode=True), registry=registry)
+        for name, arguments in (
+            ("list_files", {}), ("list_files", {"glob": "*.jsonl"}), ("list_files", {"glob": f"{folder}/*"}),
+            ("search_files", {"query": "hunter22"}), ("search_files", {"query": "artifact_id"}), ("repo_map", {}),
+        ):  # fmt: skip
+            text = handler.handle(ToolCall(name, arguments)).text
+            assert folder not in text, name
+            assert arguments or "b.py" in text, name
 
 
 def test_every_tool_is_described_for_the_model(registry: ToolRegistry) -> None:
