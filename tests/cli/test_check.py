@@ -71,6 +71,19 @@ def test_an_answer_has_exactly_these_keys(cli: Callable[..., Outcome], objects: 
     assert (answer["source"], answer["errors"]) == ("permitry:money:7", [])
 
 
+def test_a_list_in_place_of_a_command_switches_no_rule_off(
+    cli: Callable[..., Outcome], objects: Objects, tmp_path: Path
+) -> None:
+    """Each way to run it counts."""
+    rules = '[[rule]]\nid = "all"\neffect = "allow"\ntools = ["*"]\n'
+    rules += '[[rule]]\nid = "no"\neffect = "block"\nwhen.command = "git push *"\n'
+    (tmp_path / "rules.toml").write_text(f"schema = 1\n{rules}")
+    for words in (["git push"], ["git", "push"], ["ls", "; git push"], ["ls", ";", "git", "push"], ["a;git", "push"]):
+        call = json.dumps({"name": "run_shell", "arguments": {"command": words}})
+        code, out, _ = cli("check", "--rules", str(tmp_path / "rules.toml"), "--json", "--call", call)
+        assert (code, objects(out)[0]["rule"]) == (2, "no")
+
+
 def test_the_default_names_no_rule(cli: Callable[..., Outcome], objects: Objects, asked: Callable[..., str]) -> None:
     """A call that no rule matched is confirmed, with neither rule nor source."""
     code, out, _ = cli(*BASE, "--json", "--call", asked("write_file"))

@@ -641,3 +641,14 @@ def test_a_question_that_is_withdrawn_late_is_closed_as_well() -> None:
     now[0] = 2.0
     guard.withdraw(ask.id, "the client has left")
     assert len(guard.ledger) == 0
+
+
+def test_a_list_in_place_of_a_command_switches_no_rule_off() -> None:
+    """It is blocked where a way to run it is, and allowed where every one is."""
+    rules = '[[rule]]\nid = "no"\neffect = "block"\nwhen.command = "git push *"\n'
+    guard = _guard(f'schema = 1\nextends = ["permitry:read-only"]\n{rules}')
+    for words in (["git push"], ["ls", "; git push"], ["ls", ";", "git", "push"]):
+        refusal = guard.check(ToolCall("bash", {"command": words}))
+        assert isinstance(refusal, Refusal)
+        assert refusal.rule == "no"
+    assert isinstance(guard.check(ToolCall("bash", {"command": ["ls", "-l"]})), Permit)

@@ -2,8 +2,9 @@
 
 import functools
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeAlias, assert_never
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, assert_never
 
 import attrs
 
@@ -13,11 +14,15 @@ from permitry.actions.history import View
 from permitry.actions.kept import Kept, key_of
 from permitry.actions.paths import roots_of
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Descent, Roots, Run, Touch, Unknown, Word
+from permitry.core.argument_keys import Misshapen, values_of
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.json_values import JsonValue
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.well_known import HARMLESS_ARGUMENTS
+
+if TYPE_CHECKING:
+    from permitry.actions.shell.reading import ShellReading
 
 __all__ = ["ReadActions"]
 
@@ -34,6 +39,8 @@ _ABOUT = {
     ArgumentRole.URL: "host",
     ArgumentRole.AGENT: "agent",
 }
+_COMMANDS = frozenset({ArgumentRole.COMMAND, ArgumentRole.ARGV, ArgumentRole.COMMAND_OR_ARGV})
+_BYTES = re.compile(r"""b(['"]).*\1""", re.DOTALL)
 _MOST_GUESSES = 500
 _MOST_GUESSED_TEXT = 32 * 1024
 _MOST_ACTIONS = 2_000
@@ -118,7 +125,7 @@ class _Extraction:
         return Actions(tuple(self.certain), tuple(self.possible), tuple(self.guessed), roots, doubt)
 
     def argument(self, key: str, role: ArgumentRole) -> None:
-        values = _values(self.call.arguments, key)
+        values = values_of(self.call.arguments, key)
         if values:
             for origin, value in values:
                 if len(self.certain) >= _MOST_ACTIONS:
@@ -140,44 +147,61 @@ class _Extraction:
         known, required = self.spec.parameters.get("properties"), self.spec.parameters.get("required", ())
         return isinstance(known, Mapping) and key in known and isinstance(required, tuple) and key not in required
 
-    def value(self, origin: str, value: "JsonValue | _Misshapen", role: ArgumentRole) -> None:
+    def value(self, origin: str, value: "JsonValue | Misshapen", role: ArgumentRole) -> None:
         """Add the actions of one argument that has this role."""
         if role is ArgumentRole.TEXT:
             return
-        if isinstance(value, _Misshapen):
+        if isinstance(value, Misshapen):
             problem = "is missing" if value.value is None else "has another shape than is declared"
-            self.unknown(origin, f"the argument `{origin}` {problem}", role)
-            for text in _texts(value.value):
-                self.guessed += _guess(text, self.folder)
-            return
-        if role in (ArgumentRole.COMMAND, ArgumentRole.ARGV):
+            self.unreadable(origin, problem, value.value, role)
+        elif isinstance(value, str) and _BYTES.fullmatch(value):
+            self.unreadable(origin, "is written as bytes", value[2:-1], role)
+        elif role in _COMMANDS:
             self.command(origin, value, role)
         elif role is ArgumentRole.INPUT:
             self.typed(origin, value)
         elif isinstance(value, str):
             self.text(origin, value, role)
         else:
-            self.unknown(origin, f"the argument `{origin}` is not a string", role)
-            for text in _texts(value):
+            self.unreadable(origin, "is not a string", value, role)
+
+    def unreadable(self, origin: str, problem: str, value: JsonValue, role: ArgumentRole) -> None:
+        """Add an argument that is not what its role says; a restriction still sees the texts in it."""
+        self.unknown(origin, f"the argument `{origin}` {problem}", role)
+        for text in _texts(value):
+            if role in _COMMANDS:
+                self.loosely(text)
+            else:
                 self.guessed += _guess(text, self.folder)
 
     def command(self, origin: str, value: JsonValue, role: ArgumentRole) -> None:
-        from permitry.actions.shell.reading import read_argv, read_command  # noqa: PLC0415 -- most calls have no command
+        readings = self.readings(value, role)
+        if not readings:
+            self.unreadable(origin, "is not a command", value, role)
+        for reading in readings:
+            self.folder = self.folder.after(reading.changes)
+            self.certain += reading.certain
+            self.possible += reading.possible
+            self.guessed += reading.guessed
+            self.doubts += filter(None, (reading.doubt,))
 
-        if isinstance(value, tuple) and value and all(isinstance(word, str) for word in value):
-            reading = read_argv([str(word) for word in value], self.folder, has_moved=self.has_moved)
-        elif isinstance(value, str) and role is ArgumentRole.COMMAND:
-            reading = read_command(value, self.folder, has_moved=self.has_moved)
-        else:
-            self.unknown(origin, f"the argument `{origin}` is not a command")
-            for text in _texts(value):
-                self.loosely(text)
-            return
-        self.folder = self.folder.after(reading.changes)
-        self.certain += reading.certain
-        self.possible += reading.possible
-        self.guessed += reading.guessed
-        self.doubts += filter(None, (reading.doubt,))
+    def readings(self, value: JsonValue, role: ArgumentRole) -> "Sequence[ShellReading]":
+        """Return what an argument may mean that is a command; nothing where it has another type.
+
+        INVARIANT: law 4. A shell makes several commands of a list, and a restriction holds for any of them.
+        """
+        from permitry.actions.shell.lists import read_list  # noqa: PLC0415 -- most calls have no command
+        from permitry.actions.shell.reading import read_argv, read_command  # noqa: PLC0415 -- as above
+
+        if isinstance(value, str):
+            is_text = role is not ArgumentRole.ARGV
+            return (read_command(value, self.folder, has_moved=self.has_moved),) if is_text else ()
+        words = [word for word in value if isinstance(word, str)] if isinstance(value, tuple) else []
+        if not (isinstance(value, tuple) and words and len(words) == len(value)):
+            return ()
+        if role is ArgumentRole.COMMAND:
+            return read_list(words, self.folder, has_moved=self.has_moved)
+        return (read_argv(words, self.folder, has_moved=self.has_moved),)
 
     def typed(self, origin: str, value: JsonValue) -> None:
         """Add the actions of text that is typed into a running program; empty text has none."""
@@ -213,7 +237,11 @@ class _Extraction:
             case ArgumentRole.FOLDER:
                 self.move(text)
             case (  # pragma: no cover -- handled in `value`
-                ArgumentRole.COMMAND | ArgumentRole.ARGV | ArgumentRole.INPUT | ArgumentRole.TEXT
+                ArgumentRole.COMMAND
+                | ArgumentRole.ARGV
+                | ArgumentRole.COMMAND_OR_ARGV
+                | ArgumentRole.INPUT
+                | ArgumentRole.TEXT
             ):
                 return
             case _:
@@ -293,59 +321,11 @@ def _current_folder() -> tuple[str, ...]:
 # Arguments -----------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class _Misshapen:
-    """An argument that does not have the shape that its role requires; it becomes an unknown action."""
-
-    value: JsonValue
-
-
-_Found: TypeAlias = "tuple[str, JsonValue | _Misshapen]"
-
-
 @functools.lru_cache(maxsize=512)
 def _explained(keys: tuple[str, ...]) -> frozenset[str]:
     """Return the names of arguments that have a role, or are harmless without one; `keys` are those of `roles`."""
     explained = {name.rstrip("?").split("[")[0].split(".")[0] for key in keys for name in key.split("|")}
     return HARMLESS_ARGUMENTS | explained
-
-
-@functools.lru_cache(maxsize=512)
-def _steps(key: str) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
-    """Return for each name in a key of `roles` the argument, the path inside it, and whether it may be left out."""
-    names = key.split("|")
-    paths = (name.removesuffix("?").replace("[]", ".[]").split(".") for name in names)
-    return tuple((first, tuple(steps), name.endswith("?")) for name, (first, *steps) in zip(names, paths, strict=True))
-
-
-def _values(arguments: Mapping[str, JsonValue], key: str) -> list[_Found]:
-    """Return the arguments a key of `roles` means, each with its name; null counts as left out.
-
-    If the key lists several names, all arguments that are given count: which one the tool uses is not known.
-    """
-    given: list[_Found] = []
-    for first, steps, is_optional in _steps(key):
-        found: list[_Found] = [(first, arguments[first])] if arguments.get(first) is not None else []
-        for step in steps:
-            may_lack = is_optional and step is steps[-1]
-            found = [inner for origin, value in found for inner in _inside(origin, value, step, may_lack=may_lack)]
-        given += found
-    return given
-
-
-def _inside(origin: str, value: "JsonValue | _Misshapen", step: str, *, may_lack: bool) -> Iterator[_Found]:
-    if isinstance(value, _Misshapen):
-        yield origin, value
-    elif step == "[]" and isinstance(value, tuple):
-        yield from ((f"{origin}[{i}]", _Misshapen(item) if item is None else item) for i, item in enumerate(value))
-    elif step != "[]" and isinstance(value, Mapping):
-        inner = value.get(step)
-        if inner is not None:
-            yield f"{origin}.{step}", inner
-        elif not may_lack:
-            yield f"{origin}.{step}", _Misshapen(None)
-    else:
-        yield origin, _Misshapen(value)
 
 
 def _texts(value: JsonValue) -> Iterable[str]:
@@ -361,15 +341,33 @@ def _texts(value: JsonValue) -> Iterable[str]:
                 left += items
 
 
+def _joined(value: JsonValue) -> Iterator[str]:
+    """Yield the texts of each list inside a value as one text, if there are several: they may be words of a command."""
+    match value:
+        case Mapping():
+            inner = tuple(value.values())
+        case tuple():
+            inner = value
+        case _:
+            return
+    texts = [each for each in inner if isinstance(each, str)]
+    if isinstance(value, tuple) and len(texts) > 1:
+        yield " ".join(texts)
+    for each in inner:
+        yield from _joined(each)
+
+
 def _guesses(call: ToolCall, folder: Folder) -> Iterator[Action]:
     """Yield what the texts in the arguments of an undeclared tool may be: paths, addresses, commands."""
     left = _MOST_GUESSED_TEXT
-    for count, text in enumerate(_texts(call.arguments)):
+    texts, joined = list(_texts(call.arguments)), list(_joined(call.arguments))
+    for count, text in enumerate((*texts, *joined)):
         left -= len(text)
-        if count == _MOST_GUESSES or left < 0:
+        if left < 0 or count == _MOST_GUESSES < len(texts):
             yield Unknown("", "the call has too many arguments to look at")
             return
-        yield from _guess(text, folder)
+        if count < len(texts):
+            yield from _guess(text, folder)
         # In prose, `$20` is an amount of money, and not a program whose name is unknown.
         for found in _loosely(text, folder):
             yield from (each for each in found if not (isinstance(each, Run) and each.words[0].is_open))

@@ -20,13 +20,16 @@ __all__ = ["ArgumentRole", "ToolSpec", "ToolTraits"]
 class ArgumentRole(enum.Enum):
     """What an argument is: shell text, an argument list, a path, an address, a patch, an agent, a working folder.
 
-    `READ_TREE` is a folder that is read with all that lies below it; `LIST_TREE` is one whose names are listed, and
-    those below it. Left out, both are the workspace. `INPUT` is typed into a program that runs; an empty one does
-    nothing. `TEXT` is only words: it changes nothing about a call.
+    `COMMAND` is shell text: a list in its place may become any of several commands. `COMMAND_OR_ARGV` is shell text or
+    an argument list, for a tool that starts a list without a shell. `READ_TREE` is a folder that is read with all that
+    lies below it; `LIST_TREE` is one whose names are listed, and those below it. Left out, both are the workspace.
+    `INPUT` is typed into a program that runs; an empty one does nothing. `TEXT` is only words: it changes nothing about
+    a call.
     """
 
     COMMAND = "command"
     ARGV = "argv"
+    COMMAND_OR_ARGV = "command_or_argv"
     INPUT = "input"
     READ_PATH = "read_path"
     READ_TREE = "read_tree"
@@ -41,7 +44,7 @@ class ArgumentRole(enum.Enum):
 
 
 # What is typed into a program may be a command as well; without it, the call of such a tool only looks.
-_SHELL_ROLES = frozenset({ArgumentRole.COMMAND, ArgumentRole.ARGV, ArgumentRole.INPUT})
+_SHELL_ROLES = frozenset({ArgumentRole.COMMAND, ArgumentRole.ARGV, ArgumentRole.COMMAND_OR_ARGV, ArgumentRole.INPUT})
 _READING_ROLES = frozenset(
     {
         ArgumentRole.READ_PATH,

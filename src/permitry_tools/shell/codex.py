@@ -93,11 +93,11 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
 
     timeout = _LONGEST / 1000 + 10
     about = {"workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT}
-    for name, model, handle in (
-        ("shell", Shell, handler(Shell, shell)),
-        ("shell_command", ShellCommand, handler(ShellCommand, shell)),
+    for name, model, handle, role in (
+        ("shell", Shell, handler(Shell, shell), ROLES.COMMAND_OR_ARGV),
+        ("shell_command", ShellCommand, handler(ShellCommand, shell), ROLES.COMMAND),
     ):
-        roles = {"command": ROLES.COMMAND, **about}
+        roles = {"command": role, **about}
         registry.register(
             spec(name, "Run a command in the workspace.", model, RUNS, roles=roles, timeout=timeout),
             with_patch_check("command", handle),

@@ -180,13 +180,29 @@ def test_a_text_touches_nothing() -> None:
         assert _read({"note": value}, {"note": Role.TEXT}).certain == ()
 
 
-@pytest.mark.parametrize("role", [Role.COMMAND, Role.ARGV])
+@pytest.mark.parametrize("role", [Role.COMMAND_OR_ARGV, Role.ARGV])
 def test_a_command_may_be_a_list_of_words(role: ArgumentRole) -> None:
     """No shell reads it, so nothing in it is special."""
     actions = _read({"command": ["ls", "a b", "*"]}, {"command": role})
     [run] = actions.certain
     assert isinstance(run, Run)
     assert (run.argv, actions.doubt) == (("ls", "a b", "*"), None)
+
+
+def test_a_list_for_a_shell_is_every_command_it_may_become() -> None:
+    """Each of them is certain, so that a permission must cover it."""
+    actions = _read({"command": ["ls", "; rm a"]}, {"command": Role.COMMAND})
+    assert _told(actions) == ["ls '; rm a'", "ls", "ls", "rm a", "ls,", "rm a"]
+    assert actions.doubt == "`rm` deletes files"
+
+
+def test_a_text_that_bytes_are_written_as_is_of_another_type() -> None:
+    """A restriction sees what is in it; a note may be anything."""
+    actions = _read({"x": "b'rm y'"}, {"x": Role.COMMAND})
+    assert _reasons(actions) == ["the argument `x` is written as bytes"]
+    assert [run.argv for run in actions.runs()] == [("rm", "y")]
+    assert _reasons(_read({"x": 'b"a"'}, {"x": Role.READ_PATH})) == ["the argument `x` is written as bytes"]
+    assert _read({"x": "b'a'"}, {"x": Role.TEXT}).certain == ()
 
 
 def test_a_command_may_be_a_text() -> None:
@@ -373,7 +389,7 @@ def test_a_folder_is_where_the_rest_happens(folder: str, name: str) -> None:
 @pytest.mark.parametrize(("folder", "is_doubtful"), [("sub", True), ("", False), (".", False), (WORK, False)])
 def test_in_another_folder_git_may_find_a_repository_that_runs_programs(*, folder: str, is_doubtful: bool) -> None:
     """As it may behind a `cd`; the folder it is in anyway changes nothing."""
-    roles = {"command": Role.COMMAND, "cwd": Role.FOLDER}
+    roles = {"command": Role.COMMAND_OR_ARGV, "cwd": Role.FOLDER}
     for command in ("git status", ["git", "status"]):
         actions = _read({"command": command, "cwd": folder}, roles)
         assert (actions.doubt is not None) is is_doubtful
@@ -530,6 +546,13 @@ def test_every_text_may_be_a_command() -> None:
 def test_where_there_is_no_text_there_is_nothing_to_guess(arguments: dict[str, Any]) -> None:
     """Numbers name nothing."""
     assert not any(isinstance(each, Touch | Connect) for each in _guesses(arguments))
+
+
+def test_the_words_of_a_list_may_be_those_of_a_command() -> None:
+    """Of an undeclared tool that is not known to take text or lists."""
+    for value in (["git", "push"], [["git", "push"]], {"a": ["git", 7, "push"]}):
+        assert ("git", "push") in [each.argv for each in _guesses({"x": value}) if isinstance(each, Run)]
+    assert ("git", "push") not in [each.argv for each in _guesses({"x": ["git"], "y": "push"}) if isinstance(each, Run)]
 
 
 def test_guessing_has_an_end() -> None:

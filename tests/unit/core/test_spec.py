@@ -112,7 +112,7 @@ def test_a_tool_without_roles_is_what_its_traits_say(roles: dict[str, ArgumentRo
 def test_a_command_makes_a_shell_and_an_address_a_tool_that_follows(role: ArgumentRole) -> None:
     """So does what is typed into a program; no other role does."""
     spec = ToolSpec("t", roles={"x": role})
-    assert spec.is_shell is (role in (ArgumentRole.COMMAND, ArgumentRole.ARGV, ArgumentRole.INPUT))
+    assert spec.is_shell is (role.value in ("command", "argv", "command_or_argv", "input"))
     assert spec.follows_urls is (role is ArgumentRole.URL)
 
 

@@ -45,8 +45,8 @@ PAYLOADS: dict[str, Payload] = {
 """One payload a host; see `command`."""
 
 
-def command(host: str, text: str) -> Payload:
-    """Return the payload of a host before it runs a command."""
+def command(host: str, text: object) -> Payload:
+    """Return the payload of a host before it runs a command, or what is there in place of its text."""
     payload = PAYLOADS[host]
     match host:
         case "copilot":

@@ -69,6 +69,13 @@ def test_what_is_blocked_is_answered_in_the_words_of_the_host(replied: Answer, h
 
 
 @every_host
+def test_a_list_in_place_of_a_command_switches_no_rule_off(replied: Answer, host: str) -> None:
+    """Whatever the host makes of it."""
+    for words in (["git push"], ["git", "push"], ["ls", "; git push"], ["ls", ";", "git", "push"]):
+        assert "Publishing is left to the user." in replied(host, command(host, words)).out
+
+
+@every_host
 def test_what_no_rule_is_about_is_left_to_the_host(replied: Answer, host: str) -> None:
     """With nothing at all, or with what the host takes for no opinion."""
     assert replied(host, command(host, "make test")) == silence(host)

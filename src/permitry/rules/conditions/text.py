@@ -1,11 +1,13 @@
 """The condition `text`: some text anywhere in the arguments of a call."""
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import attrs
 
+from permitry.core.argument_keys import Misshapen, values_of
 from permitry.core.json_values import JsonValue
 from permitry.core.rule import Question
 from permitry.core.spec import ArgumentRole, ToolSpec
@@ -15,6 +17,7 @@ from permitry.rules.conditions.written import Place, PlainCondition, Table
 
 __all__ = ["TextCondition"]
 
+_COMMANDS = frozenset({ArgumentRole.COMMAND, ArgumentRole.COMMAND_OR_ARGV})
 _HEAD = re.compile(r"[^.\[\]?]+")
 
 
@@ -44,7 +47,8 @@ class TextCondition(PlainCondition):
         Raises: `UnevaluableError` when none does and an argument that could hold one is missing or holds none.
         """
         arguments = question.call.arguments
-        if any(self.test.truth(text) is True for value in arguments.values() for text in _texts(value)):
+        texts = itertools.chain.from_iterable(map(_texts, arguments.values()))
+        if any(self.test.truth(text) is True for text in (*texts, *_made_of_lists(arguments, question.tool))):
             return True
         lacking = _lacking(arguments, question.tool)
         if lacking is not None:
@@ -69,44 +73,55 @@ def _texts(value: JsonValue) -> Iterator[str]:
             yield from _texts(inner)
 
 
+def _made_of_lists(arguments: Mapping[str, JsonValue], tool: ToolSpec | None) -> Iterator[str]:
+    """Yield the shell texts that a tool may make of a list of words in place of one."""
+    for key, role in _roles(tool):
+        values = values_of(arguments, key) if role is ArgumentRole.COMMAND else ()
+        lists = (tuple(_texts(value)) for _, value in values if isinstance(value, tuple))
+        yield from (joint.join(words) for words in lists for joint in (" ", ","))
+
+
 def _lacking(arguments: Mapping[str, JsonValue], tool: ToolSpec | None) -> str | None:
     """Return why a text that should be in the arguments is not there, None if all that should be are."""
     if tool is None or (not tool.parameters and tool.roles is None):
         has_text = any(True for value in arguments.values() for _ in _texts(value))
         return None if has_text else "there is no text in the arguments of a tool that is not declared"
-    for argument in _declared(tool):
-        given = [(name, arguments[name]) for name in argument.kinds if name in arguments]
-        if argument.is_needed and not given:
-            return f"`args.{next(iter(argument.kinds))}` is missing"
-        for name, value in given:
-            if not (isinstance(value, argument.kinds[name]) and any(True for _ in _texts(value))):
-                return f"`args.{name}` does not hold the text that it should"
-    return None
+    return next(itertools.chain(_lacking_by_role(arguments, tool), _lacking_by_schema(arguments, tool)), None)
 
 
-class _Declared(NamedTuple):
-    """An argument that holds text: the types it may be of, by each of its names, and whether it is needed."""
+def _lacking_by_role(arguments: Mapping[str, JsonValue], tool: ToolSpec) -> Iterator[str]:
+    for key, role in _roles(tool):
+        names = [_HEAD.findall(name)[0] for name in key.split("|")]
+        nulls = ((name, None) for name in names if name in arguments and arguments[name] is None)
+        values = (*nulls, *values_of(arguments, key))
+        if not values and not key.endswith("?"):
+            yield f"`args.{names[0]}` is missing"
+        yield from (_no_text(name) for name, value in values if not _is_meant(value, role))
 
-    kinds: Mapping[str, tuple[type, ...]]
-    is_needed: bool
 
-
-def _declared(tool: ToolSpec) -> Iterator[_Declared]:
-    for key, role in (tool.roles or {}).items():
-        # A `text` is there for people, and may be a number.
-        if role is not ArgumentRole.TEXT:
-            kinds = {_HEAD.findall(name)[0]: _kinds(name, role) for name in key.split("|")}
-            yield _Declared(kinds, not key.endswith("?"))
+def _lacking_by_schema(arguments: Mapping[str, JsonValue], tool: ToolSpec) -> Iterator[str]:
     properties, required = (tool.parameters.get(name) for name in ("properties", "required"))
     for name, schema in properties.items() if isinstance(properties, Mapping) else ():
-        if isinstance(schema, Mapping) and schema.get("type") == "string":
-            yield _Declared({name: (str,)}, isinstance(required, tuple) and name in required)
+        if not (isinstance(schema, Mapping) and schema.get("type") == "string"):
+            continue
+        if name not in arguments and isinstance(required, tuple) and name in required:
+            yield f"`args.{name}` is missing"
+        if name in arguments and not isinstance(arguments[name], str):
+            yield _no_text(name)
 
 
-def _kinds(name: str, role: ArgumentRole) -> tuple[type, ...]:
-    head = name.partition(".")[0]
-    if head != name:
-        return (tuple,) if head.endswith("[]") else (Mapping,)
-    if name.removesuffix("?").endswith("[]") or role is ArgumentRole.ARGV:
-        return (tuple,)
-    return (str, tuple) if role is ArgumentRole.COMMAND else (str,)
+def _no_text(name: str) -> str:
+    return f"`args.{name}` does not hold the text that it should"
+
+
+def _roles(tool: ToolSpec | None) -> Iterator[tuple[str, ArgumentRole]]:
+    """Yield the roles of arguments that hold texts: a `text` is there for people, and may be a number."""
+    roles = {} if tool is None or tool.roles is None else tool.roles
+    yield from (each for each in roles.items() if each[1] is not ArgumentRole.TEXT)
+
+
+def _is_meant(value: "JsonValue | Misshapen", role: ArgumentRole) -> bool:
+    """Return whether the value of an argument has the type that its role requires."""
+    if role is ArgumentRole.ARGV or (role in _COMMANDS and isinstance(value, tuple)):
+        return isinstance(value, tuple) and bool(value) and all(isinstance(word, str) for word in value)
+    return isinstance(value, str)

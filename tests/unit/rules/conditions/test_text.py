@@ -100,14 +100,16 @@ def test_a_declared_text_must_be_there(arguments: dict[str, Any], expected: bool
     ("arguments", "expected"),
     [
         ({"path": "x", "items": [{"path": "y"}]}, False),
-        ({"file": "x", "items": ["y"], "url": "z"}, False),
+        ({"file": "x", "items": [{"path": "y"}], "url": "z"}, False),
+        ({"file": "x", "items": ["y"], "url": "z"}, None),
+        ({"file": "x", "items": [{"name": "y"}], "url": "z"}, None),
         ({"path": "x"}, None),
         ({"path": "x", "items": []}, None),
-        ({"file": 1, "items": ["y"]}, None),
-        ({"path": "x", "items": ["y"], "url": None}, None),
-        ({"path": ["x"], "items": ["y"]}, None),
+        ({"file": 1, "items": [{"path": "y"}]}, None),
+        ({"path": "x", "items": [{"path": "y"}], "url": None}, None),
+        ({"path": ["x"], "items": [{"path": "y"}]}, None),
         ({"path": "x", "items": "y"}, None),
-        ({"path": {"x": "y"}, "items": ["y"]}, None),
+        ({"path": {"x": "y"}, "items": [{"path": "y"}]}, None),
     ],
 )
 def test_what_has_a_role_must_be_there(arguments: dict[str, Any], expected: bool | None) -> None:  # noqa: FBT001 -- a row
@@ -121,7 +123,11 @@ def test_what_has_a_role_must_be_there(arguments: dict[str, Any], expected: bool
         ("command", "x", "ls", False),
         ("command", "x", ["ls"], False),
         ("command", "x", {"y": "ls"}, None),
+        ("command_or_argv", "x", ["ls"], False),
+        ("command", "x", [7], None),
         ("argv", "x", ["ls"], False),
+        ("argv", "x", [7], None),
+        ("url", "x.y", {"y": 7}, None),
         ("argv", "x", "ls", None),
         ("url", "x[]", ["y"], False),
         ("url", "x[]", "y", None),
@@ -153,3 +159,13 @@ def test_a_test_of_a_text_knows_two_operators() -> None:
     """Others are for an argument with a name."""
     with pytest.raises(RuleError, match="unknown operator `prefix`; known: contains, regex"):
         TextCondition.read((), {"prefix": "x"})
+
+
+@pytest.mark.parametrize(("role", "expected"), [("command", True), ("argv", False), ("command_or_argv", False)])
+def test_a_list_of_words_becomes_a_text_for_a_shell(role: str, expected: bool) -> None:  # noqa: FBT001 -- a row
+    """With blanks or commas between them, as programs make it; what starts an argument list makes none."""
+    for value in (["a", "pro", "d"], [["a", "pro"], "d"]):
+        for key, arguments in (("x", {"x": value}), ("x[]", {"x": [value]}), ("y?|o.x", {"o": {"x": value}})):
+            spec = ToolSpec("t", roles={key: ArgumentRole(role)})
+            found = [bool(_holds(arguments, spec, {"contains": part})) for part in ("pro d", "pro,d")]
+            assert found == [expected, expected]
