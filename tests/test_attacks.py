@@ -259,8 +259,13 @@ SUPPOSED = frozenset([
 
 
 @pytest.mark.parametrize("text", [*UNSEEN_COMMANDS, *UNSEEN_PATHS, *UNSEEN_HOSTS])
-def test_restrictions_see_what_is_hidden_in_a_command(tmp_path: Path, text: str) -> None:
+def test_restrictions_see_what_is_hidden_in_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     """Whatever a program runs, touches or calls besides what is in front; a guess only asks."""
+    # What goes through a folder reads what is there.
+    (tmp_path / "home" / ".ssh").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     call = ToolCall("run_shell", {"command": text})
     verdict = _guarded(tmp_path).decide(call, AuthContext(yolo_mode=True)).verdict
     assert verdict is (Verdict.CONFIRM if text in SUPPOSED else Verdict.BLOCK)

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import attrs
 
+from permitry.actions.archives import Names, names_in
 from permitry.core.action import Listing, Place
 
 __all__ = ["Disk", "Links"]
@@ -49,6 +50,7 @@ class Disk:
     _links: dict[str, _Link] = attrs.field(factory=dict, repr=False)
     _folders: dict[str, bool] = attrs.field(factory=dict, repr=False)
     _below: dict[str, Links] = attrs.field(factory=dict, repr=False)
+    _unpacked: dict[tuple[str, str, int | None], Names | None] = attrs.field(factory=dict, repr=False)
     _listings: dict[tuple[str, int | None, bool], Listing] = attrs.field(factory=dict, repr=False)
     places: dict[Hashable, Place] = attrs.field(factory=dict, repr=False)
     """The places that were resolved in this decision, by everything they depend on: the same word comes up often."""
@@ -87,8 +89,8 @@ class Disk:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether every look-up so far would have the same answer now; False where folders were listed."""
-        if self._below or not self.can_look:
+        """Whether every look-up so far would have the same answer now; False where folders or archives were listed."""
+        if self._below or self._unpacked or not self.can_look:
             return False
         listings = self._listings.copy()
         return (
@@ -116,6 +118,15 @@ class Disk:
         if key not in self._listings:
             self._listings[key] = _listed_below(top, depth, has_hidden=has_hidden)
         return self._listings[key]
+
+    def names_in(self, path: str, kind: str, strip: int | None) -> Names | None:
+        """Return the names in an archive or a patch, without `strip` folders; None if they are not certain."""
+        if not self.is_there:
+            return None
+        key = (path, kind, strip)
+        if key not in self._unpacked:
+            self._unpacked[key] = names_in(path, kind, strip)
+        return self._unpacked[key]
 
     def _walk(self, top: str) -> Links:
         found = Links.NONE

@@ -7,21 +7,24 @@ import attrs
 
 from permitry.actions.disk import Links
 from permitry.actions.folders import Folder
-from permitry.actions.programs.named import Copy, Named, Operands
+from permitry.actions.programs.named import Contents, Copy, Named, Operands
+from permitry.actions.unpacked import Given, with_contents
 from permitry.core.action import Access, Descent, Place, Touch, Word
 
 __all__ = ["touched"]
 
+_NOTHING = Given()
 
-def touched(operands: Operands, folder: Folder) -> Iterator[Touch]:
+
+def touched(operands: Operands, folder: Folder, given: Given = _NOTHING) -> Iterator[Touch]:
     """Yield what is touched: the operands, the names of copies, and the targets of new links."""
     for named in operands.paths:
-        yield _named(named, folder)
+        yield _named(named, folder, given)
     for copy in operands.copies:
-        yield from dict.fromkeys(_copied(copy, folder))
+        yield from dict.fromkeys(_copied(copy, folder, given))
 
 
-def _named(named: Named, folder: Folder) -> Touch:
+def _named(named: Named, folder: Folder, given: Given) -> Touch:
     word = named.word
     touch = folder.place_of(word, named.access, descent=named.below, is_entry=named.is_entry)
     if named.instead:
@@ -31,6 +34,7 @@ def _named(named: Named, folder: Folder) -> Touch:
         touch = attrs.evolve(touch, is_guess=True)
     if not named.is_filled:
         return touch
+    touch = attrs.evolve(touch, place=with_contents(touch.place, named.contents, folder, given))
     # Links below it may lead anywhere, and an operand that is copied may be a link itself.
     is_closed = _links(touch.place, folder) is not Links.OPEN
     if named.access is Access.READ:
@@ -60,7 +64,7 @@ def _texts_of(place: Place, folder: Folder) -> Iterator[str]:
 # Copies --------------------------------------------------------------------------------------------------------------
 
 
-def _copied(copy: Copy, folder: Folder) -> Iterator[Touch]:
+def _copied(copy: Copy, folder: Folder, given: Given) -> Iterator[Touch]:
     is_below = copy.is_below
     if is_below is None and folder.has_folder(copy.target):
         is_below = True
@@ -68,10 +72,10 @@ def _copied(copy: Copy, folder: Folder) -> Iterator[Touch]:
         if copy.makes_links and not copy.are_texts:
             yield from _linked(folder.place_of(source, Access.READ))
         if is_below is not True:
-            yield from _made(copy, source, copy.target, folder)
+            yield from _made(copy, source, copy.target, folder, given)
         if is_below is not False:
             is_guess = is_below is None and not folder.leads_to_folder(copy.target)
-            made = _made(copy, source, _below(copy.target, source), folder)
+            made = _made(copy, source, _below(copy.target, source), folder, given)
             yield from (attrs.evolve(touch, is_guess=True) if is_guess else touch for touch in made)
 
 
@@ -83,9 +87,12 @@ def _below(target: Word, source: Word) -> Word:
     return Word(text, target.is_glob or source.is_glob, is_home=target.is_home, is_open=is_open)
 
 
-def _made(copy: Copy, source: Word, target: Word, folder: Folder) -> Iterator[Touch]:
+def _made(copy: Copy, source: Word, target: Word, folder: Folder, given: Given) -> Iterator[Touch]:
     """Yield the name that is created, and the target if it is a link."""
     touch = folder.place_of(target, Access.WRITE, descent=Descent.NEW if copy.is_tree else None, is_entry=True)
+    if copy.is_tree:
+        contents = Contents("tree", (attrs.evolve(source, text=f"{source.text.rstrip('/')}/"),))
+        touch = attrs.evolve(touch, place=with_contents(touch.place, contents, folder, given))
     texts: tuple[Word, ...] = (source,) if copy.are_texts else ()
     inside = Links.NONE
     if copy.keeps_links:

@@ -75,7 +75,7 @@ class Descent(enum.Enum):
     NAMES = "names"
     """Nothing: their names are listed."""
     NEW = "new"
-    """What it makes there, under names that are not known."""
+    """What it makes there, under names that are not in the call."""
 
 
 @attrs.frozen(eq=False)
@@ -132,6 +132,10 @@ class Word:
         return "" if found is None or self.is_glob or self.is_home else self.text[: found.start()]
 
 
+def _nothing_known() -> None:
+    return None
+
+
 @attrs.frozen
 class Place:
     """A path as a call names it, and where it may lead.
@@ -143,7 +147,9 @@ class Place:
     `is_tree`: what lies below a folder of this name is touched as well, as `descent` says; `look` lists what is
     below a folder to a depth (None for all of it), and is None where that is not known. `is_glob`: the wildcards in
     it are not quoted, so that it may become other names. `is_open`: an expansion, or another program, says the name
-    or a part of it, so it may lead anywhere. `is_entry`: the entry itself is made, replaced or removed, so `real`
+    or a part of it, so it may lead anywhere. `made` returns the names that
+    `Descent.NEW` makes below it, None if they are not known.
+    `is_entry`: the entry itself is made, replaced or removed, so `real`
     also holds its own place, where links in its folders are followed, but not the entry if it is a link.
     """
 
@@ -158,6 +164,7 @@ class Place:
     is_entry: bool = attrs.field(default=False, kw_only=True)
     descent: Descent = attrs.field(default=Descent.ALL, kw_only=True)
     look: Callable[[str, int | None], Listing] | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
+    made: Callable[[], Listing | None] = attrs.field(default=_nothing_known, kw_only=True, eq=False, repr=False)
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:

@@ -12,7 +12,16 @@ import attrs
 from permitry.actions.programs.catalogue import Entry, Options, RefusedError
 from permitry.core.action import Word
 
-__all__ = ["Parts", "is_cluster", "is_spread", "read_known", "read_options", "sub_command", "unbundled"]
+__all__ = [
+    "Parts",
+    "is_cluster",
+    "is_spread",
+    "read_known",
+    "read_options",
+    "sub_command",
+    "unbundled",
+    "with_options_first",
+]
 
 _DIGITS = frozenset(string.digits)
 _HEX_DIGITS = frozenset(string.hexdigits + "x")
@@ -103,6 +112,15 @@ def unbundled(words: Sequence[Word]) -> Sequence[Word]:
     if letters.find("f") != len(letters) - 1:
         raise RefusedError(f"`tar` with `{letters}`")
     return (attrs.evolve(words[0], text=f"-{letters}"), *words[1:])
+
+
+def with_options_first(words: Sequence[Word]) -> Sequence[Word]:
+    """Return the arguments of `unzip`, with a folder that is named behind the archive (`x.zip -d y`) before it."""
+    at = next((at for at, word in enumerate(words) if at and word.text.startswith("-d")), len(words))
+    if any(word.may_be_option for word in words[:at] if word.is_open or word.is_glob):
+        return words
+    length = 2 if words[at:] and words[at].text == "-d" else 1
+    return (*words[at : at + length], *words[:at], *words[at + length :])
 
 
 @attrs.define

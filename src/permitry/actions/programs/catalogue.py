@@ -86,7 +86,10 @@ class Shape:
     unsure: frozenset[str] = frozenset()
     unsure_text: frozenset[str] = frozenset()
     literal: frozenset[str] = frozenset()
+    strips: frozenset[str] = frozenset()
+    alters: frozenset[str] = frozenset()
     here: str = ""
+    format: str = ""
     remote: bool = False
 
 
@@ -123,6 +126,7 @@ class Entry:
     code: frozenset[str] = frozenset()
     renames: frozenset[str] = frozenset()
     descends: bool = False
+    fills: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
     known: Options = Options()
     shapes: tuple[Shape, ...] = ()
@@ -131,7 +135,7 @@ class Entry:
 Catalogue = Mapping[str, Entry]
 
 _SETS_OF_WORDS = frozenset(
-    {"needs", "operands_need", "shows", "looks", "names_from", "texts", "unsets", "code", "renames"}
+    {"needs", "operands_need", "shows", "looks", "names_from", "texts", "unsets", "code", "renames", "fills"}
 )
 _SHAPE = frozenset(attrs.fields_dict(Shape))
 
@@ -212,7 +216,7 @@ def _shape(data: Mapping[str, Any]) -> Shape:
     for name, value in data.items():
         if name == "operands":
             fields[name] = tuple(value.split())
-        elif isinstance(value, str) and name != "here":
+        elif isinstance(value, str) and name not in ("here", "format"):
             fields[name] = frozenset(value.split())
     return Shape(**fields)
 

@@ -149,7 +149,7 @@ def _check_call(words: Sequence[Word], entry: Entry, name: str) -> None:
     else:
         parts = read_options(words, entry, name=name)
         _check_parts(parts, entry, name)
-        if entry.script:
+        if entry.script in _SCRIPTS:
             _SCRIPTS[entry.script](parts)
 
 

@@ -8,9 +8,9 @@ from permitry.actions.programs.candidates import machine_of
 from permitry.actions.programs.catalogue import RefusedError, Shape
 from permitry.core.action import Access, Descent, Word
 
-__all__ = ["Collector", "Copy", "Named", "Operands"]
+__all__ = ["HERE", "Collector", "Contents", "Copy", "Named", "Operands"]
 
-_HERE = Word(".")
+HERE = Word(".")
 _ACCESSES = {access.value: (access,) for access in Access} | {
     "any": (Access.READ, Access.WRITE),
     "kept": (Access.READ,),
@@ -23,13 +23,26 @@ _FILLED = frozenset({"below", "kept"})
 
 
 @attrs.frozen
+class Contents:
+    """What a program puts below a folder, as far as it can be read: an archive, a patch, or trees of the disk.
+
+    It is read from `sources`, or from the input of the program if there are none. `strip` folders are cut off from the
+    beginning of each name; None if the command does not say how many.
+    """
+
+    format: str
+    sources: tuple[Word, ...] = ()
+    strip: int | None = None
+
+
+@attrs.frozen
 class Named:
     """An operand, or the value of an option, that is a path.
 
     `is_tree`: the program goes on below it if it is a folder. `is_entry`: it makes, replaces or removes the entry of
     this name; otherwise it goes where the entry leads. `is_filled`: it puts there what is not known, or copies from
-    there what it finds; either may be links. `descent` is what it touches below a folder. `instead` are
-    other accesses it may make in place of `access`.
+    there what it finds; either may be links. `descent` is what it touches below a folder, and `contents` what it puts
+    there, None if that is not known. `instead` are other accesses it may make in place of `access`.
     """
 
     access: Access
@@ -39,6 +52,7 @@ class Named:
     is_filled: bool = False
     descent: Descent = attrs.field(default=Descent.SOME, kw_only=True)
     instead: frozenset[Access] = attrs.field(default=frozenset(), kw_only=True)
+    contents: Contents | None = attrs.field(default=None, kw_only=True)
 
     @property
     def below(self) -> Descent | None:
@@ -95,6 +109,8 @@ class Collector:
     target: Word | None = None
     has_operand: bool = False
     has_folder: bool = False
+    strip: int | None = None
+    has_odd_strip: bool = False
 
     def is_set(self, options: frozenset[str]) -> bool:
         """Return whether one of these options is given; `*` among them is always true."""
@@ -104,7 +120,9 @@ class Collector:
         """Take the value of an option."""
         if value is None:
             return
-        if name in self.shape.connects:
+        if name in self.shape.strips:
+            self.strips(value)
+        elif name in self.shape.connects:
             self.host(value)
         elif name in self.shape.folders:
             self.path("into" if "into" in self.shape.operands else "below", value)
@@ -114,6 +132,12 @@ class Collector:
             for role, names in (("read", self.shape.reads), ("write", self.shape.writes)):
                 if name in names:
                     self.path(role, value, is_tree=False)
+
+    def strips(self, value: Word) -> None:
+        """Take the number of folders that are cut off from names."""
+        is_number = value.text.isascii() and value.text.isdigit() and not value.is_open
+        self.has_odd_strip = self.has_odd_strip or not is_number
+        self.strip = int(value.text[:3]) if is_number else None
 
     def operand(self, role: str, word: Word) -> None:
         """Take an operand that is what `role` says."""
@@ -186,13 +210,24 @@ class Collector:
         """Take the current folder where none is named."""
         match self.shape.here:
             case "write" if not self.has_folder:
-                self.path("below", _HERE)
+                self.path("below", HERE)
+            case "new" if not (self.has_folder or self.has_operand):
+                self.path("below", HERE)
             case "read" if not self.has_operand:
                 # It is accessed as an operand would be: `find -delete` deletes.
                 roles = (role.rstrip("*+?") for role in self.shape.operands)
-                self.path(next((role for role in roles if "read" in role.split("/")), "read"), _HERE)
+                self.path(next((role for role in roles if "read" in role.split("/")), "read"), HERE)
             case "trees" if not self.has_operand and self.is_set(self.shape.trees):
-                self.path("read", _HERE)
+                self.path("read", HERE)
+
+    def filled(self) -> Iterator[Named]:
+        """Yield every path, with what is put below it."""
+        shape = self.shape
+        is_known = shape.format != "" and not self.has_odd_strip and not self.is_set(shape.alters)
+        sources = tuple(each.word for each in self.paths if each.access is Access.READ)
+        contents = Contents(shape.format, sources, self.strip) if is_known else None
+        for each in self.paths:
+            yield attrs.evolve(each, contents=contents) if each.below is Descent.NEW else each
 
     def copies(self) -> Iterator[Copy]:
         """Yield what is copied, moved or linked."""

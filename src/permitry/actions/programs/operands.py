@@ -19,6 +19,7 @@ from permitry.actions.programs.arguments import (
     read_options,
     sub_command,
     unbundled,
+    with_options_first,
 )
 from permitry.actions.programs.awk import check_awk
 from permitry.actions.programs.candidates import (
@@ -37,10 +38,10 @@ from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, cata
 from permitry.actions.programs.classify import why_not_reading
 from permitry.actions.programs.expressions import compares_texts
 from permitry.actions.programs.filters import expanded_by_program
-from permitry.actions.programs.named import Collector, Named, Operands
+from permitry.actions.programs.named import HERE, Collector, Named, Operands
 from permitry.actions.programs.sed import SED, effects_of_sed, files_of_sed
 from permitry.actions.shell.strict import Command
-from permitry.core.action import Access, Word
+from permitry.core.action import Access, Descent, Word
 
 __all__ = ["named_in_code", "touches_of", "with_values"]
 
@@ -59,6 +60,9 @@ _SURE = {
     "write": frozenset({Access.WRITE}),
     "delete": frozenset({Access.DELETE}),
 }
+
+_ARRANGED = {"tar": unbundled, "unzip": with_options_first}
+"""How the words of programs are put into the order that their tables are about."""
 
 _Accesses: TypeAlias = tuple[Access, ...]
 _Possible: TypeAlias = Mapping[Access, frozenset[Access]]
@@ -201,7 +205,8 @@ def _collected(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands
     """Return the paths and hosts that are named, and the shape by which the words were read."""
     if entry.shapes[0].operands == ("none",):
         return Operands(tuple(_other_globs(words, ()))), entry.shapes[0]
-    parts = read_options(unbundled(words) if entry.script == "tar" else words, entry, name=name, is_any=True)
+    arranged = _ARRANGED[entry.script](words) if entry.script in _ARRANGED else words
+    parts = read_options(arranged, entry, name=name, is_any=True)
     shape = next(shape for shape in entry.shapes if not shape.when or shape.when & parts.names)
     _check(words, parts, entry, shape)
     collector = Collector(shape, parts.names)
@@ -213,7 +218,7 @@ def _collected(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands
     if entry.script == "sed":
         collector.paths += (Named(access, word) for access, word in files_of_sed(parts))
     hosts = _limited_hosts(each for host in collector.hosts for each in globbed(host))
-    paths = (*collector.paths, *_other_globs(words, collector.words()))
+    paths = (*collector.filled(), *_other_globs(words, collector.words()))
     return Operands(paths, hosts, copies=tuple(collector.copies())), shape
 
 
@@ -295,6 +300,26 @@ def _descends(words: Sequence[Word]) -> bool:
         return any(each.descends for each in catalogue().get(words[0].text, _UNKNOWN).commands.values())
 
 
+def _filled(words: Sequence[Word]) -> Iterator[Named]:
+    """Yield the folders below which an unpacking program may put files: every one it names, and the current one."""
+    entry = _entry_of(words)
+    first = next((word.text for word in words[1:] if not word.text.startswith("-")), "")
+    is_given = any(len(each) == 1 and each in (*first, "*") for each in entry.fills)
+    options = frozenset(each for each in entry.fills if len(each) > 1)
+    if is_given or any(_may_be(options, word) for word in words[1:]):
+        candidates = (each for word in words[1:] for each in paths_in(word, words[0].text))
+        named = dict.fromkeys(word for word in candidates if is_name(word))
+        yield from (Named(Access.WRITE, word, is_tree=True, descent=Descent.NEW) for word in (*named, HERE))
+
+
+def _entry_of(words: Sequence[Word]) -> Entry:
+    """Return what is known about the program that runs, or about its sub-command."""
+    try:
+        return _found(words)[1]
+    except RefusedError:
+        return catalogue().get(words[0].text, _UNKNOWN)
+
+
 def _has_magic(word: Word) -> bool:
     """Return whether a word may be a git pathspec with magic that leads out of the working directory (`:/`)."""
     return word.text.startswith((":/", ":(")) and not word.text.startswith(":(exclude)")
@@ -329,6 +354,7 @@ def _possible(words: tuple[Word, ...]) -> Operands:
         if word in named
         for access, instead in accesses.items()
     ]
+    paths += () if only_reads else _filled(words)
     guessed = [Named(access, word, is_tree) for word in given if word in named for access in doubtful]
     guessed += [Named(access, word, is_tree) for word in candidates for access in (*accesses, *doubtful)]
     guessed += (each for word in code for each in named_in_code(word))

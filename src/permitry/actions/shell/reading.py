@@ -17,22 +17,22 @@ from permitry.actions.hosts import read_url
 from permitry.actions.patches import hidden_patch, paths_of
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.classify import Classified, Refused, classify
-from permitry.actions.programs.operands import named_in_code, with_values
-from permitry.actions.programs.operands import touches_of as operands_of
+from permitry.actions.programs.operands import with_values
 from permitry.actions.programs.sed import with_script
 from permitry.actions.shell.git import without_options
+from permitry.actions.shell.given import given_of, only_one_writes, operands_in
 from permitry.actions.shell.inputs import takes_commands
 from permitry.actions.shell.languages import LANGUAGES
 from permitry.actions.shell.made import run_of_made
 from permitry.actions.shell.names import prints_names
-from permitry.actions.shell.opened import anything_of, why_may_run_more
-from permitry.actions.shell.runners import program_of, words_elsewhere
+from permitry.actions.shell.opened import why_may_run_more
+from permitry.actions.shell.runners import program_of
 from permitry.actions.shell.running import ELSEWHERE
 from permitry.actions.shell.settings import connects, named_by_variables
 from permitry.actions.shell.strict import LONGEST, Command, Redirection, UnreadableError, read_strictly
 from permitry.actions.shell.variables import is_special, kept_by_shell, sets_of
 from permitry.actions.shell.words import has_wildcard
-from permitry.actions.touched import touched
+from permitry.actions.unpacked import Given
 from permitry.core.action import Access, Action, Connect, Operands, Run, Touch, Unknown, Word
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ _LONGEST_KEPT = 1_000
 _LARGEST_KEPT = 5_000
 _MOST_KEPT = 64
 _NOWHERE = "/dev/null"
+_PATCHING = frozenset({"git", "patch"})
 _MOST_WORDS = 4_096
 _NOT_IN_ORDER = frozenset(["&", "<(…)", ">(…)", "for", "function", "select", "until", "while"])
 _NOT_AT_ONCE = _NOT_IN_ORDER | {"$(…)", "case", "if"}
@@ -139,6 +140,7 @@ class _Script:
     needs_all: bool = False
     names_within: tuple[str, ...] | None = None
     sets: tuple[str, ...] = ()
+    is_last: bool = False
 
     @functools.cached_property
     def with_nested(self) -> "LooseReading":
@@ -150,7 +152,9 @@ class _Script:
         found = self.found
         self.sets = tuple(dict.fromkeys(each for one in found for each in kept_by_shell(one.command)))
         walk = Walk(self.folder)
-        history = History(start=self.folder.earlier, is_ordered=all(map(_is_in_order, found)))
+        is_ordered = all(map(_is_in_order, found))
+        self.is_last = is_ordered or only_one_writes(found)
+        history = History(start=self.folder.earlier, is_ordered=is_ordered)
         start_together = _start_together(found)
         for each in found:
             folder = walk.before(each.command).after(history.next())
@@ -223,13 +227,15 @@ class _Script:
         self.certain += [action for action, _ in found if not (is_elsewhere or _is_supposed(action))]
 
     def run(self, command: Command, doubt: str | None, folder: Folder, *, is_wrapper: bool = False) -> Run:
-        run = _run(command, doubt, folder, text=self.document(command), is_wrapper=is_wrapper)
+        given = given_of(command, self.document(command), self.certain, is_last=self.is_last)
+        run = _run(command, doubt, folder, given=given, is_wrapper=is_wrapper)
         sets = (*self.sets, *sets_of(command))
         return attrs.evolve(run, sets=sets) if sets else run
 
     def document(self, command: Command) -> str | None:
-        """Return the here-document that `apply_patch`, an interpreter or `sed -f -` reads; None for other commands."""
+        """Return the here-document that `patch`, an interpreter or `sed -f -` reads; None for other commands."""
         is_read = hidden_patch(command.words, "") is not None or reads_code(command.words)
+        is_read = is_read or program_of(command.words) in _PATCHING
         is_read = is_read or with_script(command.words, "") != command.words
         if not is_read or all(each.target is not None for each in command.redirections):
             return None
@@ -249,13 +255,13 @@ def _run(
     doubt: str | None,
     folder: Folder,
     *,
-    text: str | None,
+    given: Given,
     is_wrapper: bool = False,
     is_guess: bool = False,
 ) -> Run:
-    """Return the action of running a command; `text` is its input, None if that is not in the text of the call."""
-    patch = hidden_patch(command.words, text)
-    read = functools.partial(_operands, command.words, folder, text)
+    """Return the action of running a command."""
+    patch = hidden_patch(command.words, given.text)
+    read = functools.partial(operands_in, command.words, folder, given)
     if patch is not None:
         read = functools.partial(_patched, patch, folder)
     return Run(
@@ -329,23 +335,6 @@ def _patched(patch: str, folder: Folder) -> Operands:
     return Operands(touches, is_listed=doubt is None)
 
 
-def _operands(words: tuple[Word, ...], folder: Folder, text: str | None = None) -> Operands:
-    """Return what a program touches; `text` is its input, None if that is not in the text of the call."""
-    named = operands_of(with_script(words, text))
-    elsewhere = words_elsewhere(words)
-    if elsewhere:
-        # A command that runs on another machine is an action of its own.
-        named = attrs.evolve(named, paths=tuple(each for each in named.paths if each.word not in elsewhere))
-    code = named_in_code(Word(text)) if text is not None and reads_code(words) else ()
-    found_hosts, guessed_connects = (
-        tuple(connect for word in hosts for connect in connects(word)) for hosts in (named.hosts, named.guessed_hosts)
-    )
-    guessed = [folder.place_of(each.word, each.access, descent=each.below) for each in (*named.guessed, *code)]
-    touches = tuple(touched(named, folder))
-    found = Operands(touches, found_hosts, named.is_listed, (*guessed, *guessed_connects))
-    return attrs.evolve(found, guessed=(*found.guessed, *anything_of(words, named.unclear, found, folder)))
-
-
 def _start_together(found: Sequence[Classified | Refused]) -> bool:
     """Return whether all are one pipeline in which every command opens its files at once, not after its input."""
     are_piped = all(
@@ -374,7 +363,7 @@ def _changing(one: Classified | Refused, folder: Folder, *, start_together: bool
 
 
 def _operands_behind(words: tuple[Word, ...], folder: Folder, changes: Changes) -> Operands:
-    return _operands(words, folder.after(lambda: changes))
+    return operands_in(words, folder.after(lambda: changes), Given())
 
 
 def _if_listed(read: Reader, changes: Changes) -> Operands:
@@ -479,7 +468,8 @@ def _possible(reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
 def _loose(command: "LooseCommand", folder: Folder) -> Iterator[Action]:
     if command.words:
         text = "\n".join(command.stdin) if command.stdin else None
-        yield _run(command, "it is not read with certainty", folder, text=text, is_guess=command.is_guess)
+        doubt = "it is not read with certainty"
+        yield _run(command, doubt, folder, given=Given(text=text), is_guess=command.is_guess)
     for _, value in command.assignments:
         if "://" in value:
             yield from connects(Word(value))

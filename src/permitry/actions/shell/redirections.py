@@ -26,13 +26,14 @@ class Redirection:
     """One redirection: `operator` is `<`, `>` or `>>`; `target` a file, or None for another descriptor or text.
 
     `is_home`: the leading tilde of the target is unquoted, and becomes the home folder. `is_open`: an expansion is in
-    the target, or in the text.
+    the target, or in the text. `is_input`: the file is the standard input.
     """
 
     operator: str
     target: str | None
     is_home: bool = False
     is_open: bool = False
+    is_input: bool = attrs.field(default=False, eq=False)
 
 
 @attrs.define
@@ -98,6 +99,7 @@ class RedirectionReader(WordReader):
         self.at = self.scan(_DIGITS)
         if self.at - begin > 1:
             raise self.refuse("a redirection of an unusual descriptor", begin)
+        descriptor = self.text[begin : self.at]
         operator = next(each for each in _OPERATORS if self.text.startswith(each, self.at))
         self.at += len(operator)
         if operator in _FILE_OPERATORS:
@@ -106,7 +108,8 @@ class RedirectionReader(WordReader):
                 self.process()
                 return Redirection(_FILE_OPERATORS[operator], None, is_open=operator == "<")
             target = self.target(begin)
-            return Redirection(_FILE_OPERATORS[operator], target.text, target.is_home, target.is_open)
+            kind, is_input = _FILE_OPERATORS[operator], operator == "<" and descriptor in ("", "0")
+            return Redirection(kind, target.text, target.is_home, target.is_open, is_input=is_input)
         match operator:
             case ">&":
                 return self.duplicated(begin)

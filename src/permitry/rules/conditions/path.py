@@ -20,6 +20,7 @@ _LONGEST = 4096
 _MOST_STARS = 16
 _WILDCARDS = frozenset("*?[")
 _STAR = Segment.parse("*")
+_CERTAIN = frozenset({Descent.ALL, Descent.NEW})
 
 # None is `**`: any number of components.
 _Parts: TypeAlias = tuple[Segment | None, ...]
@@ -138,9 +139,12 @@ class PathPattern(WrittenPattern):
         They are looked for from the folder that the literal beginning of the pattern names.
         """
         look = place.look
-        if look is None or place.descent is Descent.NEW:
-            return None
         wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
+        if place.descent is Descent.NEW:
+            made = place.made()
+            return None if made is None else [(whole, made) for whole in wholes]
+        if look is None:
+            return None
         return [
             (whole, look(start, _depth(start, whole)))
             for top in place.tops
@@ -166,9 +170,9 @@ class PathPattern(WrittenPattern):
 
         A wildcard of the shell fits only a star or `**` of the pattern, or the same character in a
         set: `/[*]` fits the word `/*` of `rm /*`. A folder of which all is touched matches if something
-        below it does now.
+        below it does now, and one in which files are made, if one of them does.
         """
-        if place.descent is Descent.ALL and place.tops and self._is_met_below(place, roots):
+        if place.descent in _CERTAIN and place.tops and self._is_met_below(place, roots):
             return True
         if place.is_open or self._needle not in place.folded:
             return False

@@ -570,6 +570,7 @@ def test_shapes_name_options_that_are_known() -> None:
         known = frozenset().union(*(kind for kind in kinds if isinstance(kind, frozenset)), ("*", "if", "of"))
         for shape in entry.shapes:
             used = {option.removesuffix("=") for field in fields for option in getattr(shape, field)}
+            used |= shape.strips | shape.alters
             assert used <= known, name
             assert all(roles(shape)), name
 
@@ -580,7 +581,8 @@ def roles(shape: Shape) -> Iterator[bool]:
     known |= {"host", "text", "pair", "none"}
     for role in shape.operands:
         yield set(role.rstrip("*+?").split("/")) <= known
-    yield shape.here in ("", "read", "write", "trees")
+    yield shape.here in ("", "new", "read", "write", "trees")
+    yield shape.format in ("", "patch", "tar", "tree", "zip")
 
 
 @pytest.mark.parametrize(

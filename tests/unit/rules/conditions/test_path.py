@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from permitry.core.action import Place, Roots
+from permitry.core.action import Descent, Listing, Place, Roots
 from permitry.core.facts import Kind
 from permitry.errors import RuleError
 from permitry.rules.conditions.path import PathPattern
@@ -450,3 +450,24 @@ def test_a_pattern_needs_the_most_telling_of_its_components(
 def test_without_a_workspace_a_guess_is_not_taken_for_it(is_certain: bool, fires: bool) -> None:  # noqa: FBT001 -- parameters
     """A path may be the workspace that is not known; a text that may not even be a path is not."""
     assert PathPattern(".").may_hold(at("/any", is_certain=is_certain), Roots()) is fires
+
+
+@pytest.mark.parametrize(
+    ("made", "pattern", "may", "must"),
+    [
+        (None, "~/.ssh/**", True, False),
+        (None, "/**/.git/**", False, False),
+        (("/home/me/.ssh", "/home/me/.ssh/id"), "~/.ssh/**", True, True),
+        (("/home/me/.ssh", "/home/me/.ssh/id"), "/**/.git/**", False, False),
+        (("/home/me/a", "/home/me/a/.git", "/home/me/a/.git/x"), "/**/.git/**", True, True),
+    ],
+)
+def test_what_is_made_below_a_folder_is_compared_by_its_names(
+    made: tuple[str, ...] | None, pattern: str, *, may: bool, must: bool
+) -> None:
+    """Where they are not known, it may be any path below the folder that the pattern names."""
+    listing = None if made is None else Listing(made, (-1,) * len(made))
+    place = attrs.evolve(at("/home/me", is_tree=True), descent=Descent.NEW)
+    place = attrs.evolve(place, made=lambda: listing) if made is not None else place
+    found = PathPattern(pattern)
+    assert (found.may_hold(place, ROOTS), found.must_hold(place, ROOTS)) == (may, must)
