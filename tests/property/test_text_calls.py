@@ -22,7 +22,8 @@ _PIECES = (
     "\n  Action: f", "\n  Action Input: ", "\n> Action: f", "\n> Action Input: ", "\n- Action Input: ", "> ", "- ",
     "functions.f:0", "<|tool_call_begin|>f:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
     "to=functions.f", "commentary", "analysis", "final", "user", "<|tool_calls_section_end|>",
-    "\n> ", "\n  Observation", "Final Answer",
+    "\n> ", "\n  Observation", "Final Answer", "\n    ", "\n\t", "`", "`` ", "\n```\n", "\n~~~\n", "\n```python\n",
+    "``", "prose", ".", '<tool_call>{"name": "f", "arguments": {}}</tool_call>', "</think>", "</code>", "-->",
 )  # fmt: skip
 _SECTION_ENDS = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>", "<|im_end|>")
 _MARKS = tuple(sorted(marks_of("auto").readers))
@@ -43,11 +44,35 @@ def in_pieces(text: str, lengths: list[int]) -> tuple[list[ParsedText], ParsedTe
 
 @given(texts, sizes)
 def test_pieces_do_not_matter(text: str, lengths: list[int]) -> None:
-    """A stream gives what the whole text gives, and no call it takes back."""
+    """A stream gives what the whole text gives, and no call before the end, so that it takes none back."""
     given_out, whole = in_pieces(text, lengths)
     assert whole == parse_text(text)
-    calls = tuple(call for piece in given_out for call in piece.calls)
-    assert whole.calls[: len(calls)] == calls
+    assert [call for piece in given_out for call in piece.calls] == []
+
+
+@given(st.text(alphabet="`~<>{}[]|/ \n\t:.,\"'()=abfkthindFlAcoswer", max_size=80), sizes)
+def test_pieces_of_any_text_do_not_matter(text: str, lengths: list[int]) -> None:
+    """Made of single characters as well; what a stream gave is the start of the content, or was thought."""
+    given_out, whole = in_pieces(text, lengths)
+    assert whole == parse_text(text)
+    given = "".join(piece.content for piece in given_out)
+    assert whole.content.startswith(given) or "</think>" in text
+
+
+@given(texts)
+def test_nothing_before_the_end_of_thinking_is_a_call(text: str) -> None:
+    """Also where nothing opened it, and after thinking that has ended before."""
+    for start in ("", "hm</think>", "<think>a</think>"):
+        result = parse_text(f"{start}{text}</think>")
+        assert all(call.span[1] > len(start) + len(text) for call in result.calls)
+
+
+@given(texts)
+def test_nothing_in_a_quotation_is_a_call(text: str) -> None:
+    """Behind an answer, whatever it looks like; in a line that is quoted, as far as that goes."""
+    assert parse_text(f"Final Answer: {text}").calls == ()
+    line = text.replace("\n", " ")
+    assert parse_text(f"> {line}").calls == ()
 
 
 @given(st.one_of(texts, st.text()))
@@ -91,7 +116,7 @@ def test_nothing_in_a_message_without_recipient_is_a_call(text: str, header: str
 @given(texts)
 def test_a_string_is_one_value(text: str) -> None:
     """What a string of a call holds is never a call of its own."""
-    inner = text.replace("\\", "").replace('"', "").replace("\n", "")
+    inner = text.translate(dict.fromkeys(map(ord, '\\"\n\t')))
     result = parse_text(f'<tool_call>{{"name": "f", "arguments": {{"a": "{inner}"}}}}</tool_call>')
     assert [call.arguments for call in result.calls] == [{"a": inner}]
 

@@ -1,6 +1,6 @@
 """Calls in the text of a message, from models that write them there."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -9,7 +9,6 @@ from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.errors import CallError
 from permitry.messages import plain
-from permitry.messages.formats.thinking import CLOSERS
 from permitry.messages.incoming import IncomingCall
 from permitry.messages.text import Diagnostic, TextCall, parse_text
 
@@ -36,9 +35,7 @@ def text_calls_and_broken(
     if not text:
         return [], []
     parsed = parse_text(text, tools)
-    begin = _end_of_thinking(text, parsed.calls)
-    calls = [_incoming(call) for call in parsed.calls if call.span[0] > begin]
-    return calls, [note for note in parsed.diagnostics if note.is_broken and note.start > begin]
+    return [_incoming(call) for call in parsed.calls], [note for note in parsed.diagnostics if note.is_broken]
 
 
 def as_tool_call(call: TextCall, *, call_id: str | None = None) -> ToolCall:
@@ -56,23 +53,6 @@ def _incoming(call: TextCall) -> IncomingCall:
         return attrs.evolve(incoming, call=as_tool_call(call))
     except CallError as error:
         return attrs.evolve(incoming, call=error)
-
-
-def _end_of_thinking(text: str, calls: Sequence[TextCall]) -> int:
-    """Return where the last closing mark of thinking is that nothing opened, or -1: until there the model thought.
-
-    The text of some models begins inside their thinking, and a whole text shows it.
-    """
-    return max((_stray(text, closer, calls) for closer in CLOSERS), default=-1)
-
-
-def _stray(text: str, closer: str, calls: Sequence[TextCall]) -> int:
-    """Return where `closer` is without its opening mark and outside of all calls, or -1."""
-    opener = closer.replace("/", "")
-    at = text.find(closer) if opener != closer else -1
-    while at >= 0 and any(start <= at < stop for start, stop in (call.span for call in calls)):
-        at = text.find(closer, at + 1)
-    return -1 if opener in text[: max(at, 0)] else at
 
 
 def _texts(message: object) -> Iterator[str]:

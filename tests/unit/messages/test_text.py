@@ -111,21 +111,27 @@ def test_two_formats_may_stand_in_one_text() -> None:
     assert [call.format for call in calls] == ["tool_call_json", "mistral", "json_object"]
 
 
-def test_a_stream_gives_each_call_once_and_at_once() -> None:
-    """A call is given with the piece that completes it."""
+def test_a_stream_gives_calls_in_the_end() -> None:
+    """Until then, what follows may tell that they are none."""
     pieces, whole = streamed(f"{CALL}{CALL} and so on", 1)
-    given = [number + 1 for number, piece in enumerate(pieces) for _ in piece.calls]
-    assert given == [len(CALL), 2 * len(CALL)]
-    assert tuple(call for piece in pieces for call in piece.calls) == whole.calls
+    assert [call for piece in pieces for call in piece.calls] == []
+    assert [call.name for call in whole.calls] == ["f", "f"]
+
+
+def test_a_stream_goes_on_behind_thinking_that_nothing_opened() -> None:
+    """What follows it is given with its piece."""
+    stream = TextCallStream()
+    assert stream.feed("hm.").content == "hm."
+    assert stream.feed("a</think>Hello.").content == "Hello."
+    assert (stream.finish().content, stream.finish().reasoning) == ("Hello.", "hm.a")
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 100])
 def test_a_stream_gives_content_that_cannot_become_a_mark(size: int) -> None:
     """All given content together is the content of the whole."""
-    pieces, whole = streamed(f"1 < 2 <tool {CALL} <think>a</think> to be <", size)
+    pieces, whole = streamed(f"1 < 2 <tool <think>a</think> to be < {CALL} b", size)
     given = "".join(piece.content for piece in pieces)
-    assert whole.content.startswith(given)
-    assert whole.content.removeprefix(given) in ("", "<")
+    assert (given, whole.content) == ("1 < 2 <tool  to be < ", "1 < 2 <tool  to be <  b")
     assert "".join(piece.reasoning for piece in pieces) == whole.reasoning == "a"
 
 

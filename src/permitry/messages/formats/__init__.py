@@ -21,6 +21,7 @@ from permitry.messages.formats import (
     minimax_m3,
     mistral,
     pythonic,
+    quoting,
     react,
     thinking,
 )
@@ -44,6 +45,7 @@ _ALL: Final[tuple[Mark, ...]] = (
     *harmony.MARKS,
     *react.MARKS,
     *bare_json.MARKS,
+    *quoting.MARKS,
 )
 
 _INNER: Final = frozenset({"bare_json", "functionary_first"})

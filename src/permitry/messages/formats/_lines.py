@@ -26,11 +26,6 @@ class Lead:
         """All of it but blanks, any number as 0; empty for a line that is only indented."""
         return _NUMBER.sub("0", "".join(self.text.split()))
 
-    @property
-    def is_quoted(self) -> bool:
-        """Whether the line is in a quotation."""
-        return ">" in self.text
-
     def begins(self, character: str) -> bool:
         """Return whether `character`, any digit as 0, is the first of the marks."""
         return self.marks[:1] == character

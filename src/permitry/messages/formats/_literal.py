@@ -11,7 +11,7 @@ import attrs
 from permitry.core.json_values import MAX_DEPTH
 from permitry.messages.formats.scan import BrokenError, MoreError, Scan
 
-__all__ = ["PYTHON", "Dialect", "quoted_mark", "read_literal", "read_value"]
+__all__ = ["PYTHON", "Dialect", "quoted_mark", "read_literal", "read_value", "round_mark"]
 
 _WORDS: Final[Mapping[str, object]] = MappingProxyType(
     {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
@@ -57,7 +57,8 @@ def _string(quote: str) -> "re.Pattern[str]":
 class Dialect:
     """How strings are quoted: `quotes` with escapes, `raw` marks without; `is_loose` allows bare text for values.
 
-    `colons` are what may separate key and value. With `has_sets`, braces without keys hold a set.
+    `colons` are what may separate key and value. With `has_sets`, braces without keys hold a set; where it `is_round`,
+    the outermost round brackets hold an object.
     """
 
     quotes: tuple[str, ...] = ('"""', "'''", '"', "'")
@@ -66,6 +67,7 @@ class Dialect:
     has_bare_keys: bool = False
     colons: tuple[str, ...] = (":",)
     has_sets: bool = False
+    is_round: bool = False
     strings: Mapping[str, "re.Pattern[str]"] = attrs.field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -78,6 +80,11 @@ PYTHON: Final = Dialect(has_sets=True)
 def quoted_mark(mark: str) -> Dialect:
     """Return the dialect whose strings are between two of `mark`, as they are, and whose keys are bare."""
     return Dialect(quotes=('"',), raw=(mark,), is_loose=True, has_bare_keys=True)
+
+
+def round_mark(mark: str) -> Dialect:
+    """Return the dialect of arguments in round brackets, whose strings may be between two of `mark` as well."""
+    return Dialect(raw=(mark,), has_bare_keys=True, colons=(":", "="), is_round=True)
 
 
 @attrs.define
@@ -97,7 +104,8 @@ class _Open:
         """
         if self.is_set and (is_cut or len(set(self.value)) < len(self.value)):
             raise BrokenError(pos, "a set is cut off, or a value comes twice in it")
-        is_value = self.closer == ")" and len(self.value) == 1 and not self.has_comma
+        is_list = self.closer == ")" and isinstance(self.value, list)
+        is_value = is_list and len(self.value) == 1 and not self.has_comma
         return self.value[0] if is_value else self.value
 
 
@@ -118,7 +126,7 @@ def read_literal(scan: Scan, pos: int, dialect: Dialect) -> tuple[Any, int]:
             top.key, pos = _key(scan, pos, top.value, dialect)
             continue
         elif char and char in _CLOSERS:
-            stack.append(_opened(stack, pos, char))
+            stack.append(_opened(stack, pos, char, is_object=char == "{" or (dialect.is_round and not stack)))
             pos += 1
             continue
         else:
@@ -128,12 +136,12 @@ def read_literal(scan: Scan, pos: int, dialect: Dialect) -> tuple[Any, int]:
         pos = _put(scan, stack[-1], value, pos)
 
 
-def _opened(stack: Sequence[_Open], pos: int, char: str) -> _Open:
+def _opened(stack: Sequence[_Open], pos: int, char: str, *, is_object: bool) -> _Open:
     if len(stack) >= MAX_DEPTH - 1:
         raise BrokenError(pos, f"nested deeper than {MAX_DEPTH} levels")
     if stack and stack[-1].is_set:
         raise BrokenError(pos, "a set holds more than plain values")
-    return _Open({} if char == "{" else [], _CLOSERS[char])
+    return _Open({} if is_object else [], _CLOSERS[char])
 
 
 def _awaits_key(scan: Scan, pos: int, top: _Open, dialect: Dialect) -> bool:

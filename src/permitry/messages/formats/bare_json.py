@@ -126,7 +126,7 @@ _NAMES: Final = (
 )  # fmt: skip
 
 MARKS: Final = (
-    Mark("```", _fence, _AUTO, _NAMES),
-    Mark("{", _read, _AUTO, _NAMES, pattern=r'\{(?=\s*(?:"|\Z))'),
-    Mark("[", _read, _AUTO, _NAMES, pattern=r'\[(?=\s*(?:\{\s*(?:"|\Z)|\Z))'),
+    Mark("```", _fence, _AUTO, _NAMES, is_plain=True),
+    Mark("{", _read, _AUTO, _NAMES, pattern=r'\{(?=\s*(?:"|\Z))', is_plain=True),
+    Mark("[", _read, _AUTO, _NAMES, pattern=r'\[(?=\s*(?:\{\s*(?:"|\Z)|\Z))', is_plain=True),
 )

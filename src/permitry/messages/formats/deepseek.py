@@ -51,7 +51,7 @@ def _reader(bar: str, gap: str) -> Reader:
 def _marks(bar: str, gap: str) -> tuple[Mark, ...]:
     opener = f"<{bar}tool{gap}call{gap}begin{bar}>"
     return (
-        Mark(opener, _reader(bar, gap), "deepseek_v3", ("deepseek_v31",)),
+        Mark(opener, _reader(bar, gap), *_NAMES),
         wrapper(
             f"<{bar}tool{gap}calls{gap}begin{bar}>",
             f"<{bar}tool{gap}calls{gap}end{bar}>",
@@ -61,5 +61,22 @@ def _marks(bar: str, gap: str) -> tuple[Mark, ...]:
     )
 
 
-# The bars and gaps of the tokens are wide ones; some servers print plain ones.
-MARKS: Final = (*_marks("｜", "▁"), *_marks("|", "▁"))  # noqa: RUF001 -- DeepSeek's own characters
+def _other(scan: Scan, _: int, pos: int) -> Block | None:
+    """Refuse a mark with a bar or a gap that no model has: a server has written another character for it."""
+    end = scan.run(_SIGNS, pos)
+    if _BEGIN.fullmatch(scan.text, pos, end) is None:
+        return None
+    raise BrokenError(end, "the marks are DeepSeek's, but for their bars")
+
+
+_NAMES: Final = ("deepseek_v3", ("deepseek_v31",))
+_SIGNS: Final = re.compile(r"[^\s<>{}\"'`]*+")
+_BEGIN: Final = re.compile(r".?calls?.?begin\W{1,2}")
+_OTHER_BARS: Final = "\u2016\u2502\u00a6\u2758\u2223\u01c0\uffe8\u2551"
+
+# The bars and gaps of the tokens are wide ones; some servers print plain ones, or double ones.
+MARKS: Final = (
+    *(mark for bar in ("\uff5c", "\uff5c\uff5c") for mark in _marks(bar, "\u2581")),
+    *(mark for bar in ("|", "||") for gap in ("\u2581", "_") for mark in _marks(bar, gap)),
+    *(Mark(f"<{bar * count}tool", _other, *_NAMES) for bar in _OTHER_BARS for count in (1, 2)),
+)

@@ -1,9 +1,12 @@
-"""Gemma's calls: `call:NAME{key:value}` between marks, strings between two `<escape>` or two `<|"|>`."""
+"""Gemma's calls: `call:NAME{key:value}` between marks, strings between two `<escape>` or two `<|"|>`.
+
+The brackets may be round, as in Python; then every value is a literal.
+"""
 
 import re
 from typing import Final
 
-from permitry.messages.formats._literal import quoted_mark, read_literal
+from permitry.messages.formats._literal import quoted_mark, read_literal, round_mark
 from permitry.messages.formats.mark import Block, Mark, Reader
 from permitry.messages.formats.scan import BrokenError, Scan
 
@@ -22,9 +25,10 @@ def _reader(quote: str, closer: str) -> Reader:
         begin = pos + len("call:")
         end = scan.run(_NAME, begin)
         name = scan.text[begin:end]
-        if not scan.at("{", end):
+        is_round = scan.at("(", end)
+        if not is_round and not scan.at("{", end):
             raise BrokenError(end, "the call has no arguments")
-        value, end = read_literal(scan, end, dialect)
+        value, end = read_literal(scan, end, round_mark(quote) if is_round else dialect)
         end = scan.need(closer, scan.skip(end), f"`{closer}` is missing")
         return Block(end, (scan.call(name, value, start, end),))
 

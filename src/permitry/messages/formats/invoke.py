@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 
 from permitry.messages.formats._coerce import coerce, trimmed, types_of
-from permitry.messages.formats.mark import Block, Mark, wrapper
+from permitry.messages.formats.mark import Block, Mark, Reader, wrapper
 from permitry.messages.formats.scan import BrokenError, Scan, unique
 
 __all__ = ["MARKS"]
@@ -111,14 +111,37 @@ _CLAUDE: Final = _Tags("invoke", "parameter")
 _STEP: Final = _Tags("steptml:invoke", "steptml:parameter")
 _CPM: Final = _Tags("function", "param", is_declared=True)
 _MUSE: Final = _Tags("atem:invoke", "atem:parameter", is_exact=True, is_typed=True)
-_DSML: Final = _Tags("｜DSML｜invoke", "｜DSML｜parameter", is_exact=True)  # noqa: RUF001 -- DeepSeek's own characters
-_DSML41: Final = _Tags("｜DSML｜ invoke", "｜DSML｜ parameter", is_exact=True)  # noqa: RUF001 -- as above
 
 
-def _dsml(scan: Scan, start: int, pos: int) -> Block | None:
-    if scan.format == _DSML_NAMES[0] and not scan.opened.get(f"</{_BAR}function_calls>"):
-        scan.format = _DSML_NAMES[1]
-    return _DSML.read(scan, start, pos)
+def _dsml(bar: str) -> Reader:
+    """Return the reader of a call whose tags have this text before their names."""
+    tags = _Tags(f"{bar}invoke", f"{bar}parameter", is_exact=True)
+
+    def read(scan: Scan, start: int, pos: int) -> Block | None:
+        if scan.format == _DSML_NAMES[0] and not scan.opened.get(f"</{bar}function_calls>"):
+            scan.format = _DSML_NAMES[1]
+        return tags.read(scan, start, pos)
+
+    return read
+
+
+def _dsml_marks(bar: str) -> tuple[Mark, ...]:
+    """Return the marks of all versions; the last one has a blank before the names."""
+    openers = (f"<{bar}invoke ", f"<{bar} invoke ")
+    words = [f"{bar}{gap}{word}" for gap in ("", " ") for word in _DSML_WORDS]
+    return (
+        Mark(openers[0], _dsml(bar), _DSML_NAMES[0], _DSML_NAMES[1:]),
+        Mark(openers[1], _dsml(f"{bar} "), _DSML_NAMES[2], _DSML_NAMES[:2]),
+        *(wrapper(f"<{word}>", f"</{word}>", openers, _DSML_NAMES) for word in words),
+    )
+
+
+def _other_bar(scan: Scan, _: int, pos: int) -> Block | None:
+    """Refuse tags with a bar that no model has: a server has written another character for it."""
+    end = scan.run(_BAR_NAME, pos)
+    if scan.text[pos:end].strip() not in ("invoke", *_DSML_WORDS):
+        return None
+    raise BrokenError(end, "the marks are DeepSeek's, but for their bars")
 
 
 def _minimax(scan: Scan, start: int, pos: int) -> Block | None:
@@ -171,7 +194,13 @@ def _collapsed(scan: Scan, start: int, _: int) -> Block | None:
     return _CPM.read(scan, start, start + len("<function"))
 
 
-_BAR: Final = "｜DSML｜"  # noqa: RUF001 -- DeepSeek's own characters
+# The bars are wide ones; some servers print plain ones, or double ones.
+_BARS: Final = tuple(f"{bar}DSML{bar}" for bar in ("\uff5c", "\uff5c\uff5c", "|", "||"))
+_OTHER_BARS: Final = tuple(
+    f"{bar}DSML{bar}" for each in "\u2016\u2502\u00a6\u2758\u2223\u01c0\uffe8\u2551" for bar in (each, each * 2)
+)
+_BAR_NAME: Final = re.compile(r"[ \w]*+")
+_DSML_WORDS: Final = ("function_calls", "tool_calls", "calls")
 _IN_WRAPPER: Final = (("</minimax:tool_call>", "minimax_m2_invoke"), ("</dots_function_call>", "dots"))
 _DSML_NAMES: Final = ("deepseek_v32_dsml", "deepseek_v4_dsml", "deepseek_v41_dsml")
 _STEP_INNER: Final = ("<｜tool_call_begin｜>", "<steptml:invoke ")  # noqa: RUF001 -- StepFun's own characters
@@ -190,12 +219,8 @@ MARKS: Final = (
     Mark("<steptml:invoke ", _STEP.read, "step3"),
     wrapper("<｜tool_calls_begin｜>", "<｜tool_calls_end｜>", _STEP_INNER, ("step3",)),  # noqa: RUF001 -- as above
     wrapper("<｜tool_call_begin｜>function<｜tool_sep｜>", "<｜tool_call_end｜>", _STEP_INNER, ("step3",)),  # noqa: RUF001 -- as above
-    Mark(f"<{_BAR}invoke ", _dsml, _DSML_NAMES[0], _DSML_NAMES[1:]),
-    Mark(f"<{_BAR} invoke ", _DSML41.read, _DSML_NAMES[2], _DSML_NAMES[:2]),
-    *(
-        wrapper(f"<{_BAR}{word}>", f"</{_BAR}{word}>", (f"<{_BAR}invoke ", f"<{_BAR} invoke "), _DSML_NAMES)
-        for word in ("function_calls", "tool_calls", "calls", " function_calls", " tool_calls", " calls")
-    ),
+    *(mark for bar in _BARS for mark in _dsml_marks(bar)),
+    *(Mark(f"<{bar}", _other_bar, _DSML_NAMES[0], _DSML_NAMES[1:]) for bar in _OTHER_BARS),
     Mark("<|start|>assistant to=", _addressed, "muse_glimmer", ("muse",)),
     Mark(" to=", _addressed, "muse_glimmer", ("muse",)),
     Mark("to=", _addressed_first, "muse_glimmer", ("muse",), pattern=r"to=(?<=\Ato=)"),

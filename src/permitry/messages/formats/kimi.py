@@ -1,7 +1,9 @@
 """Kimi's calls: `kimi_k2` names them `functions.NAME:INDEX`, `kimi_k3` nests everything in `<|open|>` and `<|close|>`.
 
-The name is what is between `functions.` and the index, with blanks and line breaks around it. K2 may forget to
-close its thinking before a section of calls. K3's attributes are unescaped, its values are not.
+The name is what is between `functions.` and the index, with blanks and line breaks around it. Clients write these ids
+otherwise (`functions_exec_2`, `functionsexec5`): then the only declared tool that fits is called, and the call counts
+as repaired. K2 may forget to close its thinking before a section of calls. K3's attributes are unescaped, its values
+are not.
 """
 
 import html
@@ -12,11 +14,15 @@ from permitry.messages.formats._coerce import coerce
 from permitry.messages.formats._literal import read_value
 from permitry.messages.formats.mark import Block, Mark, wrapper
 from permitry.messages.formats.scan import BrokenError, Scan, unique
+from permitry.messages.formats.tools import Tools
 
 __all__ = ["MARKS", "SECTIONS", "is_last_section"]
 
 _ID: Final = re.compile(r"[^<>{}|\n]*+")
 _NAMED: Final = re.compile(r"\s*(?:functions\.)?(?P<name>[^\s:][^\s]*):\d{1,9}\s*\Z")
+_PREFIX: Final = "functions"
+_SIGN: Final = re.compile(r"\W")
+_INDEX: Final = re.compile(r"_*+\d{0,9}")
 _BEGIN: Final = "<|tool_call_begin|>"
 _ARGUMENT, _END = "<|tool_call_argument_begin|>", "<|tool_call_end|>"
 
@@ -33,15 +39,34 @@ def _k2(scan: Scan, start: int, pos: int) -> Block | None:
     if not scan.at(_ARGUMENT, pos):
         return None
     call_id = scan.text[begin:end].strip()
-    found = _NAMED.match(call_id)
+    name, is_guess = _name(scan.tools, call_id)
     pos = scan.skip(pos + len(_ARGUMENT))
     if not scan.at("{", pos):
         raise BrokenError(pos, "the arguments are not a JSON object")
     value, end, is_repaired = read_value(scan, pos, _END)
     end = scan.need(_END, scan.skip(end), f"`{_END}` is missing")
-    if found is None:
+    if name is None:
         raise BrokenError(end, f"`{call_id[:60]}` is not `functions.NAME:INDEX`")
-    return Block(end, (scan.call(found["name"], value, start, end, call_id=call_id, is_repaired=is_repaired),))
+    is_repaired = is_repaired or is_guess
+    call = scan.call(name, value, start, end, call_id=call_id, is_repaired=is_repaired)
+    return Block(end, (call,), note=f"`{call_id[:60]}` is taken for a call of `{name}`" if is_guess else None)
+
+
+def _name(tools: Tools, call_id: str) -> tuple[str | None, bool]:
+    """Return the tool that an id names, or None, and whether only the declared tools tell which one it is."""
+    found = _NAMED.match(call_id)
+    name = found["name"] if found else None
+    if tools.knows(name or "") or (name is not None and not name.startswith(_PREFIX)):
+        return name, False
+    fitting = [tool for tool in tools.names() if _fits(call_id, tool)]
+    return (fitting[0], True) if len(fitting) == 1 else (name, False)
+
+
+def _fits(call_id: str, tool: str) -> bool:
+    """Return whether an id may be that of a call of `tool`: other signs around its name, or in it, or none."""
+    text = _SIGN.sub("_", call_id).removeprefix(_PREFIX).strip("_")
+    name = _SIGN.sub("_", tool).strip("_")
+    return bool(name) and text.startswith(name) and _INDEX.fullmatch(text, len(name)) is not None
 
 
 def is_last_section(scan: Scan, pos: int) -> bool:

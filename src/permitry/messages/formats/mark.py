@@ -17,8 +17,9 @@ class Block:
 
     `content` is what of it remains text. With `until`, all that follows up to that closing text is reasoning
     (`is_thinking`) or plain content, whatever it looks like. `closer` is a closing mark that may come later and is to
-    be dropped then. `is_stray` marks the end of reasoning that began before the text did. `is_broken` says that the
-    `note` is about a call that was refused, among others that were not.
+    be dropped then. `is_stray` marks the end of reasoning that began before the text did. `quotes` is the text that
+    ends a quotation which begins here, `ends` that of one which ends here, and behind an `is_last` one nothing is a
+    call. `is_broken` says that the `note` is about a call that was refused, among others that were not.
     """
 
     end: int
@@ -28,6 +29,9 @@ class Block:
     is_thinking: bool = False
     closer: str | None = None
     is_stray: bool = False
+    quotes: str | None = None
+    ends: str | None = None
+    is_last: bool = False
     note: str | None = None
     is_broken: bool = False
 
@@ -41,7 +45,8 @@ class Mark:
 
     The reader gets the scan, the mark's start and its end; it returns None when the block is not of its format. A mark
     without a format serves all. `aliases` are other names of models that write the very same. `pattern` begins with
-    the text, for a mark that counts only in certain places. `closer` is what its blocks may name as theirs.
+    the text, for a mark that counts only in certain places. `closer` is what its blocks may name as theirs. What
+    `is_plain` could be a part of a sentence as well: its calls count only where no text follows them.
     """
 
     text: str
@@ -50,6 +55,12 @@ class Mark:
     aliases: tuple[str, ...] = ()
     pattern: str | None = None
     closer: str | None = None
+    is_plain: bool = False
+
+    @property
+    def is_token(self) -> bool:
+        """Whether the mark is a token that a model has for it, and none of the words people write."""
+        return "|" in self.text or not self.text.isascii()
 
     def serves(self, format_name: str) -> bool:
         """Return whether the mark counts when texts of this format are parsed."""

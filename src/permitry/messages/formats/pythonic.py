@@ -122,10 +122,12 @@ def _value(scan: Scan, pos: int, schema: object) -> tuple[Any, int]:
     return read_literal(scan, pos, PYTHON)
 
 
+_BARE_NAMES: Final = ("pythonic", ("llama4_pythonic", "olmo3_pythonic"))
+
 MARKS: Final = (
     Mark("<|python_start|>", _marked("<|python_end|>"), "llama4_pythonic", ("pythonic",)),
     Mark("<function_calls>", _marked("</function_calls>"), "olmo3_pythonic"),
     Mark("<|tool_call_start|>", _marked("<|tool_call_end|>"), "lfm2"),
     Mark("<|python_tag|>", _marked("<|eom_id|>", "<|eot_id|>"), "pythonic"),
-    Mark("[", _bare, "pythonic", ("llama4_pythonic", "olmo3_pythonic"), pattern=r"\[(?=\s*(?:[^\W\d]|\Z))"),
+    Mark("[", _bare, *_BARE_NAMES, pattern=r"\[(?=\s*(?:[^\W\d]|\Z))", is_plain=True),
 )

@@ -7,6 +7,8 @@ repaired. An input that is plain text becomes the tool's only argument, or `inpu
 import re
 from typing import Any, Final
 
+import attrs
+
 from permitry.messages.formats._lines import Lead, is_closed, lead_of, line_of, next_line
 from permitry.messages.formats._literal import PYTHON, Dialect, read_literal
 from permitry.messages.formats.mark import Block, Mark
@@ -18,6 +20,7 @@ __all__ = ["MARKS"]
 _LINE: Final = re.compile(r"[^\n]*+")
 _NEXT: Final = line_of("Observation", "Thought:", "Action:", "Final Answer:")
 _ENDING: Final = ("Observation", "Thought:")
+_LEADS: Final = re.compile(r"[\s>\d.)*+-]*+")
 _INPUT: Final = "Action Input:"
 _LONGEST_NAME: Final = 120
 _LONGEST_LINE: Final = 240
@@ -25,7 +28,7 @@ _NONE: Final = frozenset({"none", "n/a", "finish"})
 _ANSWER: Final = re.compile(r"final\s+answer", re.IGNORECASE)
 _POSSIBLE: Final = re.compile(r"[\w.:/@-]+")
 _FENCES: Final = frozenset({"", "```", "```json"})
-_QUOTATION: Final = "a quoted or listed action among other text is perhaps none"
+_QUOTATION: Final = "a listed action among other text is perhaps none"
 _REMARK: Final = re.compile(r"(?:\s+\([^()]*\)|\(\))\Z")
 
 
@@ -45,8 +48,6 @@ def _react(scan: Scan, start: int, pos: int) -> Block | None:
     name = _REMARK.sub("", words.strip("`*\"'")) if len(words) <= _LONGEST_LINE else ""
     if not _is_tool(scan, name):
         raise _refusal(scan, f"the action `{words[:60]}` names no tool", *place)
-    if lead.is_quoted and not lead.begins(scan.first):
-        raise _refusal(scan, _QUOTATION, *place)
     read = _object if scan.at("{", place[1]) else _plain
     return read(scan, start, place, name, lead, is_repaired=name != words)
 
@@ -89,13 +90,24 @@ def _object(scan: Scan, start: int, place: tuple[int, int], name: str, lead: Lea
     if "```" in scan.text[slice(*place)] and scan.at("```", scan.skip(end)):
         end = scan.skip(end) + len("```")
     is_repaired = is_repaired or is_literal or scan.text[slice(*place)].strip(" \t\r\n`>") not in ("", "json")
-    note = "the input is not plain JSON" if is_repaired else "the action is quoted or in a list" if lead.marks else None
+    note = "the action is in a list" if lead.marks else None
+    note = "the input is not plain JSON" if is_repaired else note
     rest = scan.run(_LINE, end)
-    if lead.is_quoted and not is_closed(scan, rest, lead):
-        raise BrokenError(end, _QUOTATION, is_meant=False)
     call = scan.call(name, value, start, end, is_repaired=note is not None, format_name="react_json")
     tail = rest if is_repaired or not scan.text[end:rest].strip(" \t`)") else end
-    return Block(tail, (call,), note=note)
+    return _with_steps(scan, Block(tail, (call,), note=note))
+
+
+def _with_steps(scan: Scan, block: Block) -> Block:
+    """Return the block with the lines in which the model observes and thinks: they are content, and quote nothing."""
+    end = block.end
+    while True:
+        begin = scan.run(_LEADS, end)
+        is_next = "\n" in scan.text[end:begin]
+        if not is_next or not any(scan.at(word, begin) for word in _ENDING):
+            end = begin if is_next and scan.at("Action:", begin) else end
+            return attrs.evolve(block, end=end, content=scan.text[block.end : end])
+        end = scan.run(_LINE, begin)
 
 
 def _plain(scan: Scan, start: int, place: tuple[int, int], name: str, lead: Lead, *, is_repaired: bool) -> Block:
@@ -109,7 +121,7 @@ def _plain(scan: Scan, start: int, place: tuple[int, int], name: str, lead: Lead
     arguments = {_only(scan, name): text}
     is_repaired = is_repaired or bool(lead.marks)
     call = scan.call(name, arguments, start, end, is_repaired=is_repaired, format_name=shown_format)
-    return Block(end, (call,))
+    return _with_steps(scan, Block(end, (call,)))
 
 
 def _unmarked(scan: Scan, pos: int, lead: Lead) -> tuple[str, int]:
@@ -296,9 +308,9 @@ def _first(scan: Scan, start: int, pos: int) -> Block | None:  # noqa: ARG001 --
 _AUTO: Final = "functionary_first"
 
 MARKS: Final = (
-    Mark("{", _first, _AUTO, ("functionary_v32",), pattern=r'\{(?=\s*(?:"|\}|\Z))'),
-    Mark("Action:", _react, "react_json", ("react",)),
+    Mark("{", _first, _AUTO, ("functionary_v32",), pattern=r'\{(?=\s*(?:"|\}|\Z))', is_plain=True),
+    Mark("Action:", _react, "react_json", ("react",), is_plain=True),
     Mark("<tool>", _langchain, "langchain_xml"),
     Mark("[TOOL_CALL]", _bracket, "bracket_tool_call"),
-    Mark(">>>", _functionary, "functionary_v32"),
+    Mark(">>>", _functionary, "functionary_v32", is_plain=True),
 )

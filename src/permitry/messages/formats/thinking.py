@@ -5,7 +5,7 @@ from typing import Final
 from permitry.messages.formats.mark import Block, Mark, Reader
 from permitry.messages.formats.scan import Scan
 
-__all__ = ["CLOSERS", "MARKS"]
+__all__ = ["CLOSERS", "MARKS", "STRAY"]
 
 _PAIRS: Final = (
     ("<think>", "</think>"),
@@ -29,7 +29,7 @@ _SPOKEN: Final = (
         (f"<{word}>", f"</{word}>")
         for word in (
             "Think", "THINK", "Thinking", "THINKING", "thought", "thoughts", "reasoning", "reflection", "analysis",
-            "scratchpad", "antThinking", "inner_monologue",
+            "scratchpad", "scratch_pad", "antThinking", "inner_monologue",
         )
     ),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
@@ -41,12 +41,15 @@ _RESULTS: Final = (
     ("<|tool_output_begin|>", "<|tool_output_end|>"),
 )
 _DROPPED: Final = (
-    "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>", "<|message_model|>",
-    "<|content_text|>", "<|end_message|>", "<|content_model_end_sampling|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>",
+    "<|message_model|>", "<|content_text|>",
+    "<|end_message|>", "<|content_model_end_sampling|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>",
     "<｜end▁of▁sentence｜>", "<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>",  # noqa: RUF001 -- DeepSeek's own
 )  # fmt: skip
 
 CLOSERS: Final = tuple(dict.fromkeys(closer for _, closer in _PAIRS))
+# This one ends other messages as well.
+_COMMON: Final = "<|end_message|>"
+STRAY: Final = tuple(closer for closer in CLOSERS if closer != _COMMON)
 
 
 def _thinking(closer: str) -> Reader:
@@ -74,6 +77,10 @@ def _stray(_: Scan, __: int, pos: int) -> Block:
     return Block(pos, is_stray=True)
 
 
+def _ends(scan: Scan, start: int, pos: int) -> Block:
+    return Block(pos, content=scan.text[start:pos], ends=scan.text[start:pos])
+
+
 def _dropped(_: Scan, __: int, pos: int) -> Block:
     return Block(pos)
 
@@ -82,6 +89,7 @@ MARKS: Final = (
     *(Mark(opener, _thinking(closer)) for opener, closer in _PAIRS),
     *(Mark(opener, _spoken(closer)) for opener, closer in _SPOKEN),
     *(Mark(opener, _result(closer)) for opener, closer in _RESULTS),
-    *(Mark(closer, _stray) for closer in ("</think>", "</thinking>", "</seed:think>", "[/THINK]")),
+    *(Mark(closer, _stray) for closer in STRAY),
+    *(Mark(closer, _ends) for _, closer in _SPOKEN),
     *(Mark(token, _dropped) for token in _DROPPED),
 )

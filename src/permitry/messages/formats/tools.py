@@ -36,6 +36,10 @@ class Tools:
         """Return whether a tool of this name is declared, or None when no tools were given."""
         return None if self._given is None else name in self._all()
 
+    def names(self) -> Iterable[str]:
+        """Return the names of the declared tools."""
+        return () if self._given is None else self._all()
+
     def schema(self, name: str) -> Mapping[str, Any]:
         """Return the schema of a tool's arguments, empty when there is none."""
         return {} if self._given is None else self._all().get(name, {})

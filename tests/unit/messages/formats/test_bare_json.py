@@ -35,7 +35,7 @@ def test_a_shape_is_found(parsed: Parsed, name: str) -> None:
     [
         f"I will look. {CALL} Then I tell you.",
         f"The JSON: {CALL}",
-        f"```\n[{CALL}]\n``` that is it",
+        f"```\n[{CALL}]\n```",
         f"Do it:\n```json\n{CALL}\nnow\n```",
         '{"tool": "f", "args": {"a": 1}}',
         '{"type": "function", "name": "f", "parameters": {"a": 1}}',

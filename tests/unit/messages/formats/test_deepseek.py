@@ -64,3 +64,22 @@ def test_a_flood_of_marks_is_text(parsed: Parsed) -> None:
     """Every mark is looked at once."""
     text = (BEGIN + "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{") * 100  # noqa: RUF001 -- as above
     assert parsed(text).calls == ()
+
+
+@pytest.mark.parametrize(("bar", "gap"), [("\uff5c\uff5c", "\u2581"), ("|", "_"), ("||", "\u2581"), ("||", "_")])
+def test_other_bars_that_servers_print_count_too(calls: Calls, bar: str, gap: str) -> None:
+    """Double ones, and plain ones with plain gaps."""
+    names = (f"<{bar}tool{gap}{word}{bar}>" for word in (f"call{gap}begin", "sep", f"call{gap}end"))
+    begin, between, end = names
+    assert calls(f'{begin}f{between}{{"a": 1}}{end}') == [("f", {"a": 1})]
+
+
+@pytest.mark.parametrize("bar", ["\u2016", "\u2502", "\u2223\u2223"])
+@pytest.mark.parametrize("word", ["tool\u2581call\u2581begin", "tool_calls_begin"])
+def test_any_other_bar_is_reported(parsed: Parsed, bar: str, word: str) -> None:
+    """There is no call, and a note says why."""
+    result = parsed(f"<{bar}{word}{bar}>f")
+    assert result.calls == ()
+    assert [note.is_broken for note in result.diagnostics] == [True]
+    assert "bars" in result.diagnostics[0].message
+    assert parsed(f"about <{bar}tools{bar}>").diagnostics == ()

@@ -56,3 +56,26 @@ def test_a_flood_of_marks_is_text(parsed: Parsed) -> None:
     """Every mark is looked at once."""
     for text in ("<|tool_call>call:f{a:" * 60, "<|tool_call>call:f{a:[" * 60, '<|tool_call>call:f{a:<|"|>' * 61):
         assert parsed(text).calls == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "arguments"),
+    [
+        ("(a: 'x')", {"a": "x"}),
+        ('(a="x", n=3)', {"a": "x", "n": 3}),
+        ("()", {}),
+        ('(a=<|"|>x) {y}<|"|>, l=[1, {k: None}])', {"a": "x) {y}", "l": [1, {"k": None}]}),
+        ("(a=('x'),)", {"a": "x"}),
+    ],
+)
+def test_brackets_may_be_round(calls: Calls, body: str, arguments: dict[str, Any]) -> None:
+    """With literals for values, and `=` or a colon behind the keys."""
+    assert calls(f"<|tool_call>call:f{body}<tool_call|>") == [("f", arguments)]
+
+
+@pytest.mark.parametrize("body", ["(a=x)", "('x')", "(a=1, a=2)", "(a=1", "(a=g())", "(a=1}"])
+def test_what_is_no_literal_in_round_brackets_is_refused(parsed: Parsed, body: str) -> None:
+    """Nothing is guessed there."""
+    result = parsed(f"<|tool_call>call:f{body}<tool_call|>")
+    assert result.calls == ()
+    assert [note.is_broken for note in result.diagnostics] == [True]

@@ -95,7 +95,6 @@ def test_what_is_in_a_message_that_is_not_a_call_is_none_either(parsed: Parsed, 
         ("commentary to=functions.f is how", "commentary to=functions.f is how"),
         ('So: to=functions.f<|channel|>final<|message|>{"a": 1}', 'So: to=functions.f{"a": 1}'),
         ('So: commentary to=functions.f<|message|>{"a": 1}', None),
-        (' to=functions.f\n<|channel|>commentary<|message|>{"a": 1}', None),
     ],
 )
 def test_a_header_without_its_mark_counts_only_where_the_text_begins(
@@ -162,3 +161,20 @@ def test_a_flood_of_marks_is_not_a_call(parsed: Parsed) -> None:
         "<|start|>assistant" * 50,
     ):
         assert parsed(text).calls == ()
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "<|channel|>commentary to=functions.f\n<|constrain|>json<|message|>",
+        "<|channel|>commentary\nto=functions.f\n<|constrain|>\njson\n<|message|>\n",
+        "<|start|>assistant\n<|channel|>commentary to=functions.f <|constrain|>json\n<|message|>",
+        "<|start|>assistant to=functions.f\n<|channel|>commentary\n<|message|>",
+        "to=functions.f\n<|channel|>commentary<|message|>",
+        "commentary to=functions.f\n<|message|>",
+        "assistant\n<|channel|>\ncommentary to=functions.f<|message|>",
+    ],
+)
+def test_a_header_may_have_line_breaks(calls: Calls, header: str) -> None:
+    """Around each of its parts."""
+    assert calls(f'{header}{{"a": 1}}\n<|call|>\n') == [("f", {"a": 1})]

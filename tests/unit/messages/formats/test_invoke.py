@@ -137,3 +137,23 @@ def test_a_flood_of_marks_is_text(parsed: Parsed) -> None:
     """Every mark is looked at once."""
     for text in ('<invoke name="f"><parameter name="a">' * 60, '<function name="f">' * 60, " to=" * 200):
         assert parsed(text).content == text
+
+
+@pytest.mark.parametrize("bar", ["\uff5c", "\uff5c\uff5c", "|", "||"])
+@pytest.mark.parametrize("word", ["function_calls", "tool_calls", "calls"])
+def test_the_bars_of_deepseek_may_be_plain_or_double(calls: Calls, bar: str, word: str) -> None:
+    """Servers print them so."""
+    mark = f"{bar}DSML{bar}"
+    inner = f'<{mark}invoke name="f"><{mark}parameter name="a" string="true">x</{mark}parameter></{mark}invoke>'
+    assert calls(f"<{mark}{word}>{inner}{inner}</{mark}{word}>") == [("f", {"a": "x"})] * 2
+    assert calls(f"<{mark} {word}>{inner.replace(mark, f'{mark} ')}</{mark} {word}>") == [("f", {"a": "x"})]
+
+
+def test_any_other_bar_of_deepseek_is_reported(parsed: Parsed) -> None:
+    """There is no call, and a note says why; talk about the marks needs none."""
+    for bar in ("\u2016", "\u2502", "\u2016\u2016"):
+        mark = f"{bar}DSML{bar}"
+        result = parsed(f'<{mark}tool_calls><{mark}invoke name="f"></{mark}invoke></{mark}tool_calls>')
+        assert result.calls == ()
+        assert "bars" in result.diagnostics[0].message
+        assert parsed(f"The marks have {bar}DSML{bar} in them, as in <{mark}other>.").diagnostics == ()

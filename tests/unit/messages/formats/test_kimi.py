@@ -174,3 +174,48 @@ def test_a_flood_of_marks_is_text(parsed: Parsed) -> None:
         '<|open|>call tool="f"<|sep|>' * 60,
     ):
         assert parsed(text).content == text
+
+
+@pytest.mark.parametrize(
+    ("call_id", "name"),
+    [
+        ("functions_exec_2", "exec"),
+        ("functions.exec5", "exec"),
+        ("functionsexec5", "exec"),
+        ("functions-exec-1", "exec"),
+        ("exec_3", "exec"),
+        ("functions_exec:4", "exec"),
+        ("functions_read_file_0", "read_file"),
+        ("functions_docs_search_7", "docs.search"),
+        ("functions.page2_1", "page2"),
+    ],
+)
+def test_the_only_tool_that_fits_is_called(parsed: Parsed, call_id: str, name: str) -> None:
+    """Clients write the ids otherwise; the call counts as repaired, and the id stays as it is."""
+    (call,) = parsed(k2(call_id), ["exec", "read_file", "docs.search", "page2"]).calls
+    assert (call.name, call.repaired, call.is_known, call.call_id) == (name, True, True, call_id)
+
+
+@pytest.mark.parametrize(
+    ("call_id", "tools"),
+    [
+        ("functions_exec_2", ["exec", "exec_2"]),
+        ("functionsexec12", ["exec", "exec1"]),
+        ("functions_unknown_1", ["exec"]),
+        ("functions_executed_1", ["exec"]),
+        ("functions_exec_2", None),
+        ("3", ["exec"]),
+        ("call00003", ["exec", "call_me"]),
+    ],
+)
+def test_an_id_that_names_no_tool_for_certain_is_refused(parsed: Parsed, call_id: str, tools: object) -> None:
+    """Two tools fit, or none does, or none is known."""
+    result = parsed(k2(call_id), tools)
+    assert result.calls == ()
+    assert [note.is_broken for note in result.diagnostics] == [True]
+
+
+def test_an_id_as_it_should_be_is_not_guessed_at(parsed: Parsed) -> None:
+    """Also where its tool is not declared, and another one is like it."""
+    (call,) = parsed(k2("functions.exec_1:2"), ["exec"]).calls
+    assert (call.name, call.repaired, call.is_known) == ("exec_1", False, False)

@@ -76,7 +76,7 @@ def test_end_tokens_may_follow(calls: Calls) -> None:
 
 def test_in_prose_only_declared_tools_are_called(calls: Calls) -> None:
     """Without marks, a list in prose is a call only when every name is declared."""
-    text = "I call [f(a=1), g()] now"
+    text = "I call [f(a=1), g()]"
     assert calls(text) == []
     assert calls(text, {"f": {}}) == []
     assert calls(text, {"f": {}, "g": {}}) == [("f", {"a": 1}), ("g", {})]

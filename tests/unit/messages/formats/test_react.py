@@ -64,7 +64,7 @@ def test_a_plain_input_is_the_only_argument(parsed: Parsed) -> None:
         ("Action:\nf\n\nAction Input:\nls -l\n", "ls -l"),
         ("Action: f \nAction Input: x\nObservation: y", "x"),
         ('Action: f\nAction Input: "x y"', "x y"),
-        ("Action: f\nAction Input: x\ny\nThought: I know.\nFinal Answer: 3", "x\ny"),
+        ("Action: f\nAction Input: x\ny\nThought: I know.", "x\ny"),
         ("Action: f\nAction Input: x Thought: y", "x Thought: y"),
     ],
 )
@@ -79,6 +79,7 @@ def test_a_plain_input_may_have_lines(calls: Calls, text: str, given: str) -> No
         "Action: f\nAction Input: ",
         "Action: f\nAction Input: x\nAction: f\nAction Input: ",
         "Action: f\nAction Input: x\nFinal Answer: 3",
+        "Action: f\nAction Input: x\nThought: I know.\nFinal Answer: 3",
         "Action: f\nAction Input: \nThought: hm",
     ],
 )
@@ -119,12 +120,18 @@ def test_lines_may_be_indented(parsed: Parsed, lead: str, between: str) -> None:
     assert [(call.name, call.arguments, call.repaired) for call in result.calls] == [("search", {"q": "x"}, False)]
 
 
-@pytest.mark.parametrize("lead", ["> ", ">", "  > ", ">> ", "> > ", "- ", "* ", "+ ", "2. ", "10) ", "> - "])
-def test_lines_may_be_quoted_or_in_a_list(parsed: Parsed, lead: str) -> None:
+@pytest.mark.parametrize("lead", ["> ", ">", "  > ", ">> ", "> > ", "> - "])
+def test_lines_that_are_quoted_are_no_action(calls: Calls, lead: str) -> None:
+    """Also where they are all of the content."""
+    assert calls(block(lead)) == calls(block(lead, given="a b")) == []
+
+
+@pytest.mark.parametrize("lead", ["- ", "* ", "+ ", "2. ", "10) "])
+def test_lines_may_be_in_a_list(parsed: Parsed, lead: str) -> None:
     """If that is all of the content; the calls count as repaired, so that rules may ask about them."""
     result = parsed(block(lead))
     assert [(call.name, call.arguments, call.repaired) for call in result.calls] == [("search", {"q": "x"}, True)]
-    assert "quoted or in a list" in result.diagnostics[0].message
+    assert "in a list" in result.diagnostics[0].message
     assert [(call.arguments, call.repaired) for call in parsed(block(lead, given="a b")).calls] == [
         ({"input": "a b"}, True)
     ]
@@ -138,14 +145,13 @@ def test_lines_may_be_quoted_or_in_a_list(parsed: Parsed, lead: str) -> None:
         ('1. Thought: hm\n2. Action: search\n3. Action Input: {"q": "x"}\n4. Observation', SEARCH),
         ('- Action: search\n  Action Input: {"q": "x"}\n', SEARCH),
         ('I do this:\n- Action: search\n- Action Input: {"q": "x"}\n', SEARCH),
-        ('> Action: search\n>\n> Action Input:\n> {"q": "x"}\n> Observation: 1', SEARCH),
         (
             "  Action: a\n  Action Input: x\n  Observation: 1\n  Action: b\n  Action Input: {}",
             [("a", {"input": "x"}), ("b", {})],
         ),
         ("  Action: py\n  Action Input:\n  if x:\n    y\n  Observation: 1", [("py", {"input": "if x:\n  y"})]),
         (
-            "> Action: a\n> Action Input: x\n> Action: b\n> Action Input: y",
+            "- Action: a\n- Action Input: x\n- Action: b\n- Action Input: y",
             [("a", {"input": "x"}), ("b", {"input": "y"})],
         ),
     ],

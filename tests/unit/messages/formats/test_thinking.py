@@ -47,15 +47,47 @@ def test_a_text_may_begin_in_its_reasoning(parsed: Parsed) -> None:
 
 
 def test_a_closing_mark_alone_tells_of_reasoning(parsed: Parsed) -> None:
-    """What is before it was reasoning; a second one is text."""
-    result = parsed("hm</think>Hi</think>")
-    assert (result.content, result.reasoning) == ("Hi</think>", "hm")
+    """What is before it was reasoning, calls as well; a second one is text."""
+    result = parsed(f"hm {CALL}</think>Hi</think>")
+    assert (result.calls, result.content, result.reasoning) == ((), "Hi</think>", f"hm {CALL}")
 
 
-def test_calls_are_never_taken_back(parsed: Parsed) -> None:
-    """A stream has given them out already."""
-    result = parsed(f"{CALL}</think>Hi")
-    assert (len(result.calls), result.content) == (1, "</think>Hi")
+@pytest.mark.parametrize("closer", sorted({closer for _, closer in PAIRS} - {"<|end_message|>"}))
+def test_every_closing_mark_tells_of_reasoning(parsed: Parsed, closer: str) -> None:
+    """Whatever the model has for it; what follows counts."""
+    result = parsed(f"I may {CALL}{closer}Now: {CALL}")
+    assert (len(result.calls), result.content, result.reasoning) == (1, "Now: ", f"I may {CALL}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>a <think>b</think>{CALL}</think>",
+        f"<think>The file says: </think>{CALL} and so on.</think>",
+        f"hm</think>{CALL}</think>",
+        f"{CALL}<think>a</think></think>",
+        f'{CALL}<tool_call>{{"name": "f</think>",}}</tool_call>',
+        f"{CALL}<tool_response>a</think>b",
+        f"{CALL}</thought>",
+    ],
+)
+def test_a_call_before_an_unopened_mark_is_none(parsed: Parsed, text: str) -> None:
+    """A file that is quoted in the reasoning may hold the mark; what was said stays content."""
+    result = parsed(text)
+    assert result.calls == ()
+    assert CALL in result.content
+
+
+def test_what_was_only_thought_is_reported(parsed: Parsed) -> None:
+    """Where the reasoning had ended before, a call may have been meant."""
+    assert [note.is_broken for note in parsed(f"<think>a</think>{CALL}</think>").diagnostics] == [True]
+    assert parsed(f"hm {CALL}</think>").diagnostics == ()
+
+
+def test_a_closing_mark_in_backticks_ends_nothing(parsed: Parsed) -> None:
+    """What comes before it stays content, if it holds no call."""
+    assert parsed("So `</think>` ends it.").content == "So `</think>` ends it."
+    assert parsed(f"{CALL} So `</think>` ends it.").calls == ()
 
 
 def test_results_of_tools_are_text(parsed: Parsed) -> None:
@@ -64,7 +96,7 @@ def test_results_of_tools_are_text(parsed: Parsed) -> None:
     assert (len(result.calls), result.content) == (1, CALL)
 
 
-@pytest.mark.parametrize("token", ["<|START_RESPONSE|>", "<|im_end|>", "<|eot_id|>", "<|message_model|>"])
+@pytest.mark.parametrize("token", ["<|im_end|>", "<|eot_id|>", "<|message_model|>"])
 def test_tokens_are_dropped(parsed: Parsed, token: str) -> None:
     """Tokens that only frame the text are not content."""
     assert parsed(f"a{token}b").content == "ab"

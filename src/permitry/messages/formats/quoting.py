@@ -1,0 +1,168 @@
+"""What is quoted is not called: where in the text a call is, and the marks of a quotation.
+
+A text may show a call that it does not make: in a line quoted with `>`, in backticks, in a block of code, in
+`<code>`, or in the middle of a sentence. The writer of a file that a model quotes must not write its calls.
+"""
+
+import re
+from typing import Final
+
+import attrs
+
+from permitry.messages.formats.call import TextCall
+from permitry.messages.formats.mark import Block, Mark, Reader
+from permitry.messages.formats.scan import Scan
+
+__all__ = ["FENCES", "MARKS", "Found", "Line", "is_between", "is_enclosed", "is_indented"]
+
+FENCES: Final = ("```", "~~~")
+
+_TAGS: Final = (
+    "blockquote", "cite", "code", "document", "documents", "example", "examples", "kbd", "pre", "quote", "samp", "tt",
+    "xmp",
+)  # fmt: skip
+_TAG_END: Final = re.compile(r"[^<>\n]*+")
+_COMMENT: Final = ("<!--", "-->")
+_RESPONSES: Final = (("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|END_TEXT|>"))
+_ANSWER: Final = "Final Answer:"
+
+_LONGEST_LEAD: Final = 40
+_QUOTED: Final = re.compile(r"[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+>")
+_INDENTED: Final = re.compile(r" {0,3}\t| {4}")
+_BLANKS: Final = " \t"
+_SENTENCE_ENDS: Final = ("\n", ".", "!", "?")
+_GAP: Final = re.compile(r"[ \t]*+")
+_PAIRS: Final = (('"', '"'), ("'", "'"), ("\u201c", "\u201d"), ("\u2018", "\u2019"), ("«", "»"), ("„", "\u201c"))
+
+
+@attrs.define
+class Found:
+    """The calls of one block. What follows it may tell that they are a quotation: then its `text` is content.
+
+    `flat_from` is set where they are indented: after how many blocks a line that is not tells of a quotation.
+    """
+
+    calls: tuple[TextCall, ...]
+    text: str
+    content: str
+    place: tuple[int, int]
+    note: str | None = None
+    is_broken: bool = False
+    is_quoted: bool = False
+    flat_from: int | None = None
+
+    @property
+    def said(self) -> str:
+        """What of the block is content."""
+        return self.text if self.is_quoted else self.content
+
+    def is_indented_before(self, flat_at: int) -> bool:
+        """Return whether the block is indented, and the last line that is not, after `flat_at` blocks, is not so."""
+        return self.flat_from is not None and flat_at >= self.flat_from
+
+
+@attrs.define
+class Line:
+    """The line in which the text is being read: how it begins, and whether a backtick is open in what it says."""
+
+    head: str = ""
+    is_in_ticks: bool = False
+
+    def move(self, text: str) -> None:
+        """Go on behind `text`."""
+        _, is_next, last = text.rpartition("\n")
+        if is_next:
+            self.head, self.is_in_ticks = "", False
+        self.head += last[: _LONGEST_LEAD - len(self.head)]
+
+    def say(self, text: str) -> None:
+        """Take note of the backticks in `text`, which is content."""
+        _, is_next, last = text.rpartition("\n")
+        is_odd = last.count("`") % 2 == 1
+        self.is_in_ticks = is_odd if is_next else self.is_in_ticks != is_odd
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether the line is a part of a quotation in Markdown."""
+        return _QUOTED.match(self.head) is not None
+
+    @property
+    def is_indented(self) -> bool:
+        """Whether the line is indented as code is in Markdown."""
+        return is_indented(self.head)
+
+
+def is_indented(line: str) -> bool:
+    """Return whether a line is indented as code is in Markdown."""
+    return _INDENTED.match(line) is not None
+
+
+def is_between(scan: Scan, start: int, mark: Mark) -> bool:
+    """Return whether a call is an object of JSON between two sentences, in a text of which no tools are known.
+
+    Nothing can run there; who runs calls knows the tools.
+    """
+    if scan.tools.is_given or mark.text != "{":
+        return False
+    before = scan.before(start).rstrip(_BLANKS)
+    return not before or before.endswith(_SENTENCE_ENDS)
+
+
+def is_enclosed(scan: Scan, start: int, end: int) -> bool:
+    """Return whether a block is between two backticks, which may have blanks inside, or two quotation marks."""
+    before = scan.before(start)
+    if before.rstrip(_BLANKS).endswith("`"):
+        return scan.at("`", scan.run(_GAP, end))
+    return any(before.endswith(opener) and scan.at(closer, end) for opener, closer in _PAIRS)
+
+
+def _tag(name: str) -> Reader:
+    def read(scan: Scan, start: int, pos: int) -> Block | None:
+        end = scan.run(_TAG_END, pos)
+        if not scan.at(">", end) or not (end == pos or scan.text[pos].isspace()):
+            return None
+        return Block(end + 1, content=scan.text[start : end + 1], quotes=f"</{name}>")
+
+    return read
+
+
+def _quotes(closer: str) -> Reader:
+    def read(scan: Scan, start: int, pos: int) -> Block:
+        return Block(pos, content=scan.text[start:pos], quotes=closer)
+
+    return read
+
+
+def _ends(scan: Scan, start: int, pos: int) -> Block:
+    return Block(pos, content=scan.text[start:pos], ends=scan.text[start:pos])
+
+
+def _response(closer: str) -> Reader:
+    def read(_: Scan, __: int, pos: int) -> Block:
+        return Block(pos, until=(closer,))
+
+    return read
+
+
+def _response_end(scan: Scan, start: int, pos: int) -> Block:
+    return Block(pos, ends=scan.text[start:pos])
+
+
+def _answer(scan: Scan, start: int, pos: int) -> Block:
+    return Block(pos, content=scan.text[start:pos], is_last=True)
+
+
+def _none(_: Scan, __: int, ___: int) -> None:
+    return None
+
+
+MARKS: Final = (
+    *(Mark(f"<{name}", _tag(name)) for name in _TAGS),
+    *(Mark(f"</{name}>", _ends) for name in _TAGS),
+    Mark(_COMMENT[0], _quotes(_COMMENT[1])),
+    Mark(_COMMENT[1], _ends),
+    *(Mark(opener, _response(closer)) for opener, closer in _RESPONSES),
+    *(Mark(closer, _response_end) for _, closer in _RESPONSES),
+    Mark(_ANSWER, _answer),
+    *(Mark(fence, _none) for fence in FENCES),
+)

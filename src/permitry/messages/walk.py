@@ -1,0 +1,423 @@
+"""The walk through a text, from mark to mark: what it finds there, and what turns out to be a quotation."""
+
+import difflib
+import re
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+from permitry.errors import CallError
+from permitry.messages.formats import FORMATS, marks_of
+from permitry.messages.formats.bare_json import DATA_FENCES
+from permitry.messages.formats.call import Diagnostic, ParsedText, TextCall
+from permitry.messages.formats.kimi import SECTIONS, is_last_section
+from permitry.messages.formats.mark import Block, Mark
+from permitry.messages.formats.quoting import FENCES, Found, Line, is_between, is_enclosed, is_indented
+from permitry.messages.formats.scan import BrokenError, MoreError, Scan
+from permitry.messages.formats.thinking import CLOSERS, STRAY
+from permitry.messages.formats.tools import Tools
+
+__all__ = ["Walk"]
+
+_LINE: Final = re.compile(r"[^\n]*+")
+_LANGUAGE: Final = re.compile(r"[ \t]*+[\w+-]*+")
+_TICKS, _TILDES = FENCES
+_RUNS: Final = MappingProxyType({fence: re.compile(f"{fence[0]}*+") for fence in FENCES})
+_WIDEST: Final = 8
+_MOST_NOTES: Final = 64
+_MIXED: Final = " "
+# One too many behind a list or an object is no text.
+_BRACKETS: Final = "]} \t\r\n"
+# What ends one message and begins another is still needed.
+_NEXT: Final = "<|start|>"
+_KIMI_CLOSER: Final = "</think>"
+_LONGEST_STRAY: Final = max(map(len, STRAY))
+
+_IN_LINE: Final = "a call in a quoted line is a quotation"
+_IN_TICKS: Final = "a call in backticks or quotation marks is a quotation"
+_IN_CODE: Final = "a call in a block of code is a quotation"
+_IN_INDENTED: Final = "a call in an indented block is a quotation"
+_IN_TEXT: Final = "a call that text follows is a quotation, where nothing marks the call"
+_IN_THOUGHT: Final = "a mark that ends thinking follows the call, so it was perhaps only thought of"
+
+
+class Walk:
+    """Goes through a text once, from mark to mark, and keeps what it finds; the text may come in several parts.
+
+    INVARIANT: no call is certain before the text ends. What follows it may tell that it was quoted, or only thought.
+    """
+
+    def __init__(self, format_name: str, tools: Tools, *, is_repairing: bool, in_thinking: bool) -> None:
+        if format_name not in FORMATS:
+            near = difflib.get_close_matches(str(format_name), FORMATS, n=1)
+            hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(FORMATS)}"
+            raise CallError(f"unknown format `{format_name}`; {hint}")
+        self.wanted: str | None = None
+        self._format = format_name
+        self._marks = marks_of(format_name)
+        self._tools = tools
+        self._is_repairing = is_repairing
+        self._base = 0
+        self._prior = ""
+        self._notes: list[Diagnostic] = []
+        self._reasoning: list[str] = []
+        self._has_thought = in_thinking
+        self._until: tuple[str, ...] = CLOSERS if in_thinking else ()
+        self._is_thinking = in_thinking
+        self._shown = [0, 0, 0]
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin anew, but for the reasoning: what was said so far was a part of it."""
+        self._content: list[str | Found] = []
+        self._found: list[Found] = []
+        self._plain: list[Found] = []
+        self._quotes: dict[str, int] = {}
+        self._opened: dict[str, int] = {}
+        self._is_wrapped = False
+        self._line = Line()
+        self._at = 0
+        self._first = ""
+        self._is_fresh = True
+        self._indent = ""
+        self._flat_at = -1
+        self._code: str | None = None
+        self._fence = ""
+        self._in_fence = 0
+        self._is_doubtful = False
+        self._is_over = False
+        self._tail = ""
+
+    def run(self, text: str, *, is_open: bool) -> int:
+        """Take in `text` as far as it is certain; return where that ends. All of it is, unless it `is_open`."""
+        scan = Scan(text, self._tools, is_open=is_open, base=self._base)
+        scan.is_repairing, scan.prior = self._is_repairing, self._prior
+        self.wanted = None
+        self._at = 0
+        end = self._walk(scan)
+        self._move(scan, end)
+        self._base += end
+        self._prior = scan.before(end)
+        return end
+
+    def certain(self) -> ParsedText:
+        """Return what is certain and was not returned before; not what a call comes before."""
+        shown = self._shown
+        content = self._content
+        end = shown[0]
+        while end < len(content) and not isinstance(content[end], Found):
+            end += 1
+        new = ParsedText(
+            (),
+            "".join(piece for piece in content[shown[0] : end] if isinstance(piece, str)),
+            "".join(self._reasoning[shown[1] :]),
+            tuple(self._notes[shown[2] :]),
+        )
+        self._shown = [end, len(self._reasoning), len(self._notes)]
+        return new
+
+    def result(self) -> ParsedText:
+        """Return what was found, once the text has ended."""
+        self._quote([found for found in self._found if found.is_indented_before(self._flat_at)], _IN_INDENTED)
+        for found in self._found:
+            if not found.is_quoted:
+                self._add_note(found.note, found.place, found.calls[0].format, is_broken=found.is_broken)
+                found.note = None
+        return ParsedText(
+            tuple(call for found in self._found if not found.is_quoted for call in found.calls),
+            self._text(),
+            "".join(self._reasoning),
+            tuple(sorted(self._notes, key=lambda note: note.start)),
+        )
+
+    def _text(self) -> str:
+        return "".join(piece.said if isinstance(piece, Found) else piece for piece in self._content)
+
+    # Reading
+
+    def _walk(self, scan: Scan) -> int:
+        pos, text = 0, scan.text
+        limit = -1
+        while True:
+            if self._is_over:
+                self._say(text[pos:])
+                return len(text)
+            if self._until:
+                pos = self._pass(scan, pos)
+                if self._until:
+                    return pos
+            found = self._marks.pattern.search(text, pos)
+            if limit < pos:
+                limit = len(text) - (self._partial(text, pos) if scan.is_open else 0)
+            if found is None or found.start() >= limit:
+                self._say(text[pos:limit])
+                return limit
+            self._say(text[pos : found.start()])
+            pos = found.start()
+            try:
+                pos = self._take(scan, pos, found.group())
+            except MoreError as more:
+                self.wanted = more.wanted
+                return pos
+
+    def _pass(self, scan: Scan, pos: int) -> int:
+        """Skip text in which nothing is a call, up to the closing mark that ends it."""
+        found = _any_of(self._until).search(scan.text, pos)
+        section = -1 if found else self._section(scan, pos)
+        if found:
+            end = found.start()
+        elif section >= 0:
+            end = section
+            self.wanted = self._until[0] if len(self._until) == 1 else None
+        else:
+            marks = (*self._until, *SECTIONS) if scan.is_open else ()
+            end = len(scan.text) - max((_overlap(scan.text, pos, mark) for mark in marks), default=0)
+        self._skip(scan.text[pos:end])
+        if found or (section >= 0 and not scan.is_open):
+            self._until, self._tail = (), ""
+        return found.end() if found and found.group() != _NEXT else end
+
+    def _skip(self, piece: str) -> None:
+        """Keep text in which nothing is a call."""
+        if self._is_thinking and piece:
+            self._reasoning.append(piece)
+            return
+        self._say(piece)
+        self._tail += piece
+        self._refuse_thoughts(self._tail)
+        self._tail = self._tail[-_LONGEST_STRAY:]
+
+    def _section(self, scan: Scan, pos: int) -> int:
+        """Return where thinking that nothing closes ends in calls of Kimi, or may do so, or -1."""
+        if not self._is_thinking or _KIMI_CLOSER not in self._until or SECTIONS[0] not in self._marks.readers:
+            return -1
+        found = _any_of(SECTIONS).search(scan.text, pos)
+        if found is None or not (scan.is_open or is_last_section(scan, found.start())):
+            return -1
+        return found.start()
+
+    def _take(self, scan: Scan, start: int, text: str) -> int:
+        """Take in the block that begins with the mark `text`, or the mark as text; return its end."""
+        scan.code, scan.first, scan.is_doubtful = self._code, self._first, self._is_doubtful
+        scan.opened = self._opened
+        self._move(scan, start)
+        if self._opened.get(text):
+            self._opened[text] -= 1
+            return start + len(text)
+        for mark, pattern in self._marks.readers[text]:
+            if pattern is not None and not pattern.match(scan.text, start):
+                continue
+            scan.format = mark.format if self._format == "auto" or not mark.format else self._format
+            try:
+                block = mark.read(scan, start, start + len(mark.text))
+                why = self._quotation(scan, start, block)
+            except BrokenError as error:
+                return self._refuse(scan, start, error)
+            if block is not None and why is None:
+                self._keep(scan, start, block, mark)
+                return block.end
+            if block is not None and block.calls:
+                return self._refuse(scan, start, BrokenError(block.end, why or "", is_meant=False))
+        if text in FENCES:
+            return self._take_fence(scan, start, text)
+        self._say(scan.text[start])
+        return start + 1
+
+    def _quotation(self, scan: Scan, start: int, block: Block | None) -> str | None:
+        """Return why a block is a quotation, or None: what is written about calls and marks is text."""
+        if block is None or not (block.calls or block.until or block.closer or block.quotes or block.is_last):
+            return None
+        if self._line.is_quoted and not block.until:
+            return _IN_LINE
+        if is_enclosed(scan, start, block.end):
+            return _IN_TICKS
+        if self._line.is_in_ticks and self._closes_ticks(scan, block.end):
+            return _IN_TICKS
+        if block.calls or block.closer or self._code is None:
+            return None
+        is_code = block.is_last or self._code not in DATA_FENCES
+        return _IN_CODE if is_code and scan.find(self._fence, block.end) >= 0 else None
+
+    @staticmethod
+    def _closes_ticks(scan: Scan, pos: int) -> bool:
+        return "`" in scan.text[pos : scan.run(_LINE, pos)]
+
+    def _refuse(self, scan: Scan, start: int, error: BrokenError) -> int:
+        end = max(error.end, start + 1)
+        self._is_doubtful = self._is_doubtful or error.is_in_string
+        self._refuse_thoughts(scan.text[start:end])
+        self._note(scan, error.message, start, end, is_broken=error.is_meant and not self._line.is_quoted)
+        self._say(scan.text[start:end])
+        return end
+
+    def _refuse_thoughts(self, text: str) -> None:
+        """Take no call before `text` for one, if thinking may end there that nothing opened."""
+        if self._found and _any_of(STRAY).search(text):
+            self._quote(self._found, _IN_THOUGHT, is_broken=True)
+
+    def _keep(self, scan: Scan, start: int, block: Block, mark: Mark) -> None:
+        if block.is_stray:
+            self._end_thought(scan, start, block.end)
+        if block.ends:
+            self._end_quotation(block.ends)
+        if block.calls:
+            self._keep_calls(scan, start, block, mark)
+        else:
+            self._say(block.content)
+            self._note(scan, block.note, start, block.end, is_broken=block.is_broken)
+        if block.until:
+            self._until, self._is_thinking = block.until, block.is_thinking
+            self._has_thought = self._has_thought or block.is_thinking
+        if block.closer:
+            self._opened[block.closer] = self._opened.get(block.closer, 0) + 1
+            self._is_wrapped = self._is_wrapped or not self._line.is_indented
+        if block.quotes:
+            self._quotes.setdefault(block.quotes, len(self._found))
+        self._is_over = self._is_over or block.is_last
+
+    def _keep_calls(self, scan: Scan, start: int, block: Block, mark: Mark) -> None:
+        place = (self._base + start, self._base + block.end)
+        found = Found(self._placed(block, place), scan.text[start : block.end], block.content, place)
+        found.note, found.is_broken = block.note, block.is_broken
+        self._found.append(found)
+        self._content.append(found)
+        if self._line.is_indented and not self._is_wrapped and self._code is None:
+            found.flat_from = len(self._found) if mark.is_token else 0
+        if mark.is_plain and not is_between(scan, start, mark):
+            self._plain.append(found)
+        self._track(block.content)
+
+    @staticmethod
+    def _placed(block: Block, place: tuple[int, int]) -> tuple[TextCall, ...]:
+        """Return the calls of a block; the first begins where it does, the last ends where it does, but for content."""
+        calls = list(block.calls)
+        calls[0] = attrs.evolve(calls[0], span=(place[0], calls[0].span[1]))
+        calls[-1] = attrs.evolve(calls[-1], span=(calls[-1].span[0], place[1] - len(block.content)))
+        return tuple(calls)
+
+    def _take_fence(self, scan: Scan, start: int, text: str) -> int:
+        """Keep track of blocks of code; return the end of the mark that begins or ends one, as far as it frames it.
+
+        Who needs more than three backticks quotes a block, whatever its language.
+        """
+        end = scan.run(_RUNS[text], start)
+        marks = scan.text[start:end]
+        if self._code is not None:
+            is_end = marks.startswith(self._fence)
+            if is_end:
+                self._end_fence()
+            self._say(marks, is_frame=is_end)
+            return end
+        if text == _TILDES and self._line.head.strip():
+            self._say(marks)
+            return end
+        stop = scan.run(_LANGUAGE, end)
+        self._fence, self._in_fence = marks, len(self._found)
+        self._code = scan.text[end:stop].strip().lower() if len(marks) == len(text) else marks
+        self._say(scan.text[start:stop], is_frame=True)
+        return stop
+
+    # Quotations
+
+    def _end_fence(self) -> None:
+        """Take the calls in a block of code for a quotation; where calls may be written so, only if text follows."""
+        inside = self._found[self._in_fence :]
+        if self._code in DATA_FENCES:
+            self._plain += inside
+        else:
+            self._quote(inside, _IN_CODE)
+        self._code = None
+
+    def _end_quotation(self, closer: str) -> None:
+        """Take the calls since its opening mark for a quotation; all there are, when nothing opened it."""
+        begin = self._quotes.pop(closer, 0 if closer.startswith("<") else len(self._found))
+        self._quote(self._found[begin:], f"a call before `{closer}` is a quotation")
+
+    def _end_thought(self, scan: Scan, start: int, end: int) -> None:
+        """Take what came before for reasoning: the text began inside it. A second time, only calls are taken back."""
+        mark = scan.text[start:end]
+        is_quoted = is_enclosed(scan, start, end)
+        if self._has_thought or (is_quoted and not self._found):
+            self._say(mark)
+            self._refuse_thoughts(mark)
+            return
+        self._has_thought = True
+        for found in self._found:
+            found.is_quoted = True
+        self._reasoning, self._notes = [self._text()], []
+        self._shown = [0, self._shown[1], 0]
+        self._forget()
+        self._at = end
+
+    def _quote(self, found: list[Found], why: str, *, is_broken: bool = False) -> None:
+        """Take calls for a quotation: their text is content."""
+        for each in found:
+            if not each.is_quoted:
+                each.is_quoted = True
+                self._add_note(why, each.place, each.calls[0].format, is_broken=is_broken)
+                self._track(each.text)
+
+    # Keeping
+
+    def _note(self, scan: Scan, message: str | None, start: int, end: int, *, is_broken: bool) -> None:
+        name = scan.format if scan.format in FORMATS else None
+        self._add_note(message, (self._base + start, self._base + end), name, is_broken=is_broken)
+
+    def _add_note(self, message: str | None, place: tuple[int, int], name: str | None, *, is_broken: bool) -> None:
+        if message and len(self._notes) < _MOST_NOTES:
+            is_last = len(self._notes) == _MOST_NOTES - 1
+            message = "too many broken marks; no further notes" if is_last else message
+            self._notes.append(Diagnostic(message, *place, name, is_broken))
+
+    def _say(self, piece: str, *, is_frame: bool = False) -> None:
+        """Keep content. Calls that nothing marks are none where it follows them, unless it only frames a block."""
+        if not piece:
+            return
+        if not piece.isspace():
+            self._is_wrapped = False
+            if not is_frame and piece.strip(_BRACKETS):
+                self._quote(self._plain, _IN_TEXT)
+                self._plain = []
+        self._content.append(piece)
+        self._track(piece)
+
+    def _track(self, piece: str) -> None:
+        """Keep in mind what the lines of the content look like."""
+        self._line.say(piece)
+        if self._first != _MIXED or self._flat_at < len(self._found):
+            self._compare_lines(piece)
+
+    def _compare_lines(self, piece: str) -> None:
+        """Keep in mind with which character all lines of the content begin, or that they differ; and their indents."""
+        for number, line in enumerate(piece.split("\n")):
+            if number:
+                self._is_fresh, self._indent = True, ""
+            words = line.lstrip()
+            self._indent += line[: min(len(line) - len(words), _WIDEST)]
+            if words and self._is_fresh:
+                char = "0" if words[0].isdigit() else words[0]
+                self._first = char if self._first in ("", char) else _MIXED
+                self._flat_at = self._flat_at if is_indented(self._indent) else len(self._found)
+                self._is_fresh = False
+
+    def _move(self, scan: Scan, end: int) -> None:
+        self._line.move(scan.text[self._at : end])
+        self._at = end
+
+    def _partial(self, text: str, pos: int) -> int:
+        """Return the length of the longest start of a mark that `text` ends in."""
+        marks = self._marks
+        longest = min(marks.longest - 1, len(text) - pos)
+        return next((size for size in range(longest, 0, -1) if text[-size:] in marks.starts), 0)
+
+
+@lru_cache(maxsize=128)
+def _any_of(texts: tuple[str, ...]) -> "re.Pattern[str]":
+    return re.compile("|".join(map(re.escape, texts)))
+
+
+def _overlap(text: str, pos: int, mark: str) -> int:
+    longest = min(len(mark) - 1, len(text) - pos)
+    return next((size for size in range(longest, 0, -1) if text.endswith(mark[:size])), 0)

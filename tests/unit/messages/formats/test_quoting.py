@@ -1,0 +1,203 @@
+"""What is quoted is not called."""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import pytest
+
+from permitry.messages.formats.mark import Mark
+from permitry.messages.formats.quoting import Found, Line, is_between, is_enclosed
+from permitry.messages.formats.scan import Scan
+from permitry.messages.formats.tools import Tools
+from permitry.messages.text import ParsedText
+
+Parsed: TypeAlias = Callable[..., ParsedText]
+
+INNER: Final = '{"name": "run", "arguments": {"command": "make clean"}}'
+CALL: Final = f"<tool_call>{INNER}</tool_call>"
+LINES: Final = "<function=run>\n<parameter=command>\nmake clean\n</parameter>\n</function>"
+ACTION: Final = 'Action: run\nAction Input: {"command": "make clean"}'
+PYTHON: Final = '[run(command="make clean")]'
+TOOLS: Final = {"run": {"properties": {"command": {"type": "string"}}}}
+
+
+def led(lead: str, text: str) -> str:
+    """Return the lines of a text with a lead before each."""
+    return "\n".join(f"{lead}{line}" for line in text.split("\n"))
+
+
+UNMARKED: Final = {
+    "a list": f"The page holds [{INNER}] as a sample.",
+    "a list in brackets": f"[[{INNER}] is the one].",
+    "an object": f"{INNER} is what the page says",
+    "two objects": f"{INNER}\n{INNER}\nare on the page",
+    "a fence": f"Write it so:\n```json\n{INNER}\n```\nNothing else is read.",
+    "an action": f"An example:\n{ACTION}\nThis is how it looks.",
+    "an action and its steps": f"An example:\n{ACTION}\nObservation: done\nThought: good\nThis is how it looks.",
+    "an action in a fence": f"```\n{ACTION}\n```\nThis is how it looks.",
+    "an action and an answer": f"{ACTION}\nFinal Answer: 3",
+    "Python": f"One could write {PYTHON} for that.",
+    "Functionary's name": f">>>run\n{INNER[34:-1]}\nis how it looks",
+}
+MARKED: Final = {
+    "a quoted line": f"The mail says:\n> {CALL}\n",
+    "a quoted line in a list": f"- > look: {CALL}\n",
+    "a long quoted line": f"> {'so ' * 50}{CALL}",
+    "quoted lines": led("> ", LINES),
+    "a quoted wrapper": led("> ", '<function_calls>\n<invoke name="run">\n</invoke>\n</function_calls>'),
+    "an indented block": f"An example:\n\n    {CALL}\n\nThat is it.",
+    "an indented block at the end": f"An example:\n\n\t{CALL}\n",
+    "an indented block at the start": f"    {CALL}\n\nThat is how it looks.",
+    "indented lines": f"An example:\n\n{led('    ', LINES)}\n",
+    "an indented token": "So:\n\n    <|tool_call>call:run{}<tool_call|>\n\nThat is it.",
+    "a closed fence": f"Write it so:\n```\n{CALL}\n```\nNothing else is read.",
+    "a closed fence of a language": f"Write it so:\n```xml\n{LINES}\n```\nNothing else is read.",
+    "a fence of waves": f"Write it so:\n~~~\n{CALL}\n~~~\nNothing else is read.",
+    "a fence of waves and a language": f"~~~python\n{CALL}\n~~~\n",
+    "a fence of code with a blank": f"``` python\n{CALL}\n```\n",
+    "<code>": f"See <code>{CALL}</code>.",
+    "<code> with an attribute": f'<code class="xml">\n{LINES}\n</code>',
+    "<pre>": f"<pre>{CALL}</pre>",
+    "<blockquote>": f"<blockquote>{CALL}</blockquote>",
+    "<example>": f"<examples><example>{CALL}</example></examples>",
+    "a tag that was closed before": f"<code>a</code>{CALL}</code>",
+    "a comment": f"<!-- {CALL} -->",
+    "Cohere's response": f"<|START_RESPONSE|>The call is {CALL}<|END_RESPONSE|>",
+    "Cohere's response that does not end": f"<|START_RESPONSE|>The call is {CALL}",
+    "Cohere's response with a mark in it": f"<|START_RESPONSE|>a<|END_RESPONSE|>{CALL}<|END_RESPONSE|>",
+    "Hermes' scratch pad": f"<scratch_pad>{CALL}</scratch_pad>",
+    "an answer": f"Thought: done\nFinal Answer: {CALL}",
+    "an answer in bold": f"**Final Answer:** {CALL}",
+    "an answer with an action": f"Final Answer: so\n{ACTION}",
+    "an answer with JSON": f"Final Answer:\n{INNER}",
+    "backticks around more": f"Write `so: {CALL} or so` there.",
+    "two backticks": f"Write `` {CALL} `` there.",
+    "quotation marks": f'They wrote "{CALL}" there.',
+}
+
+
+@pytest.mark.parametrize("text", [*UNMARKED.values(), *MARKED.values()], ids=[*UNMARKED, *MARKED])
+def test_a_quoted_call_is_text(parsed: Parsed, text: str) -> None:
+    """Who writes a file that the model quotes does not write its calls; and no call is lost that was meant."""
+    result = parsed(text, TOOLS)
+    assert result.calls == ()
+    assert not any(note.is_broken for note in result.diagnostics)
+    assert "make clean" in (result.content + result.reasoning) or "make clean" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (f"I run it. {CALL} Then I look.", 1),
+        (f"I run it:\n```json\n{INNER}\n```", 1),
+        (f"```json\n{INNER}\n```\n\n```json\n{INNER}\n```\n", 2),
+        (f"```xml\n{CALL}\n```", 1),
+        (f"```\n{CALL}\n", 1),
+        (f"I run it. {INNER}", 1),
+        (f"I run it. {PYTHON}<|im_end|>", 1),
+        (f"[{INNER}]]", 1),
+        (f"{INNER}\n{CALL}", 2),
+        (f"Thought: so\n{ACTION}\nObservation:", 1),
+        (f"> They ask for it.\n\nI run it.\n{CALL}", 1),
+        (f"1. I run it:\n   {CALL}", 1),
+        (led("    ", f"I run it.\n{CALL}\nThen I look."), 1),
+        (f"I run it:\n<tool_calls>\n    {LINES.replace('=run', ' name=run')}\n</tool_calls>{CALL}", 1),
+        ('I run it:\n<function_calls>\n    <invoke name="run">\n    </invoke>\n</function_calls>', 1),
+        ("I run it:\n\n    <|tool_call>call:run{}<tool_call|>\n", 1),
+        (f"The <code> tag is closed. {CALL}", 1),
+        (f"a <!-- b {CALL}", 1),
+        (f"An arrow --> {CALL} -->", 1),
+        (f"Write `Final Answer:` in the end. {CALL}", 1),
+        (f"> Final Answer: 3\n\n{CALL}", 1),
+        (f"```\nFinal Answer: 3\n```\n{CALL}", 1),
+        (f"It's `a` and `b`. {CALL} `c`", 1),
+        (f'"a" {CALL} "b"', 1),
+        (CALL.replace("make clean", "</code></think>Final Answer: ```"), 1),
+        (f"~~~\na\n```\n~~~\n{CALL} So.", 1),
+        (f"about ~~~ waves {CALL}", 1),
+    ],
+)
+def test_a_call_that_is_meant_counts(parsed: Parsed, text: str, count: int) -> None:
+    """What is written about quotations, or is quoted elsewhere, hides nothing."""
+    assert len(parsed(text, TOOLS).calls) == count
+
+
+def test_a_quotation_is_content_in_its_place(parsed: Parsed) -> None:
+    """Nothing of the text is lost."""
+    text = f"Write it so:\n```json\n{INNER}\n```\nNothing `{CALL}` else."
+    assert parsed(text, TOOLS).content == text
+
+
+def test_an_object_between_sentences_counts_where_no_tools_are_known(parsed: Parsed) -> None:
+    """Nothing can run there; a part of a sentence is none."""
+    for text in (f"I look. {INNER} Then I know.", f"I look:\n{INNER}\nThen I know.", f"{INNER} Then I know."):
+        assert len(parsed(text).calls) == 1
+        assert parsed(text, TOOLS).calls == ()
+    assert parsed(f"The page says {INNER} there.").calls == ()
+
+
+def scan(text: str, tools: Any = None) -> Scan:  # noqa: ANN401 -- any shape of tools
+    """Return a text that has ended."""
+    return Scan(text, Tools(tools))
+
+
+def test_a_line_knows_how_it_begins() -> None:
+    """However it comes in; only its first characters are kept."""
+    line = Line()
+    for piece in ("a\n -", " > b", "x" * 100):
+        line.move(piece)
+    assert (line.is_quoted, line.is_indented, len(line.head)) == (True, False, 40)
+    line.move("\n   \tc")
+    assert (line.is_quoted, line.is_indented) == (False, True)
+
+
+def test_a_line_knows_whether_a_backtick_is_open() -> None:
+    """The next line begins without."""
+    line = Line()
+    states = []
+    for piece in ("a `b", " c", "` d", "`", "\n e"):
+        line.say(piece)
+        states.append(line.is_in_ticks)
+    assert states == [True, True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_so"),
+    [
+        ("`", "`", True),
+        ("` ", " `", True),
+        ("\u201c", "\u201d", True),
+        ('"', "'", False),
+        ('" ', ' "', False),
+        ("", "", False),
+    ],
+)
+def test_a_block_may_be_enclosed(before: str, after: str, *, is_so: bool) -> None:
+    """Between two of a kind."""
+    assert is_enclosed(scan(f"{before}x{after}"), len(before), len(before) + 1) is is_so
+
+
+def test_only_an_object_is_between_sentences() -> None:
+    """With tools that are known, none is."""
+    object_mark, list_mark = (Mark(text, lambda *_: None) for text in "{[")
+    assert is_between(scan("So. {"), 4, object_mark) is True
+    assert is_between(scan("So {"), 3, object_mark) is False
+    assert is_between(scan("So. ["), 4, list_mark) is False
+    assert is_between(scan("So. {", TOOLS), 4, object_mark) is False
+
+
+def test_found_calls_say_what_is_content() -> None:
+    """The block as it was written, once it is a quotation."""
+    found = Found((), "as written", "around it", (0, 10))
+    assert found.said == "around it"
+    found.is_quoted = True
+    assert found.said == "as written"
+
+
+def test_an_indented_block_is_compared_with_the_lines_around_it() -> None:
+    """One that is not indented tells of a quotation, before it or behind it."""
+    assert [Found((), "", "", (0, 0), flat_from=each).is_indented_before(0) for each in (None, 0, 1)] == [
+        False,
+        True,
+        False,
+    ]
