@@ -28,7 +28,7 @@ _RUNS: Final = MappingProxyType({fence: re.compile(f"{fence[0]}*+") for fence in
 _WIDEST: Final = 8
 _MOST_NOTES: Final = 64
 _MIXED: Final = " "
-# One too many behind a list or an object is no text.
+# One too many behind a list or an object is not text.
 _BRACKETS: Final = "]} \t\r\n"
 # What ends one message and begins another is still needed.
 _NEXT: Final = "<|start|>"
@@ -70,7 +70,7 @@ class Walk:
         self._forget()
 
     def _forget(self) -> None:
-        """Begin anew, but for the reasoning: what was said so far was a part of it."""
+        """Begin again, but for the reasoning: what was said so far was a part of it."""
         self._content: list[str | Found] = []
         self._found: list[Found] = []
         self._plain: list[Found] = []
