@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 import pytest
@@ -76,7 +76,7 @@ def closing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Close afterwards what `permitry.ledgers` opens."""
     opened: list[Store] = []
 
-    def open_store(name: str | Path, **options: float) -> Store:
+    def open_store(name: str | Path, **options: Any) -> Store:  # noqa: ANN401 -- those of `store_at`
         opened.append(store_at(name, **options))
         return opened[-1]
 

@@ -52,20 +52,22 @@ def record_name(record: str | Path) -> str:
     return re.sub(r"//[^/]*@", "//", str(record).partition("?")[0]) if is_address(record) else str(record)
 
 
-def store_at(record: str | Path, *, patience: float = 10.0) -> Store:
+def store_at(record: str | Path, *, patience: float = 10.0, is_read_only: bool = False) -> Store:
     """Return the store with this name, which is made if need be; its calls wait at most `patience` seconds for others.
+
+    One that `is_read_only` is neither made nor changed in any way, nor brought to the form of this permitry.
 
     Raises: `StoreError` when it cannot be opened.
     """
     if not is_address(record):
         from permitry.store.sqlite import SqliteStore  # noqa: PLC0415 -- a hook without a store need not import it
 
-        return SqliteStore(Path(record), patience=patience)
+        return SqliteStore(Path(record), patience=patience, is_read_only=is_read_only)
     try:
         from permitry.store.postgres import PostgresStore  # noqa: PLC0415 -- psycopg is an extra
     except ModuleNotFoundError as error:
         raise StoreError(missing(error.name, "postgres")) from error
-    return PostgresStore(str(record), patience=patience)
+    return PostgresStore(str(record), patience=patience, is_read_only=is_read_only)
 
 
 def is_record(path: str | Path) -> bool:
@@ -133,7 +135,7 @@ def _in_store(path: str | Path, wanted: Wanted, after: int) -> Iterator[dict[str
     equal = {name: value for name, value in wanted.equal.items() if name in NAMES}
     # A text, and what the store has no column for, is looked for here, so that the store cannot count the last ones.
     last = -1 if wanted.last is None or wanted.text or equal != wanted.equal else wanted.last
-    store = store_at(path)
+    store = store_at(path, is_read_only=True)
     try:
         for record in store.records(after=after, since=wanted.since, until=wanted.until, last=last, equal=equal):
             yield {"number": record.number, **json.loads(record.body)}

@@ -360,6 +360,24 @@ def test_old_records_are_forgotten(cli: Cli, store: Path) -> None:
     assert cli("audit", "verify", "--record", store)[1].startswith("1 records, none changed")
 
 
+def test_a_record_of_the_future_stops_no_pruning_unseen(cli: Cli, tmp_path: Path) -> None:
+    """The user says up to where its clock was wrong."""
+    path = tmp_path / "state" / "permitry.db"
+    store = SqliteStore(path)
+    for year in (2020, 2199, 2021):
+        store.append(json.dumps({"at": f"{year}-01-01T00:00:00.000+00:00", "event": "decided"}))
+    store.close()
+    code, out, err = cli("audit", "prune", "--older-than", "90d", "--record", path)
+    assert (code, out) == (0, "1 records, 0 closed questions and 0 grants are forgotten\n")
+    assert "1 older records are left behind record 2" in err
+    code, out, err = cli("audit", "prune", "--older-than", "90d", "--record", path, "--through", "2", "--json")
+    assert (code, json.loads(out)["pruned"], err) == (0, 2, "")
+    path.chmod(0o640)
+    for action in ("verify", "tail", "stats", "query"):
+        assert cli("audit", action, "--record", path)[0] == 0
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
 @pytest.mark.parametrize("action", [("verify",), ("prune", "--older-than", "1d")])
 def test_a_plain_file_cannot_be_verified(cli: Cli, tmp_path: Path, action: tuple[str, ...]) -> None:
     """Nothing in it would show a change; and a store that is not there is not made."""

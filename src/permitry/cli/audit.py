@@ -17,7 +17,7 @@ from permitry.audit.record import utc_now
 from permitry.audit.stats import Stats
 from permitry.cli._tables import counts_table
 from permitry.cli.audit_filters import add_filters, moment, records_from
-from permitry.cli.inputs import rules_from
+from permitry.cli.inputs import rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.render import console_on
 from permitry.cli.stores import STORE, record_to_read
@@ -38,6 +38,10 @@ _PAUSE = 0.5
 _LONGEST = 100
 _MOST = 15
 _RECENT = 1_000
+_STOPPED = (
+    "{behind:,} older records are left behind record {stopped_at}, which is not older; if a clock was wrong when it was"
+    " written, forget them with `--through {stopped_at}`"
+)
 _SHOWN = ("number", "at", "event", "session", "verdict", "tool", "rule")
 
 
@@ -91,6 +95,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
                 add("--anchor", action="append", default=[], metavar="FILE|URL", help=anchor)
             case _:
                 add("--older-than", type=moment, required=True, metavar="AGE", help="such as 90d, 12h, or a time")
+                through = "also the records up to this one, whatever times they say: a clock may have been wrong"
+                add("--through", type=int, default=0, metavar="NUMBER", help=through)
 
 
 def _tail(options: argparse.Namespace) -> ExitCode:
@@ -232,7 +238,7 @@ def _by_file(rules: Iterable[ConfiguredRule], ids: Container[str]) -> Iterator[t
 
 
 def _verify(options: argparse.Namespace) -> ExitCode:
-    store = _store(options)
+    store = _store(options, is_read_only=True)
     try:
         # Read before, and then checked with the others: what is added meanwhile is not what was checked.
         head = store.head
@@ -272,18 +278,21 @@ def _anchors(anchor: str) -> list[Head]:
 def _prune(options: argparse.Namespace) -> ExitCode:
     store = _store(options)
     try:
-        counts = dict(store.prune(options.older_than, json.dumps({"at": utc_now(), "event": "pruned"})))
+        note = json.dumps({"at": utc_now(), "event": "pruned"})
+        counts = dict(store.prune(options.older_than, note, through=options.through))
     finally:
         store.close()
     said = f"{counts['records']:,} records, {counts['questions']:,} closed questions and {counts['grants']:,} grants"
+    if "behind" in counts:
+        tell([_STOPPED.format_map(counts)])
     print(json.dumps({"pruned": counts.pop("records")} | counts) if options.json else f"{said} are forgotten")
     return ExitCode.OK
 
 
-def _store(options: argparse.Namespace) -> Store:
+def _store(options: argparse.Namespace, *, is_read_only: bool = False) -> Store:
     path = record_to_read(options)
     if not is_store(path):
         raise PermitryError(f"`{path}` is a plain file, in which nothing shows a change; record to a store")
     if not is_address(path) and not Path(path).exists():
         raise AuditError(f"there is no record `{path}`")
-    return store_at(path)
+    return store_at(path, is_read_only=is_read_only)

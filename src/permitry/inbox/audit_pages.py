@@ -40,7 +40,7 @@ def version_of(record: str | Path) -> str:
     Raises: `StoreError` where the record is in a database that is away.
     """
     if is_address(record):
-        with contextlib.closing(store_at(record)) as store:
+        with contextlib.closing(store_at(record, is_read_only=True)) as store:
             return str(store.head.number)
     found, path = [], Path(record)
     for name in (path, path.with_name(f"{path.name}-wal")):

@@ -167,12 +167,14 @@ class ChainedStore(Batching, Generic[Connection]):
                 raise BrokenChainError(number, "it was noted elsewhere, and is missing")
         return count
 
-    def prune(self, before: str, note: str) -> Mapping[str, int]:
+    def prune(self, before: str, note: str, *, through: int = 0) -> Mapping[str, int]:
         """Forget the oldest records, all in front of the first that is not older than a time, and what ended before it.
 
         That are closed questions, and grants that count no more. Returned is how many `records`, `questions` and
         `grants` these were. `note` is a JSON object: the record of that, which is kept with these numbers and
-        the end of the records.
+        the end of the records. A clock that was wrong has written a time that is too late: where older records are
+        `behind` such a one, the numbers are returned of these, and of the one they `stopped_at`. Up to the record
+        `through` times that are too late keep nothing.
 
         Raises: `StoreError`.
         """
@@ -184,18 +186,28 @@ class ChainedStore(Batching, Generic[Connection]):
                 "grants": self._run(connection, _ENDED, (seconds,) * 3),
             }
             said = json.loads(note)
-            last = self._last_before(connection, before, head)
+            last = self._last_before(connection, before, head, through)
             if last is not None:
                 counts["records"] = self._run(connection, "DELETE FROM record WHERE number <= ?", (last.number,))
                 self._run(connection, "UPDATE chain SET first = ?, before = ?", (last.number + 1, last.hash))
                 said |= {"up_to": last.number, "hash": last.hash.hex()}
             if any(counts.values()):
                 self._add(connection, [linked(head, json.dumps(said | counts))])
-            return counts
+            return counts | self._older_behind(connection, before)
 
-    def _last_before(self, connection: Connection, before: str, head: Head) -> Head | None:
+    def _older_behind(self, connection: Connection, before: str) -> dict[str, int]:
+        """Return how many records are older than a time, all behind one that is not, and the number of this one."""
+        query = "SELECT count(*) FROM record WHERE at < ?"
+        ((behind,),) = self._rows(connection, query, (before,))
+        if not behind:
+            return {}
+        ((first,),) = self._rows(connection, "SELECT min(number) FROM record WHERE at >= ?", (before,))
+        return {"stopped_at": first, "behind": behind}
+
+    def _last_before(self, connection: Connection, before: str, head: Head, through: int) -> Head | None:
         """Return the last record in front of the first one that is not older than a time, if there is one."""
-        ((kept,),) = self._rows(connection, "SELECT min(number) FROM record WHERE at >= ?", (before,))
+        query = "SELECT min(number) FROM record WHERE at >= ? AND number > ?"
+        ((kept,),) = self._rows(connection, query, (before, min(through, head.number)))
         number = head.number if kept is None else kept - 1
         found = list(self._rows(connection, "SELECT number, hash FROM record WHERE number = ?", (number,)))
         return Head(*found[0]) if found else None

@@ -38,11 +38,13 @@ _LOCK = 0x7065726D69747279
 _NOT_YET = "SET LOCAL synchronous_commit = off"
 _LOCK_CHAIN = f"BEGIN; {_NOT_YET}; SELECT number, hash FROM permitry.chain FOR UPDATE"  # noqa: S608 -- a text of ours
 # As in SQLite one transaction changes other tables at a time. Writers of records do not wait for it.
-_LOCK_OTHERS = f"BEGIN; {_NOT_YET}; SELECT FROM permitry.version FOR UPDATE"
+_LOCK_OTHERS = f"BEGIN; {_NOT_YET}; SELECT number FROM permitry.version FOR UPDATE"  # noqa: S608 -- as above
 # INVARIANT: law 7. The commit of this waits until it is on the disk, and with it all that was committed before.
 _FLUSH = "SELECT pg_logical_emit_message(true, 'permitry', '')"
 _COLUMNS = ("number", "body", "hash", *NAMES)
-_APPEND = f"SELECT permitry.append({', '.join(['%s::text[]'] * (1 + len(NAMES)))})"
+# Nothing is written to a form that another process has made, of which this one knows nothing.
+_KNOWN = f"FROM permitry.version WHERE number <= {len(POSTGRES)}"
+_APPEND = f"SELECT permitry.append({', '.join(['%s::text[]'] * (1 + len(NAMES)))}) {_KNOWN}"
 _WRITE = f"BEGIN; {_NOT_YET}; {_APPEND}; COMMIT; {_FLUSH}"
 _CHAIN = f"SELECT {', '.join(_COLUMNS)} FROM record ORDER BY number"  # noqa: S608 -- as above
 
@@ -64,10 +66,13 @@ class PostgresStore(ChainedStore[Connection]):
     connection, and one and a half times as long where the server does not answer. After a lost connection the next call
     makes a new one.
 
+    One that `is_read_only` changes nothing, and needs no right to.
+
     Raises: `StoreError` when there is no such database, or it is of a newer permitry.
     """
 
     url: str = attrs.field(repr=False)
+    is_read_only: bool = attrs.field(default=False, kw_only=True)
     name: str = attrs.field(init=False)
     """Which database it is, without a password."""
     _parameters: dict[str, Any] = attrs.field(init=False, repr=False)
@@ -81,6 +86,10 @@ class PostgresStore(ChainedStore[Connection]):
             raise StoreError("the address of the store is not one of PostgreSQL") from None
         self._parameters = self._waiting_no_longer() | given
         self.name = make_conninfo(**{name: str(given[name]) for name in _SHOWN if name in given}) or "of PostgreSQL"
+        if self.is_read_only:
+            with self._failing("cannot open"), contextlib.closing(self._connected()) as connection:
+                self._check_version(_version(connection))
+            return
         with self._failing("cannot open"), self._writing:
             self._connection = self._prepared()
 
@@ -110,8 +119,23 @@ class PostgresStore(ChainedStore[Connection]):
             cursor.execute(_WRITE.encode(), values)
             cursor.nextset()
             cursor.nextset()
-            ((number,),) = cursor.fetchall()
-        return int(number)
+            return self._last_of(cursor)
+
+    def _last_of(self, cursor: psycopg.Cursor[tuple[Any, ...]]) -> int:
+        """Return the number of the last record that was written; there is none in a form that is not known here."""
+        row = cursor.fetchone()
+        if row is None:
+            raise self._newer()
+        return int(row[0])
+
+    def _newer(self) -> StoreError:
+        return StoreError(f"the store `{self.name}` is of a newer permitry")
+
+    def _check_version(self, version: int) -> None:
+        if version > len(POSTGRES):
+            raise self._newer()
+        if not version and self.is_read_only:
+            raise StoreError(f"there is no store in `{self.name}`")
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[tuple[Connection, Head]]:
@@ -137,8 +161,8 @@ class PostgresStore(ChainedStore[Connection]):
 
     def _ready(self) -> Connection:
         """Return the connection for writing, a new one where it was lost while it was idle."""
-        if self._is_closed:
-            raise StoreError(f"the store `{self.name}` is closed")
+        if self._is_closed or self.is_read_only:
+            raise StoreError(f"the store `{self.name}` is {'closed' if self._is_closed else 'open for reading only'}")
         if self._connection is not None and self._process != os.getpid():
             _NOT_OURS.append(self._connection)
             self._connection = None
@@ -155,7 +179,7 @@ class PostgresStore(ChainedStore[Connection]):
         return connection.execute(_own(statement), values).rowcount
 
     def _add(self, connection: Connection, records: Sequence[Linked]) -> None:
-        connection.execute(_APPEND.encode(), _values([record.body for record in records]))
+        self._last_of(connection.execute(_APPEND.encode(), _values([record.body for record in records])))
 
     def _searched(self, value: str) -> str:
         return _written(value)
@@ -186,7 +210,11 @@ class PostgresStore(ChainedStore[Connection]):
         Raises: `StoreError`.
         """
         with self._failing("cannot write to"), self._turn(), self._used() as connection:
-            connection.execute(_LOCK_OTHERS)
+            cursor = connection.execute(_LOCK_OTHERS)
+            while cursor.nextset():
+                pass
+            ((version,),) = cursor.fetchall()
+            self._check_version(version)
             yield Statements(connection)
             connection.execute("NOTIFY permitry; COMMIT")
             connection.execute(_FLUSH)
@@ -269,8 +297,7 @@ class PostgresStore(ChainedStore[Connection]):
             connection.execute(f"SET LOCAL lock_timeout = {math.ceil(self.patience * 1000)}".encode())
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             version = _version(connection)
-            if version > len(POSTGRES):
-                raise StoreError(f"the store `{self.name}` is of a newer permitry")
+            self._check_version(version)
             if not version:
                 connection.execute("CREATE SCHEMA IF NOT EXISTS permitry")
                 connection.execute("CREATE TABLE permitry.version (number INTEGER)")

@@ -6,8 +6,10 @@ What is written is on the disk when the call returns. Calls that come at the sam
 import contextlib
 import os
 import random
+import shutil
 import sqlite3
 import stat
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -26,7 +28,6 @@ _MAKE = os.O_RDWR | os.O_CREAT | os.O_EXCL
 _OLDEST = (3, 31)
 _PAUSE = 0.0005, 0.003
 _ADD = "INSERT INTO record (number, body, hash) VALUES (?, ?, ?)"
-_FORM = frozenset(each for statements in MIGRATIONS for each in statements if each.startswith("CREATE "))
 
 # SQLite must not close, in a forked process, what the parent has open.
 _NOT_OURS: list[sqlite3.Connection] = []
@@ -37,18 +38,24 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     """Records in the file `path`, which only its owner may read. Thread-safe, and safe in several processes.
 
     Missing folders are made. A call waits at most `patience` seconds for others, of this process and of others
-    together, and then for the disk.
+    together, and then for the disk. One that `is_read_only` changes neither the file, its mode, its form nor its log,
+    and needs no right to write.
 
     Raises: `StoreError` when the file cannot be opened, is none of SQLite, is of a newer permitry, or has tables or
     triggers of another's making, and where all users can write to its folder.
     """
 
     path: Path = attrs.field(converter=Path)
+    is_read_only: bool = attrs.field(default=False, kw_only=True)
     # It and its log, as they were when they were opened.
     _file: tuple[int, ...] = attrs.field(default=(), init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Open the file, and bring it to the form of this permitry."""
+        if self.is_read_only:
+            with self._reading() as connection:
+                self._check_form(connection, self._version(connection))
+            return
         with self._failing("cannot open"), self._writing:
             self._connected()
 
@@ -115,10 +122,35 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     @contextlib.contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection that sees the store as it is now, whatever is added meanwhile."""
-        with self._failing("cannot read"), contextlib.closing(self._new_connection()) as connection:
+        with self._failing("cannot read"), self._to_read() as connection:
             connection.execute("PRAGMA query_only = ON")
             connection.execute("BEGIN")
             yield connection
+
+    @contextlib.contextmanager
+    def _to_read(self) -> Iterator[sqlite3.Connection]:
+        if not self.is_read_only:
+            with contextlib.closing(self._new_connection()) as connection:
+                yield connection
+            return
+        self._check_folder()
+        self._check_kind()
+        with contextlib.ExitStack() as stack:
+            path, log = self.path, Path(f"{self.path}-wal")
+            if Path(f"{path}-shm").exists():
+                yield stack.enter_context(contextlib.closing(_connect(path, "mode=ro", self.patience)))
+                return
+            if log.exists() and log.stat().st_size:
+                # SQLite would write a file next to these, and so they are read elsewhere.
+                folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+                for each in (log, path):
+                    shutil.copyfile(each, folder / each.name)
+                yield stack.enter_context(contextlib.closing(_connect(folder / path.name, "mode=rw", self.patience)))
+                return
+            before = _state(path)
+            yield stack.enter_context(contextlib.closing(_connect(path, "mode=ro&immutable=1", self.patience)))
+            if _state(path) != before:
+                raise StoreError(f"the store `{path}` was written to while it was read; try again")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -126,6 +158,8 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         connection = self._connected()
         self._begin(connection)
         try:
+            # Another process may have brought it to a newer form while this one had it open.
+            self._version(connection)
             yield connection
             connection.execute("COMMIT")
         except BaseException:
@@ -149,8 +183,9 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
                 return
 
     def _connected(self) -> sqlite3.Connection:
-        if self._is_closed:
-            raise StoreError(f"the store `{self.path}` is closed")
+        if self._is_closed or self.is_read_only:
+            why = "closed" if self._is_closed else "open for reading only"
+            raise StoreError(f"the store `{self.path}` is {why}")
         if self._connection is not None and self._process != os.getpid():
             _NOT_OURS.append(self._connection)
             self._connection = None
@@ -168,40 +203,62 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
                 f"a store needs SQLite {'.'.join(map(str, _OLDEST))}, and this is {sqlite3.sqlite_version}"
             )
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # INVARIANT: SQLite takes over a `-wal` or `-journal` next to the store, also one of another user.
-        if self.path.parent.stat().st_mode & stat.S_IWOTH:
-            raise StoreError(f"all users can write to the folder of the store `{self.path}`; name one of your own")
+        self._check_folder()
         self._check_file()
         connection = self._new_connection()
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Bring the file to the form of this permitry."""
         connection.execute("PRAGMA journal_mode = WAL")
         # What was committed is still there when the power goes.
         connection.execute("PRAGMA synchronous = FULL")
         # What is removed, such as the call of a closed question, leaves no bytes in pages that are free now.
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("BEGIN IMMEDIATE")
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > len(MIGRATIONS):
-            connection.close()
-            raise StoreError(f"the store `{self.path}` is of a newer permitry")
+        version = self._version(connection)
         for number, statements in enumerate(MIGRATIONS[version:], version + 1):
             for statement in statements:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {number}")
-        self._check_form(connection)
+        self._check_form(connection, len(MIGRATIONS))
         connection.execute("COMMIT")
         # From here on `_begin` waits.
         connection.execute("PRAGMA busy_timeout = 0")
-        return connection
 
-    def _check_form(self, connection: sqlite3.Connection) -> None:
+    def _version(self, connection: sqlite3.Connection) -> int:
+        """Return which form the store has.
+
+        Raises: `StoreError` for that of a newer permitry.
+        """
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        if version > len(MIGRATIONS):
+            raise StoreError(f"the store `{self.path}` is of a newer permitry")
+        return version
+
+    def _check_form(self, connection: sqlite3.Connection, version: int) -> None:
         """Raise where a table is not as permitry makes it, or something changes what is written to one.
 
         INVARIANT: records are found by columns that say what their text says; the chain covers the text alone.
         """
         found = connection.execute("SELECT type, sql FROM sqlite_master").fetchall()
-        if not {sql for _, sql in found} >= _FORM or any(kind == "trigger" for kind, _ in found):
-            connection.close()
+        form = {each for statements in MIGRATIONS[:version] for each in statements if each.startswith("CREATE ")}
+        if not form or not {sql for _, sql in found} >= form or any(kind == "trigger" for kind, _ in found):
             raise StoreError(f"the tables of the store `{self.path}` are not as permitry makes them")
+
+    def _check_folder(self) -> None:
+        # INVARIANT: SQLite takes over a `-wal` or `-journal` next to the store, also one of another user.
+        if self.path.parent.stat().st_mode & stat.S_IWOTH:
+            raise StoreError(f"all users can write to the folder of the store `{self.path}`; name one of your own")
+
+    def _check_kind(self) -> None:
+        if not stat.S_ISREG(self.path.lstat().st_mode):
+            raise StoreError(f"cannot open the store `{self.path}`: it is not a regular file")
 
     def _check_file(self) -> None:
         """Make the file if there is none, and let only its owner read it."""
@@ -209,15 +266,22 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         # closed, the locks of the process end, and another process removes the log that is still written to.
         with contextlib.suppress(FileExistsError):
             os.close(os.open(self.path, _MAKE, 0o600))
-        if not stat.S_ISREG(self.path.lstat().st_mode):
-            raise StoreError(f"cannot open the store `{self.path}`: it is not a regular file")
+        self._check_kind()
         self.path.chmod(0o600)
 
     def _new_connection(self) -> sqlite3.Connection:
-        return sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode=rw",
-            uri=True, timeout=self.patience, isolation_level=None, check_same_thread=False,
-        )  # fmt: skip
+        return _connect(self.path, "mode=rw", self.patience)
+
+
+def _connect(path: Path, how: str, patience: float) -> sqlite3.Connection:
+    address = f"{path.absolute().as_uri()}?{how}"
+    return sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None, check_same_thread=False)
+
+
+def _state(path: Path) -> tuple[object, ...]:
+    """Return what tells whether a store was written to."""
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns, Path(f"{path}-shm").exists()
 
 
 def _identity(path: Path) -> tuple[int, ...]:

@@ -87,11 +87,12 @@ class Store(Database, Protocol):
         """
         ...
 
-    def prune(self, before: str, note: str) -> Mapping[str, int]:
+    def prune(self, before: str, note: str, *, through: int = 0) -> Mapping[str, int]:
         """Forget the oldest records, all in front of the first that is not older than a time, and what ended before it.
 
         That are closed questions, and grants that count no more. Returned is how many `records`, `questions` and
-        `grants` these were. `note` is a JSON object: the record of that.
+        `grants` these were. `note` is a JSON object: the record of that. Where records that are older are `behind` one
+        that is not, their number is returned, and that of the one they `stopped_at`; none up to `through` stops it.
         """
         ...
 

@@ -1,5 +1,6 @@
 """What was changed is found, in every store."""
 
+import contextlib
 import json
 from collections.abc import Callable
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from tests.unit.store.conftest import Place, body
 
 from permitry.errors import StoreError
-from permitry.records import is_address
+from permitry.records import is_address, store_at
 from permitry.store.chain import BrokenChainError, Head
 
 ZERO = bytes(32)
@@ -164,3 +165,48 @@ _QUESTION = """INSERT INTO question (session, agent, call_id, digest, redacted, 
     boot, steady, id, asked_at, answer, closed_at) VALUES ('', '', '', '', '', '', '', '', 0, '', 0, ?, ?, ?, ?)"""
 _GRANT = """INSERT INTO permission_grant (rule, reason, granted_by, made_at, boot, steady, id, deadline, uses_left,
     revoked_at) VALUES ('', '', '', 0, '', 0, ?, ?, ?, ?)"""
+
+
+def test_nothing_is_written_to_a_form_that_another_process_has_made(new_place: Callable[[], Place]) -> None:
+    """Though the store was open before: it is of a newer permitry by now."""
+    place = new_place()
+    place.store.append(body(1))
+    is_file = not is_address(place.address)
+    place.change("PRAGMA user_version = 99" if is_file else "UPDATE version SET number = 99")
+    with pytest.raises(StoreError, match="newer"):
+        place.store.append(body(2))
+    with pytest.raises(StoreError, match="newer"), place.store.changing() as connection:
+        connection.execute("DELETE FROM question")
+    with pytest.raises(StoreError, match="newer"):
+        place.store.prune("2026-12-01", body(9, event="pruned"))
+    place.change("PRAGMA user_version = 3" if is_file else "UPDATE version SET number = 3")
+    assert place.store.append(body(2)) == 2
+
+
+def test_one_that_is_opened_to_read_is_not_changed(new_place: Callable[[], Place]) -> None:
+    """It is read and verified, and nothing is written to it; one that is not there is not made."""
+    place = new_place()
+    place.store.append(body(1), body(2))
+    with contextlib.closing(store_at(place.address, is_read_only=True)) as store:
+        assert ([each.number for each in store.records()], store.verify(), store.head.number) == ([1, 2], 2, 2)
+        place.store.append(body(3))
+        assert store.verify() == 3
+        for change in (lambda: store.append(body(4)), lambda: store.prune("2026-12-01", body(9))):
+            with pytest.raises(StoreError, match="for reading only"):
+                change()
+        with pytest.raises(StoreError, match="for reading only"), store.changing():
+            pass
+
+
+def test_a_time_that_is_too_late_stops_no_pruning_unseen(new_place: Callable[[], Place]) -> None:
+    """How many older records are left is said, and up to where a human has to say that the clock was wrong."""
+    place = new_place()
+    times = ("2026-11-01", "2099-01-01", "2026-11-02", "2026-11-03", "2026-11-09")
+    place.store.append(*(json.dumps({"at": time, "event": "decided"}) for time in times))
+    note = body(9, event="pruned")
+    assert place.store.prune("2026-11-04", note) == {
+        "records": 1, "questions": 0, "grants": 0, "stopped_at": 2, "behind": 2
+    }  # fmt: skip
+    assert place.store.prune("2026-11-04", note, through=2) == {"records": 3, "questions": 0, "grants": 0}
+    assert next(each.number for each in place.store.records()) == 5
+    place.store.verify()

@@ -111,3 +111,12 @@ def test_a_database_of_a_newer_permitry_is_not_touched(postgres: Cluster) -> Non
         server.execute("UPDATE permitry.version SET number = %s", (len(POSTGRES) + 1,))
     with pytest.raises(StoreError, match="newer"):
         PostgresStore(url)
+
+
+def test_reading_brings_a_database_to_no_form(postgres: Cluster) -> None:
+    """One without a store stays without."""
+    url = postgres.new()
+    with pytest.raises(StoreError, match="no store"):
+        PostgresStore(url, is_read_only=True)
+    with psycopg.connect(url) as server:
+        assert server.execute("SELECT count(*) FROM pg_namespace WHERE nspname = 'permitry'").fetchone() == (0,)

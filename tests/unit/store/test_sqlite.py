@@ -1,5 +1,6 @@
 """The store in a file of SQLite: what can go wrong with a file. See `test_store.py` for what every store does."""
 
+import contextlib
 import os
 import sqlite3
 import stat
@@ -239,3 +240,74 @@ def test_a_disk_that_takes_no_more_is_said_and_later_records_are_kept(path: Path
     """What was said to be kept is there."""
     done = subprocess.run([sys.executable, "-c", FILLING, str(path)], capture_output=True, text=True, check=True)
     assert str(path) in done.stdout
+
+
+def listing(path: Path) -> dict[str, tuple[object, ...]]:
+    """Return all that is in the folder of a store."""
+    found: dict[str, tuple[object, ...]] = {}
+    for each in path.parent.iterdir():
+        status = each.stat()
+        found[each.name] = (stat.S_IMODE(status.st_mode), status.st_ino, status.st_mtime_ns, each.read_bytes())
+    return found
+
+
+@pytest.mark.parametrize("left", ["closed", "crashed", "a log alone"])
+def test_reading_needs_no_right_to_write_and_changes_nothing(store: SqliteStore, tmp_path: Path, left: str) -> None:
+    """Neither the mode nor the log, whether it was closed, or its process ended before that."""
+    path = tmp_path / "copy" / "permitry.db"
+    path.parent.mkdir()
+    if left == "closed":
+        store.close()
+    for each in store.path.parent.iterdir():
+        if left != "a log alone" or not each.name.endswith("-shm"):
+            (path.parent / each.name).write_bytes(each.read_bytes())
+            (path.parent / each.name).chmod(0o440)
+    path.parent.chmod(0o550)
+    before = listing(path)
+    reading = SqliteStore(path, is_read_only=True)
+    assert (reading.verify(), reading.head.number, len(list(reading.records()))) == (5, 5, 5)
+    reading.close()
+    after = listing(path)
+    if left == "crashed":
+        # SQLite notes in this one who reads.
+        del before["permitry.db-shm"], after["permitry.db-shm"]
+    assert after == before
+    path.parent.chmod(0o750)
+
+
+def test_reading_brings_no_older_store_to_a_newer_form(path: Path) -> None:
+    """Its records are read as they are."""
+    path.parent.mkdir()
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        for statement in MIGRATIONS[0]:
+            connection.execute(statement)
+        connection.execute("PRAGMA user_version = 1")
+        connection.commit()
+    before = listing(path)
+    assert SqliteStore(path, is_read_only=True).verify() == 0
+    assert listing(path) == before
+
+
+def test_what_is_not_a_store_is_not_made_one_by_reading(path: Path) -> None:
+    """It stays empty, or is not there."""
+    path.parent.mkdir()
+    with pytest.raises(StoreError):
+        SqliteStore(path, is_read_only=True)
+    assert not path.exists()
+    path.write_bytes(b"")
+    with pytest.raises(StoreError, match="not as permitry makes them"):
+        SqliteStore(path, is_read_only=True)
+    assert path.read_bytes() == b""
+
+
+def test_a_store_that_is_written_to_while_it_is_read_is_not_believed(store: SqliteStore) -> None:
+    """It was closed when the reading began."""
+    store.close()
+    reading = SqliteStore(store.path, is_read_only=True)
+    records = reading.records()
+    next(records)
+    other = SqliteStore(store.path)
+    other.append(body(6))
+    with pytest.raises(StoreError, match="try again"):
+        list(records)
+    other.close()
