@@ -253,11 +253,24 @@ def flat_roles(value: object) -> object:
     return flat
 
 
+_PATHS = "say what happens to it: `read_path`, `write_path` or `delete_path`"
+_TREES = (
+    "say what happens to it: `read_tree`, `list_tree` or `write_path`; `folder` is where the rest of the call happens"
+)
+_MEANT_ROLES = {
+    **dict.fromkeys(("path", "paths", "file", "files", "filename", "filepath", "file_path"), _PATHS),
+    **dict.fromkeys(("dir", "directory", "dir_path"), _TREES),
+    **dict.fromkeys(("host", "hosts", "address", "domain", "uri"), "did you mean `url`?"),
+    **dict.fromkeys(("shell", "bash", "cmd", "script"), "did you mean `command`?"),
+    **dict.fromkeys(("args", "list"), "did you mean `argv`?"),
+}
+
+
 def checked_roles(value: dict[str, str]) -> dict[str, str]:
     known = [role.value for role in ArgumentRole]
     for key, role in value.items():
         if role not in known:
-            hint = nearest(role, known, otherwise=f"known: {', '.join(known)}")
+            hint = _MEANT_ROLES.get(role) or nearest(role, known, otherwise=f"known: {', '.join(known)}")
             raise _refuse(f"unknown role `{role}` of the argument `{key}`", hint)
         if not all(_ROLE_KEY.fullmatch(name) for name in key.split("|")):
             hint = (

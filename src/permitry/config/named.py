@@ -46,8 +46,9 @@ def _no_file(name: str, path: Path) -> tuple[str, str] | None:
         return f"`{name}` is a folder", "name a rule file in it"
     if path.exists():
         return f"`{name}` is not a regular file", "name a rule file"
-    if f"{PREFIX}{name}" in shipped_names():
-        return f"there is no file `{name}`", f"did you mean the shipped set `{PREFIX}{name}`?"
+    shipped = PREFIX + name.removeprefix("permitry/").removesuffix(".toml")
+    if shipped in shipped_names():
+        return f"there is no file `{name}`", f"did you mean the shipped set `{shipped}`?"
     siblings = {entry.name for entry in path.parent.glob("*.toml")} - {path.name} if path.parent.is_dir() else set()
     return f"there is no file `{name}`", nearest(path.name, siblings, otherwise="check the path")
 

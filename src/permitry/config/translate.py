@@ -52,6 +52,13 @@ _HINTS = {
 }
 _READABLE = 1_000_000
 _EITHER = tuple(key for key in CONDITIONS if bare_type(condition(key).table)[0] == Words)
+_ANY = 'the patterns of one key are alternatives: `path = ["a", "b"]`; else write one rule for each'
+_ALL = "all keys of `when` must hold: write them side by side"
+_JOINTS = {
+    **dict.fromkeys(("or", "any", "any_of", "anyOf", "one_of"), _ANY),
+    **dict.fromkeys(("and", "all", "all_of", "allOf"), _ALL),
+    **dict.fromkeys(("not", "none", "except"), "write what is excepted under `unless`, next to `when`"),
+}
 _MISSING = {
     "schema": "begin the file with `schema = 1`",
     "id": 'give the rule a stable name, such as `id = "no-secrets"`',
@@ -127,6 +134,7 @@ def _unknown_key(source: SourceText, where: KeyPath, loc: tuple[int | str, ...],
     known = [field.alias or name for name, field in (RuleFile if table is Header else table).model_fields.items()]
     name = str(where[-1])
     hint = _ELSEWHERE.get(name, "") if {"effect", "rule"} & {*known} else ""
+    hint = hint or (_JOINTS.get(name, "") if table is WhenTable else "")
     hint = hint or (f"write `when.{name}`" if _is_condition(name, known) else nearest(name, known))
     return source.problem(where, f"unknown key `{name}`", hint, key=True)
 

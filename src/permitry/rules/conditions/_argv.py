@@ -10,6 +10,7 @@ from permitry.core.action import Word
 from permitry.core.facts import program_name
 from permitry.core.pattern import Pattern
 from permitry.errors import RuleError
+from permitry.rules.conditions._words import check_sign
 from permitry.rules.conditions.listed import WordLists, list_name, unknown_list
 
 __all__ = ["Token", "listed_in", "read_tokens"]
@@ -170,6 +171,7 @@ def listed_in(text: str) -> Sequence[str]:
 def read_tokens(text: str, lists: WordLists = ()) -> tuple[Token, ...]:
     if len(text) > MAX_PATTERN:
         raise RuleError(f"the pattern of a command has {len(text)} characters; {MAX_PATTERN} are the most")
+    check_sign(text.lstrip(_BLANK), "command")
     try:
         tokens = list(_Reader(text, dict(lists)).tokens())
     except RuleError as error:

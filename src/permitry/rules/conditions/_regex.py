@@ -1,5 +1,6 @@
 """Regular expressions without backtracking (RE2): no argument can make a match slow."""
 
+import re
 from typing import Protocol
 
 import attrs
@@ -33,10 +34,16 @@ def _compile(regex: "Regex") -> _Program:
         program: _Program = re2.compile(regex.text, options)
     except re2.error as error:
         reason = error.args[0]
-        raise RuleError(
-            f"not a pattern RE2 takes: {reason.decode() if isinstance(reason, bytes) else reason}"
-        ) from error
+        text = reason.decode() if isinstance(reason, bytes) else str(reason)
+        raise RuleError(f"not a pattern RE2 takes: {text}{_hint(text)}") from error
     return program
+
+
+def _hint(reason: str) -> str:
+    if "(?" in reason:
+        return "; it never looks ahead or back: write what must not be there under `unless`"
+    is_reference = re.search(r"\\[1-9]", reason) is not None
+    return "; it does not compare with what a group has matched: list the cases" if is_reference else ""
 
 
 @attrs.frozen

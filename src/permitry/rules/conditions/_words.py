@@ -18,6 +18,19 @@ def words(value: Iterable[str]) -> tuple[str, ...]:
     return tuple(value)
 
 
+def check_sign(pattern: str, key: str) -> str:
+    """Return a pattern that does not begin with `!`, which elsewhere takes back what other patterns allow.
+
+    Raises: `RuleError`, which says to write the exception under `unless` with this key.
+    """
+    if pattern.startswith("!"):
+        rest = pattern.lstrip("! ") or "..."
+        raise RuleError(
+            f'the pattern `{pattern}` begins with `!`, which excepts nothing; write `unless.{key} = "{rest}"`'
+        )
+    return pattern
+
+
 def nearest(word: str, known: Sequence[str]) -> str:
     """Return a hint: the known word that is most alike, or all of them."""
     near = difflib.get_close_matches(word[:_LONGEST_COMPARED], known, n=1, cutoff=0.6)

@@ -8,6 +8,7 @@ import attrs
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
 from permitry.core.template import Template
+from permitry.rules.conditions._words import check_sign
 from permitry.rules.conditions.written import Place, PlainCondition, Table, Words
 
 __all__ = ["AgentCondition"]
@@ -29,7 +30,7 @@ class AgentCondition(PlainCondition):
     @classmethod
     def read(cls, _place: Place, part: Words, /) -> "AgentCondition":
         """Return the condition of a list of patterns."""
-        return cls(tuple(map(Pattern, part)))
+        return cls(tuple(Pattern(check_sign(word, cls.key)) for word in part))
 
     @property
     def is_pure(self) -> bool:

@@ -53,7 +53,7 @@ from permitry.rules.conditions._sources import (
     source_condition,
     trusted_sources,
 )
-from permitry.rules.conditions._words import nearest
+from permitry.rules.conditions._words import check_sign, nearest
 from permitry.rules.conditions.listed import ListedValues, list_name, unknown_list
 from permitry.rules.conditions.written import Place, PlainCondition, Table
 
@@ -393,6 +393,10 @@ def _texts(raw: object, depth: int) -> tuple[str, ...]:
     return texts
 
 
+def _globs(raw: object, depth: int) -> tuple[str, ...]:
+    return tuple(check_sign(text, "args.NAME.glob") for text in _texts(raw, depth))
+
+
 def _regex(raw: object, _: int) -> Regex:
     if not isinstance(raw, str):
         raise RuleError(f"a text is needed, not {_shown(raw)}")
@@ -444,7 +448,7 @@ _OPERATORS: Mapping[str, _Operator] = MappingProxyType(
         "le": _Operator(_order_operand, ordered(operator.le)),
         "gt": _Operator(_order_operand, ordered(operator.gt)),
         "ge": _Operator(_order_operand, ordered(operator.ge)),
-        "glob": _Operator(_texts, of_text(lambda value, text: Pattern(text).matches(value))),
+        "glob": _Operator(_globs, of_text(lambda value, text: Pattern(text).matches(value))),
         "prefix": _Operator(_texts, of_text(str.startswith)),
         "suffix": _Operator(_texts, of_text(str.endswith)),
         "contains": _Operator(_texts, of_text(operator.contains)),

@@ -11,6 +11,7 @@ from permitry.core.action import Connect
 from permitry.core.facts import Fact, Kind
 from permitry.core.ports import DEFAULT_PORTS
 from permitry.errors import RuleError
+from permitry.rules.conditions._words import check_sign
 from permitry.rules.conditions.written import WrittenPattern
 
 __all__ = ["HostPattern", "is_private"]
@@ -37,6 +38,7 @@ _COMPATIBLE = ipaddress.IPv6Network("::/96")
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
+_NETWORK = re.compile(r"(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[?[0-9a-f:.]*:[0-9a-f:.]*\]?)/[0-9]{1,3}", re.IGNORECASE)
 _HIGHEST_PORT = 65_535
 
 
@@ -64,9 +66,15 @@ class HostPattern(WrittenPattern):
 
         Raises: `RuleError` if `text` is not a valid pattern.
         """
+        check_sign(text, cls.key)
         if not text or text != "".join(text.split()):
             raise RuleError(f"the host pattern `{text}` is empty or has a blank in it; write `example.com`")
         scheme, colon_slashes, rest = text.rpartition("://")
+        if _NETWORK.fullmatch(rest):
+            raise RuleError(
+                f"`{text}` is a network, and a pattern is for one host; write `private` for those that are not public, "
+                "or list the addresses"
+            )
         if set(rest) & set("/?#\\"):
             raise RuleError(f"the host pattern `{text}` has a path or query; a host has none, so leave it out")
         host, colon, port = rest.rpartition(":")

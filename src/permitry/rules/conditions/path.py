@@ -12,6 +12,7 @@ from permitry.core.action import Descent, Listing, Place, Roots, components_of
 from permitry.core.facts import Anchor, Fact, Kind
 from permitry.errors import RuleError
 from permitry.rules.conditions._segment import Row, Segment, advanced, align, begun
+from permitry.rules.conditions._words import check_sign
 from permitry.rules.conditions.written import WrittenPattern
 
 __all__ = ["PathPattern"]
@@ -230,6 +231,7 @@ def _parse(text: str) -> tuple[Anchor, _Parts]:
 
 
 def _check(text: str) -> None:
+    check_sign(text, PathPattern.key)
     for is_wrong, why in (
         (not text, "a path pattern is empty; write `**` for everything in the workspace"),
         (len(text) > _LONGEST, f"a path pattern has more than {_LONGEST} characters; no path is that long"),

@@ -8,6 +8,7 @@ import attrs
 from permitry.core.names import NamePattern, servers
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Question
+from permitry.rules.conditions._words import check_sign
 from permitry.rules.conditions.written import Place, PlainCondition, Table, Words
 
 __all__ = ["ServerCondition"]
@@ -36,7 +37,7 @@ class ServerCondition(PlainCondition):
     @classmethod
     def read(cls, _place: Place, part: Words, /) -> "ServerCondition":
         """Return the condition of a list of patterns."""
-        return cls(tuple(map(Pattern, part)))
+        return cls(tuple(Pattern(check_sign(word, cls.key)) for word in part))
 
     def holds(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether the call goes to one of the servers; a tool of the agent itself goes to none."""

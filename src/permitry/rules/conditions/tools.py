@@ -8,7 +8,7 @@ import attrs
 from permitry.core.names import NamePattern
 from permitry.core.rule import Question
 from permitry.errors import RuleError
-from permitry.rules.conditions._words import nearest
+from permitry.rules.conditions._words import check_sign, nearest
 from permitry.rules.conditions.written import Place, PlainCondition, Problem, Table, Words
 
 __all__ = ["TRAIT_SELECTORS", "ToolSelector", "ToolsCondition", "name_problem", "own_name", "selector_problem"]
@@ -26,6 +26,7 @@ _CALL_CONDITIONS = {
 
 
 def _known_selector(_: object, __: object, value: str) -> None:
+    check_sign(value, ToolsCondition.key)
     if value.startswith("@") and value not in TRAIT_SELECTORS:
         raise RuleError(f"unknown trait selector `{value}`; known: {', '.join(TRAIT_SELECTORS)}")
 
@@ -45,7 +46,7 @@ def name_problem(name: str) -> Problem | None:
         return f"the tool name `{name}` holds blanks at an end or invisible characters", "remove them"
     if set(name) & set("[]{}"):
         return f"the pattern `{name}` uses brackets or braces", "patterns know only `*` and `?`; list the names"
-    if set(name) & set("()^$|\\ ") or name.startswith("re:"):
+    if set(name) & set("()^$|\\ ") or name.startswith(("re:", "!")):
         return _sign_problem(name)
     if len(name) > _LONGEST:
         return f"a tool name is longer than {_LONGEST} characters", "no tool has such a name"
@@ -59,6 +60,9 @@ def own_name(name: str) -> str | None:
 
 
 def _sign_problem(name: str) -> Problem:
+    if name.startswith("!"):
+        rest = name.lstrip("! ") or "..."
+        return f"the pattern `{name}` begins with `!`, which excepts nothing", f'write `unless.tools = "{rest}"`'
     call = _CALL.fullmatch(name)
     if call is not None:
         return f"`{name}` is another program's way to name calls", _call_hint(call[1], call[2])

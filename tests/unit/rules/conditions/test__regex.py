@@ -41,6 +41,21 @@ def test_an_unusable_pattern_is_refused(pattern: str, why: str) -> None:
         Regex(pattern)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "hint"),
+    [
+        ("(?!a).*", "under `unless`"),
+        ("(?<=a)b", "under `unless`"),
+        (r"(a)\1", "list the cases"),
+        ("(", "missing \\): \\("),
+    ],
+)
+def test_what_re2_lacks_has_a_hint(pattern: str, hint: str) -> None:
+    """Where another way leads to the same."""
+    with pytest.raises(RuleError, match=f"{hint}$"):
+        Regex(pattern)
+
+
 def test_a_pattern_is_its_text() -> None:
     """Equal by it, also as a copy."""
     assert Regex("a+") == Regex("a+") != Regex("b+")
