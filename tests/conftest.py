@@ -3,9 +3,11 @@
 import gc
 import itertools
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,11 +19,32 @@ from permitry.actions.shell.strict import Command, Redirection
 from permitry.core.action import Word
 from permitry.records import store_at
 from permitry.store.store import Store
+from tests.hermetic import clear_home, forbid_writes, set_environment
 from tests.postgres import Cluster, cluster
 from tests.whole_calls import EVERYTHING, PUSH
 
+_HOME = pytest.StashKey[Path]()
 
-def pytest_configure() -> None:
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the tests to themselves, and let signals arrive."""
+    config.stash[_HOME] = Path(tempfile.mkdtemp(prefix="home-"))
+    set_environment(config.stash[_HOME])
+    forbid_writes()
+    _restore_signals()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the home of the tests."""
+    shutil.rmtree(config.stash[_HOME], ignore_errors=True)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give each test an empty home."""
+    clear_home(item.config.stash[_HOME])
+
+
+def _restore_signals() -> None:
     """Let signals arrive: shells and `nohup` ignore some for what they start, and children inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
