@@ -6,13 +6,14 @@ cannot. The growth says how each grows when the length doubles: 2.0 is linear.
 
 import functools
 import gc
+import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import tree_sitter_bash
 from tests.bench.report import Report, Scale, Table, Tell, number
-from tests.bench.timing import Subject, Timing, measure
+from tests.bench.timing import Request, Subject, Timing, measure
 from tree_sitter import Language, Parser
 
 from permitry import AuthContext, AuthorizationPolicy, ToolCall, load_policy
@@ -31,6 +32,7 @@ _STAGES = (
     "head -n 20 2>/dev/null",
 )
 _ONE_LINERS = Path(__file__).resolve().parents[3] / "shared" / "cases" / "nl2bash.txt"
+_EACH = 200
 _READERS = ("tree-sitter", "strict", "read_command", "read-only", "coding-agent")
 _FORMS: Mapping[str, Callable[[int], str]] = {
     "pipeline": lambda size: _joined(" | ", size),
@@ -69,7 +71,8 @@ def run(scale: Scale, tell: Tell) -> Report:
     tell("shell: single commands, and those that people wrote")
     timings = _timed(scale)
     figures = Table(
-        "µs for a decision, median / 99th percentile; of the one-liners each is asked about once in a round:",
+        "µs for a decision, median / 99th percentile. Most of what an agent runs is *new*: not met before, and has\n"
+        "to be read. Of the one-liners each is asked about once in a round:",
         ("command", "µs"),
         tuple((name, f"{number(timing.p50)} / {number(timing.p99)}") for name, timing in timings.items()),
     )
@@ -79,22 +82,40 @@ def run(scale: Scale, tell: Tell) -> Report:
 
 
 def _timed(scale: Scale) -> dict[str, Timing]:
-    """Return what commands take under a shipped rule set: one and the same, and many different ones."""
-    texts = {
-        "`git status` under coding-agent": ["git status"] * 200,
-        "a pipeline of five under coding-agent": [" | ".join(_STAGES)] * 200,
+    """Return what commands take under a shipped rule set: never seen before, seen before, and many different ones."""
+    pipeline = " | ".join(_STAGES)
+    subjects = {
+        "`git status` and a new path under coding-agent": _new("git status", "coding-agent"),
+        "`git status`, seen before, under coding-agent": _decided("coding-agent", ["git status"] * _EACH),
+        "a new pipeline of five under coding-agent": _new(pipeline, "coding-agent"),
+        "a pipeline of five, seen before, under coding-agent": _decided("coding-agent", [pipeline] * _EACH),
     }
     if _ONE_LINERS.exists():
         lines = _ONE_LINERS.read_text(encoding="utf-8").splitlines()
-        texts["one-liners under base"] = [line for line in lines if line.strip()][:: scale.one_liners]
-    return measure({name: _decided(name, each) for name, each in texts.items()}, rounds=scale.rounds, seconds=60)
+        subjects["one-liners under base"] = _decided(
+            "base", [line for line in lines if line.strip()][:: scale.one_liners]
+        )
+    return measure(subjects, rounds=scale.rounds, seconds=60)
 
 
 def _decided(name: str, texts: Sequence[str]) -> Subject:
+    requests = _requests(texts)
+    return Subject(load_policy(f"permitry:{name}").decide, lambda _: requests)
+
+
+def _new(command: str, name: str) -> Subject:
+    """Return decisions about texts of which none is met twice, in any round: each names a path of its own."""
+    numbers = itertools.count()
+
+    def requests(_: int) -> Sequence[Request]:
+        return _requests([f"{command} src/{next(numbers)}.py" for _ in range(_EACH)])
+
+    return Subject(load_policy(f"permitry:{name}").decide, requests, is_repeatable=False)
+
+
+def _requests(texts: Sequence[str]) -> list[Request]:
     context = AuthContext(workspace=str(Path.cwd()))
-    requests = [(ToolCall("run_shell", {"command": text}), context) for text in texts]
-    policy = load_policy(f"permitry:{name.rpartition(' ')[2]}")
-    return Subject(policy.decide, lambda _: requests)
+    return [(ToolCall("run_shell", {"command": text}), context) for text in texts]
 
 
 def _joined(sign: str, size: int) -> str:

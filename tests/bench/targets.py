@@ -48,8 +48,18 @@ TARGETS = (
             ("a path", "path"),
         )
     ),
-    Target("`git status` under coding-agent, median", "`git status` under coding-agent, p50", 80, " µs"),
-    Target("a pipeline of five under coding-agent, median", "a pipeline of five under coding-agent, p50", 300, " µs"),
+    Target(
+        "`git status` and a new path under coding-agent, median",
+        "`git status` and a new path under coding-agent, p50",
+        80,
+        " µs",
+    ),
+    Target(
+        "a new pipeline of five under coding-agent, median",
+        "a new pipeline of five under coding-agent, p50",
+        300,
+        " µs",
+    ),
     Target("one-liners under base, median", "one-liners under base, p50", 250, " µs"),
     Target("one-liners under base, 99th percentile", "one-liners under base, p99", 4_000, " µs"),
     Target("building a call from a dictionary, median", "call-us", 2.2, " µs"),
