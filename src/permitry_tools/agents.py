@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import attrs
 
@@ -14,6 +14,7 @@ from permitry.port import (
     ToolEventKind,
     ToolRegistry,
     ToolResult,
+    canonical_json,
     count,
     current_cancellation,
     paths_written,
@@ -108,16 +109,20 @@ class LoopRunner:
         handle = self.start(task, scope)
         number = "" if self.claims is None else self.claims.open()
         turns: list[Turn] = []
+        log = _StepLog(task)
         rounds = _MOST_ROUNDS if task.max_rounds is None else task.max_rounds
         try:
-            for number_of_round in range(1, rounds + 1):
+            for _ in range(rounds):
                 _check_time(scope)
-                report(ToolEventKind.STEP, f"{task.kind}: round {number_of_round}", round=number_of_round)
+                log.begin_round()
                 reply = self.think(task, tuple(turns))
                 if isinstance(reply, str):
+                    log.add_text("assistant", reply)
                     return reply
                 turns.append(self._turn(task, tuple(reply), handle, number))
+                log.add_turn(turns[-1])
         finally:
+            log.end()
             if self.claims is not None:
                 self.claims.release(number)
         raise ToolError(f"The agent gave no answer in {count(rounds, 'round')}.")
@@ -145,6 +150,49 @@ class LoopRunner:
         """Return the name of the tool that a call is for, whatever alias it comes under."""
         registry = self.claims.registry if self.registry is None and self.claims is not None else self.registry
         return call.tool if registry is None else registry.resolved(call).tool
+
+
+@attrs.define
+class _StepLog:
+    """Reports the rounds of an agent, each with the messages since the last report, in the form of OpenAI's chat.
+
+    Those of all its steps, in order, are a session that `permitry replay` reads.
+    """
+
+    task: AgentTask
+    _round: int = attrs.field(default=0, init=False)
+    _messages: list[dict[str, Any]] = attrs.field(factory=list, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.add_text("user", self.task.objective)
+
+    def begin_round(self) -> None:
+        self._round += 1
+        self._report(f"{self.task.kind}: round {self._round}")
+
+    def end(self) -> None:
+        """Report what no round has reported, such as the answer."""
+        if self._messages:
+            self._report(f"{self.task.kind}: end")
+
+    def add_text(self, role: str, text: str) -> None:
+        self._messages.append({"role": role, "content": text})
+
+    def add_turn(self, turn: Turn) -> None:
+        ids = [call.call_id or f"call_{self._round}_{at}" for at, call in enumerate(turn.calls)]
+        called = [_tool_call(name, call) for name, call in zip(ids, turn.calls, strict=True)]
+        self._messages.append({"role": "assistant", "content": None, "tool_calls": called})
+        for name, result in zip(ids, turn.results, strict=True):
+            self._messages.append({"role": "tool", "tool_call_id": name, "content": result.text})
+
+    def _report(self, text: str) -> None:
+        messages, self._messages = self._messages, []
+        report(ToolEventKind.STEP, text, round=self._round, messages=messages)
+
+
+def _tool_call(name: str, call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.tool, "arguments": canonical_json(call.arguments)}
+    return {"id": name, "type": "function", "function": function}
 
 
 def _check_time(scope: CallScope) -> None:

@@ -22,6 +22,7 @@ from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.arguments import is_async, with_check, without_nulls
+from permitry.dispatch.interrupts import watch_interrupts
 from permitry.dispatch.plugin import ToolContext, ToolPlugin, ToolsetPlugin
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.plugin_modules import PluginModules
@@ -192,28 +193,33 @@ def _registered(
     """Register what is found; `taken` are the names of tools that may be replaced, each once."""
     loaded: list[LoadedPlugin] = []
     failed: list[FailedPlugin] = []
-    for place, load in found:
-        source = " ".join(place.split())
-        try:
-            plugin = load()
-            if isinstance(plugin, ToolsetPlugin):
-                digests = {} if workspace is None else _register_toolset(registry, plugin, workspace)
+    with watch_interrupts() as is_interrupted:
+        for place, load in found:
+            source = " ".join(place.split())
+            try:
+                plugin = load()
+                if isinstance(plugin, ToolsetPlugin):
+                    digests = {} if workspace is None else _register_toolset(registry, plugin, workspace)
+                else:
+                    digests = _register_one(registry, _plugin_of(plugin), services, taken)
+            except BaseException as error:
+                if is_interrupted():
+                    raise
+                failed.append(_failure(source, error))
+                _LOG.warning("Failed to load %s: %s", source, failed[-1].reason)
             else:
-                digests = _register_one(registry, _plugin_of(plugin), services, taken)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 -- a plugin may fail in any way, and stops no other
-            is_known = isinstance(error, PermitryError)
-            reason = safe_str(error) if is_known else f"{type(error).__name__}: {safe_str(error)}"
-            trace = None if is_known else "".join(traceback.format_exception(error))
-            failed.append(FailedPlugin(source, " ".join(reason.split()), trace))
-            _LOG.warning("Failed to load %s: %s", source, failed[-1].reason)
-        else:
-            for name, digest in digests.items():
-                taken.discard(name)
-                loaded.append(LoadedPlugin(name, source, digest))
-                _LOG.info("Loaded tool: %s", name)
+                for name, digest in digests.items():
+                    taken.discard(name)
+                    loaded.append(LoadedPlugin(name, source, digest))
+                    _LOG.info("Loaded tool: %s", name)
     return PluginReport(tuple(loaded), tuple(failed))
+
+
+def _failure(source: str, error: BaseException) -> FailedPlugin:
+    is_known = isinstance(error, PermitryError)
+    reason = safe_str(error) if is_known else f"{type(error).__name__}: {safe_str(error)}"
+    trace = None if is_known else "".join(traceback.format_exception(error))
+    return FailedPlugin(source, " ".join(reason.split()), trace)
 
 
 def _register_toolset(registry: ToolRegistry, toolset: ToolsetPlugin, workspace: Path) -> dict[str, str]:

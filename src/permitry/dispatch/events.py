@@ -69,7 +69,8 @@ class ToolEvent:
 
     `data` holds for `PROGRESS` the numbers `done` and, where it is known, `total`; for `PLAN` the `steps`, each with
     `step` and `status`; for `OUTPUT` the characters `omitted` before this text, where any were; for `FINISHED` `ok`,
-    `outcome` and `seconds`. A `STEP` is one round of an agent that the tool runs.
+    `outcome` and `seconds`. A `STEP` is one round of an agent that the tool runs: its
+    `round`, and the `messages` since the last step.
     """
 
     kind: ToolEventKind

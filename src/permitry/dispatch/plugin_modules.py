@@ -18,7 +18,7 @@ _NUMBERS = itertools.count(1)
 
 
 @attrs.frozen
-class _Loader(importlib.abc.InspectLoader):
+class _Loader(importlib.abc.ExecutionLoader):
     """Creates a module from given bytes, so that what runs is what was trusted, whatever is on disk by now."""
 
     folder: PluginFolder
@@ -27,8 +27,8 @@ class _Loader(importlib.abc.InspectLoader):
     def get_source(self, fullname: str) -> str:  # noqa: ARG002 -- the loader is for one module
         return importlib.util.decode_source(self.folder.files[self.file])
 
-    def get_code(self, fullname: str) -> Any:  # noqa: ANN401 -- a code object
-        return self.source_to_code(self.get_source(fullname), str(self.folder.path / self.file))
+    def get_filename(self, fullname: str) -> str:  # noqa: ARG002 -- as above
+        return str(self.folder.path / self.file)
 
 
 @attrs.frozen

@@ -1,8 +1,10 @@
 """Plugins: one file, one tool; what fails is reported and stops nothing else, and what runs is what was read."""
 
 import asyncio
+import concurrent.futures
 import importlib.metadata
 import logging
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -120,8 +122,29 @@ def test_ctrl_c_is_no_failure_of_a_plugin(registry: ToolRegistry, folder: Folder
     """The user wants an end, and nothing is left in the interpreter."""
     before = len(sys.meta_path)
     with pytest.raises(KeyboardInterrupt):
-        load_plugins(registry, folder(a="raise KeyboardInterrupt"))
+        load_plugins(registry, folder(a="import signal; signal.raise_signal(signal.SIGINT)"))
     assert len(sys.meta_path) == before
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("is_main", [True, False])
+def test_what_a_plugin_raises_by_itself_is_its_failure(
+    registry: ToolRegistry, folder: Folder, *, is_main: bool
+) -> None:
+    """Whatever it is; the others are loaded, and the log says why one is not."""
+    files = folder(a="raise KeyboardInterrupt", b="raise SystemExit(3)", c="raise GeneratorExit", d=_plugin("tool"))
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        report = load_plugins(registry, files) if is_main else pool.submit(load_plugins, registry, files).result()
+    reasons = ["KeyboardInterrupt:", "SystemExit: 3", "GeneratorExit:"]
+    assert [each.reason for each in report.failed] == reasons
+    assert [each.tool for each in report.loaded] == ["tool"]
+
+
+def test_a_plugin_knows_its_file(registry: ToolRegistry, handler: ToolHandler, folder: Folder) -> None:
+    """To find what lies next to it; the code is what was read all the same."""
+    files = folder(tool=_plugin("tool", "lambda a, c: __file__"))
+    load_plugins(registry, files)
+    assert handler.handle(ToolCall("tool")).text == str(files.path / "tool.py")
 
 
 def test_two_files_do_not_have_one_tool(registry: ToolRegistry, folder: Folder) -> None:

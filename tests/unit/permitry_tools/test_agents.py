@@ -2,16 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
+from permitry.core.spec import ToolSpec
 from permitry.dispatch.cancel import Cancellation, cancellable_by
+from permitry.dispatch.events import ToolEvent
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
 from permitry.errors import ToolError
+from permitry.handler import ToolHandler
+from permitry.messages import calls_in
+from permitry.session import Session
 from permitry_tools.agents import LoopRunner, Turn, WriteClaims
 from permitry_tools.delegate import AgentTask
 
@@ -55,6 +61,28 @@ def test_an_agent_works_until_it_answers() -> None:
     calls = (ToolCall("a"), ToolCall("b"))
     assert _runner([calls, "done"], seen=seen).run(AgentTask("x"), CallScope()) == "done"
     assert seen == [Turn(calls, (ToolResult(True, "a ran"), ToolResult(True, "b ran")))]
+
+
+@pytest.mark.parametrize("rounds", [[(ToolCall("a", call_id="x"), ToolCall("b")), "done"], [(ToolCall("a"),)]])
+def test_the_steps_of_an_agent_make_a_session(registry: ToolRegistry, rounds: Rounds) -> None:
+    """All messages, each once, also of an agent that gives no answer: `permitry replay` reads them."""
+    events: list[ToolEvent] = []
+    runner = _runner(list(rounds))
+
+    def delegate(_: dict[str, Any], scope: CallScope) -> str:
+        return runner.run(AgentTask("x", max_rounds=len(rounds)), scope)
+
+    registry.register_call_time(ToolSpec("delegate"), delegate)
+    ToolHandler(Session(yolo_mode=True), registry=registry).handle(
+        ToolCall("delegate"), CallScope(on_step=events.append)
+    )
+    assert [event.data["round"] for event in events] == [*range(1, len(rounds) + 1), len(rounds)]
+    messages = [message for event in events for message in event.data["messages"]]
+    calls = [each.call.tool for message in messages for each in calls_in(message)]
+    assert calls == [call.tool for each in rounds if not isinstance(each, str) for call in each]
+    assert [message["content"] for message in messages if message["role"] == "assistant"][-1:] == [
+        each if isinstance(each, str) else None for each in rounds[-1:]
+    ]
 
 
 @pytest.mark.parametrize("knows", ["registry", "claims"])
