@@ -147,10 +147,9 @@ def uses(web: str, artifact: str) -> list[Use]:
         Use("graph_search", {"mode": "global"}, "Ada Lovelace"),
         Use("greet", {"who": "Ann"}, "Good morning, Ann."),
         Use("mcp:calc/add", {"a": 2, "b": 3}, "the sum is 5", asks=True),
-        # Without a runner for agents these cannot work, so no question is asked.
-        Use("subtask", {"objective": "read"}, "No agent can be started here", ok=False),
-        Use("execute", {"objective": "read"}, "No agent can be started here", ok=False),
-        # Without a runner for agents it is not there at all.
+        # Without a runner for agents these are not there at all.
+        Use("subtask", {"objective": "read"}, "The call of `subtask` was blocked", ok=False),
+        Use("execute", {"objective": "read"}, "The call of `execute` was blocked", ok=False),
         Use("deep_analysis", {"query": "why"}, "The call of `deep_analysis` was blocked", ok=False),
     ]  # fmt: skip
 

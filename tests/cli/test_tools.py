@@ -33,11 +33,19 @@ def test_all_tools_are_listed(cli: Cli, listing: list[str]) -> None:
     assert (code, err) == (0, "")
     lines = {line.split()[0]: line for line in out.splitlines()}
     assert lines["tool"].split() == ["tool", "does", "arguments", "kinds", "digest", "description"]
-    assert {"read_file", "run_shell", "apply_patch", "update_plan", "web_search"} <= set(lines)
+    assert {"read_file", "run_shell", "apply_patch", "update_plan", "fetch_url"} <= set(lines)
     assert "reads" in lines["read_file"]
     assert "path: read_path" in lines["read_file"]
     assert "writes" in lines["run_shell"]
-    assert "delegates" in lines["subtask"]
+    # There is no model to run agents, and no service to search with.
+    assert not {"subtask", "execute", "web_search"} & set(lines)
+
+
+def test_a_search_service_brings_the_search(cli: Cli, listing: list[str], tmp_path: Path) -> None:
+    """A tool is offered where it can work."""
+    file = tmp_path / "tools.toml"
+    file.write_text('schema = 1\n[web]\nsearch_endpoint = "https://search.example.com/"\n', encoding="utf-8")
+    assert "\nweb_search " in cli(*listing, "--tools", str(file))[1]
 
 
 def test_some_may_be_named(cli: Cli, listing: list[str], objects: Objects) -> None:

@@ -98,6 +98,8 @@ class Toolset:
                 shell=tuple(file.shell),
             )
             toolset.registry = stack.enter_context(workspace_tools(workspace, services))
+            for name in _useless(services):
+                toolset.registry.unregister(name)
             _say_it_once()
             stack.enter_context(_telling_what_is_not_enabled())
             toolset.reloaders = tuple(_reloader(toolset.registry, folder) for folder in folders)
@@ -185,6 +187,13 @@ def _reloader(registry: ToolRegistry, folder: Path) -> PluginReloader:
         return TrustStore().plugins(folder)
 
     return PluginReloader(registry, read)
+
+
+def _useless(services: ToolServices) -> Iterator[str]:
+    """Yield the tools that can never work here: there is no model for agents, and maybe no service to search with."""
+    yield from ("subtask", "execute")
+    if services.web is None or services.web.search_endpoint is None:
+        yield "web_search"
 
 
 def _connections(file: ToolsFile, stack: contextlib.ExitStack) -> "list[McpConnection]":
