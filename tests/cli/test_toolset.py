@@ -322,7 +322,7 @@ def test_the_artifacts_of_a_session_lie_where_the_file_says(
     path = tools_file(tmp_path, 'artifacts = "kept"')
     line = json.dumps({"name": "run_shell", "arguments": {"command": "cat long.txt"}})
     out = cli(*unattended, "--tools", path, stdin=line)[1]
-    (kept,) = (tmp_path / "kept").iterdir()
+    (kept,) = (tmp_path / "kept").glob("[!.]*")
     assert kept.stem in objects(out)[0]["content"]
     assert [each.name for each in workspace.iterdir()] == ["long.txt"]
 
