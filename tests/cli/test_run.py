@@ -918,3 +918,20 @@ def test_what_the_user_wrote_is_heard(
         _, out, _ = cli(*words, stdin=stream(*messages))
         rows = [row for each in objects(out) if "summary" in each for row in each["summary"]["calls"]]
         assert [row["verdict"] == "allow" for row in rows] == wanted
+
+
+def test_an_image_follows_the_results_of_its_line(
+    cli: Callable[..., tuple[int, str, str]], guarding: list[str], workspace: Path
+) -> None:
+    """In chat completions, which have no place for it: behind the results of all calls, in a message of the user."""
+    (workspace / "dot.gif").write_bytes(b"GIF89a...")
+    calls = [
+        {"id": name, "function": {"name": "view_image", "arguments": json.dumps({"path": path})}}
+        for name, path in (("a", "dot.gif"), ("b", "other.gif"))
+    ]
+    message = {"role": "assistant", "tool_calls": calls}
+    _, out, _ = cli(*guarding, "--unattended", "block", "--mode", "yolo", stdin=json.dumps(message))
+    first, second, third = map(json.loads, out.splitlines())
+    assert (first["tool_call_id"], second["tool_call_id"], third["role"]) == ("a", "b", "user")
+    assert first["content"].endswith("[image/gif, 9 bytes: in a message of the user that follows]")
+    assert third["content"][1]["image_url"]["url"].startswith("data:image/gif;base64,")

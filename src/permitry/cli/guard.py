@@ -5,6 +5,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import attrs
 
@@ -92,8 +93,9 @@ class SessionGuard:
             self._refuse_line(number, message)
         if calls:
             self._begin_turn()
-        for index, incoming in enumerate(calls, 1):
-            self._call(incoming, f"{number}.{index}")
+        follow_ups = [self._call(incoming, f"{number}.{index}") for index, incoming in enumerate(calls, 1)]
+        for follow_up in filter(None, follow_ups):
+            _print(follow_up)
         if self._has_run:
             self._has_run = False
             self._show_diff(number)
@@ -161,7 +163,8 @@ class SessionGuard:
         _say(f"rules: {_named(self.rules)}")
         _say(f"recorded in {self.record}")
 
-    def _call(self, incoming: IncomingCall, place: str) -> None:
+    def _call(self, incoming: IncomingCall, place: str) -> dict[str, Any] | None:
+        """Guard one call and print its result; return what is to be printed behind the results of the line."""
         begun = time.perf_counter()
         call = incoming.call if isinstance(incoming.call, CallError) else self._identified(incoming.call, place)
         try:
@@ -181,6 +184,7 @@ class SessionGuard:
         _print(incoming.reply(result))
         if not self.is_quiet:
             self._report(incoming, row, result)
+        return incoming.follow_up(result)
 
     def _report(self, incoming: IncomingCall, row: SummaryRow, result: ToolResult) -> None:
         why = f"{row.rule or 'no rule'}: {one_line(row.reason)}" if row.rule and row.reason else row.rule or "no rule"

@@ -10,7 +10,7 @@ from permitry.core.result import ToolResult
 from permitry.errors import CallError
 from permitry.messages.incoming import IncomingCall, Message, known_role, known_type
 
-__all__ = ["SHAPES", "IncomingCall", "call_message", "calls_in", "result_message"]
+__all__ = ["SHAPES", "IncomingCall", "call_message", "calls_in", "follow_up_message", "result_message"]
 
 
 class _Shape(Protocol):
@@ -69,6 +69,16 @@ def result_message(result: ToolResult, call: ToolCall, shape: str) -> dict[str, 
     Raises: `CallError` for an unknown shape, and for a call without the id that the shape needs.
     """
     return _named(shape).result_message(result, call)
+
+
+def follow_up_message(result: ToolResult, shape: str) -> dict[str, Any] | None:
+    """Return the message of the user that carries what `result_message` cannot, or None: images in chat completions.
+
+    It comes behind the results of all calls of a message. Raises: `CallError` for an unknown shape.
+    """
+    write = getattr(_named(shape), "follow_up_message", None)
+    message: dict[str, Any] | None = write(result) if write is not None else None
+    return message
 
 
 def _named(shape: str) -> _Shape:

@@ -9,10 +9,15 @@ from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
 
-__all__ = ["IncomingCall", "Message", "Reply", "incoming", "known_role", "known_type", "plain_id"]
+__all__ = ["FollowUp", "IncomingCall", "Message", "Reply", "incoming", "known_role", "known_type", "plain_id"]
 
 Message: TypeAlias = Mapping[str, Any]
 Reply: TypeAlias = Callable[[ToolResult], dict[str, Any]]
+FollowUp: TypeAlias = Callable[[ToolResult], dict[str, Any] | None]
+
+
+def _nothing(_: ToolResult) -> None:
+    return None
 
 
 @attrs.frozen
@@ -20,11 +25,14 @@ class IncomingCall:
     """A call inside a message. `call` is an error when the model wrote something that is not a call.
 
     `reply(result)` returns the tool-result message in the shape the call came in, with the id as it was written there.
+    `follow_up(result)` returns the message of the user with what that cannot carry, or None: to be sent behind the
+    replies to all calls of the message.
     """
 
     name: str
     call: ToolCall | CallError
     reply: Reply
+    follow_up: FollowUp = _nothing
 
 
 # What a message may hold without a call of the model in it; anything else is refused, so that no call can vanish.
@@ -66,7 +74,14 @@ def plain_id(value: object) -> str | int | None:
     return value if type(value) is str or type(value) is int else None
 
 
-def incoming(name: Any, arguments: Any, reply: Reply, /, **rest: Any) -> IncomingCall:  # noqa: ANN401 -- ToolCall's own keywords
+def incoming(
+    name: Any,  # noqa: ANN401 -- whatever the model wrote
+    arguments: Any,  # noqa: ANN401 -- as above
+    reply: Reply,
+    follow_up: FollowUp = _nothing,
+    /,
+    **rest: Any,  # noqa: ANN401 -- ToolCall's own keywords
+) -> IncomingCall:
     """Return the call `name(arguments)`; text arguments are parsed as JSON, and empty text means none."""
     shown = name if isinstance(name, str) else "?"
     call: ToolCall | CallError
@@ -79,4 +94,4 @@ def incoming(name: Any, arguments: Any, reply: Reply, /, **rest: Any) -> Incomin
             call = ToolCall(name, {} if arguments is None else arguments, **rest)
     except CallError as error:
         call = error
-    return IncomingCall(shown, call, reply)
+    return IncomingCall(shown, call, reply, follow_up)

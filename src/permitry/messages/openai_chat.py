@@ -7,9 +7,9 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
 from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, known_role, plain_id
-from permitry.messages.outgoing import free_text, function_name, json_text, needed_id, text_only
+from permitry.messages.outgoing import free_text, function_name, images_message, json_text, needed_id, with_follow_up
 
-__all__ = ["call_message", "calls_in", "result_message"]
+__all__ = ["call_message", "calls_in", "follow_up_message", "result_message"]
 
 _ORIGIN = "openai-chat"
 
@@ -49,6 +49,11 @@ def result_message(result: ToolResult, call: ToolCall) -> dict[str, Any]:
     return reply(result)
 
 
+def follow_up_message(result: ToolResult) -> dict[str, Any] | None:
+    """Return the message of the user with the images of `result`, or None when it has none."""
+    return images_message(result)
+
+
 def _calls(message: Message) -> Iterator[IncomingCall]:
     if known_role(message.get("role", "assistant")) != "assistant":
         return
@@ -57,7 +62,7 @@ def _calls(message: Message) -> Iterator[IncomingCall]:
     legacy = message.get("function_call")
     if isinstance(legacy, dict):
         name = legacy.get("name")
-        yield incoming(name, legacy.get("arguments"), _legacy_reply(name), origin=_ORIGIN)
+        yield incoming(name, legacy.get("arguments"), _legacy_reply(name), images_message, origin=_ORIGIN)
     tool_calls = message.get("tool_calls")
     if not isinstance(tool_calls, list | None):
         raise CallError("`tool_calls` must be a list")
@@ -69,26 +74,27 @@ def _call(entry: dict[str, Any]) -> IncomingCall:
     call_id = entry.get("id")
     custom = entry.get("custom")
     if isinstance(custom, dict):
-        text, kind = {"input": custom.get("input")}, PayloadKind.CUSTOM
-        return incoming(custom.get("name"), text, _reply(call_id), call_id=call_id, kind=kind, origin=_ORIGIN)
+        name, text = custom.get("name"), {"input": custom.get("input")}
+        rest = {"call_id": call_id, "kind": PayloadKind.CUSTOM, "origin": _ORIGIN}
+        return incoming(name, text, _reply(call_id), images_message, **rest)
     function = entry.get("function")
     function = function if isinstance(function, dict) else {}
-    arguments = function.get("arguments")
-    return incoming(function.get("name"), arguments, _reply(call_id), call_id=call_id, origin=_ORIGIN)
+    name, arguments = function.get("name"), function.get("arguments")
+    return incoming(name, arguments, _reply(call_id), images_message, call_id=call_id, origin=_ORIGIN)
 
 
-# A message of a tool holds text and nothing else, in either form.
+# A message of a tool holds text and nothing else, in either form; images follow in one of the user.
 
 
 def _reply(call_id: object) -> Reply:
     def reply(result: ToolResult) -> dict[str, Any]:
-        return {"role": "tool", "tool_call_id": plain_id(call_id), "content": text_only(result)}
+        return {"role": "tool", "tool_call_id": plain_id(call_id), "content": with_follow_up(result)}
 
     return reply
 
 
 def _legacy_reply(name: object) -> Reply:
     def reply(result: ToolResult) -> dict[str, Any]:
-        return {"role": "function", "name": plain_id(name), "content": text_only(result)}
+        return {"role": "function", "name": plain_id(name), "content": with_follow_up(result)}
 
     return reply

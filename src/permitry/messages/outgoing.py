@@ -2,13 +2,28 @@
 
 import base64
 import json
+import logging
 from collections.abc import Callable
+from typing import Any, Final
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import MediaPart, ToolResult
 from permitry.errors import CallError
 
-__all__ = ["IMAGES", "base64_text", "divided", "free_text", "function_name", "json_text", "needed_id", "text_only"]
+__all__ = [
+    "IMAGES",
+    "base64_text",
+    "divided",
+    "free_text",
+    "function_name",
+    "images_message",
+    "json_text",
+    "needed_id",
+    "text_only",
+    "with_follow_up",
+]
+
+_LOG: Final = logging.getLogger("permitry.messages")
 
 IMAGES = frozenset({"image/gif", "image/jpeg", "image/png", "image/webp"})
 """The media types that OpenAI and Anthropic take as images."""
@@ -55,14 +70,42 @@ def json_text(call: ToolCall) -> str:
 
 
 def divided(result: ToolResult, is_carried: Callable[[str], bool]) -> tuple[str, tuple[MediaPart, ...]]:
-    """Return the text of `result` and the parts whose media type is carried; the text names every other part."""
+    """Return the text of `result` and the parts whose media type is carried; the text names every other part.
+
+    So does a line in the log, for the host.
+    """
     carried = tuple(part for part in result.parts if is_carried(part.media_type))
-    notes = [
-        f"[left out: {part.media_type}, {len(part.data)} bytes]"
-        for part in result.parts
-        if not is_carried(part.media_type)
-    ]
-    return "\n".join([result.text, *notes] if result.text else notes), carried
+    lost = [part for part in result.parts if not is_carried(part.media_type)]
+    for part in lost:
+        _LOG.warning("%s of a result is left out: its message has no place for it", _described(part))
+    return _lines(result.text, [f"[left out: {_described(part)}]" for part in lost]), carried
+
+
+def with_follow_up(result: ToolResult) -> str:
+    """Return the text of `result` for a message that holds text alone: it says that images come with another one."""
+    text, images = divided(result, IMAGES.__contains__)
+    return _lines(text, [f"[{_described(image)}: in a message of the user that follows]" for image in images])
+
+
+def images_message(result: ToolResult) -> dict[str, Any] | None:
+    """Return the message of the user, as chat completions have it, that holds the images of `result`, or None.
+
+    Nothing in its text is the tool's or the model's: it counts as said by the user.
+    """
+    content: list[dict[str, Any]] = []
+    for image in (part for part in result.parts if part.media_type in IMAGES):
+        url = f"data:{image.media_type};base64,{base64_text(image)}"
+        content.append({"type": "text", "text": f"The result of a tool: {_described(image)}."})
+        content.append({"type": "image_url", "image_url": {"url": url}})
+    return {"role": "user", "content": content} if content else None
+
+
+def _described(part: MediaPart) -> str:
+    return f"{part.media_type}, {len(part.data)} bytes"
+
+
+def _lines(text: str, notes: list[str]) -> str:
+    return "\n".join([text, *notes] if text else notes)
 
 
 def text_only(result: ToolResult) -> str:

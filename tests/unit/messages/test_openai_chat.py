@@ -7,7 +7,7 @@ import pytest
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import MediaPart, ToolResult
 from permitry.errors import CallError
-from permitry.messages import call_message, calls_in, result_message
+from permitry.messages import call_message, calls_in, follow_up_message, result_message
 
 _ORIGIN = "openai-chat"
 
@@ -216,9 +216,40 @@ def test_a_call_that_would_come_back_as_another_is_refused(call: ToolCall, expec
         call_message(call, _ORIGIN)
 
 
-def test_an_image_is_named_as_left_out() -> None:
-    """A message of a tool holds text only, in either form."""
-    result = ToolResult(True, "seen", parts=[MediaPart(b"12345", "image/png"), MediaPart(b"", "audio/wav")])
-    wanted = "seen\n[left out: image/png, 5 bytes]\n[left out: audio/wav, 0 bytes]"
-    assert result_message(result, ToolCall("look", call_id="c1"), _ORIGIN)["content"] == wanted
-    assert result_message(result, ToolCall("look"), _ORIGIN)["content"] == wanted
+SEEN = ToolResult(True, "seen", parts=[MediaPart(b"12345", "image/png"), MediaPart(b"", "audio/wav")])
+
+
+def test_an_image_follows_in_a_message_of_the_user() -> None:
+    """A message of a tool holds text only, in either form: it says what follows, and what is left out."""
+    wanted = "seen\n[left out: audio/wav, 0 bytes]\n[image/png, 5 bytes: in a message of the user that follows]"
+    assert result_message(SEEN, ToolCall("look", call_id="c1"), _ORIGIN)["content"] == wanted
+    assert result_message(SEEN, ToolCall("look"), _ORIGIN)["content"] == wanted
+    assert follow_up_message(SEEN, _ORIGIN) == {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "The result of a tool: image/png, 5 bytes."},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,MTIzNDU="}},
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"tool_calls": [{"id": "c1", "function": {"name": "look", "arguments": "{}"}}]},
+        {"tool_calls": [{"id": "c1", "custom": {"name": "look", "input": "x"}}]},
+        {"function_call": {"name": "look", "arguments": "{}"}},
+        {"choices": [{"message": {"tool_calls": [{"id": "c1", "function": {"name": "", "arguments": "{"}}]}}]},
+    ],
+)
+def test_each_call_gives_the_message_that_follows(message: dict[str, Any]) -> None:
+    """Whatever its form; without images there is none."""
+    (incoming,) = calls_in(message)
+    assert incoming.follow_up(SEEN) == follow_up_message(SEEN, _ORIGIN)
+    assert incoming.follow_up(ToolResult(True, "seen")) is None
+
+
+def test_what_follows_is_no_call() -> None:
+    """Nothing in it is the model's: the id of a call may hold anything."""
+    message = follow_up_message(SEEN, _ORIGIN)
+    assert calls_in(message) == []

@@ -5,7 +5,7 @@ import pytest
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import MediaPart, ToolResult
 from permitry.errors import CallError
-from permitry.messages.outgoing import base64_text, divided, free_text, function_name, text_only
+from permitry.messages.outgoing import base64_text, divided, free_text, function_name, images_message, text_only
 
 _IMAGE = MediaPart(b"\xff\x00", "image/png")
 _SOUND = MediaPart(b"sound", "audio/wav")
@@ -28,6 +28,22 @@ def test_parts_without_text_are_named_alone() -> None:
     """The model is informed of every one."""
     result = ToolResult(True, "", parts=[_IMAGE, _IMAGE])
     assert text_only(result) == "[left out: image/png, 2 bytes]\n[left out: image/png, 2 bytes]"
+
+
+def test_what_is_left_out_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """The model reads it in the text, and the host here."""
+    text_only(ToolResult(True, "", parts=[_SOUND]))
+    assert [record.getMessage() for record in caplog.records] == [
+        "audio/wav, 5 bytes of a result is left out: its message has no place for it"
+    ]
+
+
+def test_images_of_a_result_come_in_one_message() -> None:
+    """Sound does not; without images there is none."""
+    message = images_message(ToolResult(False, "", parts=[_IMAGE, _SOUND, _IMAGE]))
+    assert message is not None
+    assert [each["type"] for each in message["content"]] == ["text", "image_url"] * 2
+    assert images_message(ToolResult(True, "", parts=[_SOUND])) is None
 
 
 def test_data_is_written_in_base64() -> None:
