@@ -11,6 +11,7 @@ import attrs
 from permitry.core.changes import Change
 from permitry.errors import UndoError
 from permitry.files import DIRECTORY, READ, mode_at
+from permitry.undo.access import READ_FILE, READ_FOLDER, widen
 from permitry.undo.nodes import Kind, Node, attributes_of, kind_of
 
 __all__ = ["Limits", "Take", "folder_of", "look", "pieces_of", "roots_of"]
@@ -31,14 +32,17 @@ class Limits:
     age: float = 7 * 86_400.0
 
 
-def look(changes: Iterable[Change], limits: Limits, take: Take | None = None) -> tuple[Node, ...]:
+def look(
+    changes: Iterable[Change], limits: Limits, take: Take | None = None, *, may_widen: bool = False
+) -> tuple[Node, ...]:
     """Return what is at these paths, and below those that are trees, ordered by path; `take` is given each file once.
 
-    What does not exist is one node, for the first folder that is missing.
+    What does not exist is one node, for the first folder that is missing. With `may_widen`, what its mode keeps the
+    user from reading is read all the same, and gets that mode back: for what a call has left behind.
 
     Raises: `UndoError` for what could not be brought back, or is too much.
     """
-    looking = _Looking(limits, _hashed if take is None else take)
+    looking = _Looking(limits, _hashed if take is None else take, may_widen)
     for change in _without_nested(changes):
         looking.at(change)
     return looking.result()
@@ -104,6 +108,7 @@ def _order(path: str) -> list[str]:
 class _Looking:
     limits: Limits
     take: Take
+    may_widen: bool = False
     nodes: dict[str, Node] = attrs.field(factory=dict)
     size: int = 0
     # By device and inode: the first node, how many names it has, and how many of them were seen.
@@ -147,17 +152,24 @@ class _Looking:
             self.file(folder, name, path)
 
     def folder(self, above: int, name: str, path: str, *, is_tree: bool) -> None:
+        had = widen(name, READ_FOLDER, folder=above) if self.may_widen else None
         file = os.open(name, DIRECTORY, dir_fd=above)
         try:
-            self.add(Node.of(path, os.fstat(file), attributes=attributes_of(file)))
+            self.add(_with_mode(Node.of(path, os.fstat(file), attributes=attributes_of(file)), had))
             for below in sorted(os.listdir(file)) if is_tree else ():  # noqa: PTH208 -- of an open folder
                 self.entry(file, below, f"{path}/{below}", is_tree=True)
         finally:
+            if had is not None:
+                os.fchmod(file, had)
             os.close(file)
 
     def file(self, folder: int, name: str, path: str) -> None:
+        had = widen(name, READ_FILE, folder=folder) if self.may_widen else None
         file = os.open(name, READ, dir_fd=folder)
         try:
+            if had is not None:
+                # What is open stays readable.
+                os.fchmod(file, had)
             status = os.fstat(file)
             key = status.st_dev, status.st_ino
             first, names, seen = self.files.get(key, (path, status.st_nlink, 0))
@@ -195,6 +207,10 @@ def _check_owner(path: str, status: os.stat_result) -> None:
     groups = {os.getegid(), *os.getgroups()}
     if status.st_uid != os.geteuid() or status.st_gid not in groups:
         raise UndoError(f"`{path}` belongs to another user or group")
+
+
+def _with_mode(node: Node, mode: int | None) -> Node:
+    return node if mode is None else attrs.evolve(node, mode=mode)
 
 
 def _marks(status: os.stat_result) -> Sequence[int]:

@@ -12,6 +12,8 @@ import attrs
 __all__ = ["Kind", "Node", "attributes_of", "kind_of", "set_attributes"]
 
 _RESTORABLE = ("user.", "system.posix_acl_")
+_UNIT = 512
+"""So many bytes are a block of `st_blocks`, whatever those of the file system are."""
 _OF_THE_SYSTEM = ("security.selinux",)
 
 
@@ -29,8 +31,8 @@ class Node:
     """What is at `path`. `digest` is the SHA-256 of a file, `text` the text of a link.
 
     `same` is the first path of the same file, where several of the paths are one. `mtime` is in nanoseconds; that of a
-    folder or a link says nothing. `attributes` are the extended ones, in base64. `data` and `offset` say where the
-    content is in the vault.
+    folder says nothing. A file that `is_sparse` takes less room than it is long. `attributes` are the extended ones, in
+    base64. `data` and `offset` say where the content is in the vault.
     """
 
     path: str
@@ -44,13 +46,14 @@ class Node:
     text: str = ""
     same: str = ""
     attributes: Mapping[str, str] = attrs.field(factory=dict)
+    is_sparse: bool = attrs.field(default=False, eq=False)
     data: str = attrs.field(default="", eq=False)
     offset: int = attrs.field(default=0, eq=False)
 
     @property
     def state(self) -> tuple[object, ...]:
         """What counts for whether it has changed."""
-        return self, self.mtime if self.kind is Kind.FILE else 0
+        return self, 0 if self.kind is Kind.FOLDER else self.mtime
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON, without what has no value."""
@@ -69,6 +72,7 @@ class Node:
             status.st_gid,
             status.st_mtime_ns,
             status.st_size if kind is Kind.FILE else 0,
+            is_sparse=kind is Kind.FILE and status.st_blocks * _UNIT < status.st_size,
             **rest,
         )
 

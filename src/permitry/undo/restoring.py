@@ -12,6 +12,7 @@ import attrs
 
 from permitry.errors import UndoError
 from permitry.files import CREATE, DIRECTORY, READ, TEMPORARY, opened
+from permitry.undo.access import READ_FILE, widen
 from permitry.undo.contents import content_of
 from permitry.undo.looking import folder_of, look
 from permitry.undo.nodes import Kind, Node, set_attributes
@@ -20,6 +21,7 @@ from permitry.undo.vault import Entry, Vault, about_of
 __all__ = ["Plan", "plan", "restore"]
 
 _RWX = 0o700
+_BLOCK = 4096
 
 
 @attrs.frozen
@@ -47,7 +49,7 @@ def plan(vault: Vault, entry: Entry) -> Plan:
     Raises: `UndoError` for what cannot be undone as things are.
     """
     try:
-        now, before = _by_path(look(entry.changes, vault.limits)), _by_path(entry.before)
+        now, before = _by_path(look(entry.changes, vault.limits, may_widen=True)), _by_path(entry.before)
     except UndoError as error:
         raise UndoError(f"what is there now could not be kept: {error}; move it away, and use --force") from error
     if entry.after is None:
@@ -76,7 +78,7 @@ def restore(vault: Vault, name: str, *, force: bool = False) -> str:
         # INVARIANT: what is replaced is kept as well, so that an interrupt at any point loses nothing.
         undoing = entry.undone_by
         if planned.conflicts or not undoing:
-            undoing = vault.add(entry.changes, {**about_of(entry), "undoes": entry.id})
+            undoing = vault.add(entry.changes, {**about_of(entry), "undoes": entry.id}, may_widen=True)
             vault.mark(entry, "undone_by", undoing)
         # No agent can guess the names, so that none can be in the way; those of a try that was interrupted are known.
         tokens = (*entry.tokens, secrets.token_hex(8))
@@ -149,9 +151,9 @@ class _Restoring:
         """Make the folders writable in which something is to change; they get their modes back at the end."""
         above = {os.path.dirname(path) for path in changed} | set(changed)  # noqa: PTH120 -- paths are text here
         for path, node in self.plan.now.items():
-            if path in above and node.kind is Kind.FOLDER and node.mode & _RWX != _RWX:
-                with _in_folder(path) as (folder, name), opened(name, DIRECTORY, folder=folder) as file:
-                    os.fchmod(file, node.mode | _RWX)
+            if path in above and node.kind is Kind.FOLDER:
+                with _in_folder(path) as (folder, name):
+                    widen(name, _RWX, folder=folder)
 
     def _remove(self, node: Node) -> None:
         with _in_folder(node.path) as (folder, name), contextlib.suppress(FileNotFoundError):
@@ -168,6 +170,7 @@ class _Restoring:
                 return
             there = self.plan.now.get(node.path)
             if there is not None and not node.same and _has_content(there, node):
+                widen(name, READ_FILE, folder=folder)
                 with opened(name, READ, folder=folder) as file:
                     _dress(file, node)
                 return
@@ -190,7 +193,8 @@ class _Restoring:
             return
         with opened(temporary, CREATE, folder=folder) as file:
             for piece in content_of(self.contents, node):
-                _write(file, piece)
+                _write(file, piece, is_sparse=node.is_sparse)
+            os.truncate(file, node.size)
             _dress(file, node)
             os.fsync(file)
 
@@ -248,6 +252,12 @@ def _dress(file: int, node: Node) -> None:
     os.utime(file, ns=(status.st_atime_ns, node.mtime))
 
 
-def _write(file: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(file, data) :]
+def _write(file: int, data: bytes, *, is_sparse: bool) -> None:
+    """Write at the end of a file; one that is sparse gets holes where there is nothing but zeros."""
+    for start in range(0, len(data), _BLOCK) if is_sparse else (0,):
+        block = data[start : start + _BLOCK] if is_sparse else data
+        if is_sparse and not block.strip(b"\0"):
+            os.lseek(file, len(block), os.SEEK_CUR)
+            continue
+        while block:
+            block = block[os.write(file, block) :]

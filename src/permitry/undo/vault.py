@@ -170,8 +170,8 @@ class Vault:
 
     # While the vault is locked -------------------------------------------------------------------------------------
 
-    def add(self, changes: Sequence[Change], about: dict[str, Any]) -> str:
-        """Keep what is at these paths under a new id."""
+    def add(self, changes: Sequence[Change], about: dict[str, Any], *, may_widen: bool = False) -> str:
+        """Keep what is at these paths under a new id; `may_widen` as for `look`."""
         self._check_apart(changes)
         room = self.limits.total - sum(self._head(each)["size"] for each in self._names())
         name = self._next()
@@ -179,7 +179,7 @@ class Vault:
         try:
             building.mkdir(mode=0o700)
             with opened(building, DIRECTORY) as folder, Contents(folder, min(room, self.limits.size)) as contents:
-                before = look(changes, self.limits, contents.take)
+                before = look(changes, self.limits, contents.take, may_widen=may_widen)
                 nodes = [each.to_dict() for each in before]
                 contents.add(sum(_NODE + len(each.path) for each in before))
                 call = {name: about.get(name) for name in ("session", "call_id")}
@@ -202,7 +202,7 @@ class Vault:
 
     def seal(self, entry: Entry) -> None:
         """Note what is at the paths of an entry now."""
-        after = look(entry.changes, self.limits)
+        after = look(entry.changes, self.limits, may_widen=True)
         data = json.dumps([each.to_dict() for each in after]).encode()
         replace_file(self.path(entry.id) / _AFTER, data, is_durable=True)
 

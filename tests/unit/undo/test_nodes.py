@@ -19,9 +19,9 @@ def test_a_node_is_the_same_from_json(tmp_path: Path) -> None:
         assert (again, again.mtime, again.data, again.offset) == (node, node.mtime, node.data, node.offset)
 
 
-def test_the_time_of_a_file_counts_and_that_of_a_folder_does_not() -> None:
+def test_the_time_of_a_file_or_link_counts_and_that_of_a_folder_does_not() -> None:
     """A folder gets another one with everything that changes in it."""
-    for kind, counts in ((Kind.FILE, True), (Kind.FOLDER, False), (Kind.LINK, False)):
+    for kind, counts in ((Kind.FILE, True), (Kind.FOLDER, False), (Kind.LINK, True)):
         assert (Node("/x", kind, mtime=1).state != Node("/x", kind, mtime=2).state) is counts
     assert Node("/x", Kind.FILE, data="a").state == Node("/x", Kind.FILE, data="b", offset=1).state
 

@@ -123,6 +123,41 @@ def test_a_file_of_which_only_the_mode_changed_stays_the_same_file(vault: Vault,
     assert (status.st_ino, status.st_mode & 0o777) == (inode, 0o640)
 
 
+def test_the_time_of_a_link_comes_back(vault: Vault, keep: Keep, work: Path) -> None:
+    """Of one that leads where it did as well."""
+    link = work / "d" / "link"
+    os.utime(link, ns=(5, 10**18), follow_symlinks=False)
+    for makes_another in (False, True):
+        entry = keep("d")
+        if makes_another:
+            link.unlink()
+            link.symlink_to("../a")
+        os.utime(link, follow_symlinks=False)
+        vault.ended(entry)
+        restore(vault, entry)
+        assert (link.lstat().st_mtime_ns, str(link.readlink())) == (10**18, "../a")
+
+
+def test_a_sparse_file_comes_back_as_one(vault: Vault, keep: Keep, work: Path) -> None:
+    """With holes at its end, its beginning and in between; one that was full of zeros stays full."""
+    (work / "s").write_bytes(b"")
+    with (work / "s").open("r+b") as file:
+        file.seek(3_000_000)
+        file.write(b"middle")
+        file.truncate(8_000_001)
+    (work / "z").write_bytes(bytes(100_000))
+    before = {name: ((work / name).read_bytes(), (work / name).stat().st_blocks) for name in "sz"}
+    entry = keep("s", "z")
+    for name in "sz":
+        (work / name).unlink()
+    vault.ended(entry)
+    restore(vault, entry)
+    for name in "sz":
+        content, blocks = before[name]
+        assert (work / name).read_bytes() == content
+        assert ((work / name).stat().st_blocks < len(content) // 512) == (blocks < len(content) // 512)
+
+
 def test_what_has_changed_since_is_refused(vault: Vault, keep: Keep, work: Path) -> None:
     """By anyone, in any of the paths; nothing is changed then, unless it is forced."""
     before, name = tree_of(work), keep("a", "d", "n")
