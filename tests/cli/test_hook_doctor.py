@@ -135,3 +135,47 @@ def test_a_folder_that_cannot_be_entered_is_not_taken_for_a_broken_hook(
     monkeypatch.setattr("permitry.cli.hook_doctor.os.access", lambda *_: False)
     assert main(["hook", "doctor", "codex"]) == 4
     assert "in a folder that you cannot enter" in capsys.readouterr().err
+
+
+SWITCHES = {
+    "codex": (".codex/config.toml", "[features]\nhooks = false\n"),
+    "claude-code": (".claude/settings.json", '{"disableAllHooks": true}'),
+}
+
+
+@pytest.mark.parametrize(("host", "code"), [("codex", 1), ("claude-code", 0)])
+def test_a_folder_above_that_switches_off_is_named(
+    host: str, code: int, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Codex reads the settings of all folders up to the project's, Claude Code those of the one it is started in."""
+    monkeypatch.setattr("permitry.cli.hook_doctor.trials", lambda *_: [])
+    assert main(["hook", "install", host]) == 0
+    assert "so that none can" in capsys.readouterr().err
+    name, text = SWITCHES[host]
+    Path(name).parent.mkdir()
+    Path(name).write_text(text)
+    Path("sub").mkdir()
+    monkeypatch.chdir("sub")
+    assert main(["hook", "doctor", host, "--json"]) == code
+    assert f"project/{name}` switches the hook off" in capsys.readouterr().out
+
+
+def test_a_host_without_settings_of_the_machine_gets_none(capsys: Out) -> None:
+    """Nothing is promised that does not hold."""
+    assert main(["hook", "install", "cline", "--managed"]) == 4
+    assert "no settings of a machine" in capsys.readouterr().err
+
+
+def test_settings_of_the_machine_keep_hooks_on(home: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a project says: it is only named."""
+    monkeypatch.setattr("permitry.cli.hook_doctor.trials", lambda *_: [])
+    managed = home / "etc/managed-settings.json"
+    for module in ("cli.hook_doctor", "cli.hook_settings", "hooks.managed"):
+        monkeypatch.setattr(f"permitry.{module}.find_managed", lambda _: managed)
+    assert main(["hook", "install", "claude-code", "--managed"]) == 0
+    (home / "project/.claude").mkdir()
+    (home / "project/.claude/settings.json").write_text('{"disableAllHooks": true}')
+    assert main(["hook", "doctor", "claude-code", "--json"]) == 0
+    assert "keeps it on" in capsys.readouterr().out
+    assert main(["hook", "uninstall", "claude-code", "--managed"]) == 0
+    assert not managed.exists()

@@ -41,10 +41,10 @@ def test_the_settings_of_the_user_get_the_hook(home: Path, capsys: Out) -> None:
     assert f"hook claude-code --grant --rules {home}/project/a.toml --deadline 9 || exit 2" in entry["command"]
     out, err = capsys.readouterr()
     assert '+            "onFailure": "block"' in out
-    assert (
-        err
-        == f"permitry: installed in {home}/.claude/settings.json; to try the hook: permitry hook doctor claude-code\n"
-    )
+    pinned, done = err.splitlines()
+    assert "alias claude='claude --settings " in pinned
+    tried = "to try the hook: permitry hook doctor claude-code"
+    assert done == f"permitry: installed in {home}/.claude/settings.json; {tried}"
     assert main(["hook", "uninstall", "claude-code"]) == 0
     assert not (home / ".claude/settings.json").exists()
 

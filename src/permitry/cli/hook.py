@@ -45,7 +45,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name, summary in (("install", "put the hook into the settings of a host"), ("uninstall", "take it out again")):
         parser = commands.add_parser(name, allow_abbrev=False, help=summary)
         parser.add_argument("host", choices=HOSTS, metavar="HOST", help=", ".join(HOSTS))
-        parser.add_argument("--project", action="store_true", help="in the settings of this folder, not of the user")
+        where = parser.add_mutually_exclusive_group()
+        where.add_argument("--project", action="store_true", help="in the settings of this folder, not of the user")
+        where.add_argument("--managed", action="store_true", help="in those of the machine, as root: no project counts")
         parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
         if name == "install":
             _add_options(parser)

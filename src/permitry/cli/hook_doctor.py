@@ -22,7 +22,9 @@ from permitry.errors import PermitryError
 from permitry.hooks.answering import HOSTS, host_named
 from permitry.hooks.doctor import Finding, trials, unfit, version
 from permitry.hooks.host import Host
-from permitry.hooks.install import check_switches, installed, is_as_written
+from permitry.hooks.install import installed, is_as_written
+from permitry.hooks.managed import find_managed, is_pinned
+from permitry.hooks.switches import check_switches
 
 __all__ = ["examine"]
 
@@ -59,9 +61,11 @@ def _hosts(named: str | None) -> Iterator[str]:
             yield name
 
 
-def _places(host: Host) -> tuple[Path, Path]:
+def _places(host: Host) -> list[Path]:
     """Return the files of settings that a host reads here."""
-    return Path.home() / host.settings.user, Path.cwd() / host.settings.project
+    managed = find_managed(host.name)
+    own = [Path.home() / host.settings.user, Path.cwd() / host.settings.project]
+    return own if managed is None else [*own, managed]
 
 
 def _found(host: Host, path: Path) -> list[str] | PermitryError | None:
@@ -84,12 +88,25 @@ def _findings(host: Host, parsed: Parsed, total: Total) -> Iterator[Finding]:
     if not is_there:
         yield Finding("settings", False, f"no hook is installed; see `permitry hook install {host.name}`")
         return
-    for path in _places(host):
+    yield from _about_switches(host)
+
+
+def _about_switches(host: Host) -> Iterator[Finding]:
+    """Yield what would switch off here what the user has installed, or in a folder above."""
+    here, pinned = _places(host), is_pinned(host.name)
+    above = [folder / host.settings.project for folder in Path.cwd().parents]
+    for path in (*here, *(path for path in above if path not in here)):
         try:
-            # A project can switch off what the user has installed.
             check_switches(host, path)
         except PermitryError as error:
-            yield Finding("settings", False, str(error))
+            counts = path in here or host.settings.is_inherited
+            if pinned:
+                yield Finding("settings", None, f"{error}; `{find_managed(host.name)}` keeps it on")
+            elif counts:
+                start = f"; or start it as `{host.settings.pinned}`" if host.settings.pinned else ""
+                yield Finding("settings", False, f"{error}{start}")
+            else:
+                yield Finding("settings", None, f"for sessions that start there: {error}")
 
 
 def _about_hook(host: Host, words: list[str], path: Path, parsed: Parsed, total: Total) -> Iterator[Finding]:

@@ -3,8 +3,10 @@
 import argparse
 import math
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from permitry.cli.inputs import tell
@@ -15,7 +17,9 @@ from permitry.config.origin import Origin
 from permitry.errors import PermitryError
 from permitry.hooks.answering import host_named
 from permitry.hooks.doctor import version
-from permitry.hooks.install import SPARE, change, hook_command
+from permitry.hooks.host import Host, Settings
+from permitry.hooks.install import SPARE, change, hook_command, installed, managed_command
+from permitry.hooks.managed import find_managed, is_pinned, pin
 from permitry.hooks.places import place
 from permitry.records import is_address
 
@@ -32,25 +36,45 @@ def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
     if options.is_install and options.rules:
         # A hook whose rules do not load blocks each call, and the user would learn it from the agent.
         load_rules([Origin(name) for name in options.rules])
-    path = Path.cwd() / settings.project if options.project else Path.home() / settings.user
-    command = None
+    path, command = _path(options, settings), None
     if options.is_install:
-        command = hook_command(options.host, _options(options), seconds + SPARE)
+        command = _command(options, seconds)
         _check(options.host, command)
     # The hook is to be the first to give up, then its client.
-    made = change(guarded, path, command, math.ceil(seconds) + settings.spare)
+    make = pin if options.managed else change
+    made = make(guarded, path, command, math.ceil(seconds) + settings.spare)
     lines = list(made.diff())
     print("\n".join(lines) if lines else f"nothing to change in {path}")
     if lines and not options.dry_run:
         made.carry_out()
-    if options.is_install and not options.dry_run:
+    if options.is_install and not options.dry_run and not options.managed:
         # Of hooks that start at once, one starts the resident and the others wait: that is noted there.
         place().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if options.is_install:
-        tell(_notices(settings.note, command or ()))
+        tell(_notices(guarded, path, command or ()))
     if options.is_install and not options.dry_run:
         tell([f"installed in {path}; to try the hook: permitry hook doctor {options.host}"])
     return ExitCode.OK
+
+
+def _command(options: argparse.Namespace, seconds: float) -> list[str]:
+    words = _options(options)
+    if options.managed:
+        return managed_command(options.host, words)
+    return hook_command(options.host, words, seconds + SPARE)
+
+
+def _path(options: argparse.Namespace, settings: Settings) -> Path:
+    """Return the file of settings that is to be changed.
+
+    Raises: `PermitryError` for a host that has none for a machine.
+    """
+    if not options.managed:
+        return Path.cwd() / settings.project if options.project else Path.home() / settings.user
+    path = find_managed(options.host)
+    if path is None:
+        raise PermitryError(f"{options.host} has no settings of a machine that permitry can write here")
+    return path
 
 
 def _options(options: argparse.Namespace) -> list[str]:
@@ -88,8 +112,18 @@ def _check(host: str, command: list[str]) -> None:
         raise PermitryError(f"{host}: {found.text}")
 
 
-def _notices(note: str, command: list[str] | tuple[str, ...]) -> list[str]:
-    notices = [note] if note else []
+def _notices(host: Host, path: Path, command: Sequence[str]) -> list[str]:
+    """Return what the user has to know about a hook that is put into `path`."""
+    settings = host.settings
+    notices = [settings.note] if settings.note else []
+    is_managed = path == find_managed(host.name)
+    if settings.pinned and not is_managed and not is_pinned(host.name):
+        alias = f"alias {settings.pinned.split()[0]}={shlex.quote(settings.pinned)}"
+        pinned = f"`permitry hook install {host.name} --managed` as root, or `{alias}` in your shell"
+        notices.append(f"a project can switch this hook off; so that none can: {pinned}")
+    own = Path.home() / settings.user
+    if is_managed and path.suffix == own.suffix and installed(host, own) is not None:
+        notices.append(f"the hook in `{own}` counts as well: `permitry hook uninstall {host.name}` takes it out")
     if Path(sys.prefix).is_relative_to(Path.cwd()) and command:
         notices.append(f"`{sys.prefix}` lies in this folder: an agent that works here could change permitry itself")
     return notices

@@ -122,6 +122,8 @@ def _effect(host: Host, event: Event, options: Options) -> Effect:
             note_end(user_state() / "undo", _session_name(host, event), event.call_id, digests)
         _hear(host, event, options)
         return Effect(Verb.SILENCE)
+    if event.kind is Kind.SETTINGS:
+        return _about_settings(host, event)
     outcome = _decided(host, event, options)
     if isinstance(outcome, Ask) and options.wait:
         options.before_waiting()
@@ -129,6 +131,15 @@ def _effect(host: Host, event: Event, options: Options) -> Effect:
         # The answer meets the rules as they are now.
         outcome = _decided(host, event, options)
     return _unanswered(outcome, options.places) if isinstance(outcome, Ask) else outcome
+
+
+def _about_settings(host: Host, event: Event) -> Effect:
+    """Return whether a session may take over settings that have changed."""
+    from permitry.hooks.settings_change import find_refusal  # noqa: PLC0415 -- seldom needed, and no call waits for it
+
+    with locked(user_state() / "hooks", _session_name(host, event)) as notes:
+        refusal = find_refusal(host, event, notes.path.with_suffix(".refused"))
+    return Effect(Verb.SILENCE) if refusal is None else Effect(Verb.DENY, refusal)
 
 
 def _unanswered(ask: Ask, places: Places) -> Effect:

@@ -1,4 +1,6 @@
-"""Claude Code: PreToolUse, PermissionRequest, PostToolUse, UserPromptSubmit. Source: code.claude.com/docs/en/hooks.
+"""Claude Code: PreToolUse and other hooks. Source: code.claude.com/docs/en/hooks.
+
+ConfigChange comes when a file of settings has changed, before the session takes it over, and can refuse that.
 
 UserPromptSubmit comes for what the user wrote, and also for results of tasks in the background, for prompts that the
 model has scheduled, and for messages of other agents. Which it was, only the transcript says: `turnOrigin`.
@@ -42,7 +44,9 @@ _KINDS = {
     "PostToolUse": Kind.AFTER,
     "PostToolUseFailure": Kind.AFTER,
     "UserPromptSubmit": Kind.PROMPT,
+    "ConfigChange": Kind.SETTINGS,
 }
+_SOURCES = ("user_settings", "project_settings", "local_settings")
 # With `bypassPermissions` a question may be skipped and the call run; with `dontAsk` it is refused without our words.
 _UNASKED = frozenset({"bypassPermissions", "dontAsk"})
 _MOST_READ = 8 * 1024 * 1024
@@ -70,6 +74,9 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
         turn=optional(payload, "prompt_id"),
         transcript=optional(payload, "transcript_path"),
     )
+    if event.kind is Kind.SETTINGS:
+        is_file = payload.get("source") in _SOURCES
+        return attrs.evolve(event, changed=optional(payload, "file_path") if is_file else None)
     if event.kind is Kind.PROMPT:
         # What is written to a sub-agent is another agent's.
         return attrs.evolve(event, text=None if optional(payload, "agent_id") else optional(payload, "prompt"))
@@ -146,13 +153,16 @@ def _write(effect: Effect, event: Event) -> Reply:
         return Reply()
     if event.kind is Kind.PERMISSION:
         return decision_about(effect, event)
+    if event.kind is Kind.SETTINGS:
+        return Reply.of({"decision": "block", "reason": effect.text})
     return event_output(event, permissionDecision=effect.verb.value, permissionDecisionReason=effect.text)
 
 
 def _entries(command: str, seconds: int) -> Mapping[str, Any]:
     # Without `onFailure` a hook that crashes lets the call run.
     hook = {"type": "command", "command": command, "timeout": seconds, "onFailure": "block"}
-    return {event: {"matcher": "*", "hooks": [hook]} for event in ("PreToolUse", "PermissionRequest")}
+    asking = {event: {"matcher": "*", "hooks": [hook]} for event in ("PreToolUse", "PermissionRequest")}
+    return {**asking, "ConfigChange": {"hooks": [hook]}}
 
 
 def _reports(command: str, seconds: int) -> Mapping[str, Any]:
@@ -162,9 +172,15 @@ def _reports(command: str, seconds: int) -> Mapping[str, Any]:
 
 _FILE = ".claude/settings.json"
 _SWITCHES = [("disableAllHooks", True)]
+# What Claude Code starts because settings say so.
+_PROGRAMS = frozenset({
+    "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "fileSuggestion", "gcpAuthRefresh", "hooks",
+    "otelHeadersHelper", "proxyAuthHelper", "statusLine", "subagentStatusLine",
+})  # fmt: skip
 _SETTINGS = Settings(
-    _FILE, _FILE, _entries, reports=_reports, switches=_SWITCHES, elsewhere={"settings.local.json": _SWITCHES}
-)
+    _FILE, _FILE, _entries, reports=_reports, switches=_SWITCHES, elsewhere={"settings.local.json": _SWITCHES},
+    programs=_PROGRAMS, pinned="""claude --settings '{"disableAllHooks": false}'""",
+)  # fmt: skip
 
 
 _HEARS = frozenset({Kind.PROMPT, Kind.AFTER})

@@ -94,9 +94,13 @@ def _reports(command: str, seconds: int) -> Mapping[str, Any]:
 
 
 _NOTE = "Codex runs no hook before you have trusted it: start it, and look at `/hooks`."
-_ELSEWHERE = {"config.toml": [("features.hooks", False)]}
+# The second is an older name of the first.
+_ELSEWHERE = {"config.toml": [("features.hooks", False), ("features.codex_hooks", False)]}
 _FILE = ".codex/hooks.json"
-_SETTINGS = Settings(_FILE, _FILE, _entries, reports=_reports, note=_NOTE, elsewhere=_ELSEWHERE, spare=PATIENT)
+_SETTINGS = Settings(
+    _FILE, _FILE, _entries, reports=_reports, note=_NOTE, elsewhere=_ELSEWHERE, spare=PATIENT,
+    pinned="codex -c features.hooks=true", is_inherited=True,
+)  # fmt: skip
 
 
 HOST = Host(

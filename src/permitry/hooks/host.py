@@ -42,6 +42,7 @@ class Kind(enum.Enum):
     PERMISSION = "a permission that the host would ask the user for"
     AFTER = "after a call"
     PROMPT = "a message of the user"
+    SETTINGS = "settings that a session is about to take over"
 
 
 @attrs.frozen
@@ -74,6 +75,8 @@ class Event:
     """What a call returned; None where it did not run well, or that is not known."""
     transcript: str | None = attrs.field(default=None, kw_only=True)
     """The file in which the host keeps the session."""
+    changed: str | None = attrs.field(default=None, kw_only=True)
+    """The file of settings that has changed."""
     is_attended: bool = attrs.field(default=False, kw_only=True)
     can_ask: bool = attrs.field(default=False, kw_only=True)
 
@@ -130,6 +133,9 @@ class Settings:
     `reports` are the entries for what is only reported: their command never blocks.
     `note` says what else the user has to know. `switches` are keys of the document, in dotted form, with the value that
     switches hooks off, or that does so in a list; `elsewhere` has such keys of other files in the same folder.
+    `programs` are keys of the document that name programs, which the host starts by itself.
+    `pinned` is a command that starts the host so that no project switches hooks off;
+    `is_inherited` says that the settings of the folders above count as well.
     No hook may take more than `longest` seconds, whatever the settings say; the host waits `spare` seconds longer than
     its hook may take.
     """
@@ -144,6 +150,9 @@ class Settings:
     note: str = ""
     switches: Sequence[tuple[str, object]] = ()
     elsewhere: Mapping[str, Sequence[tuple[str, object]]] = attrs.field(factory=dict)
+    programs: frozenset[str] = frozenset()
+    pinned: str = ""
+    is_inherited: bool = False
     longest: float = math.inf
     spare: int = 10
 

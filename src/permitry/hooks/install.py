@@ -9,23 +9,30 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from permitry.config.folders import user_cache, user_config, user_state
-from permitry.core.json_values import strict_decoder
-from permitry.errors import CallError, PermitryError
+from permitry.errors import PermitryError
 from permitry.files import replace_file
 from permitry.hooks.host import Host, Settings
 from permitry.hooks.places import LONGEST_PATH, base_python, place
+from permitry.hooks.switches import check_all_switches, parse_settings, read_settings
 
 __all__ = [
-    "OR_BLOCK", "SPARE", "Change", "change", "check_switches", "hook_command", "installed", "is_as_written",
-]  # fmt: skip
+    "OR_BLOCK",
+    "SPARE",
+    "Change",
+    "change",
+    "hook_command",
+    "installed",
+    "is_as_written",
+    "managed_command",
+    "others",
+]
 
 _OUR_FILE = re.compile(r"(?:#!/bin/sh\n# |// )Written by permitry: ")
 _OUR_WORDS = ("-I", "-m", "permitry", "hook")
@@ -42,6 +49,7 @@ _CLIENT_NAME = "/permitry/hooks/client.py"
 _CLIENT_FLAGS = ["-I", "-S"]
 _BLOCKED = 2
 _FIXED = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+_UNSET = [word for name in _FIXED for word in ("-u", name)]
 _NO_FILE = ""
 _LIST = "const COMMAND = "
 
@@ -65,7 +73,7 @@ class Change:
 
         Raises: `OSError`; `PermitryError` if the file is not as it was when the change was made.
         """
-        if _content(self.path) != self.before:
+        if read_settings(self.path) != self.before:
             raise PermitryError(f"`{self.path}` has changed meanwhile; run the command again")
         # Settings may be a link into a folder of dot files, which then stays one.
         path = Path(os.path.realpath(self.path))
@@ -75,6 +83,14 @@ class Change:
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = path.stat().st_mode & 0o777 if path.exists() else None
         replace_file(path, self.after.encode(), mode=0o755 if self.is_program else mode)
+
+
+def managed_command(host: str, options: Sequence[str] = ()) -> list[str]:
+    """Return the words that run the hook of a host for every user of a machine, in process.
+
+    Without these variables the folders are those of the user in the list of users, whatever the environment says.
+    """
+    return [_ENV, *_UNSET, sys.executable, *_OUR_WORDS, host, *options]
 
 
 def hook_command(host: str, options: Sequence[str] = (), seconds: float | None = None) -> list[str]:
@@ -107,7 +123,7 @@ def change(host: Host, path: Path, command: Sequence[str] | None, seconds: int =
     Raises: `PermitryError` for settings that cannot be read or switch hooks off, or a file of this name that is not
     ours.
     """
-    before, settings = _content(path), host.settings
+    before, settings = read_settings(path), host.settings
     if settings.text is None:
         return Change(path, before, _merged(host, path, before, command, seconds))
     if before and not _OUR_FILE.match(before):
@@ -121,11 +137,11 @@ def installed(host: Host, path: Path) -> list[str] | None:
 
     Raises: `PermitryError` for settings that cannot be read.
     """
-    text = _content(path)
+    text = read_settings(path)
     if host.settings.text is not None:
         words = _words_in(text) if _OUR_FILE.match(text) else None
         return words if words is not None and _is_our_command(_line(words), host.name) else None
-    data = _parsed(path, text)
+    data = parse_settings(path, text)
     hooks = data.get("hooks") if isinstance(data, dict) else None
     lines = [line for line in _texts(hooks) if _is_our_command(line, host.name)]
     return _words_of(lines[0]) if lines else None
@@ -137,23 +153,19 @@ def is_as_written(host: Host, path: Path, words: Sequence[str], seconds: float) 
     One that is not may run any program, or is not asked about all calls. The hook takes up to so many seconds.
     """
     settings, options = host.settings, words[words.index("hook") + 2 :]
-    if words not in (hook_command(host.name, options), hook_command(host.name, options, seconds + SPARE)):
+    ours = (
+        hook_command(host.name, options),
+        hook_command(host.name, options, seconds + SPARE),
+        managed_command(host.name, options),
+    )
+    if words not in ours:
         return False
     patience = math.ceil(seconds) + settings.spare
     if settings.text is not None:
         is_started = not settings.is_program or os.access(path, os.X_OK)
-        return is_started and _content(path) == settings.text(words, patience)
-    hooks = _parsed(path, _content(path))["hooks"]
+        return is_started and read_settings(path) == settings.text(words, patience)
+    hooks = parse_settings(path, read_settings(path))["hooks"]
     return all(entry in hooks.get(event, ()) for event, entry in _all_entries(settings, words, patience).items())
-
-
-def check_switches(host: Host, path: Path) -> None:
-    """Check settings of a host, whether or not a hook is in them.
-
-    Raises: `PermitryError` for settings by which the host would run no hook, or that cannot be read.
-    """
-    if host.settings.text is None:
-        _check_all_switches(host.settings, path, _parsed(path, _content(path)))
 
 
 def _words_in(text: str) -> list[str] | None:
@@ -190,36 +202,15 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(each)
 
 
-def _content(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return _NO_FILE
-    except (OSError, UnicodeDecodeError) as error:
-        raise PermitryError(f"cannot read `{path}`: {error}") from error
-
-
-def _parsed(path: Path, text: str) -> Any:  # noqa: ANN401 -- settings of another program
-    try:
-        if path.suffix == ".toml":
-            return tomllib.loads(text)
-        return strict_decoder().decode(text) if text.strip() else {}
-    except (ValueError, CallError) as error:
-        raise PermitryError(f"cannot read `{path}`: {error}") from error
-
-
 def _merged(host: Host, path: Path, before: str, command: Sequence[str] | None, seconds: int) -> str:
     settings = host.settings
-    data = _parsed(path, before)
+    data = parse_settings(path, before)
     hooks = data.get("hooks", {}) if isinstance(data, dict) else None
     if not isinstance(hooks, dict) or not all(isinstance(each, list) for each in hooks.values()):
         raise PermitryError(f"`{path}` has no hooks in the form that is known")
-    rests = {event: [_without_ours(each, host.name) for each in entries] for event, entries in hooks.items()}
-    kept = {event: [each for each in entries if each] for event, entries in rests.items()}
-    # What was empty before was so on purpose.
-    kept = {event: entries for event, entries in kept.items() if entries or not hooks[event]}
+    kept = others(host, hooks)
     if command is not None:
-        _check_all_switches(settings, path, data)
+        check_all_switches(settings, path, data)
         for event, entry in _all_entries(settings, command, seconds).items():
             kept[event] = [*kept.get(event, []), entry]
         data = {**settings.frame, **data, "hooks": kept}
@@ -230,6 +221,14 @@ def _merged(host: Host, path: Path, before: str, command: Sequence[str] | None, 
     if data == settings.frame:
         return _NO_FILE
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def others(host: Host, hooks: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the hooks of others in the table of a host, by event."""
+    rests = {event: [_without_ours(each, host.name) for each in entries] for event, entries in hooks.items()}
+    kept = {event: [each for each in entries if each] for event, entries in rests.items()}
+    # What was empty before was so on purpose.
+    return {event: entries for event, entries in kept.items() if entries or not hooks[event]}
 
 
 def _without_ours(entry: Any, host: str) -> Any:  # noqa: ANN401 -- settings of another program
@@ -253,8 +252,9 @@ def _is_our_command(text: str, host: str) -> bool:
         words = shlex.split(line)
     except ValueError:
         return False
-    at = 1 + len(_FIXED)
-    is_fixed = [word.partition("=")[0] for word in words[:at]] == [_ENV, *_FIXED]
+    is_for_all = words[: 1 + len(_UNSET)] == [_ENV, *_UNSET]
+    at = 1 + len(_UNSET if is_for_all else _FIXED)
+    is_fixed = is_for_all or [word.partition("=")[0] for word in words[:at]] == [_ENV, *_FIXED]
     # Written by a shell's rules in another way, there is more in it than one program.
     is_one = line != text and shlex.join(words) == line
     rest = words[at:]
@@ -263,20 +263,3 @@ def _is_our_command(text: str, host: str) -> bool:
         rest = rest[6:]
     # After them, the Python.
     return is_one and is_fixed and rest[1:][: len(_OUR_WORDS) + 1] == [*_OUR_WORDS, host]
-
-
-def _check_all_switches(settings: Settings, path: Path, data: object) -> None:
-    _check_switches(settings.switches, path, data)
-    for name, switches in settings.elsewhere.items():
-        other = path.with_name(name)
-        _check_switches(switches, other, _parsed(other, _content(other)))
-
-
-def _check_switches(switches: Iterable[tuple[str, object]], path: Path, data: object) -> None:
-    """Raise `PermitryError` for settings by which the host would not run the hook."""
-    for switch, off in switches:
-        value: Any = data
-        for key in switch.split("."):
-            value = value.get(key) if isinstance(value, Mapping) else None
-        if value is off or (isinstance(value, list) and off in value):
-            raise PermitryError(f"`{switch}` in `{path}` switches the hook off; change that first")

@@ -12,8 +12,9 @@ from permitry.errors import PermitryError
 from permitry.hooks import client
 from permitry.hooks.answering import HOSTS, host_named
 from permitry.hooks.host import Settings
-from permitry.hooks.install import Change, change, check_switches, hook_command, installed, is_as_written
+from permitry.hooks.install import Change, change, hook_command, installed, is_as_written
 from permitry.hooks.places import LONGEST_PATH, place
+from permitry.hooks.switches import check_switches
 
 every_host = pytest.mark.parametrize("host", HOSTS)
 FIXED = [f"{name}=/home/ann/{name}" for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")]

@@ -1,0 +1,33 @@
+"""Settings that switch hooks off are found, however they are written."""
+
+from pathlib import Path
+
+import pytest
+
+from permitry.errors import PermitryError
+from permitry.hooks.answering import host_named
+from permitry.hooks.switches import check_switches, read_settings
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "text"),
+    [
+        ("claude-code", "settings.json", '\ufeff{"disableAllHooks": true}'),
+        ("claude-code", "settings.json", '{"disableAllHooks": false, "disableAllHooks": true}'),
+        ("codex", "config.toml", "features = {codex_hooks = false}"),
+        ("copilot", "permitry.json", '{"disableAllHooks": true}'),
+    ],
+)
+def test_a_switch_is_found_in_whatever_form_the_host_reads_it(host: str, name: str, text: str, tmp_path: Path) -> None:
+    """A byte order mark, a key that is there twice, an older name."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(PermitryError):
+        check_switches(host_named(host), tmp_path / (name if name.endswith("json") else "hooks.json"))
+
+
+def test_a_file_that_is_not_there_has_no_text(tmp_path: Path) -> None:
+    """Nor has one below a file."""
+    (tmp_path / "a").write_text("x")
+    assert read_settings(tmp_path / "b") == read_settings(tmp_path / "a/b") == ""
+    with pytest.raises(PermitryError, match="cannot read"):
+        read_settings(tmp_path)
