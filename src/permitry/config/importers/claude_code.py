@@ -4,6 +4,7 @@ Its classes are ours: what is denied is a restriction that blocks, what asks one
 is allowed a permission. What it has built in is written out as rules.
 """
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -13,11 +14,12 @@ import attrs
 
 from permitry.config.importers.claude_code_built_in import WRITERS, built_in, folders_of
 from permitry.config.importers.commands import examples_of, narrow_pattern, restrict
-from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
+from permitry.config.importers.drafts import Draft, Imported, Outcome, Probe, Row, Source
 from permitry.config.importers.json_text import Located, read_json
+from permitry.config.importers.probes import Matcher, fill_stars, is_about_all, is_about_any, probe_commands
 from permitry.errors import PermitryError
 
-__all__ = ["EFFECTS", "PLACES", "imported"]
+__all__ = ["EFFECTS", "PLACES", "imported", "matcher"]
 
 PLACES = (
     ".claude/settings.json",
@@ -136,12 +138,13 @@ def _row(place: str, kind: str, text: str, *, root: str, is_closed: bool) -> Row
     if tool in _WRITERS and content not in (None, "*"):
         return Row(place, shown, effect, (), Outcome.IGNORED, "Read and Edit say what files a tool may touch")
     made = tuple(_drafts(kind, effect, tool, content, root=root))
-    if made:
-        outcome, note = _compared(kind, tool, content)
-        if root and re.match("/(?!/)", content or "") and tool in ("Read", "Edit"):
-            return _below(Row(place, shown, effect, made, outcome, note), root)
-        return Row(place, shown, effect, made, outcome, note)
-    return _unsaid(place, shown, kind, effect=effect, tool=tool, content=content)
+    if not made:
+        return _unsaid(place, shown, kind, effect=effect, tool=tool, content=content)
+    if tool == "Bash" and content not in (None, "*"):
+        return Row(place, shown, effect, made, probes=_probes(kind, content or ""))
+    row = Row(place, shown, effect, made, *_compared(kind, tool, content))
+    is_below = root and re.match("/(?!/)", content or "") and tool in ("Read", "Edit")
+    return _below(row, root) if is_below else row
 
 
 def _below(row: Row, root: str) -> Row:
@@ -268,6 +271,38 @@ def _on_command(kind: str, effect: str, content: str) -> Iterator[Draft]:
     runs_find = is_prefix and fnmatchcase("find", pattern.split()[0])
     unless = ({"command": _FINDS},) if runs_find else ()
     yield Draft(effect, ("Bash",), {"command": [pattern]}, unless, match=match, no_match=no_match)
+
+
+def _probes(kind: str, content: str) -> tuple[Probe, ...]:
+    """Return commands, and whether the host says that a rule is about them."""
+    if _PARAMETER.fullmatch(content) and content.partition(":")[0].strip() in _PARAMETERS_OF_BASH:
+        return ()
+    return probe_commands(fill_stars(re.sub(r":\*$", " *", content)), "Bash", matcher(kind, content))
+
+
+def matcher(kind: str, content: str) -> Matcher:
+    """Return what Claude Code says of commands: whether a rule of a kind, with this in brackets, is about them.
+
+    Source: its documentation; a permission is asked about where the folder is changed before git.
+    """
+    pattern = re.sub(r":\*$", " *", content)
+    stem = pattern.removesuffix(" *")
+    regex = "".join(".*" if part == "*" else re.escape(part.replace("\\*", "*")) for part in _parts(stem))
+    regex += "( .*)?" if stem != pattern else ""
+
+    def fits(command: str) -> bool:
+        plain = re.sub(r"^(\w+=\S* +)+", "", command)
+        return any(re.fullmatch(regex, text, re.DOTALL) for text in (command, plain))
+
+    def permits(text: str) -> bool:
+        has_git = text.startswith("cd ") and re.search(r"\bgit\b", text)
+        return not has_git and is_about_all(text, fits)
+
+    return permits if kind == "allow" else functools.partial(is_about_any, matches=fits)
+
+
+def _parts(pattern: str) -> list[str]:
+    return re.split(r"(?<!\\)(\*)\**", pattern)
 
 
 def _paths(kind: str, content: str, *, root: str) -> list[str]:

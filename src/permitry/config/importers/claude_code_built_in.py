@@ -6,11 +6,11 @@ from typing import Any
 
 from permitry.config.importers.drafts import Draft
 
-__all__ = ["WRITERS", "built_in", "folders_of"]
+__all__ = ["ASSIGNS", "WRITERS", "built_in", "folders_of"]
 
 WRITERS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
 _PROTECTED = [".git", ".git/**", ".claude", ".claude/**", ".mcp.json", ".npmrc", "~/.bashrc", "~/.zshrc", "~/.profile"]
-_ASSIGNS = r"(?s)(?:.*[;&|(\n]\s*)?[A-Za-z_][A-Za-z0-9_]*=.*"
+ASSIGNS = r"(?s)(?:.*[;&|(\n]\s*)?[A-Za-z_][A-Za-z0-9_]*=.*"
 _ASSIGNS_SAFELY = r"(?s)(?:NODE_ENV=[A-Za-z0-9_]*\s+)[^=]*"
 _CHANGE_FILES = ["mkdir *", "touch *", "rm *", "rmdir *", "mv *", "cp *", "sed *"]
 _UNASKED = (
@@ -44,7 +44,7 @@ def built_in(folders: Sequence[str]) -> list[Draft]:
         Draft(
             "confirm",
             ("Bash",),
-            {"args": {"command": {"exists": True, "regex": _ASSIGNS}}},
+            {"args": {"command": {"exists": True, "regex": ASSIGNS}}},
             (_BYPASS, {"args": {"command": {"regex": _ASSIGNS_SAFELY}}}),
         ),
         Draft("allow", _UNASKED),

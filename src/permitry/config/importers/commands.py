@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from permitry.config.importers.drafts import Conditions
 
-__all__ = ["examples_of", "narrow_pattern", "restrict"]
+__all__ = ["escape_words", "examples_of", "narrow_pattern", "restrict"]
 
 _MOST_PATTERNS = 16
 _MOST_WORDS = 32
@@ -67,6 +67,11 @@ def _words(text: str) -> list[str]:
     if not text.removesuffix(" *").strip():
         return []
     return [re.sub(r"(?<!\\)[?{}]|^@", r"\\\g<0>", word) for word in text.split()]
+
+
+def escape_words(text: str) -> str:
+    """Return a text without wildcards as a pattern over words."""
+    return re.sub(r"(?<!\\)[*?{}]|(?<!\S)@", r"\\\g<0>", text)
 
 
 def _wide_patterns(words: Sequence[str]) -> list[str]:

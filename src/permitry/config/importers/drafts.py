@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-__all__ = ["Conditions", "Draft", "Imported", "Outcome", "Row", "Source", "Template"]
+__all__ = ["Conditions", "Draft", "Imported", "Outcome", "Probe", "Row", "Source", "Template"]
 
 Conditions: TypeAlias = Mapping[str, Any]
 """The table `when` of a rule, or one of `unless`."""
@@ -16,8 +16,11 @@ class Outcome(enum.Enum):
     """What became of a rule of a host."""
 
     SAME = "same"
+    SAME_WORDS = "same words"
+    LOOSER = "looser"
     STRICTER = "stricter"
     WIDENED = "widened"
+    UNREACHED = "unreached"
     DROPPED = "dropped"
     IGNORED = "ignored by the host"
 
@@ -72,10 +75,25 @@ class Template:
 
 
 @attrs.frozen
+class Probe:
+    """A call, as it is shown, and whether the rule of the host is about it.
+
+    One that is quoted has the words of another probe, in quotes that a host may compare.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any]
+    shown: str
+    matches: bool
+    is_quoted: bool = False
+
+
+@attrs.frozen
 class Row:
     """One rule of a host: its place, its text and its effect, and what became of it.
 
-    `lines` are those of its rules, or of its template, in the written file.
+    `lines` are those of its rules, or of its template, in the written file. `probes` are calls that tell its rules
+    from the rule of the host; they are tried with the rules `alone`, where the order of a list makes exceptions.
     """
 
     place: str
@@ -86,6 +104,8 @@ class Row:
     note: str = ""
     lines: tuple[int, ...] = ()
     template: Template | None = None
+    probes: tuple[Probe, ...] = attrs.field(default=(), repr=False)
+    alone: tuple[Draft, ...] = attrs.field(default=(), repr=False)
 
     @property
     def is_lost(self) -> bool:

@@ -5,7 +5,9 @@ becomes a condition on a command, where the tool is its shell, or on an argument
 cannot say is left out, and what a restriction cannot say is widened.
 """
 
+import functools
 import itertools
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,15 +17,17 @@ import attrs
 
 from permitry.config.catalogue import shipped_path
 from permitry.config.diagnostics import SourceText
+from permitry.config.importers.claude_code_built_in import ASSIGNS
 from permitry.config.importers.commands import examples_of
-from permitry.config.importers.drafts import Conditions, Draft, Imported, Outcome, Row, Source
-from permitry.config.importers.gemini_patterns import on_arguments, on_commands, prefix_of
+from permitry.config.importers.drafts import Conditions, Draft, Imported, Outcome, Probe, Row, Source
+from permitry.config.importers.gemini_patterns import on_arguments, on_commands, own_texts, prefix_of
 from permitry.config.importers.gemini_settings import entries_of, is_settings
 from permitry.config.importers.ordered import Ordered, in_phases
+from permitry.config.importers.probes import Matcher, is_about_any, parts_of, probe_commands
 from permitry.config.toml import load_toml
 from permitry.errors import ConfigError, Problem
 
-__all__ = ["EFFECTS", "PLACES", "Rule", "imported", "imported_rules"]
+__all__ = ["EFFECTS", "PLACES", "Rule", "imported", "imported_rules", "matcher"]
 
 PLACES = ("~/.gemini/policies/*.toml", ".gemini/settings.json", "~/.gemini/settings.json")
 EFFECTS = {"allow": "allow", "ask_user": "confirm", "deny": "block"}
@@ -143,11 +147,18 @@ def _translated(rule: Rule) -> Iterator[Ordered]:
         tools = _selectors(name, table.get("mcpName"), effect)
         for condition in _conditions(table, effect, name):
             firm = bool(condition) or name not in ("run_shell_command", "*")
-            made = Ordered(effect, tools, {**session, **condition}, firm, message)
+            unless = _ASSIGNED if effect == "allow" and _is_of_text(table, condition) else ()
+            made = Ordered(effect, tools, {**session, **condition}, firm, message, unless)
             yield from _ordered(table, attrs.evolve(made, exact=effect == "allow" or is_exact))
         if _may_be_an_agent(table, name):
             agent = {"args": {"agent_name": {"exists": True, "eq": name}}}
             yield Ordered(effect, ("invoke_agent",), {**session, **agent}, message=message)
+
+
+def _is_of_text(table: Mapping[str, Any], condition: Conditions) -> bool:
+    """Return whether a pattern is over the text of a command from its beginning, and no variable is set there."""
+    has_pattern = bool({"commandPrefix", "commandRegex", "argsPattern"} & table.keys())
+    return has_pattern and "command" in condition and not any("=" in text.split()[0] for text in condition["command"])
 
 
 def _session(table: Mapping[str, Any]) -> Conditions:
@@ -211,7 +222,7 @@ def _ordered(table: Mapping[str, Any], rule: Ordered) -> Iterator[Ordered]:
         yield rule
         return
     if "*" in rule.tools:
-        yield attrs.evolve(rule, unless=({"tools": list(SHELLS)},))
+        yield attrs.evolve(rule, unless=(*rule.unless, {"tools": list(SHELLS)}))
     tools = SHELLS if "*" in rule.tools else rule.tools
     when = rule.when if "command" in rule.when else {**rule.when, "command": ["*"]}
     yield attrs.evolve(rule, tools=tools, when=when)
@@ -221,19 +232,77 @@ def _ordered(table: Mapping[str, Any], rule: Ordered) -> Iterator[Ordered]:
 
 def _row(rule: Rule, made: Sequence[Ordered], drafts: Sequence[Draft | None]) -> Row:
     table, effect = rule.table, EFFECTS[rule.table["decision"]]
-    pattern = table.get("commandPrefix") or table.get("commandRegex") or table.get("argsPattern") or ""
-    texts = [pattern] if isinstance(pattern, str) else pattern
+    texts = _pattern_texts(table)
     shown = " ".join(filter(None, (table["decision"], "|".join(rule.names), " | ".join(texts))))
     kept = tuple(_with_examples(draft) for draft in drafts if draft is not None)
     if not made:
         return Row(rule.place, shown, effect, (), Outcome.DROPPED, "a permission for such arguments cannot be said")
     if not kept:
         return Row(rule.place, shown, effect, (), Outcome.IGNORED, "an earlier rule decides about all of it")
+    alone = tuple(each.alone for each in made)
+    row = Row(rule.place, shown, effect, kept, probes=_probes(rule), alone=alone)
+    if unknown := _unknown(made[0].when):
+        return attrs.evolve(
+            row, outcome=Outcome.UNREACHED, note=f"the hook of Gemini CLI does not say {unknown}", probes=()
+        )
     is_wider = effect != "allow" and bool(
         table.get("toolAnnotations") or "text" in made[0].when or _lacks_pattern(table, made)
     )
-    note = "it is about more calls than there" if is_wider else ""
-    return Row(rule.place, shown, effect, kept, Outcome.WIDENED if is_wider else Outcome.SAME, note)
+    if is_wider:
+        return attrs.evolve(row, outcome=Outcome.WIDENED, note="it is about more calls than there")
+    has_anchor = re.search(r"^\^|(?<!\\)\$", table.get("commandRegex", ""))
+    return attrs.evolve(row, note="`^` and `$` are here the ends of the command") if has_anchor else row
+
+
+def _pattern_texts(table: Mapping[str, Any]) -> list[str]:
+    pattern = table.get("commandPrefix") or table.get("commandRegex") or table.get("argsPattern") or ""
+    return [pattern] if isinstance(pattern, str) else list(pattern)
+
+
+def _unknown(when: Conditions) -> str:
+    """Return what a rule needs to know of a session that the hook never names: it then applies to no call."""
+    if "default" not in when.get("mode", ["default"]):
+        return "the mode"
+    if "agent" in when:
+        return "the agent"
+    return "that a user is there" if when.get("attended") else ""
+
+
+def _probes(rule: Rule) -> tuple[Probe, ...]:
+    """Return commands, and whether Gemini CLI says that a rule is about them."""
+    matches = matcher(rule)
+    if matches is None:
+        return ()
+    texts = [text for text in _pattern_texts(rule.table) if text.strip()]
+    own = texts if "commandPrefix" in rule.table else own_texts(texts[0])
+    return probe_commands(own, SHELLS[0], matches)
+
+
+def matcher(rule: Rule) -> Matcher | None:
+    """Return what Gemini CLI says of commands: whether a rule is about them; None for one that is not over commands.
+
+    It searches the JSON of the arguments, and looks at each command of a text as well.
+    """
+    table = rule.table
+    texts = [text for text in _pattern_texts(table) if text.strip()]
+    is_of_shell = bool(set(SHELLS) & set(rule.names)) and not {"toolAnnotations", "mcpName"} & table.keys()
+    if not texts or not is_of_shell:
+        return None
+    regexes = [f'"command":{re.escape(json.dumps(text)[:-1])}(?:[\\s"]|\\\\")' for text in texts]
+    if "commandPrefix" not in table:
+        regexes = [f'"command":"{texts[0]}' if "commandRegex" in table else texts[0]]
+    try:
+        regex = re.compile("|".join(f"(?:{each})" for each in regexes))
+    except re.error:
+        return None
+
+    def fits(command: str) -> bool:
+        return regex.search('{\0"command":' + json.dumps(command, ensure_ascii=False) + "\0}") is not None
+
+    def permits(text: str) -> bool:
+        return fits(text) and all(map(fits, parts_of(text)))
+
+    return permits if table["decision"] == "allow" else functools.partial(is_about_any, matches=fits)
 
 
 def _lacks_pattern(table: Mapping[str, Any], made: Sequence[Ordered]) -> bool:
@@ -249,8 +318,35 @@ def _with_examples(draft: Draft) -> Draft:
 
 # What is built in ----------------------------------------------------------------------------------------------------
 
-_DANGEROUS = ["rm {-f,-rf,-fr,-r} *", "find ** {-delete,-exec,-execdir,-ok,-okdir,-fprint,-fprintf,-fls} **"]
+_DANGEROUS = [
+    "rm {-f,-rf,-fr,-r} *",
+    "find ** {-delete,-exec,-execdir,-ok,-okdir,-fprint,-fprint0,-fprintf,-fls} **",
+    "rg ** {--pre,--pre=*,--hostname-bin,--hostname-bin=*,--search-zip,-z} **",
+    "git {-c,--config-env} **",
+    "git {-c*,--config-env=*} **",
+    "git {status,log,diff,show,branch} ** {--output,--output=*,--ext-diff,--textconv,--exec,--exec=*,--paginate} **",
+    "base64 ** {-o,-o*,--output,--output=*} **",
+]
+_LISTS_BRANCHES = "{-l,--list,-a,--all,-r,--remotes,-v,-vv,--verbose,--show-current,--format=*}"
+_ASSIGNED: tuple[Conditions, ...] = ({"args": {"command": {"regex": ASSIGNS}}},)
+"""A pattern is over the text of a command from its beginning, so variables before it are not permitted with it."""
+
 _BUILT_IN = (
     Draft("confirm", ("run_shell_command",), {"args": {"additional_permissions": {"exists": True}}}),
     Draft("confirm", ("run_shell_command",), {"command": _DANGEROUS}, ({"mode": ["yolo"]},)),
+    Draft(
+        "confirm",
+        ("run_shell_command",),
+        {"command": ["git branch *"]},
+        (
+            {"mode": ["yolo"]},
+            {
+                "command": [
+                    "git branch",
+                    f"git branch {_LISTS_BRANCHES}",
+                    f"git branch {_LISTS_BRANCHES} {_LISTS_BRANCHES}",
+                ]
+            },
+        ),
+    ),
 )

@@ -4,10 +4,13 @@ Where a condition cannot say the same, it is narrower in a permission, or missin
 """
 
 import re
+from collections.abc import Sequence
 
+from permitry.config.importers.commands import escape_words
 from permitry.config.importers.drafts import Conditions
+from permitry.config.importers.gemini_expressions import End, Text, texts_of
 
-__all__ = ["on_arguments", "on_commands", "prefix_of"]
+__all__ = ["on_arguments", "on_commands", "own_texts", "prefix_of"]
 
 _COMMAND = '"command":"'
 _WORD_ENDS = (r'(?:[\s"]|\\")', r'(?:[\s"]|\\\")', r"\b")
@@ -19,11 +22,14 @@ _PLAIN = re.compile(
     rf"(?P<special>(?:{_SPECIAL})(?:[?*+]|\{{[^}}]*\}})*)|(?P<maybe>(?:\\.|.){_OPTIONAL})|(?P<one>\\.|.)", re.DOTALL
 )
 _SHORTEST = 3
+_MOST_SHOWN = 4
+_NO_LETTERS = "{-,.,/,:,=,+,%}"
+"""Characters of a word before which `\\b` ends another one."""
 
 
 def prefix_of(text: str) -> Conditions:
     """Return the condition for commands that begin with a text, at whose end a word ends."""
-    return {"command": [f"{text.strip()} *"]}
+    return {"command": [f"{escape_words(text.strip())} *"]}
 
 
 def on_arguments(regex: str, effect: str, *, is_shell: bool, is_flat: bool = False) -> list[Conditions]:
@@ -53,8 +59,18 @@ def _is_of_one(found: re.Match[str], effect: str, *, is_flat: bool) -> bool:
 
 def on_commands(regex: str, effect: str) -> list[Conditions]:
     """Return the conditions for a pattern over the text of a command, from its beginning."""
+    is_wide = effect != "allow"
+    texts = texts_of(regex)
+    # The second of two alternatives that are in no group is about any place in the text.
+    if texts is not None and not (is_wide and _has_bare_bar(regex)):
+        patterns = [pattern for text in texts for pattern in _patterns(text, texts, is_wide=is_wide)]
+        return [{"command": list(dict.fromkeys(patterns))}]
+    if re.fullmatch(r"\^?\.\*\$?", regex):
+        return [{"command": ["*"]}]
     end = next((each for each in _WORD_ENDS if regex.endswith(each)), "")
     body = regex.removesuffix(end)
+    if is_wide and end == r"\b":
+        end = ""
     # A dot that is any character is narrower as a dot.
     if not _is_plain(body.replace(".", "") if effect == "allow" else body):
         return [] if effect == "allow" else [_anywhere(body)]
@@ -64,6 +80,37 @@ def on_commands(regex: str, effect: str) -> list[Conditions]:
         is_chain = re.search(r"&&|\|\||[;|]", whole)
         return [{"args": {"command": {"exists": True, "eq": whole}}} if is_chain else {"command": [whole]}]
     return [{"command": [f"{text} *" if end or effect == "allow" else f"{text}* *"]}]
+
+
+def own_texts(regex: str) -> list[str]:
+    """Return commands that a pattern is about, as far as these are plain."""
+    if _unescaped(regex).startswith(_COMMAND):
+        regex = _unescaped_prefix(regex)
+    if (texts := texts_of(regex)) is not None:
+        return list(dict.fromkeys(text.text for text in texts))[:_MOST_SHOWN]
+    literal = _longest_literal(regex).strip()
+    return [literal] if len(literal) >= _SHORTEST and '"' not in literal else []
+
+
+def _has_bare_bar(regex: str) -> bool:
+    return "|" in re.sub(r"\([^()]*\)", "", re.sub(r"\([^()]*\)", "", regex))
+
+
+def _patterns(text: Text, texts: Sequence[Text], *, is_wide: bool) -> list[str]:
+    """Return patterns over words for one of the texts and what may follow it; of a permission no more than that."""
+    words = escape_words(text.text)
+    ends = {each.end for each in texts if each.text == text.text}
+    if ends >= {End.BLANK, End.NOTHING}:
+        return [f"{words} *"]
+    match text.end:
+        case End.NOTHING:
+            return [words]
+        case End.BLANK:
+            return [f"{words} *" if is_wide else f"{words} * **"]
+        case End.BOUNDARY:
+            return [f"{words} *", *([f"{words}{_NO_LETTERS}* *"] if is_wide else [])]
+        case End.ANYTHING:
+            return [f"{words}* *" if is_wide else f"{words} *"]
 
 
 def _is_plain(regex: str) -> bool:

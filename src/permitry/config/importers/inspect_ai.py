@@ -8,11 +8,12 @@ printed in the order in which the model gave them, so a pattern over them holds 
 import importlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 import attrs
 
-from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
+from permitry.config.importers.drafts import Draft, Imported, Outcome, Probe, Row, Source
 from permitry.config.importers.ordered import Ordered, in_phases
 from permitry.errors import ConfigError, PermitryError, Problem
 from permitry.extras import missing
@@ -101,11 +102,25 @@ def _translated(approver: _Approver) -> tuple[Ordered | None, Outcome, str]:
     return Ordered(effect, tools), Outcome.SAME, ""
 
 
+def _probes(tools: Sequence[str]) -> tuple[Probe, ...]:
+    """Return calls without arguments, and whether inspect_ai says that a pattern is about them as they are printed."""
+    patterns = [tool if tool.endswith("*") else f"{tool}*" for tool in tools]
+    bases = [tool.partition("(")[0].strip("*") for tool in tools]
+    names = dict.fromkeys(name for base in bases for name in (base or "a", f"{base}x", f"x{base}", base[:-1] or "b"))
+    plain = [name for name in names if re.fullmatch(r"[\w.-]+", name)]
+    return tuple(
+        Probe(name, {}, f"{name}()", any(fnmatchcase(f"{name}()", pattern) for pattern in patterns)) for name in plain
+    )
+
+
 def _row(approver: _Approver, draft: Draft | None, outcome: Outcome, note: str, *, is_said: bool) -> Row:
     effect = "allow" if not is_said else ""
     shown = f"{approver.name} {', '.join(approver.tools)}"
     if draft is not None:
-        return Row(approver.place, shown, draft.effect, (draft,), outcome, note)
+        alone = (attrs.evolve(draft, unless=()),)
+        return Row(
+            approver.place, shown, draft.effect, (draft,), outcome, note, probes=_probes(approver.tools), alone=alone
+        )
     if is_said:
         return Row(approver.place, shown, "allow", (), Outcome.IGNORED, "an earlier approver decides about all of it")
     return Row(approver.place, shown, effect, (), outcome, note)

@@ -4,6 +4,7 @@ Its rules are a list in which the last match decides, so they are translated fro
 is about the one text a tool asks for: a command, a path, an agent, anything.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -11,12 +12,20 @@ from typing import Any
 import attrs
 
 from permitry.config.importers.commands import examples_of, narrow_pattern, restrict
-from permitry.config.importers.drafts import Conditions, Draft, Imported, Outcome, Row, Source
-from permitry.config.importers.json_text import read_json
+from permitry.config.importers.drafts import Conditions, Draft, Imported, Outcome, Probe, Row, Source
+from permitry.config.importers.json_text import Located, read_json
 from permitry.config.importers.ordered import Ordered, in_phases
+from permitry.config.importers.probes import (
+    Matcher,
+    fill_stars,
+    is_about_all,
+    is_about_any,
+    probe_commands,
+    probe_texts,
+)
 from permitry.errors import PermitryError
 
-__all__ = ["EFFECTS", "PLACES", "Rule", "imported", "imported_rules"]
+__all__ = ["EFFECTS", "PLACES", "Rule", "imported", "imported_rules", "matcher"]
 
 PLACES = ("~/.config/opencode/opencode.json", "opencode.json", "opencode.jsonc")
 EFFECTS = {"allow": "allow", "ask": "confirm", "deny": "block"}
@@ -44,12 +53,13 @@ _WORKSPACE: Conditions = {"path": [".", "**"]}
 
 @attrs.frozen
 class Rule:
-    """One rule: for what permission, for what text, what happens, and its place."""
+    """One rule: for what permission, for what text, what happens, its place, and the agent it is for, if only one."""
 
     permission: str
     pattern: str
     action: str
     place: str
+    agent: str = ""
 
 
 def imported(sources: Sequence[Source]) -> Imported:
@@ -57,42 +67,55 @@ def imported(sources: Sequence[Source]) -> Imported:
 
     Raises: `PermitryError` for a file that is not such a configuration.
     """
-    return imported_rules([rule for source in sources for rule in _rules(source)])
+    rules = [rule for source in sources for rule in _rules(source)]
+    # What is for one agent goes before what is for all, in whatever file.
+    return imported_rules(sorted(rules, key=lambda rule: rule.agent != ""))
 
 
 def imported_rules(rules: Sequence[Rule]) -> Imported:
     """Return rules, of which the last match decides."""
     last_first = list(reversed(rules))
-    made = [list(_translated(rule)) for rule in last_first]
+    made = [[_of_agent(rule, each) for each in _translated(rule)] for rule in last_first]
     drafts = iter(in_phases([each for several in made for each in several]))
-    pairs = [(rule, [next(drafts) for _ in several]) for rule, several in zip(last_first, made, strict=True)]
-    return Imported("opencode", [_row(rule, found) for rule, found in reversed(pairs)], _BUILT_IN)
+    rows = [
+        attrs.evolve(
+            _row(rule, [next(drafts) for _ in several]),
+            probes=_probes(rule),
+            alone=tuple(each.alone for each in several),
+        )
+        for rule, several in zip(last_first, made, strict=True)
+    ]
+    return Imported("opencode", rows[::-1], _BUILT_IN)
 
 
 def _rules(source: Source) -> Iterator[Rule]:
     file = read_json(source.text, source.name)
     if not isinstance(file.value, dict):
         raise PermitryError(f"`{source.name}` is not a configuration of opencode: it is not an object")
+    yield from _permissions(source.name, file, ("permission",))
     for name in ("agent", "mode"):
-        if any(isinstance(each, dict) and "permission" in each for each in _values(file.value.get(name))):
-            line = file.lines[(name,)]
-            raise PermitryError(f"{source.name}:{line}: permissions of a single agent are not imported; take them out")
-    for name, value in _table(file.value.get("permission", {})):
+        agents = file.value.get(name)
+        for agent, settings in agents.items() if isinstance(agents, dict) else ():
+            if isinstance(settings, dict):
+                yield from _permissions(source.name, file, (name, agent, "permission"), settings, agent)
+
+
+def _permissions(
+    name: str, file: Located, above: tuple[str, ...], table: Mapping[str, Any] | None = None, agent: str = ""
+) -> Iterator[Rule]:
+    """Yield the rules of one object `permission`, which is at a path of a file."""
+    for permission, value in _table((file.value if table is None else table).get("permission", {})):
         for pattern, action in _table(value):
-            path = ("permission", name, pattern) if isinstance(value, dict) else ("permission", name)
-            place = f"{source.name}:{file.lines.get(path) or file.lines[('permission',)]}"
+            path = (*above, permission, pattern) if isinstance(value, dict) else (*above, permission)
+            place = f"{name}:{file.lines.get(path) or file.lines[above]}"
             if not (isinstance(action, str) and action in EFFECTS):
                 raise PermitryError(f"{place}: `{action}` is not allow, ask or deny")
-            yield Rule(name, pattern, action, place)
+            yield Rule(permission, pattern, action, place, agent)
 
 
 def _table(value: object) -> Iterable[tuple[str, object]]:
     """Return the entries of a table; whatever else it is, is said of everything."""
     return value.items() if isinstance(value, dict) else [("*", value)]
-
-
-def _values(table: object) -> list[Any]:
-    return list(table.values()) if isinstance(table, Mapping) else []
 
 
 # Rules ---------------------------------------------------------------------------------------------------------------
@@ -116,6 +139,10 @@ def _translated(rule: Rule) -> Iterator[Ordered]:
         # Whatever the tool asks for: each of the kinds that are known, and any text of other tools.
         for when in (*_on_commands(rule.pattern, effect), {"text": {"regex": _regex(rule.pattern)}}):
             yield Ordered(effect, _tools(rule.permission, effect), when, exact=False)
+
+
+def _of_agent(rule: Rule, made: Ordered) -> Ordered:
+    return attrs.evolve(made, when={**made.when, "agent": [rule.agent]}) if rule.agent else made
 
 
 def _on_outside(effect: str, pattern: str) -> Iterator[Ordered]:
@@ -177,18 +204,51 @@ def _paths(text: str, effect: str) -> list[str]:
     return found
 
 
+def _probes(rule: Rule) -> tuple[Probe, ...]:
+    """Return calls, and whether opencode says that a rule is about them."""
+    if rule.agent or rule.pattern == "*":
+        return ()
+    own = fill_stars(_expanded(rule.pattern).replace("?", "a"))
+    if rule.permission == "bash":
+        return probe_commands(own, "bash", matcher(rule))
+    if rule.permission in ("edit", "read"):
+        return probe_texts(own, rule.permission, "filePath", matcher(rule))
+    return ()
+
+
+def matcher(rule: Rule) -> Matcher:
+    """Return what opencode says of texts: whether a rule is about them; of a command it looks at each part."""
+    pattern = _expanded(rule.pattern)
+    stem = pattern.removesuffix(" *")
+    regex = _regex(stem) + ("( .*)?" if stem != pattern else "")
+
+    def fits(text: str) -> bool:
+        return re.fullmatch(regex, text) is not None
+
+    if rule.permission != "bash":
+        return fits
+    return functools.partial(is_about_all if rule.action == "allow" else is_about_any, matches=fits)
+
+
+def _expanded(pattern: str) -> str:
+    return re.sub(r"^(~|\$HOME)(?=/|$)", "/home/user", pattern.replace("\\", "/"))
+
+
 def _regex(text: str) -> str:
     return "(?s)" + "".join({"*": ".*", "?": "."}.get(each, re.escape(each)) for each in text)
 
 
 def _row(rule: Rule, drafts: Sequence[Draft | None]) -> Row:
     effect = EFFECTS[rule.action]
-    shown = f"{rule.action} {rule.permission} {rule.pattern}"
+    shown = " ".join(filter(None, (rule.action, rule.permission, rule.pattern, rule.agent and f"of {rule.agent}")))
     kept = tuple(_with_examples(draft) for draft in drafts if draft is not None)
     if not drafts:
         return Row(rule.place, shown, effect, (), *_why_nothing(rule, effect))
     if not kept:
         return Row(rule.place, shown, effect, (), Outcome.IGNORED, "a later rule decides about all of it")
+    if rule.agent:
+        note = "the hook of opencode does not say the agent"
+        return Row(rule.place, shown, effect, kept, Outcome.UNREACHED, note)
     is_wider = effect != "allow" and (
         (rule.permission not in _KEYS and rule.pattern != "*") or rule.permission == "external_directory"
     )

@@ -33,6 +33,11 @@ class Ordered:
         """Whether it is written among the permissions, where order decides."""
         return self.effect == "allow" or (self.effect == "confirm" and not self.firm)
 
+    @property
+    def alone(self) -> Draft:
+        """The rule of ours without what the order of the list makes of it."""
+        return _draft(self)
+
 
 def in_phases(rules: Sequence[Ordered]) -> list[Draft | None]:
     """Return a rule of ours for each of a list; None for one that an earlier rule leaves nothing to decide.
@@ -76,9 +81,9 @@ def _covers(first: Ordered, second: Ordered) -> bool:
 
 
 def _may_meet(first: Ordered, second: Ordered) -> bool:
-    modes = [set(each.when["mode"]) for each in (first, second) if "mode" in each.when]
-    if len(modes) == 2 and not modes[0] & modes[1]:  # noqa: PLR2004 -- both have modes
-        return False
+    for key in ("mode", "agent"):
+        if key in first.when and key in second.when and not set(first.when[key]) & set(second.when[key]):
+            return False
     return any(_fit(one, other) for one in first.tools for other in second.tools)
 
 

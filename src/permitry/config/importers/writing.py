@@ -8,8 +8,10 @@ from typing import Any
 import attrs
 
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Template
+from permitry.config.importers.probes import compare
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
+from permitry.config.ruleset import RuleSet
 from permitry.core.texts import one_line, visible
 from permitry.errors import ConfigError, PermitryError
 
@@ -35,34 +37,55 @@ class _Entry:
     draft: Draft | None
     row: int | None
     is_wider: bool = False
+    name: str = ""
     start: int = 0
     keys: dict[int, str] = attrs.field(factory=dict)
 
 
 def written(imported: Imported, sources: Sequence[str]) -> Written:
-    """Return a rule file that has been loaded, whose examples hold.
+    """Return a rule file that has been loaded, whose examples hold, and whose rules have been tried on calls.
 
     Raises: `PermitryError` if what is made does not load, which is a mistake here.
     """
     entries = [_Entry(draft, number) for number, row in enumerate(imported.rows) for draft in row.drafts]
     entries += [_Entry(draft, None) for draft in imported.built_in]
     templates: dict[int, int] = {}
+    text, _ = _loaded(imported, sources, entries, templates)
+    rows = [
+        attrs.evolve(row, lines=(templates[at],)) if at in templates else row for at, row in enumerate(imported.rows)
+    ]
+    return Written(text, tuple(_tried(imported, sources, list(_rows(rows, entries)), entries)))
+
+
+def _loaded(
+    imported: Imported, sources: Sequence[str], entries: Sequence[_Entry], templates: dict[int, int]
+) -> tuple[str, RuleSet]:
     problems: ConfigError | None = None
     for _ in range(_MOST_ROUNDS):
         text = _text(imported, sources, entries, templates)
         try:
-            load_rules([Origin("rules.toml", text=text)])
+            return text, load_rules([Origin("rules.toml", text=text)])
         except ConfigError as error:
             problems = error
             if not _mended(entries, {problem.line for problem in error.problems}):
                 break
-        else:
-            rows = [
-                attrs.evolve(row, lines=(templates[at],)) if at in templates else row
-                for at, row in enumerate(imported.rows)
-            ]
-            return Written(text, tuple(_rows(rows, entries)))
     raise PermitryError(f"the imported rules do not load, which is a mistake of permitry:\n{problems}")
+
+
+def _tried(imported: Imported, sources: Sequence[str], rows: Sequence[Row], entries: Sequence[_Entry]) -> Iterator[Row]:
+    """Yield the rows, each compared with the rule of the host on its probes."""
+    alone: list[_Entry] = []
+    for number, row in enumerate(rows):
+        kept = [entry.draft for entry in entries if entry.row == number and entry.draft is not None]
+        drafts = row.alone if row.alone and row.outcome is not Outcome.WIDENED else kept
+        if row.probes and kept:
+            alone += [_Entry(attrs.evolve(draft, match=(), no_match=()), number) for draft in drafts]
+    if not alone:
+        yield from rows
+        return
+    _, rules = _loaded(attrs.evolve(imported, built_in=()), sources, alone, {})
+    names = [[entry.name for entry in alone if entry.row == number] for number in range(len(rows))]
+    yield from compare(rows, names, rules)
 
 
 def _mended(entries: Sequence[_Entry], lines: set[int]) -> bool:
@@ -126,7 +149,8 @@ def _text(imported: Imported, sources: Sequence[str], entries: Sequence[_Entry],
         lines.append("")
         entry.start, entry.keys = len(lines) + 1, {}
         reason = "built in" if row is None else f"from {row.place}"
-        for key, line in _lines(entry.draft, _id(imported.host, row, taken), reason):
+        entry.name = _id(imported.host, row, taken)
+        for key, line in _lines(entry.draft, entry.name, reason):
             lines.append(line)
             entry.keys[len(lines)] = key
     return "\n".join(lines) + "\n"

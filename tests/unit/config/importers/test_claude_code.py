@@ -97,7 +97,13 @@ def test_a_rule_decides_as_there(  # noqa: PLR0913, PLR0917 -- the columns of th
 @pytest.mark.parametrize(
     ("kind", "rule", "outcome"),
     [
-        ("allow", "Bash(npm test:*)", Outcome.SAME),
+        ("allow", "Bash(npm test:*)", Outcome.SAME_WORDS),
+        ("allow", "Bash(git log *)", Outcome.LOOSER),
+        ("allow", "Bash(*--version)", Outcome.STRICTER),
+        ("deny", "Bash(git*push*)", Outcome.SAME_WORDS),
+        ("deny", "Bash(*.env*)", Outcome.SAME),
+        ("deny", "Bash(curl * | sh)", Outcome.STRICTER),
+        ("deny", "Bash(run_in_background:true)", Outcome.SAME),
         ("deny", "Read(.env)", Outcome.STRICTER),
         ("allow", "WebFetch(domain:a.com)", Outcome.STRICTER),
         ("allow", "WebFetch(domain:a.*)", Outcome.DROPPED),

@@ -62,7 +62,22 @@ def test_what_became_of_each_is_reported(made: Import) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("x = 1", 1),
+        ("x = len('a')", 1),
+        ("x = y", 1),
+        ("x = 1 + 'a'", 1),
+        ("load('a', 'b')", 1),
+        ("import os", 1),
+        ("while True: pass", 1),
+        ("for a in 'x': pass", 1),
+        ("for a, b in [['x']]: pass", 1),
+        ("def f(*a): pass", 1),
+        ("def f(): f()\nf()", 1),
+        ("def f(a): pass\nf()", 2),
+        ("def f(a): pass\nf(1, 2)", 2),
+        ("x = ['a']\nx()", 2),
+        ("x = ['a']\nfor i in " + "[" + "1," * 40 + "]:\n    x = x + x", 3),
+        ("for i in " + "[" + "1," * 200 + "]:\n  for k in " + "[" + "1," * 200 + "]: pass", 2),
+        ("x = " + "+".join(["'a'"] * 3000), 0),
         ("\nprint('x')", 2),
         ("prefix_rule(['git'])", 1),
         ("prefix_rule(pattern = [])", 1),
@@ -73,6 +88,19 @@ def test_what_became_of_each_is_reported(made: Import) -> None:
         ("prefix_rule(**{'pattern': ['git']})", 1),
         ("host_executable(name = 'git')", 1),
         ("network_rule(host = 1)", 1),
+        ("prefix_rule(pattern = ['git'], decision = 'deny')", 1),
+        ("prefix_rule(pattern = ['git', 'status'], match = ['git push'])", 1),
+        ("prefix_rule(pattern = ['git'], not_match = [['git', 'push']])", 1),
+        ("host_executable(name='git', paths=['/a/git'])\nprefix_rule(pattern = ['git'], match = ['/b/git'])", 2),
+        ("prefix_rule(pattern = ['git'], match = 'git')", 1),
+        ("prefix_rule(pattern = ['git'], match = [''])", 1),
+        ("prefix_rule(pattern = ['git'], match = [\"'\"])", 1),
+        ("prefix_rule(pattern = ['git'], justification = ' ')", 1),
+        ("host_executable(name = 'git', paths = ['git'])", 1),
+        ("host_executable(name = '/a/git', paths = [])", 1),
+        ("host_executable(name = 'git', paths = ['/a/rg'])", 1),
+        ("network_rule(host = '*', protocol = 'http')", 1),
+        ("network_rule(host = 'a.com', protocol = 'ftp')", 1),
         ("\nprefix_rule(", 2),
         ("\0", 0),
     ],
@@ -82,3 +110,24 @@ def test_nothing_else_is_read_or_run(made: Import, text: str, line: int) -> None
     with pytest.raises(ConfigError) as caught:
         made("codex", text)
     assert caught.value.problems[0].line == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "P = ['git', 'push']\nprefix_rule(pattern = P, decision = 'forbidden')",
+        "prefix_rule(pattern = ['git'] + ['pu' + 'sh'], decision = 'forbidden')",
+        "for word in ['pull', 'push']:\n    prefix_rule(pattern = ['git', word], decision = 'forbidden')",
+        "for a, b in [('git', 'push')]:\n    prefix_rule(pattern = [a, b], decision = 'forbidden')",
+        "P = ['git']\nP += ['push']\nprefix_rule(pattern = P, decision = 'forbidden')",
+        "for p in [['git', w] for w in ['push']]: prefix_rule(pattern = p, decision = 'forbidden')",
+        "def no(p, d = 'forbidden'):\n    'Doc.'\n    prefix_rule(pattern = p, decision = d)\nno(p = ['git', 'push'])",
+        "if False:\n    pass\nelse:\n    prefix_rule(pattern = ['git', 'push'], decision = 'forbidden')",
+    ],
+)
+def test_names_lists_loops_and_functions_are_read(made: Import, decide: Verdicts, text: str) -> None:
+    """Nothing is run."""
+    rules = made("codex", text)
+    assert decide(rules, "Bash", command="git push") is Verdict.BLOCK
+    assert decide(rules, "Bash", command="git commit") is Verdict.CONFIRM
+    assert {row.outcome for row in rules.rows} == {Outcome.SAME}

@@ -93,6 +93,22 @@ def _rule(**keys: str) -> str:
         ({"allowRedirection": "true"}, "make > a", Verdict.ALLOW),
         ({"commandPrefix": '"make"', "allowRedirection": "true"}, "make > a", Verdict.ALLOW),
         ({"commandPrefix": '"make"'}, "make > a", Verdict.CONFIRM),
+        ({}, "git branch -D x", Verdict.CONFIRM),
+        ({}, "git branch x", Verdict.CONFIRM),
+        ({}, "git branch -a -v", Verdict.ALLOW),
+        ({}, "git -c core.pager=x log", Verdict.CONFIRM),
+        ({}, "git --config-env=a=b log", Verdict.CONFIRM),
+        ({}, "git log --output=x", Verdict.CONFIRM),
+        ({}, "base64 -o a b", Verdict.CONFIRM),
+        ({}, "rg --pre x y", Verdict.CONFIRM),
+        ({}, "find . -fprint0 x", Verdict.CONFIRM),
+        ({}, "git push", Verdict.ALLOW),
+        ({"commandPrefix": '"make"'}, "CI=1 make", Verdict.CONFIRM),
+        ({"commandPrefix": '"make"'}, "cd a; CI=1 make", Verdict.CONFIRM),
+        ({"commandPrefix": '"CI=1 make"'}, "CI=1 make", Verdict.CONFIRM),
+        ({"commandRegex": "'^(cat|mkdir)( |$)'"}, "mkdir -p a", Verdict.ALLOW),
+        ({"commandRegex": "'git (log|push)'", "decision": '"deny"'}, "cd x && git push", Verdict.BLOCK),
+        ({"commandRegex": "'.*--force.*'", "decision": '"deny"'}, "git push --force", Verdict.BLOCK),
         ({"toolName": '"*"'}, "make > a", Verdict.CONFIRM),
         ({"toolName": '"*"'}, "make", Verdict.ALLOW),
     ],
@@ -107,17 +123,26 @@ def test_a_redirection_needs_a_permission_of_its_own(
 @pytest.mark.parametrize(
     ("keys", "outcome"),
     [
-        ({"argsPattern": '\'"command":"git\''}, Outcome.SAME),
+        ({"argsPattern": '\'"command":"git\''}, Outcome.LOOSER),
+        ({"commandPrefix": '"make"', "decision": '"deny"'}, Outcome.SAME_WORDS),
+        ({"commandRegex": "'make$'", "decision": '"deny"'}, Outcome.STRICTER),
+        ({"commandRegex": "'.*--force.*'", "decision": '"deny"'}, Outcome.SAME),
+        ({"commandRegex": "'a['", "decision": '"deny"'}, Outcome.WIDENED),
+        ({"modes": '["plan"]', "decision": '"deny"'}, Outcome.UNREACHED),
+        ({"modes": '["default", "plan"]', "decision": '"deny"'}, Outcome.SAME),
+        ({"interactive": "true"}, Outcome.UNREACHED),
+        ({"interactive": "false", "decision": '"deny"'}, Outcome.SAME),
         ({"argsPattern": "'secret'"}, Outcome.DROPPED),
         ({"argsPattern": "'secret'", "decision": '"deny"'}, Outcome.WIDENED),
         ({"argsPattern": "'a|b'", "decision": '"deny"'}, Outcome.WIDENED),
         ({"commandRegex": "'a(?=b)'", "decision": '"deny"'}, Outcome.WIDENED),
         ({"commandRegex": "'a.*b'"}, Outcome.DROPPED),
+        ({"subagent": '"x"', "decision": '"deny"'}, Outcome.UNREACHED),
         ({"toolAnnotations": "{ readOnlyHint = true }"}, Outcome.DROPPED),
         ({"toolAnnotations": "{ readOnlyHint = true }", "decision": '"ask_user"'}, Outcome.WIDENED),
         ({"toolName": '"mcp_*"'}, Outcome.SAME),
         ({"toolName": '"mcp_fs_read"'}, Outcome.SAME),
-        ({"toolName": '"a"', "subagent": '"x"', "modes": '["default", "autoEdit", "yolo", "plan"]'}, Outcome.SAME),
+        ({"toolName": '"a"', "modes": '["default", "autoEdit", "yolo", "plan"]'}, Outcome.SAME),
     ],
 )
 def test_what_became_of_a_rule_is_reported(made: Import, keys: dict[str, str], outcome: Outcome) -> None:
@@ -152,3 +177,11 @@ def test_what_would_be_read_in_another_way_is_refused(made: Import, text: str, l
     with pytest.raises(ConfigError) as caught:
         made("gemini", text)
     assert caught.value.problems[0].line == line
+
+
+def test_a_denial_without_a_user_is_for_that(made: Import, decide: Verdicts) -> None:
+    """It is `when.attended = false`."""
+    rules = made("gemini", _rule(decision='"deny"', interactive="false", priority="2") + _rule())
+    assert "when.attended = false" in rules.text
+    for attended, verdict in ((True, Verdict.ALLOW), (False, Verdict.BLOCK)):
+        assert decide(rules, "run_shell_command", context={"attended": attended}, command="make") is verdict

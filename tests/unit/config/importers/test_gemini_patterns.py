@@ -8,6 +8,7 @@ from permitry.config.importers.gemini_patterns import on_arguments, on_commands,
 def test_a_prefix_ends_with_a_word() -> None:
     """Whatever follows."""
     assert prefix_of("git push ") == {"command": ["git push *"]}
+    assert prefix_of("git * @x") == {"command": [r"git \* \@x *"]}
 
 
 @pytest.mark.parametrize(
@@ -19,8 +20,28 @@ def test_a_prefix_ends_with_a_word() -> None:
         ("rm", "allow", [{"command": ["rm *"]}]),
         ('git status"', "allow", [{"command": ["git status"]}]),
         ('a && b"', "allow", [{"args": {"command": {"exists": True, "eq": "a && b"}}}]),
-        (r"rm\s+-rf", "allow", []),
-        (r"rm\s+-rf", "block", [{"args": {"command": {"regex": r"(?s).*(?:rm\s+-rf).*"}}}]),
+        (r"rm\s+-rf", "allow", [{"command": ["rm -rf *"]}]),
+        (r"rm\s+-rf", "block", [{"command": ["rm -rf* *"]}]),
+        (r"rm\b", "block", [{"command": ["rm *", "rm{-,.,/,:,=,+,%}* *"]}]),
+        ("^(cat|mkdir)( |$)", "allow", [{"command": ["cat *", "mkdir *"]}]),
+        ("^sudo(?: |$)", "block", [{"command": ["sudo *"]}]),
+        ("^npm run (build|test)$", "allow", [{"command": ["npm run build", "npm run test"]}]),
+        ("git (log|show) ", "allow", [{"command": ["git log * **", "git show * **"]}]),
+        ("git (log|show) ", "block", [{"command": ["git log *", "git show *"]}]),
+        ("docker(-compose)? up.*$", "allow", [{"command": ["docker up *", "docker-compose up *"]}]),
+        ("npm i @x", "allow", [{"command": [r"npm i \@x *"]}]),
+        (".*", "allow", [{"command": ["*"]}]),
+        ("rm|curl", "allow", [{"command": ["rm *", "curl *"]}]),
+        ("rm|curl", "block", [{"args": {"command": {"regex": "(?s).*(?:rm|curl).*"}}}]),
+        ("a{2}", "allow", []),
+        ("(a", "allow", []),
+        ("a)", "allow", []),
+        ("?a", "allow", []),
+        ("a$b", "allow", []),
+        ("()", "allow", []),
+        ("(a|b)" * 9, "allow", []),
+        ("(" + "|".join("abcdefgh") + ")" + "(a|b|c|d|e|f|g|h|i)", "allow", []),
+        (r"echo 'x\b", "block", [{"command": ["echo 'x* *"]}]),
         ("a.b", "allow", [{"command": ["a.b *"]}]),
         ("a.b", "block", [{"args": {"command": {"regex": "(?s).*(?:a.b).*"}}}]),
     ],

@@ -61,7 +61,9 @@ def test_the_last_match_decides(  # noqa: PLR0917 -- the columns of the table
 @pytest.mark.parametrize(
     ("permission", "outcomes"),
     [
-        ({"bash": {"git *": "allow"}}, [Outcome.SAME]),
+        ({"bash": {"git *": "allow"}}, [Outcome.SAME_WORDS]),
+        ({"bash": {"*.env*": "deny", "a | b": "deny"}}, [Outcome.SAME, Outcome.STRICTER]),
+        ({"edit": {"*.ts": "allow", "src/*": "deny", "a*b*c*d*e*f": "ask"}}, [Outcome.SAME] * 2 + [Outcome.STRICTER]),
         ({"doom_loop": "ask", "external_directory": "allow"}, [Outcome.SAME, Outcome.DROPPED]),
         ({"doom_loop": "allow", "external_directory": "ask"}, [Outcome.DROPPED, Outcome.WIDENED]),
         ({"edit": "deny", "*": "allow"}, [Outcome.IGNORED, Outcome.SAME]),
@@ -88,10 +90,26 @@ def test_a_rule_has_its_line(made: Import) -> None:
         '{"permission": {"bash": "perhaps"}}',
         '{"permission": []}',
         '{"permission": {"bash": {"x": 1}}}',
-        '{"agent": {"build": {"permission": {"bash": "allow"}}}}',
+        '{"agent": {"build": {"permission": {"bash": "perhaps"}}}}',
     ],
 )
 def test_what_is_no_such_configuration_is_refused(made: Import, text: str) -> None:
-    """Permissions of a single agent among it, which would be lost."""
+    """Also in the permissions of a single agent."""
     with pytest.raises(PermitryError, match="source"):
         made("opencode", text)
+
+
+def test_what_is_said_of_one_agent_is_for_that_agent(made: Import, decide: Verdicts) -> None:
+    """It goes before what is said of all, and is reported: the hook does not say which agent calls."""
+    agents = {"plan": {"permission": {"bash": {"*": "deny", "git *": "allow"}}}, "x": {"permission": "ask"}, "y": 1}
+    rules = made("opencode", json.dumps({"agent": agents, "permission": {"bash": "allow", "read": "deny"}}))
+    assert [row.outcome for row in rules.rows] == [Outcome.SAME] * 2 + [Outcome.UNREACHED] * 3
+    for agent, command, verdict in [
+        ("plan", "make", Verdict.BLOCK),
+        ("plan", "git push", Verdict.ALLOW),
+        ("build", "make", Verdict.ALLOW),
+        ("x", "make", Verdict.CONFIRM),
+    ]:
+        assert decide(rules, "bash", context={"agent": agent}, command=command) is verdict
+    assert decide(rules, "read", context={"agent": "x"}, filePath="a") is Verdict.CONFIRM
+    assert decide(rules, "read", filePath="a") is Verdict.BLOCK
