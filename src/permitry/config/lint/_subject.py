@@ -165,6 +165,11 @@ class Subject:
     def _may_select(self, selector: ToolSelector, name: str) -> bool:
         return name not in self.specs or selects_tool(selector, name, self.specs)
 
+    def has_examples(self, rule_id: str) -> bool:
+        """Return whether examples show what a rule matches."""
+        draft = self.drafts.rules.get(rule_id)
+        return draft is not None and bool(draft.table.match)
+
     def source_of(self, rule_id: str) -> str:
         """Return the `file:line` of a rule."""
         draft = self.drafts.rules.get(rule_id)

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from permitry.actions.programs.candidates import reads_code
 from permitry.actions.shell.runners import runs_others
+from permitry.actions.shell.running import SHELLS
 from permitry.config.lint._subject import Finding, Subject, finding_in
 from permitry.core.action import Word
 from permitry.core.decision import Verdict
@@ -12,6 +14,7 @@ from permitry.rules.conditions.command import ArgvPattern
 __all__ = ["findings"]
 
 _GLUED = re.compile(r"[A-Za-z][\w-]*\*")
+_WORD = re.compile(r"[\w.-]+")
 # A program, or a program and its sub-commands.
 _PLAIN = re.compile(r"[A-Za-z][\w-]*(?: [A-Za-z][\w-]*)*")
 
@@ -22,8 +25,14 @@ def findings(subject: Subject) -> Iterator[Finding]:
         patterns = rule.scope.when.commands
         for pattern in patterns:
             others = tuple(each for each in patterns if each is not pattern)
-            for kind, reason, suggestion in _odd(pattern, others, is_permission=rule.effect is Verdict.ALLOW):
-                yield finding_in(rule, kind, reason, suggestion)
+            is_permission = rule.effect is Verdict.ALLOW
+            # A bare program of a restriction that is shown by examples is meant as it is written.
+            is_bare = len(pattern.tokens) == 1 and _PLAIN.fullmatch(pattern.text) is not None
+            if is_bare and not is_permission and subject.has_examples(rule.id):
+                continue
+            for kind, reason, suggestion in _odd(pattern, others, is_permission=is_permission):
+                more = "" if is_permission else _as_one(pattern, patterns)
+                yield finding_in(rule, kind, reason, f"{suggestion}{more}")
 
 
 def _odd(
@@ -37,8 +46,7 @@ def _odd(
             f"`{pattern}` fits words that begin with `{word}`, and no arguments after them",
             f"write `{' '.join([*words[:-1], word])} *` for any arguments, or none",
         )
-    # `make test` as a permission is meant as it is written, and so is `bash` as a restriction.
-    elif (len(words) == 1) is is_permission and _PLAIN.fullmatch(pattern.text) and not _is_continued(pattern, others):
+    elif _PLAIN.fullmatch(pattern.text) and not _is_continued(pattern, others):
         yield from _without_arguments(pattern, is_permission=is_permission)
     if is_permission:
         for word in words[1:]:
@@ -51,7 +59,10 @@ def _odd(
 
 
 def _without_arguments(pattern: ArgvPattern, *, is_permission: bool) -> Iterator[tuple[str, str, str]]:
-    if is_permission and runs_others([Word(pattern.text)]):
+    # `make test` as a permission is meant as it is written, and so is `bash` as a restriction.
+    words = [Word(word) for word in pattern.text.split()]
+    is_meant = len(words) > 1 or runs_others(words) if is_permission else words[0].text in SHELLS or reads_code(words)
+    if is_meant:
         return
     effect = "with arguments it is not permitted" if is_permission else "with further arguments the rule does not apply"
     yield (
@@ -59,6 +70,13 @@ def _without_arguments(pattern: ArgvPattern, *, is_permission: bool) -> Iterator
         f"`{pattern}` fits the command without any further argument only: {effect}",
         f"write `{pattern} *` for any arguments, or none",
     )
+
+
+def _as_one(pattern: ArgvPattern, patterns: tuple[ArgvPattern, ...]) -> str:
+    """Return what to write where the patterns are meant to be the words of one command, after the first of them."""
+    words = [each.text for each in patterns]
+    is_first = pattern is patterns[0] and len(words) > 1 and all(map(_WORD.fullmatch, words))
+    return f"; or `{' '.join(words)} *` if these are the words of one command" if is_first else ""
 
 
 def _is_continued(pattern: ArgvPattern, others: tuple[ArgvPattern, ...]) -> bool:

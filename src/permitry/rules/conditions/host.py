@@ -14,7 +14,7 @@ from permitry.errors import RuleError
 from permitry.rules.conditions._words import check_sign
 from permitry.rules.conditions.written import WrittenPattern
 
-__all__ = ["HostPattern", "is_private"]
+__all__ = ["HostPattern", "is_name", "is_private"]
 
 PRIVATE = "private"
 """The word that matches every host of the machine, its network and its cloud's metadata."""
@@ -163,6 +163,11 @@ def is_private(host: str) -> bool:
         return host in _PRIVATE_NAMES or host.endswith(_PRIVATE_ENDINGS)
     inner = _inner(address)
     return any(inner in network for network in _PRIVATE_NETWORKS)
+
+
+def is_name(host: str) -> bool:
+    """Return whether the host of a pattern is one name: no address, no wildcard, and not `private`."""
+    return host != PRIVATE and "*" not in host and _address(host) is None
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

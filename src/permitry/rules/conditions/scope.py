@@ -10,6 +10,7 @@ restriction counts as matched, and a permission as not matched.
 paths and hosts.
 """
 
+import contextlib
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,6 +32,7 @@ from permitry.rules.conditions._links import LinkCondition
 from permitry.rules.conditions._meeting import BY_NAME, may_be_anything, met, met_at_once
 from permitry.rules.conditions._sources import SourceCondition
 from permitry.rules.conditions.label import LabelCondition
+from permitry.rules.conditions.lookalikes import look_alikes
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
 
@@ -218,12 +220,21 @@ class Scope:
         plain = (each for each in self.unless if not each.are_about_actions)
         if any(not any(each.facts(question, over_approximate=False)) for each in plain):
             yield "`unless` holds"
+        if over_approximate:
+            yield from self._seeming(question)
         if over_approximate or not self.when.are_about_actions:
             return
         if self.lacks_roles(question):
             yield f"it is not declared what the arguments of `{question.call.tool}` are"
         elif question.tool is not None and question.tool.roles:
             yield from self._uncovered(question)
+
+    def _seeming(self, question: Question) -> Iterator[str]:
+        """Yield why a pattern of a restriction does not fit, where the call is what it seems to mean."""
+        for each in look_alikes(self.when):
+            with contextlib.suppress(UnevaluableError):
+                if each.meant is not None and attrs.evolve(self, when=each.meant).restricts(question) is True:
+                    yield f"{each.reason} ({each.hint})"
 
     @property
     def asks_origins(self) -> bool:

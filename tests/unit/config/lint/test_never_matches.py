@@ -45,7 +45,7 @@ def test_a_permission_for_commands_of_tools_that_run_none(kinds: Kinds, rule: Ru
 
 @pytest.mark.parametrize(
     "condition",
-    ['path = ["x"]', 'mode = "m"', "args.n = 1", "args.n = { exists = false }", f'tool_digest = "{DIGEST}"'],
+    ['path = ["x.py"]', 'mode = "m"', "args.n = 1", "args.n = { exists = false }", f'tool_digest = "{DIGEST}"'],
 )
 def test_a_restriction_still_fires_in_doubt(kinds: Kinds, rule: Rule, condition: str) -> None:
     """What may fit, or cannot be answered, fires, and only what surely fits is excepted."""
@@ -148,7 +148,7 @@ def test_hosts_alone_cover_no_command(kinds: Kinds, rule: Rule) -> None:
     assert kinds(rule("a", "allow", 'tools = ["run_shell"]', host)) == FOUND
     assert kinds(rule("a", "allow", 'tools = ["run_shell"]', host, 'when.command = ["curl *"]')) == []
     assert kinds(rule("a", "allow", 'tools = ["run_shell", "web_fetch"]', host)) == []
-    assert kinds(rule("a", "block", 'tools = ["run_shell"]', host)) == []
+    assert kinds(rule("a", "block", 'tools = ["run_shell"]', 'when.host = ["www.example.com"]')) == []
 
 
 def test_a_template_that_lists_nothing(linted: Linted) -> None:
