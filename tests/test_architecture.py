@@ -48,7 +48,7 @@ THIRD_PARTY = {
     "httpx": ("permitry_tools/web/",),
     "matplotlib": ("replay/plot.py",),
     "mcp": ("gateway/", "permitry_tools/mcp.py", "permitry_tools/_mcp_client.py"),
-    "mcp_types": ("adapters/fastmcp.py", "gateway/"),
+    "mcp_types": ("adapters/fastmcp.py", "gateway/", "messages/mcp_lists.py"),
     "opentelemetry": ("audit/otel.py", "audit/otlp.py"),
     "platformdirs": ("config/", "audit/"),
     "psycopg": ("store/bounded.py", "store/postgres.py"),

@@ -55,11 +55,14 @@ from permitry.files import (
     replace_file,
     write_new,
 )
+from permitry.messages.mcp_lines import ENCODING
+from permitry.messages.mcp_lists import tool_lists
 from permitry.rules.conditions.host import is_private
 
 __all__ = [
     "CREATE",
     "DIRECTORY",
+    "ENCODING",
     "LONGEST_PATCH",
     "READ",
     "TEMPORARY",
@@ -123,6 +126,7 @@ __all__ = [
     "report",
     "reporter_here",
     "safe_str",
+    "tool_lists",
     "unfit",
     "validated",
     "with_check",

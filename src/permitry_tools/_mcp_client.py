@@ -5,7 +5,9 @@ import concurrent.futures
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from permitry.port import ToolError
+import attrs
+
+from permitry.port import ENCODING, ToolError, tool_lists
 from permitry_tools._mcp_server import McpServer
 from permitry_tools._mcp_stderr import LastWords
 from permitry_tools._mcp_wire import Definition, Listing, read_tools
@@ -37,6 +39,7 @@ class McpClient:
         self._starting: asyncio.Task[None] | None = None
         self._client: Client | None = None
         self._relisting: asyncio.Lock | None = None
+        self._refused: list[str] = []
 
     async def serve(self, ready: "concurrent.futures.Future[None]") -> None:
         """Connect, list the tools, and stay until `leave`; `ready` is done as soon as tools can be called."""
@@ -75,12 +78,21 @@ class McpClient:
         server = self.server
         if server.url is not None:
             http = await stack.enter_async_context(create_mcp_http_client(headers=dict(server.headers)))
-            return Client(streamable_http_client(server.url, http_client=http), message_handler=self._heard)
-        parameters = StdioServerParameters(
-            command=server.command or "", args=list(server.args), env=dict(server.env), cwd=server.folder
-        )
-        stderr = stack.enter_context(self.stderr.listening())
-        return Client(stdio_client(parameters, errlog=stderr), message_handler=self._heard)
+            transport = streamable_http_client(server.url, http_client=http)
+        else:
+            parameters = StdioServerParameters(
+                command=server.command or "",
+                args=list(server.args),
+                env=dict(server.env),
+                cwd=server.folder,
+                encoding=ENCODING,
+                encoding_error_handler="replace",
+            )
+            stderr = stack.enter_context(self.stderr.listening())
+            transport = stdio_client(parameters, errlog=stderr)
+        streams = tool_lists(transport, lambda: client.session.protocol_version, self._refused.extend)
+        client = Client(streams, message_handler=self._heard)
+        return client
 
     async def _heard(self, message: object) -> None:
         self.has_news = self.has_news or getattr(message, "method", None) == _CHANGED
@@ -104,6 +116,7 @@ class McpClient:
     async def _listed(self, client: "Client") -> Listing:
         tools: list[dict[str, Any]] = []
         cursor: str | None = None
+        self._refused.clear()
         for _ in range(_MOST_PAGES):
             page = await client.list_tools(cursor=cursor, cache_mode="bypass")
             tools += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
@@ -111,12 +124,14 @@ class McpClient:
             if cursor is None or len(tools) > _MOST_TOOLS:
                 break
         server = self.server
-        return read_tools(
+        listing = read_tools(
             server.name,
             tools[:_MOST_TOOLS],
             trust_annotations=server.trust_annotations,
             timeout=server.timeout + GRACE,
         )
+        refused = dict.fromkeys(self._refused, "the protocol refuses what the server says of it")
+        return attrs.evolve(listing, skipped={**listing.skipped, **refused})
 
     async def relisted(self) -> None:
         """List the tools again.

@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 
 import attrs
 
-from permitry.port import AuthContext, RegistryError, ToolError, ToolRegistry, ToolResult
+from permitry.port import AuthContext, RegistryError, ToolError, ToolRegistry, ToolResult, current_cancellation
 from permitry_tools._mcp_client import GRACE, McpClient
 from permitry_tools._mcp_server import McpServer
 from permitry_tools._mcp_wire import Definition, read_result
@@ -176,12 +176,16 @@ class McpConnection:
             raise ToolError(f"The MCP server `{name}` is not connected.")
         future = asyncio.run_coroutine_threadsafe(work, loop)
         try:
-            return future.result(2 * self.server.timeout + GRACE)
+            # INVARIANT: who cancels the call cancels the request as well, and the server is sent that.
+            with current_cancellation().calling(future.cancel):
+                return future.result(2 * self.server.timeout + GRACE)
         except ToolError:
             raise
         except TimeoutError as error:
             raise ToolError(f"The MCP server `{name}` gave no answer in time.") from error
         except concurrent.futures.CancelledError as error:
+            if current_cancellation().is_cancelled:
+                raise ToolError(f"The call was cancelled, and the MCP server `{name}` was sent that.") from error
             raise ToolError(f"The connection to the MCP server `{name}` was closed.") from error
         except Exception as error:
             raise ToolError(self._message(error)) from error

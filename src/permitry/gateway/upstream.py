@@ -14,10 +14,12 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
+from permitry.core.texts import shortened, visible
 from permitry.errors import AdapterError, CallError, ToolError, safe_str
 from permitry.gateway.definitions import Definition, read_definition
-from permitry.gateway.lines import ENCODING
 from permitry.gateway.server import Server
+from permitry.messages.mcp_lines import ENCODING
+from permitry.messages.mcp_lists import tool_lists
 
 __all__ = ["FRESH", "Upstream"]
 
@@ -26,6 +28,9 @@ _CHANGED = "notifications/tools/list_changed"
 _NO_ANSWER = {types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT}
 _MOST_PAGES = 100
 _MOST_ITEMS = 2_000
+_MOST_RESTARTS = 5
+_RESTARTS_WITHIN = 600.0
+"""How often a program that has ended is started again within so many seconds."""
 FRESH = 30.0
 """The seconds for which a list of tools is taken for the present one, unless the server says that it changed."""
 
@@ -48,6 +53,7 @@ class Upstream:
     _holder: asyncio.Task[None] | None = attrs.field(default=None, init=False, repr=False)
     _listed_at: float | None = attrs.field(default=None, init=False)
     _failure: tuple[float, ToolError] | None = attrs.field(default=None, init=False)
+    _starts: list[float] = attrs.field(factory=list, init=False)
     _lock: asyncio.Lock = attrs.field(factory=asyncio.Lock, init=False, repr=False)
 
     # The connection --------------------------------------------------------------------------------------------------
@@ -107,7 +113,7 @@ class Upstream:
         server = self.server
         if server.url is not None:
             http = await stack.enter_async_context(create_mcp_http_client(headers=dict(server.headers)))
-            return Client(streamable_http_client(server.url, http_client=http), message_handler=self._heard, cache=None)
+            return self._client_of(streamable_http_client(server.url, http_client=http))
         program, *args = server.command
         started = StdioServerParameters(
             command=program,
@@ -119,7 +125,17 @@ class Upstream:
             encoding_error_handler="replace",
         )
         # Its words go to standard error: standard output belongs to the protocol.
-        return Client(stdio_client(started, errlog=sys.stderr), message_handler=self._heard, cache=None)
+        return self._client_of(stdio_client(started, errlog=sys.stderr))
+
+    def _client_of(self, transport: contextlib.AbstractAsyncContextManager[Any]) -> Client:
+        streams = tool_lists(transport, lambda: client.session.protocol_version, self._report_unfit)
+        client = Client(streams, message_handler=self._heard, cache=None)
+        return client
+
+    def _report_unfit(self, names: list[str]) -> None:
+        for name in names:
+            shown = visible(shortened(name, 200))
+            _LOG.warning("`%s` of `%s` is hidden: the protocol refuses what is said of it", shown, self.server.name)
 
     async def _heard(self, message: object) -> None:
         if getattr(message, "method", None) == _CHANGED:
@@ -155,15 +171,29 @@ class Upstream:
         try:
             return await self._list()
         except ToolError as error:
-            if self.server.url is None or isinstance(error.__cause__, TimeoutError):
+            if not self._may_open_again(error.__cause__):
                 raise
-            # A server at an address may have been started again, and know nothing of this connection any more.
             try:
                 async with asyncio.timeout(self.server.start_timeout):
                     await self._open()
             except Exception as another:
                 raise ToolError(self._described(another)) from another
             return await self._list()
+
+    def _may_open_again(self, cause: BaseException | None) -> bool:
+        """Return whether a new connection may help, after a list failed for `cause`."""
+        if self.server.url is not None:
+            # It may have been started again, and know nothing of this connection any more.
+            return not isinstance(cause, TimeoutError)
+        is_closed = isinstance(cause, MCPError) and cause.code == types.CONNECTION_CLOSED
+        has_ended = is_closed or (self._client is None and self._holder is not None)
+        now = asyncio.get_running_loop().time()
+        self._starts = [at for at in self._starts if now - at < _RESTARTS_WITHIN]
+        if not has_ended or len(self._starts) >= _MOST_RESTARTS:
+            return False
+        self._starts.append(now)
+        _LOG.warning("the MCP server `%s` has ended, and is started again", self.server.name)
+        return True
 
     async def _list(self) -> list[types.Tool]:
         client = self._connected()

@@ -1,6 +1,7 @@
 """What a client of the gateway sees, and what its servers run."""
 
 import asyncio
+import math
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
@@ -832,13 +833,14 @@ def test_one_server_that_is_gone_does_not_hide_the_others(tmp_path: Path) -> Non
     scene = Scene(tmp_path, fakes=(Fake("docs"), Fake("gone")))
 
     async def work(client: Client) -> list[str]:
-        scene.gateway.upstreams[1]._client = None  # noqa: SLF001 -- as if it had ended
+        gone = scene.gateway.upstreams[1]
+        gone._client, gone._starts = None, [math.inf] * 5  # noqa: SLF001 -- as if it had ended, again and again
         listed = [each.name for each in (await client.list_tools()).tools]
-        gone = await client.session.send_request(
+        answer = await client.session.send_request(
             types.CallToolRequest(params=types.CallToolRequestParams(name="gone__look", arguments={"path": "a"})),
             types.CallToolResult,
         )
-        return [*listed, text_of(gone)]
+        return [*listed, text_of(answer)]
 
     *names, text = scene.run(work)
     assert names == ["docs__look", "docs__write"]

@@ -48,6 +48,27 @@ server.run()
 """
 
 
+BAD_TOOL = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    tools = [{"name": "\\x1b[2Jbad", "inputSchema": "no"}, {"name": "look", "inputSchema": {"type": "object"}}]
+    results = {
+        "initialize": {
+            "protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}
+        },
+        "tools/list": {"tools": tools},
+        "tools/call": {"content": [{"type": "text", "text": "looked"}]},
+    }
+    if "id" not in asked:
+        continue
+    found = {"result": results[asked["method"]]} if asked["method"] in results else {
+        "error": {"code": -32601, "message": "none"}
+    }
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **found}), flush=True)
+"""
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Server:
     """Return a server that is a program."""
@@ -89,18 +110,36 @@ def test_a_program_is_started_and_called(server: Server) -> None:
     assert environment.endswith(str(server.folder))
 
 
-def test_a_server_that_ends_in_a_call_is_reported(server: Server) -> None:
-    """At once, and at each call and list that follows."""
+def test_a_server_that_ends_in_a_call_is_started_again(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    """By the next list, which each call begins with; a bounded number of times."""
     upstream = Upstream(server)
 
-    async def work() -> None:
+    async def work() -> list[str]:
+        found = []
+        for _ in range(5):
+            with pytest.raises(ToolError, match="The MCP server `demo` has ended"):
+                await upstream.call("leave", {})
+            await upstream.refresh()
+            found.append(text(await upstream.call("add", {"a": 1, "b": 2})))
         for _ in range(2):
             with pytest.raises(ToolError, match="The MCP server `demo` has ended"):
                 await upstream.call("leave", {})
         with pytest.raises(ToolError, match="`demo` has ended"):
             await upstream.refresh()
+        return found
 
-    run(upstream, work)
+    assert run(upstream, work) == ["3"] * 5
+    assert caplog.text.count("has ended, and is started again") == 5
+
+
+def test_a_tool_that_the_protocol_refuses_is_named(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    """The server starts, and its other tools are there."""
+    program = Path(server.command[1])
+    program.write_text(BAD_TOOL, encoding="utf-8")
+    upstream = Upstream(server)
+    assert text(run(upstream, lambda: upstream.call("look", {}))) == "looked"
+    assert list(upstream.definitions) == ["look"]
+    assert "`\\u001b[2Jbad` of `demo` is hidden" in caplog.text
 
 
 def test_what_a_server_prints_reaches_no_client(server: Server, capfd: pytest.CaptureFixture[str]) -> None:
@@ -120,15 +159,14 @@ def test_a_byte_that_is_not_utf_8_ends_nothing(server: Server) -> None:
 
 def test_a_result_that_is_too_long_is_no_answer(server: Server) -> None:
     """It would hold up all servers; other calls of the same one go on."""
-    upstream = Upstream(attrs.evolve(server, timeout=5.0))
+    upstream = Upstream(attrs.evolve(server, timeout=500.0))
 
     async def work() -> list[str]:
         calls = [upstream.call("much", {"size": 17_000_000}), upstream.call("add", {"a": 1, "b": 2})]
         found = await asyncio.gather(*calls, return_exceptions=True)
         return [str(each) if isinstance(each, BaseException) else text(each) for each in found]
 
-    text_of_none = "The MCP server `demo` gave no answer within 5 seconds. Whether the call has run is not known."
-    assert run(upstream, work) == [text_of_none, "3"]
+    assert run(upstream, work) == ["The MCP server `demo` failed: its answer is longer than 16 MiB.", "3"]
 
 
 @contextlib.asynccontextmanager

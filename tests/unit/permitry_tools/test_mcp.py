@@ -1,5 +1,6 @@
 """The tools of MCP servers: real servers, started and reached as hosts do."""
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -108,6 +109,8 @@ for line in sys.stdin:
     asked = json.loads(line)
     id, method, params = asked.get("id"), asked.get("method"), asked.get("params") or {}
     if id is None:
+        if method == "notifications/cancelled":
+            open(sys.argv[0] + ".cancelled", "w").close()
         continue
     if method == "initialize":
         send(id, result={"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
@@ -318,6 +321,40 @@ def test_names_that_cannot_be_ruled_on_are_skipped(write: Write) -> None:
         register(registry, connection)
         assert [spec.name for spec in registry] == ["mcp:raw/a"]
         assert set(connection.skipped) == {" b", "c\u200b", "d" * 300}
+
+
+def test_a_tool_that_the_protocol_refuses_is_skipped(write: Write) -> None:
+    """The others of its server are there."""
+    listing = 'send(id, result={"tools": [tool("a"), {"name": "b", "inputSchema": "x"}, {"inputSchema": {}}]})'
+    with McpConnection(_raw(write, listing)) as connection:
+        assert list(connection.definitions) == ["a"]
+        assert list(connection.skipped) == ["b", "None"]
+
+
+@pytest.mark.parametrize("way", ["registry", "task"])
+def test_the_server_hears_that_a_call_is_cancelled(write: Write, tmp_path: Path, way: str) -> None:
+    """It can stop what no one waits for any more; the next call is answered."""
+    registry = ToolRegistry()
+    handler = ToolHandler(Session(yolo_mode=True), registry=registry)
+
+    async def main() -> None:
+        running = asyncio.create_task(handler.ahandle(ToolCall("mcp:raw/a", call_id="1")))
+        while not (tmp_path / "server.py.called").exists():  # noqa: ASYNC110 -- another process makes it
+            await asyncio.sleep(0.01)
+        if way == "task":
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+        else:
+            assert registry.cancel("1")
+            assert "cancelled" in (await running).text
+        async with asyncio.timeout(4):
+            while not (tmp_path / "server.py.cancelled").exists():  # noqa: ASYNC110 -- as above
+                await asyncio.sleep(0.01)
+
+    with McpConnection(_raw(write, call='open(sys.argv[0] + ".called", "w").close()')) as connection, registry:
+        register(registry, connection)
+        asyncio.run(main())
 
 
 def test_pages_without_end_are_left(write: Write) -> None:
