@@ -4,7 +4,9 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
+from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.shell.coded import commands_in_code
 from permitry.actions.shell.languages import LANGUAGES, commands_of_make, commands_of_socat
 from permitry.actions.shell.running import ANY_COMMAND, LITERAL, Inner
 from permitry.core.action import Word
@@ -56,6 +58,8 @@ def guessed(name: str, words: Words) -> Iterator[Inner]:
         yield from _editor(words)
     elif name in _ANYWHERE:
         yield from _anywhere(name, words)
+    elif words and reads_code(words):
+        yield from commands_in_code(name, words)
     written = "\n".join(_written_out(name, words))
     yield from (Inner("", text=written),) if written else ()
 

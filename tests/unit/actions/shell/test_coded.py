@@ -1,0 +1,39 @@
+"""The commands in one-line programs of interpreters."""
+
+import pytest
+
+from permitry.actions.shell.coded import commands_in_code
+from permitry.core.action import Word
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "commands"),
+    [
+        ("python3", "import os; os.system('git push')", ["git push"]),
+        ("python3", 'subprocess.run("git push", shell=True)', ["git push"]),
+        ("python3", "subprocess.check_output(['git', 'push'], text=True)", [("git", "push")]),
+        ("python3", "os.execvp('git', ('git', 'push'))", [("git", "git", "push")]),
+        ("node", "require('child_process').execSync(`git push`)", ["git push"]),
+        ("node", "spawnSync('git', ['push', '-f'])", [("git", "push", "-f")]),
+        ("deno", "new Deno.Command('git', { args: ['push'] })", [("git", "push")]),
+        ("perl", 'system "git push"; exec("git", "pull")', ["git push", ("git", "pull")]),
+        ("perl5.36", "print `git push`; qx{git pull}", ["git push", "git pull"]),
+        ("ruby", "%x(git push); puts %x[git pull]", ["git push", "git pull"]),
+        ("php", "shell_exec('git \\'push\\'');", ["git 'push'"]),
+        ("python3", "print('git push')", []),
+        ("node", "console.log(`git push`)", []),
+        ("python3", "os.system('ls')", []),
+        ("python3", "os.system(f'{x} push'); os.system('$X push')", []),
+        ("python3", "subprocess.run([x, 'push'])", []),
+    ],
+)
+def test_the_literals_that_may_be_commands(name: str, code: str, commands: list[str | tuple[str, ...]]) -> None:
+    """Only in code that names what starts a program, and not what is computed."""
+    found = commands_in_code(name, (Word(name), Word("-c"), Word(code)))
+    assert [each.text or tuple(word.text for word in each.words) for each in found] == commands
+
+
+def test_there_is_a_limit_on_literals() -> None:
+    """A long program costs no more than a short one."""
+    code = "system('a b');" * 200
+    assert len(list(commands_in_code("perl", (Word("perl"), Word(code))))) == 64
