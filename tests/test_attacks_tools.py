@@ -397,7 +397,7 @@ def test_an_agent_does_not_read_documents_through_another(family: Callable[..., 
 
 def test_an_agent_does_not_read_what_was_kept_for_another(family: Callable[..., list[ToolResult]], root: Path) -> None:
     """Its caller had read the file, and the whole answer lay in an artifact for everybody."""
-    (kept,) = (root / ".permitry" / "artifacts").iterdir()
+    (kept,) = (root / ".permitry" / "artifacts").glob("[!.]*")
     shown = family(ToolCall("list_artifacts"), ToolCall("read_artifact", {"artifact_id": kept.stem}))
     assert [result.text for result in shown] == ["No artifacts found.", f"Artifact '{kept.stem}' not found."]
 

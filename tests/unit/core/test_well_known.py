@@ -81,6 +81,7 @@ def test_a_tool_that_reaches_out_does_not_only_read(name: str) -> None:
 
 OTHERWISE = {
     ("local_shell", "command"): "by its name alone, a call may bring shell text; the shipped tool takes only a list",
+    ("shell", "command"): "by its name alone, a call may bring shell text; a list is an argv to the shipped tool alone",
 }
 """Arguments whose role is another in the shipped spec, each with the reason."""
 

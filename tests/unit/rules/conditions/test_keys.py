@@ -12,7 +12,7 @@ from permitry.rules.conditions.written import PlainCondition, Words, WrittenPatt
 
 FOLDER = Path(permitry.rules.conditions.__file__).parent
 # What is in the folder besides: what conditions are made of, and what is written outside of `when`.
-OTHERS = {"budget", "keys", "listed", "scope", "written"}
+OTHERS = {"budget", "keys", "listed", "lookalikes", "scope", "written"}
 
 
 def test_each_file_is_a_condition() -> None:
