@@ -217,3 +217,20 @@ def test_at_least_thirty_ordinary_commands_are_looked_at() -> None:
 def test_tools_that_change_files_are_judged_alike(decide: Decide, tool: str, path: str, verdict: Verdict) -> None:
     """By the entry itself and by what it leads to."""
     assert decide(path, tool, "path") is verdict
+
+
+def test_a_link_to_a_file_is_written_where_both_are_permitted(tmp_path: Path) -> None:
+    """By two patterns of one rule or by two rules; the link alone, or its target alone, is not enough."""
+    top = Path(os.path.realpath(tmp_path))
+    (top / "ws").mkdir()
+    (top / "a.json").touch()
+    (top / "ws" / "l.json").symlink_to(top / "a.json")
+    link, target = "l.json", f"{top}/a.json"
+    spec = 'schema = 1\n[tool.put]\nroles.path = "write_path"\n'
+    rule = '[[rule]]\nid = "r{}"\neffect = "allow"\nwhen.path = {}\n'
+    found = []
+    for paths in ([[link, target]], [[link], [target]], [[link]], [[target]], [[link], [f"{top}/ws"]]):
+        text = spec + "".join(rule.format(at, some) for at, some in enumerate(paths))
+        policy = load_rules([text]).policy()
+        found.append(policy.decide(ToolCall("put", {"path": link}), AuthContext(workspace=str(top / "ws"))).verdict)
+    assert found == [Verdict.ALLOW, Verdict.ALLOW, Verdict.CONFIRM, Verdict.CONFIRM, Verdict.CONFIRM]
