@@ -198,8 +198,7 @@ def _word_keys(pattern: ArgvPattern, at: int) -> Iterator[Key]:
 
     Options are not used, as there are other ways to write them.
     """
-    first, *rest = pattern.tokens
-    needed = [texts for token in rest if (texts := _literals(token)) and not any(t.startswith("-") for t in texts)]
+    needed = [texts for token in pattern.operands if (texts := _literals(token))]
     words = needed[at] if needed else [""]
-    for program in _literals(first) or [""]:
+    for program in _literals(pattern.tokens[0]) or [""]:
         yield from (("words", program_name(program), word.casefold()) for word in words)

@@ -24,6 +24,8 @@ MAX_CLUSTER = 4
 _BLANK = " \t"
 _OPERATORS = "|&;<>\n\r"
 _EXPANSIONS = "$`"
+_OPERANDS = ("-", "--")
+"""What begins with a hyphen and is no option: the standard input, and the mark that none follows."""
 
 # A word is valid text without lone surrogates, so these can represent wildcards that are meant
 # literally.
@@ -46,6 +48,20 @@ class Token:
     def may_be_option(self) -> bool:
         """Whether an alternative begins with a hyphen."""
         return any(pattern.text.startswith("-") for pattern in self.alternatives)
+
+    @property
+    def options(self) -> "Token | None":
+        """The alternatives that are options; None if there are none."""
+        found = tuple(each for each in self.alternatives if each.text.startswith("-") and each.text not in _OPERANDS)
+        return Token(found) if found else None
+
+    def join(self, mark: str, other: "Token") -> "Token":
+        """Return the word that begins with one of its alternatives and ends with one of the other."""
+        return Token(
+            tuple(
+                Pattern(f"{a.text}{mark}{b.text}") for a, b in itertools.product(self.alternatives, other.alternatives)
+            )
+        )
 
     @property
     def are_assignments(self) -> bool:

@@ -9,8 +9,6 @@ A permission uses `holds`, which is exact. A restriction uses `may_hold`, which 
 """
 
 import functools
-import itertools
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
@@ -19,14 +17,11 @@ import attrs
 from permitry.core.action import Word
 from permitry.core.facts import Fact, Kind, program_name, program_path
 from permitry.rules.conditions._argv import Token, listed_in, read_tokens
+from permitry.rules.conditions._options import Named, Option, find_options, options_of
 from permitry.rules.conditions.listed import WordLists
 from permitry.rules.conditions.written import WrittenPattern
 
 __all__ = ["ArgvPattern", "listed_in"]
-
-_MOST_FLAGS = 10
-_MOST_LETTERS_OF_NON_WORD = 2
-_VOWELS = frozenset("aeiouAEIOU")
 
 
 @attrs.frozen
@@ -61,6 +56,12 @@ class ArgvPattern(WrittenPattern):
         return self._tokens
 
     @property
+    def operands(self) -> tuple[Token, ...]:
+        """The words of the pattern that every command has as they are: neither options, nor perhaps values of these."""
+        pairs = zip(self._tokens, self._tokens[1:], strict=False)
+        return tuple(token for before, token in pairs if not (before.may_be_option or token.may_be_option))
+
+    @property
     def programs(self) -> frozenset[str] | None:
         """The names, without directories, of the only programs that may match; None for any."""
         return self._tokens[0].names
@@ -71,9 +72,8 @@ class ArgvPattern(WrittenPattern):
 
         Empty if any program may match.
         """
-        program, *rest = self._tokens
-        # Options do not count: they may be split and joined.
-        words = next((token.texts for token in rest if token.texts and not token.may_be_option), None)
+        program = self._tokens[0]
+        words = next((token.texts for token in self.operands if token.texts), None)
         if words is not None:
             names = ("",) if program.texts is None else map(program_name, program.texts)
             return frozenset(Fact(Kind.WORD, name, word) for name in names for word in words)
@@ -111,8 +111,9 @@ class ArgvPattern(WrittenPattern):
         """Return whether the words may match; an over-approximation, for restrictions.
 
         The program may be written with a directory and in another case. Options, each with a value, may come between
-        the words of the pattern. Flags such as `-rf` may be split, joined and reordered. A glob may expand to any
-        number of matching words, and an open word to any words at all.
+        the words of the pattern. The options of the pattern may be anywhere, also after operands; flags such as `-rf`
+        may be split and joined, and so may an option and its value. A glob may expand to any number of matching words,
+        and an open word to any words at all.
         """
         return self._fits(words, is_sure=False)
 
@@ -130,15 +131,15 @@ class ArgvPattern(WrittenPattern):
     def _has_option(self) -> bool:
         return any(token.may_be_option for token in self._tokens[1:])
 
+    @functools.cached_property
+    def _options(self) -> tuple[Option, ...]:
+        return options_of(self._tokens)
+
     def _fits(self, words: Sequence[Word], *, is_sure: bool) -> bool:
         if not words or self._is_of_another_program(words[0], is_sure=is_sure):
             return False
-        if _Tolerant(self._tokens, is_sure=is_sure).fits(words):
-            return True
-        # A word that the shell may expand is not certain to be a flag.
-        flags = _Flags.of([word for word in words if not (is_sure and (word.is_open or word.is_glob))])
-        rest = (self._tokens[0], *(token for token in self._tokens[1:] if not flags.meet(token, is_sure=is_sure)))
-        return len(rest) < len(self._tokens) and _Tolerant(rest, is_flag_free=True, is_sure=is_sure).fits(words)
+        named = find_options(self._options, words, is_sure=is_sure)
+        return _Tolerant(self._tokens, named, is_sure=is_sure).fits(words)
 
     def _is_of_another_program(self, word: Word, *, is_sure: bool) -> bool:
         """Return whether the first word already rules out a match, as for most pairs of a pattern and a command."""
@@ -166,11 +167,14 @@ class ArgvPattern(WrittenPattern):
         return self.text
 
 
-def _epsilon_closure(tokens: tuple[Token, ...], states: Iterable[int]) -> set[int]:
+def _epsilon_closure(
+    tokens: tuple[Token, ...], states: Iterable[int], optional: frozenset[int] = frozenset()
+) -> set[int]:
+    """Return the states, and those reached by letting wildcards and `optional` tokens match nothing."""
     reached = set(states)
     for start in tuple(reached):
         at = start
-        while at < len(tokens) and tokens[at].is_any:
+        while at < len(tokens) and (tokens[at].is_any or at in optional):
             at += 1
             reached.add(at)
     return reached
@@ -180,30 +184,38 @@ def _epsilon_closure(tokens: tuple[Token, ...], states: Iterable[int]) -> set[in
 class _Tolerant:
     """Matches words as a restriction does, accepting other spellings.
 
-    `is_flag_free`: the flags of the pattern were matched before and are not among `tokens`. `is_sure`: a word that the
-    shell may expand is not assumed to become what the pattern asks for.
+    `named` are the options that the words have in any place, and their values. `is_sure`: a word that the shell may
+    expand is not assumed to become what the pattern asks for.
     """
 
     tokens: tuple[Token, ...]
-    is_flag_free: bool = False
+    named: Named
     is_sure: bool = False
 
     def fits(self, words: Sequence[Word]) -> bool:
         # A state is an index into the tokens, and whether the next word may be the value of a skipped option.
         states = {(0, False)}
-        for word in words:
+        for number, word in enumerate(words):
+            before = states
             states = self._after(attrs.evolve(word, is_home=False) if self.is_sure and word.is_home else word, states)
+            if number in self.named.values:
+                states.update((at, False) for at, _ in before)
             if not states:
                 return False
-        return len(self.tokens) in _epsilon_closure(self.tokens, {at for at, _ in states})
+        return len(self.tokens) in self._closure(at for at, _ in states)
+
+    def _closure(self, states: Iterable[int]) -> set[int]:
+        return _epsilon_closure(self.tokens, states, self.named.tokens)
 
     def _after(self, word: Word, states: Iterable[tuple[int, bool]]) -> set[tuple[int, bool]]:
         """Return the states after `word`."""
         reached = {(at, False) for at, is_value in states if is_value}
         is_option = word.text.startswith("-") if self.is_sure else word.may_be_option
-        for at in _epsilon_closure(self.tokens, [start for start, _ in states]):
+        # After the last word of a pattern only one that names options takes others.
+        end = len(self.tokens) + bool(self.named.tokens)
+        for at in self._closure(start for start, _ in states):
             reached.update([(place, False) for place in self._matched(word, at)])
-            if is_option and at > 0 and (at < len(self.tokens) or self._is_flag(word)):
+            if is_option and 0 < at < end:
                 reached.add((at, at < len(self.tokens)))
         return reached
 
@@ -222,7 +234,7 @@ class _Tolerant:
         if word.is_open:
             return range(at, len(self.tokens) + 1)
         end = at
-        while end < len(self.tokens) and self._may_match(end, word):
+        while end < len(self.tokens) and (end in self.named.tokens or self._may_match(end, word)):
             end += 1
         return range(at, end + 1)
 
@@ -243,61 +255,3 @@ class _Tolerant:
     def _may_match(self, at: int, word: Word) -> bool:
         token = self.tokens[at]
         return token.is_any or (token.may_name(word) if at == 0 else token.may_match(word))
-
-    def _is_flag(self, word: Word) -> bool:
-        return self.is_flag_free and not word.text.startswith("--")
-
-
-@attrs.frozen
-class _Flags:
-    """The one-letter flags of a command: `clusters` are the letters of each word, `may_be_any` if one is unknown."""
-
-    clusters: tuple[str, ...] = ()
-    may_be_any: bool = False
-
-    @classmethod
-    def of(cls, words: Sequence[Word]) -> "_Flags":
-        options = [word for word in words if word.may_be_option]
-        clusters = tuple(_cluster(word) for word in options if word.text.startswith("-"))
-        # The flags of `rm` take no values, so that `-r.log`, which `*.log` may expand to, is an error to it.
-        has_values = not words or program_name(words[0].text) != "rm"
-        may_be_any = any(
-            (word.is_open and not word.start.startswith("--"))
-            or (word.is_glob and (has_values or _may_become_cluster(word)))
-            for word in options
-        )
-        return cls(clusters, may_be_any)
-
-    def meet(self, token: Token, *, is_sure: bool) -> bool:
-        """Return whether an alternative of the token is a cluster, such as `-rf`, and these flags include its letters.
-
-        A pattern that looks like a word, such as `-set`, may mean one option instead of a cluster. With `is_sure` it
-        then matches only clusters without other letters. A word of more than ten different letters is not taken for a
-        cluster either: never with `is_sure`, and never for a pattern that looks like a word.
-        """
-        return any(self._hold(cluster, is_sure=is_sure) for cluster in token.clusters)
-
-    def _hold(self, cluster: frozenset[str], *, is_sure: bool) -> bool:
-        if self.may_be_any and not is_sure:
-            return True
-        given = self.clusters
-        if is_sure or _is_word(cluster):
-            given = tuple(each for each in given if len(frozenset(each)) <= _MOST_FLAGS)
-        if is_sure and _is_word(cluster):
-            given = tuple(each for each in given if len(each) <= len(cluster.intersection(each)))
-        return cluster <= frozenset("".join(given))
-
-
-def _cluster(word: Word) -> str:
-    """Return the letters of a word such as `-rf`; none for a long option."""
-    return "" if word.text.startswith("--") else "".join(itertools.takewhile(str.isalnum, word.text[1:]))
-
-
-def _may_become_cluster(word: Word) -> bool:
-    """Return whether a word with wildcards may become flags of `rm`: not `*.log`, as none has a dot."""
-    tail = re.split(r"[*?\[\]]", word.text)[-1]
-    return not tail or tail.isalnum()
-
-
-def _is_word(cluster: frozenset[str]) -> bool:
-    return len(cluster) > _MOST_LETTERS_OF_NON_WORD and not cluster.isdisjoint(_VOWELS)
