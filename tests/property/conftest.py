@@ -290,7 +290,15 @@ def reference() -> Callable[[Sequence[Rule], Question, Verdict], Judgement]:
 _TOOLS = ("bash", "read_file", "write_file", "present_plan", "mcp:docs/search", "mcp:docs/read_file")
 _SELECTORS = (*_TOOLS, "*", "read_*", "*_file", "?ash", "mcp:*", "mcp:docs/*", "@reads", "@writes")
 _MODES = ("default", "plan", "yolo", "review")
-_PATTERNS = ("command ls *", "command rm *", "path src/**", "path secret", "host example.com", "host *")
+_PATTERNS = (
+    "command ls *",
+    "command rm *",
+    "command LD_PRELOAD=* rm *",
+    "path src/**",
+    "path secret",
+    "host example.com",
+    "host *",
+)
 _READER = Template("reader", ("read_file", "mcp:docs/*"))
 _TEMPLATES = (_READER, Template("writer", ("write_*",), extends=(_READER,)), Template("empty"))
 _FAULTS = (None, 1, 0, "yes", (), object, ValueError, KeyError, RecursionError, AttributeError)
@@ -464,9 +472,18 @@ _DOES: dict[str, Action] = {
     "ls": _run("ls -l", None),
     "cat secret": _run("cat secret", None, Touch(Access.READ, _place("secret"))),
     "rm src/a": _run("rm src/a", "it removes", Touch(Access.DELETE, _place("src/a"))),
+    # What may be what an exception is about, and a program that an assignment changes.
+    "rm open": attrs.evolve(
+        _run("rm -- $x", "it removes", Touch(Access.DELETE, Place("$x", is_certain=False, is_open=True))),
+        words=(Word("rm"), Word("--"), Word("$x", is_open=True, is_single=True)),
+    ),
+    "loaded rm": attrs.evolve(
+        _run("rm src/a", "it removes", Touch(Access.DELETE, _place("src/a"))), sets=("LD_PRELOAD=./e.so",)
+    ),
     "read": Touch(Access.READ, _place("src/b")),
     "write": Touch(Access.WRITE, _place("src/b")),
     "connect": Connect("https://example.com", "https", "example.com", 443),
+    "connect open": Connect("$u", is_certain=False),
     "mystery": Unknown("???", "it is a mystery"),
 }
 

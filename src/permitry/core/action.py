@@ -210,7 +210,8 @@ def components_of(name: str) -> tuple[str, ...]:
 class Touch:
     """Reads, writes or deletes a path; `origin` is the argument or the word that says so, for a human.
 
-    `words` are those of the program whose input or output it is, for a redirection. `makes_links`: what is made there
+    `words` are those of the program whose input or output it is, for a redirection, and `sets` the assignments that
+    change what that runs. `makes_links`: what is made there
     or below may be a link. `is_guess`: it is one of two readings, and less likely the right one. `instead` is what the
     program may do to the path in place of `access`, where that is not known.
     """
@@ -222,6 +223,7 @@ class Touch:
     makes_links: bool = attrs.field(default=False, kw_only=True)
     is_guess: bool = attrs.field(default=False, kw_only=True)
     instead: frozenset[Access] = attrs.field(default=frozenset(), kw_only=True)
+    sets: tuple[str, ...] = attrs.field(default=(), kw_only=True)
 
 
 @attrs.frozen

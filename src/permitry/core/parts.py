@@ -46,6 +46,12 @@ class Part:
             return self.run.words
         return self.subject.words if isinstance(self.subject, Run | Touch) else ()
 
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The assignments that change what this program runs."""
+        subject = self.subject if self.run is None else self.run
+        return subject.sets if isinstance(subject, Run | Touch) else ()
+
 
 @attrs.frozen(eq=False)
 class Parts:

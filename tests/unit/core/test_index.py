@@ -370,7 +370,7 @@ def test_a_rule_that_cannot_say_what_it_needs_is_asked() -> None:
 class _AnyWords(ArgvPattern):
     """A pattern of which only the answer was changed."""
 
-    def may_hold(self, _: object) -> bool:
+    def may_hold(self, *_: object) -> bool:
         """Return True."""
         return True
 

@@ -65,3 +65,11 @@ def test_parts_are_listed_by_type_in_their_order() -> None:
     assert parts.runs == (Part(RUN),)
     assert parts.touches == (Part(READ, RUN),)
     assert parts.connects == (Part(CONNECT), Part(CONNECT, RUN))
+
+
+def test_a_part_has_the_assignments_of_its_program() -> None:
+    """Those of the program that touches it, or whose input it is."""
+    run = attrs.evolve(RUN, sets=("PATH=bin",))
+    given = attrs.evolve(READ, sets=("PATH=bin",))
+    assert [Part(run).sets, Part(READ, run).sets, Part(given).sets, Part(READ).sets] == [run.sets] * 3 + [()]
+    assert Part(CONNECT).sets == ()

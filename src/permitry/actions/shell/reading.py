@@ -30,7 +30,7 @@ from permitry.actions.shell.runners import program_of
 from permitry.actions.shell.running import ELSEWHERE
 from permitry.actions.shell.settings import connects, named_by_variables
 from permitry.actions.shell.strict import LONGEST, Command, Redirection, UnreadableError, read_strictly
-from permitry.actions.shell.variables import is_special, kept_by_shell, sets_of
+from permitry.actions.shell.variables import is_special, kept_by_shell, sets_of, that_change_commands
 from permitry.actions.shell.words import has_wildcard
 from permitry.actions.unpacked import Given
 from permitry.core.action import Access, Action, Connect, Operands, Run, Touch, Unknown, Word
@@ -194,8 +194,9 @@ class _Script:
 
     def command(self, one: Classified, folder: Folder) -> None:
         command = one.command
-        actions: list[Action] = [self.run(command, one.doubt, folder)]
-        actions += [action for each in command.redirections for action in _redirected(each, command.words, folder)]
+        run = self.run(command, one.doubt, folder)
+        actions: list[Action] = [run]
+        actions += [action for each in command.redirections for action in _redirected(each, run, folder)]
         self.certain += actions
         has_names = command.follows == "|" and self.names_within == command.within
         self.names_within = command.within if prints_names(command, has_names=has_names) else None
@@ -218,9 +219,10 @@ class _Script:
         takes = functools.partial(takes_commands, is_piped=command.is_piped, has_input=command.has_input)
         if any(takes(each.words, each.within) for each in reading.commands):
             self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
-        found = tuple(_inner(command, reading, folder))
+        sets = (*self.sets, *sets_of(command))
+        found = tuple(_inner(command, reading, folder, sets))
         if sum(not _is_supposed(action) for action, _ in found) > 1:  # Of several, the order is not known.
-            found = tuple(_inner(command, reading, attrs.evolve(folder, is_ordered=False)))
+            found = tuple(_inner(command, reading, attrs.evolve(folder, is_ordered=False), sets))
         is_elsewhere = program_of(command.words) in ELSEWHERE
         self.besides(each for each in found if is_elsewhere or _is_supposed(each[0]))
         # INVARIANT: law 3. The nested commands that a program runs must be permitted as well.
@@ -247,7 +249,8 @@ class _Script:
         for command in self.commands:
             if command.words not in seen:
                 self.possible.append(self.run(command, "it runs another program", self.folder, is_wrapper=True))
-                self.besides(_inner(command, _read_words_with_nested(command.words), self.folder))
+                sets = (*self.sets, *sets_of(command))
+                self.besides(_inner(command, _read_words_with_nested(command.words), self.folder, sets))
 
 
 def _run(
@@ -286,8 +289,8 @@ def _by_certainty(found: Iterable[_Found]) -> tuple[tuple[Action, ...], tuple[Ac
     return tuple(sure), tuple(guessed)
 
 
-def _inner(command: Command, reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
-    """Yield the actions of the nested commands that a program runs."""
+def _inner(command: Command, reading: "LooseReading", folder: Folder, sets: tuple[str, ...]) -> Iterator[_Found]:
+    """Yield the actions of the nested commands that a program runs; `sets` are the assignments before it."""
     before: tuple[str, ...] = ()
     was_guess = False
     for each in reading.commands:
@@ -296,7 +299,7 @@ def _inner(command: Command, reading: "LooseReading", folder: Folder) -> Iterato
         if not is_again or (was_guess and not each.is_guess):
             before, was_guess = each.argv, each.is_guess
             if each.words != command.words:
-                yield from ((action, each.is_guess) for action in _loose(each, folder))
+                yield from ((action, each.is_guess) for action in _loose(each, folder, sets))
     if not reading.is_complete:
         yield Unknown(" ".join(command.argv), "too much is run inside it"), False
 
@@ -375,7 +378,7 @@ def _nothing(_: Changes) -> Operands:
     return Operands(is_listed=True)
 
 
-def _redirected(redirection: Redirection, words: tuple[Word, ...], folder: Folder) -> Iterator[Action]:
+def _redirected(redirection: Redirection, run: Run, folder: Folder) -> Iterator[Action]:
     target = redirection.target
     if target is None or target == _NOWHERE:
         return
@@ -387,7 +390,7 @@ def _redirected(redirection: Redirection, words: tuple[Word, ...], folder: Folde
     origin = f"{redirection.operator} {target}"
     word = Word(target, is_home=redirection.is_home, is_open=redirection.is_open)
     touch = folder.place_of(word, access, origin=origin)
-    yield attrs.evolve(touch, words=words)
+    yield attrs.evolve(touch, words=run.words, sets=run.sets)
 
 
 def _maybe_connected(command: Command) -> Iterator[_Found]:
@@ -465,11 +468,13 @@ def _possible(reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
         yield Unknown("", "the text holds too much to look at"), False
 
 
-def _loose(command: "LooseCommand", folder: Folder) -> Iterator[Action]:
+def _loose(command: "LooseCommand", folder: Folder, sets: tuple[str, ...] = ()) -> Iterator[Action]:
+    sets = (*sets, *that_change_commands(command.assignments))
     if command.words:
         text = "\n".join(command.stdin) if command.stdin else None
         doubt = "it is not read with certainty"
-        yield _run(command, doubt, folder, given=Given(text=text), is_guess=command.is_guess)
+        run = _run(command, doubt, folder, given=Given(text=text), is_guess=command.is_guess)
+        yield attrs.evolve(run, sets=sets)
     for _, value in command.assignments:
         if "://" in value:
             yield from connects(Word(value))
@@ -479,4 +484,4 @@ def _loose(command: "LooseCommand", folder: Folder) -> Iterator[Action]:
                 is_open = _EXPANSION.search(text) is not None
                 word = Word(text, has_wildcard(text), is_home=text.startswith("~"), is_open=is_open)
                 touch = folder.place_of(word, access, is_certain=False)
-                yield _socket(text) or attrs.evolve(touch, is_guess=command.is_guess, words=command.words)
+                yield _socket(text) or attrs.evolve(touch, is_guess=command.is_guess, words=command.words, sets=sets)

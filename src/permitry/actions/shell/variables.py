@@ -6,7 +6,7 @@ Each has its reason. For a permission, a command with one of them is another com
 import fnmatch
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ __all__ = [
     "leads_elsewhere",
     "runs_text",
     "sets_of",
+    "that_change_commands",
 ]
 
 EVALUATED = frozenset(["BASHPID", "EPOCHSECONDS", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM"])
@@ -146,8 +147,12 @@ def declared(command: "Command") -> Iterator[tuple[str, str]]:
 
 def sets_of(command: "Command") -> tuple[str, ...]:
     """Return the assignments of a command that change what it runs."""
-    pairs = (*command.assignments, *declared(command))
-    return tuple(f"{name}={value}" for name, value in pairs if changes_commands(name) is not None)
+    return that_change_commands((*command.assignments, *declared(command)))
+
+
+def that_change_commands(assignments: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return those assignments that change what a command runs, as text."""
+    return tuple(f"{name}={value}" for name, value in assignments if changes_commands(name) is not None)
 
 
 def kept_by_shell(command: "Command") -> tuple[str, ...]:

@@ -1,8 +1,10 @@
 """The finding `never-matches`."""
 
 import heapq
+import itertools
 from collections.abc import Iterable, Iterator
 
+from permitry.actions.shell.variables import changes_commands
 from permitry.config.lint._arguments import contradiction
 from permitry.config.lint._facts import word_facts
 from permitry.config.lint._scopes import command_samples, holds_within, selects_all
@@ -11,6 +13,7 @@ from permitry.config.schema import groups_of
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.rules.conditions.args import ArgumentCondition
+from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.mode import ModeCondition
 from permitry.rules.conditions.scope import Condition, Conditions
 from permitry.rules.conditions.server import ServerCondition
@@ -52,10 +55,19 @@ def _in_itself(rule: ConfiguredRule) -> _Why:
     when = rule.scope.when
     if any(_is_decided(rule, unless) and holds_within(unless, when) for unless in rule.scope.unless):
         yield "`unless` takes back all that `when` asks for", "take the condition out of one of the two"
+    names = [name for pattern in when.commands for name in _never_compared(pattern)]
+    if when.commands and len(names) >= len(when.commands):
+        yield f"variables such as `{names[0]}` are not compared", "take it out: the pattern fits with and without it"
     # What is in a list may change from session to session.
     for condition in () if rule.lists else when.plain:
         if isinstance(condition, ArgumentCondition) and (why := contradiction(condition)) is not None:
             yield why, "correct one of the operators"
+
+
+def _never_compared(pattern: ArgvPattern) -> Iterator[str]:
+    """Yield one variable before the program that changes nothing of what runs, so that no command has it."""
+    names = (text.partition("=")[0] for token in pattern.assignments for text in token.patterns)
+    return itertools.islice((name for name in names if changes_commands(name) is None), 1)
 
 
 def _is_decided(rule: ConfiguredRule, unless: Conditions) -> bool:

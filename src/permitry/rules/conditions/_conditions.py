@@ -236,7 +236,8 @@ class Conditions:
                 is_named = run.is_wrapper or run.is_guess
                 for pattern in self.commands_near(run):
                     if not (is_named and pattern.is_any) and (
-                        pattern.may_hold(run.words) or (bool(run.bare) and pattern.may_hold(run.bare))
+                        pattern.may_hold(run.words, run.sets)
+                        or (bool(run.bare) and pattern.may_hold(run.bare, run.sets))
                     ):
                         yield pattern
             case Touch() as touch:
@@ -283,13 +284,16 @@ class Conditions:
             return False
         match part.subject:
             case Run() as run:
-                return any(pattern.must_hold(run.words, run.bare) for pattern in self.commands_near(run))
+                return any(pattern.must_hold(run.words, run.bare, run.sets) for pattern in self.commands_near(run))
             case Touch() as touch:
                 near, roots = self.paths_near(touch.place, question.facts), question.actions.roots
                 fits = self._is_certainly_meant(touch) and any(each.must_hold(touch.place, roots) for each in near)
                 return fits or self._is_done_by_shell(part, touch)
+            case Connect() as connect:
+                fits = any(pattern.must_hold(connect) for pattern in self.hosts)
+                return fits or self._is_done_by_shell(part, connect)
             case _:
-                return True
+                return False
 
     def _is_certainly_meant(self, touch: Touch) -> bool:
         """Return whether the conditions apply to a path whatever its access turns out to be.
@@ -322,7 +326,8 @@ class Conditions:
 
     def _fits_program(self, part: Part) -> bool:
         """Return whether the condition on commands, if there is one, holds for the program that acts on the part."""
-        return not self.commands or (bool(part.words) and any(each.holds(part.words) for each in self.commands))
+        # An assignment before the program may make it do something else with the part.
+        return not self.commands or any(each.holds(part.words, part.sets) for each in self.commands)
 
     def is_meant(self, touch: Touch) -> bool:
         """Return whether the access to a path is one that the conditions are about."""

@@ -9,6 +9,7 @@ A permission uses `holds`, which is exact. A restriction uses `may_hold`, which 
 """
 
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
@@ -22,6 +23,8 @@ from permitry.rules.conditions.listed import WordLists
 from permitry.rules.conditions.written import WrittenPattern
 
 __all__ = ["ArgvPattern", "listed_in"]
+
+_EXPANDING = frozenset("$`")
 
 
 @attrs.frozen
@@ -55,16 +58,26 @@ class ArgvPattern(WrittenPattern):
         """The words of the pattern."""
         return self._tokens
 
+    @functools.cached_property
+    def assignments(self) -> tuple[Token, ...]:
+        """The words before the program that set variables."""
+        return tuple(itertools.takewhile(lambda token: token.are_assignments, self._tokens[:-1]))
+
+    @functools.cached_property
+    def _command(self) -> tuple[Token, ...]:
+        """The words from the program on."""
+        return self._tokens[len(self.assignments) :]
+
     @property
     def operands(self) -> tuple[Token, ...]:
         """The words of the pattern that every command has as they are: neither options, nor perhaps values of these."""
-        pairs = zip(self._tokens, self._tokens[1:], strict=False)
+        pairs = itertools.pairwise(self._command)
         return tuple(token for before, token in pairs if not (before.may_be_option or token.may_be_option))
 
     @property
     def programs(self) -> frozenset[str] | None:
         """The names, without directories, of the only programs that may match; None for any."""
-        return self._tokens[0].names
+        return self._command[0].names
 
     @property
     def needs(self) -> frozenset[Fact]:
@@ -72,7 +85,7 @@ class ArgvPattern(WrittenPattern):
 
         Empty if any program may match.
         """
-        program = self._tokens[0]
+        program = self._command[0]
         words = next((token.texts for token in self.operands if token.texts), None)
         if words is not None:
             names = ("",) if program.texts is None else map(program_name, program.texts)
@@ -96,36 +109,42 @@ class ArgvPattern(WrittenPattern):
         arguments; as the program, an open word matches nothing. `sets` are assignments before the program that change
         what it runs: the pattern must name each of them, in this order, as `PYTHONPATH=src pytest *` does.
         """
-        if sets:
-            named = self._tokens[: len(sets)]
-            are_named = len(named) == len(sets) and all(token.are_assignments for token in named)
-            return are_named and self.holds((*map(Word, sets), *words))
-        if not words or words[0].is_open:
+        if not words or words[0].is_open or len(sets) != len(self.assignments):
+            return False
+        if not all(token.matches(text) for token, text in zip(self.assignments, sets, strict=True)):
             return False
         states = {0}
         for word in words:
             states = set(self._after(word, states))
-        return len(self._tokens) in self._closure(states)
+        return len(self._command) in _epsilon_closure(self._command, states)
 
-    def may_hold(self, words: Sequence[Word]) -> bool:
+    def may_hold(self, words: Sequence[Word], sets: Sequence[str] = ()) -> bool:
         """Return whether the words may match; an over-approximation, for restrictions.
+
+        Of the assignments before the program the pattern need not name each, nor in the order of the command.
 
         The program may be written with a directory and in another case. Options, each with a value, may come between
         the words of the pattern. The options of the pattern may be anywhere, also after operands; flags such as `-rf`
         may be split and joined, and so may an option and its value. A glob may expand to any number of matching words,
         and an open word to any words at all.
         """
-        return self._fits(words, is_sure=False)
+        return self._sets(sets, is_sure=False) and self._fits(words, is_sure=False)
 
-    def must_hold(self, words: Sequence[Word], bare: Sequence[Word] = ()) -> bool:
+    def must_hold(self, words: Sequence[Word], bare: Sequence[Word] = (), sets: Sequence[str] = ()) -> bool:
         """Return whether the words match in one of the spellings of `may_hold`, by what is known of them alone.
 
         An expansion or a glob matches only a wildcard. `bare` are the words without the options of the program itself,
         where these options are known; then the words as written are compared only with a pattern that has options.
         """
+        if not self._sets(sets, is_sure=True):
+            return False
         return self._fits(bare or words, is_sure=True) or (
             bool(bare) and self._has_option and self._fits(words, is_sure=True)
         )
+
+    def _sets(self, sets: Sequence[str], *, is_sure: bool) -> bool:
+        """Return whether each assignment of the pattern is among those of a command."""
+        return all(any(_assigns(token, text, is_sure=is_sure) for text in sets) for token in self.assignments)
 
     @functools.cached_property
     def _has_option(self) -> bool:
@@ -133,25 +152,25 @@ class ArgvPattern(WrittenPattern):
 
     @functools.cached_property
     def _options(self) -> tuple[Option, ...]:
-        return options_of(self._tokens)
+        return options_of(self._command)
 
     def _fits(self, words: Sequence[Word], *, is_sure: bool) -> bool:
         if not words or self._is_of_another_program(words[0], is_sure=is_sure):
             return False
         named = find_options(self._options, words, is_sure=is_sure)
-        return _Tolerant(self._tokens, named, is_sure=is_sure).fits(words)
+        return _Tolerant(self._command, named, is_sure=is_sure).fits(words)
 
     def _is_of_another_program(self, word: Word, *, is_sure: bool) -> bool:
         """Return whether the first word already rules out a match, as for most pairs of a pattern and a command."""
-        first = self._tokens[0]
+        first = self._command[0]
         if word.is_open or word.is_glob:
             return is_sure and not (first.is_any or first.is_one)
         return not (first.is_any or first.may_name(word))
 
     def _after(self, word: Word, states: Iterable[int]) -> Iterator[int]:
         is_sure = not (word.is_glob or word.is_home or word.is_open)
-        for at in self._closure(states):
-            token = self._tokens[at] if at < len(self._tokens) else None
+        for at in _epsilon_closure(self._command, states):
+            token = self._command[at] if at < len(self._command) else None
             if token is None:
                 continue
             if token.is_any:
@@ -159,12 +178,15 @@ class ArgvPattern(WrittenPattern):
             elif is_sure and token.matches(word.text):
                 yield at + 1
 
-    def _closure(self, states: Iterable[int]) -> set[int]:
-        """Return the states, and those reached by letting wildcards match nothing."""
-        return _epsilon_closure(self._tokens, states)
-
     def __str__(self) -> str:
         return self.text
+
+
+def _assigns(token: Token, text: str, *, is_sure: bool) -> bool:
+    """Return whether an assignment is one that a pattern names, whatever its value becomes."""
+    if is_sure or _EXPANDING.isdisjoint(text):
+        return token.matches(text)
+    return token.may_become(Word(text, is_open=True, is_single=True))
 
 
 def _epsilon_closure(

@@ -112,6 +112,13 @@ class HostPattern(WrittenPattern):
         has_port = self.port is None or connect.port is None or self.port == connect.port
         return has_scheme and has_port and self._is_at(connect.host)
 
+    def must_hold(self, connect: Connect) -> bool:
+        """Return whether that is certain: no scheme or port that the pattern has is unknown."""
+        is_known = (self.scheme is None or connect.scheme is not None) and (
+            self.port is None or connect.port is not None
+        )
+        return is_known and self.may_hold(connect)
+
     def _is_at(self, host: str | None) -> bool:
         if host is None:
             return False

@@ -25,7 +25,6 @@ from permitry.core.lists import Lists
 from permitry.core.origin import Origin
 from permitry.core.parts import Part, parts_of
 from permitry.core.rule import Question, Unsure
-from permitry.errors import UnevaluableError
 from permitry.rules.conditions._conditions import Condition, Conditions
 from permitry.rules.conditions._left import pattern_below, what_is_left
 from permitry.rules.conditions._links import LinkCondition
@@ -204,8 +203,9 @@ class Scope:
         lifting: list[Conditions] = []
         for unless in self.unless:
             try:
-                lifting += [unless] if _plain_holds(unless, question) else []
+                lifting += [unless] if unless.plain_hold(question, over_approximate=False) else []
             except Exception as error:  # noqa: BLE001 -- as above
+                # INVARIANT: law 2. An exception that cannot be evaluated lifts nothing.
                 failure = failure or error
         if self._lift_whole_call(lifting, question):
             return False
@@ -328,7 +328,10 @@ class Scope:
         # about these.
         if isinstance(run, Run) and (unless.paths or unless.hosts) and not run.operands.is_listed:
             return True
-        return any(unless.may_fit(each, question) for each in parts_of((part.subject,)))
+        return any(
+            unless.may_fit(each, question) or may_be_anything(unless, each) is not None
+            for each in parts_of((part.subject,))
+        )
 
     # Restrictions --------------------------------------------------------------------------------------------------
 
@@ -393,14 +396,6 @@ class Scoped:
         """
         scope = self.scope.with_lists(added)
         return self if scope is self.scope else attrs.evolve(self, scope=scope)
-
-
-def _plain_holds(unless: Conditions, question: Question) -> bool:
-    try:
-        return unless.plain_hold(question, over_approximate=False)
-    except UnevaluableError:
-        # INVARIANT: law 2. An exception that cannot be evaluated lifts nothing.
-        return False
 
 
 def _is_lifted(part: Part, lifting: Sequence[Conditions], question: Question) -> bool:

@@ -349,3 +349,21 @@ def test_a_text_that_is_read_again_gives_the_same_actions(text: str) -> None:
     assert _read(text) == _read(text)
     assert read_command(text, HERE, has_moved=True) == moved
     assert (moved == _read(text)) is (text != "git status")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LD_PRELOAD=./e.so bash -c 'cat a'",
+        "bash -c 'LD_PRELOAD=./e.so cat a'",
+        "export LD_PRELOAD=./e.so; bash -c 'cat a'",
+        "LD_PRELOAD=./e.so cat <a",
+    ],
+)
+def test_what_an_assignment_changes_has_it(text: str) -> None:
+    """Nested commands and redirections as well, wherever it is; one that changes nothing is left out."""
+    reading = _read(text.replace("LD_PRELOAD", "CI=1 LD_PRELOAD"))
+    found = [each for each in (*reading.certain, *reading.possible) if isinstance(each, Run | Touch)]
+    about = [each for each in found if each.words and each.words[0].text == "cat"]
+    assert about
+    assert all(set(each.sets) == {"LD_PRELOAD=./e.so"} for each in about)

@@ -232,3 +232,18 @@ def test_a_permission_for_what_is_blocked(
 def test_what_is_only_asked_about_can_match(kinds: Kinds, rule: Rule) -> None:
     """Only a block makes a permission pointless for good: the confirmation may be narrowed by a mode elsewhere."""
     assert kinds(rule("a", "allow", 'tools = ["send_mail"]') + rule("b", "confirm", 'tools = ["send_*"]')) == []
+
+
+@pytest.mark.parametrize(
+    ("patterns", "is_found"),
+    [
+        ('["CI=1 pytest *"]', True),
+        ('["CI=1 PYTHONPATH=src pytest *"]', True),
+        ('["PYTHONPATH=src pytest *"]', False),
+        ('["CI=1 pytest *", "tox *"]', False),
+    ],
+)
+def test_a_variable_that_is_not_compared(kinds: Kinds, rule: Rule, patterns: str, *, is_found: bool) -> None:
+    """Only those that change what runs are known of a command, so that a pattern with another one fits none."""
+    found = kinds(rule("some", "block", f"when.command = {patterns}"))
+    assert ("never-matches" in str(found)) is is_found

@@ -5,7 +5,7 @@ from typing import ClassVar
 import attrs
 import pytest
 
-from permitry.core.action import Access, Actions, Operands, Place, Roots, Run, Touch, Word
+from permitry.core.action import Access, Actions, Operands, Place, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.rule import Question
@@ -116,3 +116,8 @@ def test_a_part_of_a_guess_is_a_guess() -> None:
     assert Part(READ, Run((Word("cat"),), is_guess=True)).is_guess
     assert Part(attrs.evolve(READ, is_guess=True)).is_guess
     assert not Part(READ, Run((Word("cat"),))).is_guess
+
+
+def test_what_is_not_read_certainly_meets_nothing() -> None:
+    """It may only be what the conditions are about."""
+    assert not Conditions(commands=(ArgvPattern("*"),)).must_fit(Part(Unknown("$x", "an expansion")), QUESTION)

@@ -380,3 +380,40 @@ def test_a_quoted_expansion_is_one_word(pattern: str, command: str, *, is_single
 def test_what_an_expansion_may_become_is_compared(pattern: str, word: Word, *, may_hold: bool) -> None:
     """What is before it in one word stays there, and the value of an option is no option."""
     assert ArgvPattern(pattern).may_hold((*words("git log -n"), word)) is may_hold
+
+
+_SET = ("LD_PRELOAD=./e.so", "PYTHONPATH=src")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sets", "must", "may"),
+    [
+        ("PYTHONPATH=src pytest *", _SET, True, True),
+        ("PYTHONPATH=src LD_PRELOAD=* pytest *", _SET, True, True),
+        ("PYTHONPATH=* *", _SET, True, True),
+        ("pytest *", _SET, True, True),
+        ("PYTHONPATH=lib pytest *", _SET, False, False),
+        ("PYTHONPATH=src PATH=* pytest *", _SET, False, False),
+        ("PYTHONPATH=src pytest *", (), False, False),
+        ("PYTHONPATH=src tox *", _SET, False, False),
+        ("PYTHONPATH=src pytest *", ("PYTHONPATH=$x",), False, True),
+        ("PYTHONPATH=* pytest *", ("PYTHONPATH=$x",), True, True),
+        ("PATH=* pytest *", ("PYTHONPATH=$x",), False, False),
+    ],
+)
+def test_a_restriction_finds_the_assignments_of_its_pattern(
+    *, pattern: str, sets: tuple[str, ...], must: bool, may: bool
+) -> None:
+    """Among others and in any order; what a value becomes is a guess."""
+    made = words("/usr/bin/pytest -q")
+    assert ArgvPattern(pattern).must_hold(made, (), sets) is must
+    assert ArgvPattern(pattern).may_hold(made, sets) is may
+
+
+def test_a_permission_names_each_assignment_in_order() -> None:
+    """Another one, or one less, makes it another command."""
+    pattern = ArgvPattern("PYTHONPATH=src pytest *")
+    assert pattern.holds(words("pytest -q"), ("PYTHONPATH=src",))
+    assert not any(pattern.holds(words("pytest -q"), sets) for sets in ((), ("PYTHONPATH=lib",), _SET))
+    assert [fact.value for fact in pattern.needs] == ["pytest"]
+    assert pattern.programs == frozenset({"pytest"})

@@ -215,9 +215,10 @@ def test_an_exception_is_asked_the_other_way_round(
 
 
 def test_an_exception_that_cannot_be_evaluated_lifts_nothing() -> None:
-    """Law 2: the restriction stands, and the permission fails."""
+    """Law 2: both fail, so that the restriction counts as matched, and the error is on record."""
     scope = Scope(unless=_conditions(plain=(FAILS,)))
-    assert scope.restricts(_question()) is True
+    with pytest.raises(UnevaluableError):
+        scope.restricts(_question())
     with pytest.raises(UnevaluableError):
         scope.permits(_question())
 
@@ -562,13 +563,15 @@ def test_an_exception_of_commands_lifts_one_on_every_command(
     assert scope.restricts(_question(LS, possible=(attrs.evolve(RM, is_wrapper=True),))) is False
 
 
-@pytest.mark.parametrize(("plain", "restricts"), [(YES, False), (MAYBE, True), (NO, True), (FAILS, True)])
+@pytest.mark.parametrize(("plain", "restricts"), [(YES, False), (MAYBE, True), (NO, True)])
 def test_an_exception_over_actions_lifts_only_where_its_other_conditions_surely_hold(
     *, plain: _Given, restricts: bool
 ) -> None:
     """What cannot be evaluated lifts nothing."""
     scope = _when("path **", unless=_conditions("path a", plain=(plain,)))
     assert scope.restricts(_question(_touch("a"))) is restricts
+    with pytest.raises(UnevaluableError):
+        _when("path **", unless=_conditions("path a", plain=(FAILS,))).restricts(_question(_touch("a")))
 
 
 def test_a_path_is_lifted_for_the_program_that_is_named() -> None:
@@ -612,6 +615,36 @@ def test_a_plain_exception_lifts_a_restriction_over_actions() -> None:
     """Whole, before its actions are looked at."""
     assert _when("command rm *", unless=_conditions(plain=(YES,))).restricts(_question(RM)) is False
     assert _when("command rm *", unless=_conditions(plain=(NO,))).restricts(_question(RM)) is True
+
+
+@pytest.mark.parametrize("exception", ["path secret", "host evil.com"])
+def test_what_is_open_may_be_what_an_exception_is_about(exception: str) -> None:
+    """A permission does not cover it, whatever else is known of the program."""
+    scope = _when("command rm *", unless=_conditions(exception))
+    opened = Touch(Access.DELETE, Place("$x", is_certain=False, is_open=True)), _connect(None, is_certain=False)
+    assert scope.covers(_question(_run("rm a", "removes", _touch("a"), _connect("ok.com")))) == {0}
+    assert not scope.covers(_question(_run("rm a", "removes", *opened)))
+
+
+def test_an_exception_for_a_program_is_none_for_what_an_assignment_makes_of_it() -> None:
+    """Neither for what it touches, nor for its input; a pattern may name the assignment."""
+    run = attrs.evolve(_run("cat secret", None, _touch("secret")), sets=("PATH=bin",))
+    given = attrs.evolve(_touch("secret"), words=run.words, sets=run.sets)
+    scope = _when("path secret", unless=_conditions("command cat *", "path secret"))
+    named = _when("path secret", unless=_conditions("command PATH=* cat *", "path secret"))
+    for action in (run, given):
+        bare = attrs.evolve(action, sets=())
+        assert [scope.restricts(_question(each)) for each in (bare, action)] == [False, True]
+        assert [named.restricts(_question(each)) for each in (bare, action)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "restricts"), [("host h", True), ("host h:22", "unsure"), ("host ssh://h", "unsure"), ("host i", False)]
+)
+def test_an_unknown_port_or_scheme_is_a_guess(pattern: str, restricts: object) -> None:
+    """A restriction asks then."""
+    answer = _when(pattern).restricts(_question(Connect("h", None, "h", is_certain=False)))
+    assert ("unsure" if isinstance(answer, Unsure) else answer) == restricts
 
 
 # Near misses ------------------------------------------------------------------------------------------------------
@@ -741,13 +774,14 @@ def test_two_alternatives_together_lift_what_neither_does_alone() -> None:
 
 
 def test_an_alternative_without_an_answer_lifts_nothing_and_hinders_no_other() -> None:
-    """It takes the permission back, though."""
+    """It takes the permission back, though. Where nothing else lifts, the error is on record."""
     question = _question(_touch("a"))
     broken = Conditions((argument_condition("limit", {"le": 3}),))
     sure = Conditions((AgentCondition((Pattern("main"),)),))
     for unless in ((broken, sure), (sure, broken)):
         assert Scope(unless=unless).restricts(question) is False
-    assert Scope(unless=(broken,)).restricts(question) is True
+    with pytest.raises(UnevaluableError):
+        Scope(unless=(broken,)).restricts(question)
     elsewhere = Conditions((AgentCondition((Pattern("other"),)),))
     with pytest.raises(UnevaluableError):
         Scope(unless=(elsewhere, broken)).permits(question)
