@@ -25,6 +25,7 @@ from permitry.core.lists import Lists
 from permitry.core.origin import Origin
 from permitry.core.parts import Part, parts_of
 from permitry.core.rule import Question, Unsure
+from permitry.errors import UnevaluableError
 from permitry.rules.conditions._conditions import Condition, Conditions
 from permitry.rules.conditions._left import pattern_below, what_is_left
 from permitry.rules.conditions._links import LinkCondition
