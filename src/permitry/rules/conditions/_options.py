@@ -55,11 +55,12 @@ class Option:
 class Named:
     """Which tokens of a pattern are options and values that a command has somewhere, and which words are such values.
 
-    All are indices.
+    All are indices. `words` are those of the options: no word after one of them is the value of an unknown option.
     """
 
     tokens: frozenset[int] = frozenset()
     values: frozenset[int] = frozenset()
+    words: frozenset[int] = frozenset()
 
 
 _NONE = Named()
@@ -94,12 +95,14 @@ def find_options(options: Sequence[Option], words: Sequence[Word], *, is_sure: b
     end = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
     tokens: set[int] = set()
     values: set[int] = set()
+    holders: set[int] = set()
     for option in options:
         search = _Search(option, words if option.may_be_operand else words[:end], is_sure=is_sure)
         for found in search.found():
             tokens |= found.tokens
             values |= found.values
-    return Named(frozenset(tokens), frozenset(values))
+            holders |= found.words
+    return Named(frozenset(tokens), frozenset(values), frozenset(holders))
 
 
 @attrs.frozen
@@ -117,21 +120,26 @@ class _Search:
         # A word that the shell may expand is not certain to be a flag.
         known = [word for word in self.words if not (self.is_sure and _may_change(word))]
         if _Flags.of(known).meet(self.option.token, is_sure=self.is_sure):
-            yield Named(alone)
+            yield Named(alone, words=self._holders())
         for number, word in enumerate(self.words[1:], 1):
             if not word.may_be_option:
                 continue
             following = self.words[number + 1] if number + 1 < len(self.words) else None
             if self._is_named(word):
-                yield Named(alone)
+                yield Named(alone, words=frozenset((number,)))
             if self._has_value(word):
-                yield Named(both)
+                yield Named(both, words=frozenset((number,)))
             if following is not None:
                 value = frozenset((number + 1,))
                 if self._is_joined(word, following):
                     yield Named(alone, value)
                 if self._takes_value(word, following):
                     yield Named(both, value)
+
+    def _holders(self) -> frozenset[int]:
+        """Return which words have a letter of the flags that were found."""
+        letters = frozenset().union(*self.option.token.clusters)
+        return frozenset(at for at, word in enumerate(self.words) if not letters.isdisjoint(_cluster(word)))
 
     def _is_named(self, word: Word) -> bool:
         """Return whether a word is the option, with any value if the pattern leaves that open."""

@@ -220,6 +220,8 @@ class _Tolerant:
         for number, word in enumerate(words):
             before = states
             states = self._after(attrs.evolve(word, is_home=False) if self.is_sure and word.is_home else word, states)
+            if number in self.named.words:
+                states = {(at, False) for at, _ in states}
             if number in self.named.values:
                 states.update((at, False) for at, _ in before)
             if not states:
