@@ -25,7 +25,7 @@ _BLANK = " \t"
 _OPERATORS = "|&;<>\n\r"
 _EXPANSIONS = "$`"
 _OPERANDS = ("-", "--")
-"""What begins with a hyphen and is no option: the standard input, and the end of all options."""
+"""What begins with a hyphen without being an option: the standard input, and the end of all options."""
 
 # A word is valid text without lone surrogates, so these can represent wildcards that are meant
 # literally.
