@@ -403,7 +403,7 @@ class CompoundReader(RedirectionReader):
             self.at = body
             self.values.pop(name, None)
             if name in self.known and not (word.is_open or word.is_home):
-                self.values[name] = word
+                self.keep_value(name, word)
             self.list_of_commands("done")
             self.check_size(body)
         self.values.pop(name, None)

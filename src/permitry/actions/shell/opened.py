@@ -5,6 +5,7 @@ word may be an option that runs a command, unless it comes after `--`, is the va
 one, or is one word that begins with literal text. What a program runs of its words is looked at in the same way.
 """
 
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -75,6 +76,12 @@ def may_run_open(words: Words, depth: int = DEEPEST, *, has_names: bool = False)
 
     `has_names`: the input of `xargs` is names of files, which are taken for no options.
     """
+    return _may_run_open(tuple(words), depth, has_names=has_names)
+
+
+@functools.lru_cache(maxsize=4096)
+def _may_run_open(words: tuple[Word, ...], depth: int, *, has_names: bool) -> bool:
+    # INVARIANT: kept, since the same words are inside many others, which would take exponential time.
     name = program_of(words)
     if not (name == "xargs" or any(word.is_open or word.text == NAMES_FROM for word in words[1:])):
         return False
@@ -99,7 +106,8 @@ def _reads_open(words: Words, inner: Inner, depth: int) -> bool:
     return any(word.is_open and (word.text in text or text in word.text) for word in words[1:])
 
 
-def _unread(words: Words, depth: int = DEEPEST) -> str | None:
+@functools.lru_cache(maxsize=4096)
+def _unread(words: tuple[Word, ...], depth: int) -> str | None:
     """Return a text that a program runs in a shell, and that may run more than it shows; None if there is none."""
     for inner in unfolded(words) if depth and not runs_nothing(program_of(words)) else ():
         if inner.is_guess:
@@ -113,6 +121,7 @@ def _unread(words: Words, depth: int = DEEPEST) -> str | None:
     return None
 
 
+@functools.lru_cache(maxsize=4096)
 def _may_run_more(text: str, by: str, depth: int) -> bool:
     try:
         commands = read_strictly(text)

@@ -1,5 +1,6 @@
 """All commands that a text might run: those the lenient reader finds, and the nested commands they run, recursively."""
 
+import functools
 import itertools
 import re
 from collections import deque
@@ -28,8 +29,8 @@ DEEPEST = 8
 """How many programs that run another one there may be around a command."""
 
 MOST_COMMANDS = 2000
-MOST_INNER_WORDS = 6000
-"""How many words all nested commands together may have."""
+MOST_INNER_WORDS = 4000
+"""How many words all nested commands together may have: each counts as often as there are commands around it."""
 
 MOST_TEXT = 80 * 1024
 """How many characters of nested shell texts are read."""
@@ -101,7 +102,7 @@ class _Reading:
         if len(self.found) >= MOST_COMMANDS or self.words_left <= 0:
             self.is_complete = False
             return
-        self.words_left -= len(command.words) if depth else 0
+        self.words_left -= len(command.words) * depth
         self.found[command] = None
         self.is_fed = self.is_fed or reads_commands(command.words)
         self.languages.update(each for each in [LANGUAGES.get(program_of(command.words))] if each)
@@ -175,7 +176,8 @@ def _feeding(commands: Sequence[LooseCommand]) -> Iterator[LooseCommand]:
                 yield from _before_pipe(commands[:at], command)
 
 
-def _is_shell(words: Sequence[Word], depth: int = DEEPEST) -> bool:
+@functools.lru_cache(maxsize=4096)
+def _is_shell(words: tuple[Word, ...], depth: int = DEEPEST) -> bool:
     """Return whether a command, or a nested command that it runs, is a shell that takes commands from its input."""
     if reads_shell(words):
         return True

@@ -3,6 +3,7 @@
 They are for restrictions, so they are over-approximated.
 """
 
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
 
@@ -66,12 +67,17 @@ def _some(inners: Iterator[Inner]) -> Iterator[Inner]:
 
 def words_elsewhere(words: Words) -> frozenset[Word]:
     """Return the words of a command line that are run on another machine (`ssh host …`), behind wrappers as well."""
+    return _words_elsewhere(tuple(words))
+
+
+@functools.lru_cache(maxsize=4096)
+def _words_elsewhere(words: tuple[Word, ...]) -> frozenset[Word]:
     name = program_of(words)
     if ELSEWHERE.isdisjoint((name, *(word.text for word in words))):
         return frozenset()
     inner = dict.fromkeys(each.words for each in unfolded(words) if each.words)
     if name not in ELSEWHERE:
-        return frozenset(word for some in inner for word in words_elsewhere(some))
+        return frozenset(word for some in inner for word in _words_elsewhere(some))
     # If several words may be the program, each of them may also be the value of an option: a file on this machine.
     doubtful = {some[0] for some in inner} if len(inner) > 1 else set()
     return frozenset(itertools.chain.from_iterable(inner)) - doubtful

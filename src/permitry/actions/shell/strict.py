@@ -259,7 +259,7 @@ class _Reader(ConstructReader):
         self.assigned.append(Assigned(name, is_plain=is_plain))
         is_known = name in self.known and is_plain and not (value.is_open or value.is_home)
         if is_known:
-            self.values[name] = Word(value.text)
+            self.keep_value(name, Word(value.text))
 
     def check_declaration(self, command: Command) -> None:
         """Refuse options by which bash evaluates what is assigned, or takes it for the name of another variable."""

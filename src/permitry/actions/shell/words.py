@@ -47,9 +47,15 @@ _NUMBERS_ONLY = ("$#", "$?", "$$")
 DEEPEST = 10
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CHOICE = r"[A-Za-z0-9_./:@%+-]*"
-_BRACED = re.compile(rf"{_CHOICE}(?:\{{{_CHOICE}(?:,{_CHOICE})+\}}{_CHOICE}|\{{-?[0-9]+\.\.-?[0-9]+\}}{_CHOICE})+")
+_BRACED = re.compile(
+    rf"{_CHOICE}(?:\{{{_CHOICE}(?:,{_CHOICE})+\}}{_CHOICE}|\{{-?[0-9]{{1,9}}\.\.-?[0-9]{{1,9}}\}}{_CHOICE})+"
+)
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _MOST_EXPANDED = 64
+LONGEST_VALUE = 4_096
+"""How many characters a value may have that is followed."""
+MOST_OF_VALUES = 64 * 1024
+"""How many characters the values have in all that take the place of variables."""
 _ONE_WORD = frozenset(string.ascii_letters + string.digits + "_-+=.,:/@%")
 
 
@@ -94,6 +100,7 @@ class WordReader:
         self.text = text
         self.at = 0
         self.values: dict[str, Word] = {}
+        self.values_left = MOST_OF_VALUES
         self.opened = _Opened()
         self.depth = 0
 
@@ -153,12 +160,13 @@ class WordReader:
     def words(self) -> list[Word]:
         """Consume the text of one word and return the words that the shell makes of it."""
         found = _VARIABLE.match(self.text, self.at)
-        known = None if found is None else self.values.get(found[1] or found[2])
+        known = self.value_of(found)
         if found is not None and known is not None and not known.is_glob:
             end, parts = found.end(), known.text.split()
             if self.ends_word(end - self.at) and parts and all(map(_ONE_WORD.issuperset, parts)):
                 self.at = end
                 self.check_end()
+                self.values_left -= len(known.text)
                 return [Word(part) for part in parts]
         end = self.scan(_BRACED)
         if end > self.at and self.ends_word(end - self.at):
@@ -295,7 +303,7 @@ class WordReader:
     def variable(self, *, is_quoted: bool) -> str:
         """Consume an expansion; return its value if that is known, otherwise how it is written."""
         found = _VARIABLE.match(self.text, self.at)
-        known = None if found is None else self.values.get(found[1] or found[2])
+        known = self.value_of(found)
         if found is not None and self.is_home(found):
             self.at = found.end()
             self.opened.is_home = True
@@ -303,12 +311,24 @@ class WordReader:
         if found is None or known is None or known.is_home:
             return self.expansion(is_quoted=is_quoted)
         self.at = found.end()
+        self.values_left -= len(known.text)
         if known.is_glob and is_quoted and self.is_whole(found):
             self.opened.is_glob = True
             return known.text
         if known.is_glob or not (is_quoted or (known.text and _ONE_WORD.issuperset(known.text))):
             return self.open(found.start(), is_split=not is_quoted)
         return known.text
+
+    def value_of(self, found: re.Match[str] | None) -> Word | None:
+        """Return the value of a variable; None if it is not known, or one more of its length is too much."""
+        known = None if found is None else self.values.get(found[1] or found[2])
+        return known if known is not None and len(known.text) <= self.values_left else None
+
+    def keep_value(self, name: str, value: Word) -> None:
+        """Keep the value of a variable, which is known from here on unless it is too long."""
+        self.values.pop(name, None)
+        if len(value.text) <= LONGEST_VALUE:
+            self.values[name] = value
 
     def is_home(self, found: re.Match[str]) -> bool:
         """Return whether a word begins with the home folder, in the variable for it."""
