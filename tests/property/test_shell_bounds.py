@@ -15,7 +15,7 @@ from permitry.actions.shell.words import LONGEST_VALUE, MOST_OF_VALUES
 
 LONGEST = 1024
 """How long a text gets by doubling, at most."""
-MOST_SECONDS = 3
+MOST_SECONDS = 15
 MOST_MEBIBYTES = 192
 
 Make = Callable[[int], str]
