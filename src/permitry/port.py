@@ -10,12 +10,12 @@ from permitry.actions.extract import ReadActions
 from permitry.actions.folders import Folder
 from permitry.actions.hosts import read_url
 from permitry.actions.patches import LONGEST_PATCH
+from permitry.actions.shell.applied import AppliedPatch, applied_patch, calls_patching, script_in
 from permitry.actions.shell.lenient import read_leniently
 from permitry.actions.shell.reading import read_argv, read_command
 from permitry.actions.shell.runners import program_of
-from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.core.action import Access, Actions, Connect, Place, Word
+from permitry.core.action import Access, Actions, Connect, Place
 from permitry.core.braces import expand
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -67,6 +67,7 @@ __all__ = [
     "READ",
     "TEMPORARY",
     "Access",
+    "AppliedPatch",
     "ArgumentRole",
     "ArgumentSchema",
     "Artifact",
@@ -74,7 +75,6 @@ __all__ = [
     "CallError",
     "CallScope",
     "Check",
-    "Command",
     "ConfigError",
     "Connect",
     "Handler",
@@ -102,8 +102,8 @@ __all__ = [
     "ToolTraits",
     "ToolsetPlugin",
     "UnavailableError",
-    "UnreadableError",
-    "Word",
+    "applied_patch",
+    "calls_patching",
     "canonical_json",
     "count",
     "current_cancellation",
@@ -120,12 +120,12 @@ __all__ = [
     "paths_touched",
     "paths_written",
     "programs_in",
-    "read_strictly",
     "read_url",
     "replace_file",
     "report",
     "reporter_here",
     "safe_str",
+    "script_in",
     "tool_lists",
     "unfit",
     "validated",

@@ -117,7 +117,7 @@ def _register_one(registry: ToolRegistry, tools: "_Sessions") -> None:
             RUNS,
             # The names are those of the form that rules see. What gives no `action` is in no such form.
             roles={"action": ROLES.TEXT, "cmd?": ROLES.COMMAND, "chars?": ROLES.INPUT, "session_id?": ROLES.TEXT},
-            timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS,
+            timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS, applies_patches=True,
         ),
         with_check(tools.unified_exec, _action_of, canonical=_with_action),
         preview=patch_preview(tools.patching, "cmd", "workdir"),
@@ -170,7 +170,7 @@ def _register_two(registry: ToolRegistry, tools: "_Sessions") -> None:
         spec(
             "exec_command", "Run a command in the workspace; a long one goes on as a session.", ExecCommand, RUNS,
             roles={"cmd": ROLES.COMMAND, "workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT},
-            timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS,
+            timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS, applies_patches=True,
         ),
         with_patch_check("cmd", checked_first(_check_shell, handler(ExecCommand, tools.exec_command))),
         preview=patch_preview(tools.patching, "cmd", "workdir"),

@@ -178,6 +178,8 @@ class _Extraction:
         readings = self.readings(value, role)
         if not readings:
             self.unreadable(origin, "is not a command", value, role)
+        if self.spec.applies_patches:
+            readings = _with_patch(value, readings)
         for reading in readings:
             self.folder = self.folder.after(reading.changes)
             self.certain += reading.certain
@@ -318,6 +320,16 @@ def _apart(touch: Touch) -> Iterator[Touch]:
     yield from (
         touch if name is None else attrs.evolve(touch, place=attrs.evolve(place, real=(name,))) for name in names
     )
+
+
+def _with_patch(command: JsonValue, readings: "Sequence[ShellReading]") -> "Sequence[ShellReading]":
+    """Return the readings of a command for a tool that applies a patch itself, if that is all the command does."""
+    from permitry.actions.shell.applied import applied_patch, as_applied  # noqa: PLC0415 -- most calls have no command
+
+    words = [word for word in command if isinstance(word, str)] if isinstance(command, tuple) else []
+    text = command if isinstance(command, str) else words
+    # There are no readings of what cannot be a command.
+    return [as_applied(each) for each in readings] if readings and applied_patch(text) is not None else readings
 
 
 def _current_folder() -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import attrs
 
 from permitry.core.action import Access, Word
 
-__all__ = ["PatchPaths", "hidden_patch", "paths_of"]
+__all__ = ["PATCHING", "PatchPaths", "hidden_patch", "paths_of"]
 
 LONGEST_PATCH = 1_048_576
 
@@ -41,7 +41,8 @@ _GIT = {
 _UNIFIED = ("--- ", "+++ ", "diff --git ", *_GIT)
 _UNIFIED_LOOSE = tuple(header.casefold() for header in _UNIFIED)
 _HUNK = re.compile(r"@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@", re.ASCII)
-_PROGRAMS = frozenset({"apply_patch", "applypatch"})
+PATCHING = frozenset({"apply_patch", "applypatch"})
+"""The names by which models call the program that applies a patch."""
 
 
 @attrs.frozen
@@ -76,7 +77,7 @@ def hidden_patch(words: Sequence[Word], here_document: str | None = None) -> str
 
     Expansions in its words are left as they are written.
     """
-    if not words or words[0].text.replace("\\", "/").rpartition("/")[2].casefold() not in _PROGRAMS:
+    if not words or words[0].text.replace("\\", "/").rpartition("/")[2].casefold() not in PATCHING:
         return None
     parts = [word.text for word in words[1:]]
     if here_document is not None:

@@ -213,7 +213,8 @@ class Touch:
     `words` are those of the program whose input or output it is, for a redirection, and `sets` the assignments that
     change what that runs. `makes_links`: what is made there
     or below may be a link. `is_guess`: it is one of two readings, and less likely the right one. `instead` is what the
-    program may do to the path in place of `access`, where that is not known.
+    program may do to the path in place of `access`, where that is not known. `is_all`: the program of `words` does not
+    run, a tool does its work, and that is only this.
     """
 
     access: Access
@@ -224,6 +225,7 @@ class Touch:
     is_guess: bool = attrs.field(default=False, kw_only=True)
     instead: frozenset[Access] = attrs.field(default=frozenset(), kw_only=True)
     sets: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    is_all: bool = attrs.field(default=False, kw_only=True)
 
 
 @attrs.frozen

@@ -167,7 +167,8 @@ class ToolSpec:
     written in, in the language of Lark; it is for providers, and calls are not checked against it.
 
     `folder` is where relative paths in a call start: absolute, below `~`, or relative to the workspace. None is the
-    workspace, but for the tool of a server: where its program looks is then not known.
+    workspace, but for the tool of a server: where its program looks is then not known. `applies_patches`: a command
+    that only applies a patch is done by the tool itself, and never by a shell.
 
     Raises: `CallError` for a name no call can have, a schema that is not a JSON object; `TypeError` and `ValueError`
     for a field of the wrong type or value.
@@ -188,6 +189,7 @@ class ToolSpec:
         default=None, kw_only=True, validator=attrs.validators.optional(_is_text), repr=False
     )
     folder: str | None = attrs.field(default=None, kw_only=True, validator=attrs.validators.optional(_is_text))
+    applies_patches: bool = attrs.field(default=False, kw_only=True, validator=attrs.validators.instance_of(bool))
 
     @kinds.default
     def _kinds_of_name(self) -> tuple[PayloadKind, ...]:
@@ -209,6 +211,7 @@ class ToolSpec:
             # Left out where there is none, so that the digests of other tools stay as they were.
             **({} if self.grammar is None else {"grammar": self.grammar}),
             **({} if self.folder is None else {"folder": self.folder}),
+            **({"applies_patches": True} if self.applies_patches else {}),
         }
         return hashlib.sha256(canonical_json(declared).encode()).hexdigest()
 

@@ -99,15 +99,18 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     ):
         roles = {"command": role, **about}
         registry.register(
-            spec(name, "Run a command in the workspace.", model, RUNS, roles=roles, timeout=timeout),
+            spec(
+                name, "Run a command in the workspace.", model, RUNS,
+                roles=roles, timeout=timeout, applies_patches=True,
+            ),
             with_patch_check("command", handle),
             preview=patch_preview(patching, "command", "workdir"),
-        )
+        )  # fmt: skip
     registry.register(
         spec(
             "local_shell", "Run a program in the workspace.", LocalShell, RUNS,
             roles={"command": ROLES.ARGV, "type": ROLES.TEXT, "working_directory": ROLES.FOLDER},
-            timeout=timeout, kinds=(PayloadKind.LOCAL_SHELL, PayloadKind.FUNCTION),
+            timeout=timeout, kinds=(PayloadKind.LOCAL_SHELL, PayloadKind.FUNCTION), applies_patches=True,
         ),
         with_patch_check("command", checked_first(_check_surroundings, handler(LocalShell, local_shell))),
         preview=patch_preview(patching, "command", "working_directory"),

@@ -1,28 +1,32 @@
 """A command that only applies a patch: done here, as there is seldom a program `apply_patch` to be found."""
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from permitry.port import Access, Handler, Preview, ToolError, paths_touched
+from permitry.port import Access, Handler, Preview, ToolError, calls_patching, paths_touched
 from permitry_tools._process import folder_of
 from permitry_tools._spec import checked_first
-from permitry_tools.patch import Patching, patch_in_shell
+from permitry_tools.patch import Patching, ShellPatch, patch_in_shell
+from permitry_tools.patch.invocation import INSTEAD
 from permitry_tools.patch.parse import parse_patch
 from permitry_tools.patch.preview import preview_of
 from permitry_tools.patch.verify import Verified
 
 __all__ = ["check_patch_in", "patch_preview", "patched_by", "with_patch_check"]
 
+_FAILED = "apply_patch verification failed"
+
 
 def patched_by(command: str | Sequence[str], folder: Path, patching: Patching) -> str | None:
     """Apply the patch that is all `command` does, and return what the model is shown; None leaves it to the shell.
 
-    Left is every other command, and one that would touch a file the policy was not asked about; nothing has changed
-    then. `folder` is where the command would start: a real, absolute path in the workspace.
+    `folder` is where the command would start: a real, absolute path in the workspace.
 
-    Raises: `ToolError` when the patch does not fit, cannot be made, or is written without `apply_patch`.
+    Raises: `ToolError` when the patch does not fit, cannot be made, is given to `apply_patch` in another way, or would
+    touch a file the policy was not asked about.
     """
     verified = _planned(command, folder, patching)
     return None if verified is None else patching.made(verified)
@@ -31,15 +35,15 @@ def patched_by(command: str | Sequence[str], folder: Path, patching: Patching) -
 def check_patch_in(command: object) -> None:
     """Read the patch that is all a command does, if it is one, without a look at the files it is about.
 
-    Raises: `ToolError` for a patch that cannot be read, that a shell would rewrite, or without `apply_patch`.
+    Raises: `ToolError` for a patch that cannot be read, that a shell would rewrite, or given in another way.
     """
-    found = patch_in_shell(command) if _is_command(command) else None
-    if found is None or found.folder == "":
+    found = _patch_in(command) if _is_command(command) else None
+    if found is None:
         return
     try:
         parse_patch(found.patch)
     except ToolError as error:
-        raise ToolError(f"apply_patch verification failed: {error}") from error
+        raise ToolError(f"{_FAILED}: {error}") from error
 
 
 def with_patch_check(argument: str, handle: Handler) -> Handler:
@@ -55,7 +59,7 @@ def patch_preview(patching: Patching, argument: str, workdir: str | None = None)
 
     def show(given: dict[str, Any]) -> str | None:
         command = given.get(argument)
-        if not _is_command(command) or patch_in_shell(command) is None:
+        if not _is_command(command) or _patch_in(command) is None:
             return None
         folder = folder_of(patching.workspace, None if workdir is None else given.get(workdir))
         verified = _planned(command, folder, patching)
@@ -68,20 +72,36 @@ def _is_command(value: object) -> TypeGuard[str | list[str]]:
     return isinstance(value, str) or (isinstance(value, list) and all(isinstance(word, str) for word in value))
 
 
+def _patch_in(command: str | Sequence[str]) -> ShellPatch | None:
+    """Return the patch that is all a command applies; None for a command that calls no `apply_patch`.
+
+    Raises: `ToolError` for any other call of it where there is no such program: a shell would say so at the end, or
+    only in its output.
+    """
+    found = patch_in_shell(command)
+    name = calls_patching(command) if found is None else None
+    if name is not None and shutil.which(name) is None:
+        raise ToolError(f"There is no program `{name}` for a shell to run. {INSTEAD} The command must do nothing else.")
+    return found
+
+
 def _planned(command: str | Sequence[str], folder: Path, patching: Patching) -> Verified | None:
     """Return what the patch that is all `command` does would do; None leaves the command to the shell."""
-    found = patch_in_shell(command)
-    if found is None or found.folder == "":
+    found = _patch_in(command)
+    if found is None:
         return None
     # A shell goes to a folder by its name: behind a link, `..` leads back to where the link is.
     start = folder if found.folder is None else Path(os.path.normpath(folder / found.folder))
     if not os.path.isdir(start):  # noqa: PTH112 -- answers False where `Path.is_dir` raises
-        return None
+        raise ToolError(f"{_FAILED}: the folder `{found.folder}` is not there")
     verified = patching.verified(found.patch, folder=str(start))
     root = patching.workspace.root
     touched = {(_needed(change.data), str(root / change.where)) for change in verified.changes}
     # INVARIANT: law 5. Only what was decided on is touched: the paths that the policy was shown for this very command.
-    return verified if touched <= paths_touched(command, str(folder)) else None
+    # No shell gets the command either: a permission for those paths is none for a program.
+    if not touched <= paths_touched(command, str(folder)):
+        raise ToolError(f"{_FAILED}: it would touch a file that was not decided on")
+    return verified
 
 
 def _needed(data: bytes | None) -> Access:

@@ -52,7 +52,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     registry.register(
         spec(
             "run_shell", "Run a shell command in the workspace.", RunShell, RUNS,
-            roles={"command": ROLES.COMMAND}, timeout=_LONGEST + 10.0,
+            roles={"command": ROLES.COMMAND}, timeout=_LONGEST + 10.0, applies_patches=True,
         ),
         requiring("run_shell", "command", without_terminal(with_patch_check("command", handler(RunShell, run_shell)))),
         preview=patch_preview(patching, "command"),

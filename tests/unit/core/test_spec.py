@@ -190,6 +190,12 @@ def test_a_grammar_is_text_and_part_of_the_declaration() -> None:
     assert pickle.loads(pickle.dumps(spec)) == copy.deepcopy(spec) == spec  # noqa: S301 -- our own pickle
 
 
+def test_whether_a_tool_applies_patches_is_part_of_the_declaration() -> None:
+    """Such a tool is another one: a permission for paths holds for some of its commands."""
+    spec = ToolSpec("t", applies_patches=True)
+    assert spec.digest != ToolSpec("t").digest == ToolSpec("t", applies_patches=False).digest
+
+
 @pytest.mark.parametrize("grammar", [1, b"start: A"])
 def test_a_grammar_that_is_no_text_is_refused(grammar: Any) -> None:  # noqa: ANN401 -- a mistake
     """The provider would refuse every request."""

@@ -215,7 +215,8 @@ class Conditions:
             case Touch() as touch:
                 # A redirection is an action of its own: a condition on commands alone does not
                 # cover its file.
-                fits = self._fits_path(touch, actions) if self.paths else part.run is not None
+                is_of_program = part.run is not None or touch.is_all
+                fits = self._fits_path(touch, actions) if self.paths else is_of_program
                 return fits and not self.hosts and self._fits_program(part)
             case Connect() as connect:
                 fits = not self.hosts or self._fits_host(connect)
@@ -273,7 +274,7 @@ class Conditions:
         writes.
         """
         if isinstance(subject, Touch):
-            does = bool(subject.words) and subject.access is not Access.READ
+            does = bool(subject.words) and not subject.is_all and subject.access is not Access.READ
         else:
             does = subject.text.startswith(("/dev/tcp/", "/dev/udp/"))
         return does and part.run is None and any(pattern.is_any for pattern in self.commands)

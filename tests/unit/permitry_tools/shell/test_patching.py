@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
@@ -106,12 +108,12 @@ def test_a_file_that_a_command_has_made_is_known(use: Callable[..., ToolResult])
 @pytest.mark.parametrize(
     "command",
     [
-        "ls", f"{SCRIPT}\nls", f"cd gone && {SCRIPT}", f"cd '' && {SCRIPT}", ["ls", ADD], ["apply_patch"],
-        f"cd new\ud800 && {SCRIPT}",
+        "ls", ["ls", ADD], "grep -rn apply_patch src", "which apply_patch", "./apply_patch p", "ssh far apply_patch <p",
+        "apply_patch() { :; }; apply_patch", "PATH=.:$PATH apply_patch <p", "echo 'apply_patch <p'",
     ],
 )  # fmt: skip
 def test_everything_else_is_left_to_the_shell(workspace: Workspace, command: str | list[str]) -> None:
-    """So is a folder that is not there."""
+    """So is a command that only names `apply_patch`, or says what it means."""
     assert patched_by(command, workspace.root, Patching(workspace)) is None
     assert list(workspace.root.iterdir()) == []
 
@@ -119,12 +121,44 @@ def test_everything_else_is_left_to_the_shell(workspace: Workspace, command: str
 def test_a_file_the_policy_was_not_told_of_is_not_touched(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Should the two readings of a command ever differ, the command is left as it was judged."""
+    """Should the two readings of a command ever differ, nothing is done."""
     other = SCRIPT.replace("File: new", "File: other")
     real = patched_by.__globals__["paths_touched"]
     monkeypatch.setitem(patched_by.__globals__, "paths_touched", lambda _, folder: real(other, folder))
-    assert patched_by(SCRIPT, workspace.root, Patching(workspace)) is None
+    with pytest.raises(ToolError, match="a file that was not decided on"):
+        patched_by(SCRIPT, workspace.root, Patching(workspace))
     assert list(workspace.root.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_an_error(workspace: Workspace) -> None:
+    """No shell gets the command: a permission for the paths of a patch is none for a program."""
+    with pytest.raises(ToolError, match="is not there"):
+        patched_by(f"cd gone && {SCRIPT}", workspace.root, Patching(workspace))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        SCRIPT.replace("'EOF'", "'EOF' && echo done", 1), SCRIPT.replace("'EOF'", "'EOF' &", 1), f"{SCRIPT}\nls",
+        f'apply_patch "{ADD}"', "cat p | apply_patch", f"echo '{ADD}' | applypatch", "(apply_patch <p)",
+        "apply_patch <p || true", f"X=1 {SCRIPT}", f"cd '' && {SCRIPT}", "bash -c 'apply_patch <p'",
+        "timeout 5 apply_patch <p", "echo $(apply_patch <p)", ["apply_patch"], ["bash", "-c", "cat p | apply_patch"],
+        ["timeout", "5", "apply_patch", ADD],
+    ],
+)  # fmt: skip
+def test_a_patch_applied_in_another_way_is_refused(workspace: Workspace, command: str | list[str]) -> None:
+    """There is no such program; a shell would say so in its output alone, and go on."""
+    with pytest.raises(ToolError, match="give the patch to `apply_patch` as a here-document") as told:
+        patched_by(command, workspace.root, Patching(workspace))
+    assert "There is no program `apply" in str(told.value)
+
+
+def test_a_program_of_that_name_is_run(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where it is installed, a shell finds it."""
+    (tmp_path / "apply_patch").write_text("#!/bin/sh\n", encoding="utf-8")
+    (tmp_path / "apply_patch").chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert patched_by("cat p | apply_patch", workspace.root, Patching(workspace)) is None
 
 
 def test_a_long_patch_is_judged_and_made(workspace: Workspace) -> None:
@@ -202,8 +236,7 @@ def test_whether_a_patch_fits_is_for_the_human_alone(asked: Callable[[str, dict[
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
-        ("run_shell", {"command": "make; apply_patch <<'EOF'\n*** Begin Patch\nEOF\n"}),
-        ("run_shell", {"command": f"cd no/such && {SCRIPT}"}),
+        ("run_shell", {"command": "make; ls <<'EOF'\n*** Begin Patch\nEOF\n"}),
         ("shell", {"command": ["make", "x"], "workdir": "no/such"}),
         ("exec_command", {"cmd": "make"}),
     ],
@@ -213,3 +246,87 @@ def test_other_commands_have_no_preview(
 ) -> None:
     """They are asked about as before."""
     assert asked(tool, arguments).request.preview is None
+
+
+# What is decided --------------------------------------------------------------------------------------------------
+
+RULES = """
+schema = 1
+[[rule]]
+id = "src"
+effect = "allow"
+when.path = ["src/**"]
+when.access = "write"
+[[rule]]
+id = "docs"
+effect = "allow"
+when.path = ["docs/**"]
+[[rule]]
+id = "no-git"
+effect = "block"
+when.path = ["**/.git/**"]
+"""
+NEVER = '[[rule]]\nid = "never"\neffect = "block"\nwhen.command = ["apply_patch **"]\n'
+BY_COMMAND = 'schema = 1\n[[rule]]\nid = "by-command"\neffect = "allow"\nwhen.command = ["apply_patch **"]\n'
+
+
+def _in(path: str) -> str:
+    return SCRIPT.replace("File: new", f"File: {path}")
+
+
+@pytest.fixture
+def decide(registry: ToolRegistry, root: Path) -> Callable[..., tuple[str, str | None]]:
+    """Return a function that decides a call by rules."""
+
+    def decided(rules: str, tool: str, **arguments: Any) -> tuple[str, str | None]:  # noqa: ANN401 -- of the tool
+        handler = ToolHandler(Session(workspace=str(root)), load_policy(rules), registry=registry)
+        decision = handler.decide(ToolCall(tool, arguments))
+        return decision.verdict.value, decision.rule_id
+
+    return decided
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("run_shell", {"command": _in("src/a")}),
+        ("run_shell", {"command": f"cd src && {SCRIPT}"}),
+        ("shell", {"command": ["bash", "-lc", _in("src/a")]}),
+        ("shell", {"command": ["apply_patch", ADD.replace("new", "src/new")]}),
+        ("shell_command", {"command": SCRIPT, "workdir": "src"}),
+        ("local_shell", {"command": ["apply_patch", ADD.replace("new", "src/new")]}),
+        ("exec_command", {"cmd": _in("src/a")}),
+    ],
+)
+def test_a_permission_for_paths_holds_for_a_patch_in_a_shell(
+    root: Path, decide: Callable[..., tuple[str, str | None]], tool: str, arguments: dict[str, Any]
+) -> None:
+    """As for the tool `apply_patch`, which does it; so does one for the command, and a restriction of either."""
+    (root / "src").mkdir()
+    assert decide(RULES, tool, **arguments) == ("allow", "src")
+    assert decide(BY_COMMAND, tool, **arguments) == ("allow", "by-command")
+    assert decide(RULES + NEVER, tool, **arguments) == ("block", "never")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("run_shell", {"command": _in("src/a").replace("*** End", "*** Add File: docs/b\n+x\n*** End")}, "allow"),
+        ("run_shell", {"command": _in("src/a").replace("*** End", "*** Add File: other\n+x\n*** End")}, "confirm"),
+        ("run_shell", {"command": _in("src/a").replace("*** End", "*** Delete File: src/b\n*** End")}, "confirm"),
+        ("run_shell", {"command": _in("src/../a")}, "confirm"),
+        ("run_shell", {"command": f"cd .. && {_in('src/a')}"}, "confirm"),
+        ("run_shell", {"command": _in("src/.git/config")}, "block"),
+        ("run_shell", {"command": f"X=1 {_in('src/a')}"}, "confirm"),
+        ("run_shell", {"command": f"{_in('src/a')}make\n"}, "confirm"),
+        ("run_shell", {"command": _in("src/a").replace("'EOF'", "'EOF' | cat", 1)}, "confirm"),
+        ("exec_command", {"cmd": _in("src/a"), "login": True}, "confirm"),
+    ],
+)
+def test_nothing_but_the_paths_of_the_patch_is_permitted(
+    root: Path, registry: ToolRegistry, tool: str, arguments: dict[str, Any], expected: str
+) -> None:
+    """Every one of them, by whichever rule; a command that a shell gets is decided as before."""
+    context = AuthContext(workspace=str(root))
+    decision = load_policy(RULES).decide(ToolCall(tool, arguments), context, registry.get(tool))
+    assert decision.verdict.value == expected
