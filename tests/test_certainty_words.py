@@ -271,7 +271,7 @@ def test_what_is_not_in_the_call_is_named_by_what_reads_it(
     [
         ("rm -rf $H", {"ask-delete-folder"}), ("docker run --rm alpine rm -rf /", {"block-delete-root"}),
         ("ls -la $H", {"ask-credentials"}), ("cat $f", {"ask-credentials"}),
-        ("git push $x", {"ask-force-push", "ask-discard-work"}),
+        ("git push $x", {"ask-force-push"}),
         ("find $d -name x", {"ask-find-delete"}), ("dd if=a of=$x", {"block-format-disk"}),
         ("chmod -R 777 $x", {"block-change-root-access"}), ("rm .p*/rules.toml", {"protect-policy-files"}),
         ("git reset $x", {"ask-discard-work"}), ("ssh h rm -rf '~'", {None, "block-delete-home"}),

@@ -7,7 +7,7 @@ option as the next word or after `=`. For a restriction all these are spellings 
 import functools
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
@@ -120,13 +120,15 @@ class _Search:
         # A word that the shell may expand is not certain to be a flag.
         known = [word for word in self.words if not (self.is_sure and _may_change(word))]
         if _Flags.of(known).meet(self.option.token, is_sure=self.is_sure):
-            yield Named(alone, words=self._holders())
+            yield Named(
+                alone, words=self._without_value(at for at, word in enumerate(self.words) if self._has_flag(word))
+            )
         for number, word in enumerate(self.words[1:], 1):
             if not word.may_be_option:
                 continue
             following = self.words[number + 1] if number + 1 < len(self.words) else None
             if self._is_named(word):
-                yield Named(alone, words=frozenset((number,)))
+                yield Named(alone, words=self._without_value((number,)))
             if self._has_value(word):
                 yield Named(both, words=frozenset((number,)))
             if following is not None:
@@ -136,10 +138,14 @@ class _Search:
                 if self._takes_value(word, following):
                     yield Named(both, value)
 
-    def _holders(self) -> frozenset[int]:
-        """Return which words have a letter of the flags that were found."""
+    def _without_value(self, words: Iterable[int]) -> frozenset[int]:
+        """Return the words, if the option has no value in the pattern."""
+        return frozenset(words) if self.option.value is None and not self.option.has_any_value else frozenset()
+
+    def _has_flag(self, word: Word) -> bool:
+        """Return whether a word has a letter of the flags that the option is."""
         letters = frozenset().union(*self.option.token.clusters)
-        return frozenset(at for at, word in enumerate(self.words) if not letters.isdisjoint(_cluster(word)))
+        return not letters.isdisjoint(_cluster(word))
 
     def _is_named(self, word: Word) -> bool:
         """Return whether a word is the option, with any value if the pattern leaves that open."""
