@@ -1,5 +1,6 @@
 """One payload in, one reply out: the host is recognized, the call decided, and the effect written for that host."""
 
+import codecs
 import contextlib
 import functools
 import importlib
@@ -98,7 +99,7 @@ def answer(name: str, data: bytes, options: Options, environ: Mapping[str, str])
     Raises: `PermitryError` for a payload or for rules that cannot be read, and where a decision cannot be recorded;
     anything a rule may raise.
     """
-    payload = parse_json(data.decode())
+    payload = parse_json(_decode(data))
     if not isinstance(payload, Mapping):
         raise CallError("the payload is not an object")
     host = next((each for each in _candidates(name) if each.wrote(payload)), None)
@@ -107,6 +108,19 @@ def answer(name: str, data: bytes, options: Options, environ: Mapping[str, str])
     event = host.read(payload, environ)
     with options.stores:
         return host.write(_effect(host, event, options), event)
+
+
+def _decode(data: bytes) -> str:
+    """Return the text of a payload, without the byte order mark that some programs begin UTF-8 with.
+
+    Raises: `CallError` for another encoding.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise CallError("the payload is UTF-16 or UTF-32; only UTF-8 is read")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CallError(f"the payload is not UTF-8: {error.reason} at byte {error.start}") from error
 
 
 def _candidates(name: str) -> Iterator[Host]:

@@ -93,7 +93,12 @@ def _reports(command: str, seconds: int) -> Mapping[str, Any]:
 
 
 _FILES = (".copilot/hooks/permitry.json", ".github/hooks/permitry.json")
-_SETTINGS = Settings(*_FILES, _entries, _reports, {"version": 1}, switches=[("disableAllHooks", True)], spare=PATIENT)
+_SWITCH = [("disableAllHooks", True)]
+_ELSEWHERE = ("../copilot/settings.json", "../copilot/settings.local.json", "../../.claude/settings.json")
+_SETTINGS = Settings(
+    *_FILES, _entries, _reports, {"version": 1}, switches=_SWITCH, spare=PATIENT,
+    elsewhere=dict.fromkeys(_ELSEWHERE, _SWITCH),
+)  # fmt: skip
 
 
 HOST = Host("copilot", _wrote, _read, _write, _SETTINGS, joint="-", hears=frozenset({Kind.AFTER}))

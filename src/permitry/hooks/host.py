@@ -132,7 +132,7 @@ class Settings:
     in a JSON document that has at least `frame`; both are given the seconds after which the host waits no longer.
     `reports` are the entries for what is only reported: their command never blocks.
     `note` says what else the user has to know. `switches` are keys of the document, in dotted form, with the value that
-    switches hooks off, or that does so in a list; `elsewhere` has such keys of other files in the same folder.
+    switches hooks off, or that does so in a list; `elsewhere` has such keys of other files, named from the same folder.
     `programs` are keys of the document that name programs, which the host starts by itself.
     `pinned` is a command that starts the host so that no project switches hooks off;
     `is_inherited` says that the settings of the folders above count as well.

@@ -29,7 +29,7 @@ def find_refusal(host: Host, event: Event, notes: Path) -> str | None:
     Raises: `OSError`.
     """
     users, project = Path.home() / host.settings.user, Path(event.workspace, host.settings.project)
-    projects = [path for path in (project, *map(project.with_name, host.settings.elsewhere)) if path != users]
+    projects = [path for path in (project, *map(project.parent.joinpath, host.settings.elsewhere)) if path != users]
     changed = [] if event.changed is None else [Path(event.changed)]
     managed = [path for path in (find_managed(host.name),) if path is not None]
     try:

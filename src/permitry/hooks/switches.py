@@ -1,5 +1,6 @@
 """Settings of a host by which it runs no hook."""
 
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -54,7 +55,7 @@ def check_all_switches(settings: Settings, path: Path, data: object) -> None:
     """
     _check(settings.switches, path, data)
     for name, switches in settings.elsewhere.items():
-        other = path.with_name(name)
+        other = Path(os.path.normpath(path.parent / name))
         _check(switches, other, parse_settings(other, read_settings(other)))
 
 

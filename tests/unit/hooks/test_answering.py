@@ -418,3 +418,22 @@ def test_a_resource_that_is_a_file_is_one(replied: Answer, host: str, tool: str,
         payload = {**PAYLOADS[host], "tool_name": tool, "tool_input": {**arguments, "uri": uri}}
         reply = replied(host, payload, rules=rules)
         assert ("No one can be asked here" in reply.out) is is_asked
+
+
+def test_a_payload_may_begin_with_a_byte_order_mark(replied: Answer, tmp_path: Path) -> None:
+    """Some programs write one before UTF-8; what is in another encoding is refused, and says so."""
+    text = json.dumps(command("codex", "git push"))
+    options = Options(record=str(tmp_path / "record.jsonl"))
+    with_mark = answer("codex", text.encode("utf-8-sig"), options, ENVIRON)
+    assert with_mark == replied("codex", command("codex", "git push"))
+    assert "deny" in with_mark.out
+    for encoding in ("utf-16", "utf-32"):
+        with pytest.raises(CallError, match="only UTF-8 is read"):
+            answer("codex", text.encode(encoding), options, ENVIRON)
+    for data in (
+        text.encode("utf-16-le"),
+        b'\xff{"a": 1}',
+        text.replace("push", "p\xfcsh").encode("latin-1") + b"\xff",
+    ):
+        with pytest.raises(CallError, match=r"not valid JSON|not UTF-8"):
+            answer("codex", data, options, ENVIRON)

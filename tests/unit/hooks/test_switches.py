@@ -25,6 +25,15 @@ def test_a_switch_is_found_in_whatever_form_the_host_reads_it(host: str, name: s
         check_switches(host_named(host), tmp_path / (name if name.endswith("json") else "hooks.json"))
 
 
+@pytest.mark.parametrize("name", [".github/copilot/settings.json", ".claude/settings.json"])
+def test_copilot_reads_other_files_of_a_project(name: str, tmp_path: Path) -> None:
+    """Each of them switches off the hook of the user."""
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text('{"disableAllHooks": true}')
+    with pytest.raises(PermitryError, match=f"{tmp_path}/{name}"):
+        check_switches(host_named("copilot"), tmp_path / ".github/hooks/permitry.json")
+
+
 def test_a_file_that_is_not_there_has_no_text(tmp_path: Path) -> None:
     """Nor has one below a file."""
     (tmp_path / "a").write_text("x")
