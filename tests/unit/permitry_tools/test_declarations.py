@@ -48,7 +48,7 @@ TELLING: Mapping[str, frozenset[ArgumentRole]] = {
         {ArgumentRole.READ_PATH, ArgumentRole.WRITE_PATH, ArgumentRole.DELETE_PATH, ArgumentRole.READ_TREE}
     ),
     r"dir(ectory)?|folder|work(ing_)?dir(ectory)?|cwd": frozenset({ArgumentRole.FOLDER, ArgumentRole.READ_TREE}),
-    r"cmd|command|script": frozenset({ArgumentRole.COMMAND, ArgumentRole.ARGV}),
+    r"cmd|command|script": frozenset({ArgumentRole.COMMAND, ArgumentRole.ARGV, ArgumentRole.COMMAND_OR_ARGV}),
     r"chars|stdin": frozenset({ArgumentRole.INPUT}),
     r"urls?|uri|address|host": frozenset({ArgumentRole.URL}),
     r"patch|input|diff": frozenset({ArgumentRole.PATCH}),

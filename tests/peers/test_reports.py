@@ -1,0 +1,140 @@
+"""Cases out of public reports about peers: what users of theirs found run, asked about or refused.
+
+Run one row with `pytest tests/peers/test_reports.py -k r3-492`.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from permitry.config.importers import HOSTS, Source, written
+from permitry.config.load import load_rules
+from permitry.config.ruleset import RuleSet
+from permitry.core.json_values import mutable
+from permitry.errors import PermitryError
+from permitry.messages.question import read_question
+from permitry.messages.text import TextCallStream, parse_text
+
+FILE = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "reports.jsonl"
+ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()] if FILE.exists() else []
+
+# Where what is asked about would be permitted by the rule's author: a matter of fewer questions, not of holes.
+ASKED_ABOUT = {
+    "a rule that names a runner or a wrapper does not cover what that runs": """
+        r3-492 r3-494 r3-496 r3-498 r3-500 r3-509 r3-511 r3-513 r3-515 r3-596 r3-598 r3-600 r3-602 r3-604 r3-607 r3-611
+        r3-613 r3-615 r3-618 r3-620 r3-622 r3-624 r3-626 r3-632 r3-636 r3-638 r3-640 r3-642 r3-644 r3-646 r3-651""",
+    "an imported deny of reading blocks what only names or writes the file": """
+        r3-307 r3-309 r3-517 r3-519 r3-521 r3-523 r3-525 r3-530 r3-532 r3-534 r3-544""",
+    "the shell's own state, and lists of files out of commands, count as unknown": """
+        r3-831 r3-833 r3-835 r3-837 r3-839 r3-841 r3-848 r3-850 r3-852 r3-854 r3-856 r3-858""",
+}
+KNOWN = {name: why for why, names in ASKED_ABOUT.items() for name in names.split()}
+
+_ACCEPTED = {"not-allow": ("confirm", "block"), "not-block": ("allow", "confirm")}
+_SHELLS = {"claude-code": "Bash", "codex": "Bash", "gemini": "run_shell_command", "opencode": "bash"}
+
+
+class LostError(Exception):
+    """An importer says that it has lost a rule."""
+
+
+@pytest.mark.skipif(not ROWS, reason="the folder `shared` is not beside this checkout")
+@pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
+def test_a_report_of_a_peers_user(row: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is decided as the report asks; where that is known to be otherwise, it errs on the strict side."""
+    if "call" not in row:
+        assert _parse(row) == row["expected"], row["why"]
+        return
+    places = {name: tmp_path / name.lower() for name in ("WS", "OUT", "HOME")}
+    verdict = _decide(_fill(row, places), places, monkeypatch)
+    if row["id"] in KNOWN:
+        assert (row["expected"], verdict) in (("allow", "confirm"), ("not-block", "block")), KNOWN[row["id"]]
+        return
+    assert verdict in _ACCEPTED.get(row["expected"], (row["expected"],)), row.get("why")
+
+
+def test_known_rows_exist() -> None:
+    """A row that is gone needs no reason."""
+    assert not ROWS or KNOWN.keys() <= {row["id"] for row in ROWS}
+
+
+def _fill(row: dict[str, Any], places: Mapping[str, Path]) -> dict[str, Any]:
+    """Make the folders of a row, and return it with their paths."""
+    for folder in places.values():
+        folder.mkdir()
+    text = json.dumps(row)
+    for name, folder in places.items():
+        text = text.replace(f"{{{name}}}", str(folder))
+    filled: dict[str, Any] = json.loads(text)
+    made = filled.get("workspace") or {}
+    for name, content in (made.get("files") or {}).items():
+        _new_path(places["WS"], name).write_text(content, encoding="utf-8")
+    for name, target in (made.get("links") or {}).items():
+        _new_path(places["WS"], name).symlink_to(target)
+    return filled
+
+
+def _new_path(folder: Path, name: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _decide(row: dict[str, Any], places: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the verdict, or how its rules failed to load."""
+    monkeypatch.setenv("HOME", str(places["HOME"]))
+    rules = row.get("rules", "permitry:coding-agent")
+    parts = rules if isinstance(rules, list) else [rules]
+    try:
+        loaded = _load(parts)
+    except LostError:
+        return "lost"
+    except PermitryError:
+        return "load-error"
+    call = row["call"]
+    if isinstance(call, str):
+        call = {"name": _shell(parts), "arguments": {"command": call}}
+    call["context"] = {"attended": True, **call.get("context", {})}
+    question = read_question(call, loaded.templates, str(places["WS"]))
+    return loaded.policy().decide(question.call, question.context, question.spec).verdict.value
+
+
+def _load(parts: list[Any]) -> RuleSet:
+    texts = []
+    for part in parts:
+        text = part if isinstance(part, str) else _import(part)
+        texts.append(text if text.startswith("permitry:") else f"{text}\n")
+    return load_rules(texts)
+
+
+def _import(part: Mapping[str, Any]) -> str:
+    name = part.get("file", "settings.json")
+    read = HOSTS[part["import"]].read([Source(name, part["text"], is_users=bool(part.get("user")))])
+    made = written(read, [name])
+    if any(row.is_lost for row in made.rows):
+        raise LostError
+    return made.text
+
+
+def _shell(parts: list[Any]) -> str:
+    """Return the name of the shell tool of the host that the rules are for."""
+    hosts = [part["import"] for part in parts if isinstance(part, dict)]
+    if "permitry:tools-claude-code" in parts:
+        hosts.append("claude-code")
+    return _SHELLS[hosts[0]] if hosts else "run_shell"
+
+
+def _parse(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the calls in a model's text."""
+    tools, form = row.get("tools"), row.get("format", "auto")
+    if row.get("chunks"):
+        stream = TextCallStream(tools, form)
+        for chunk in row["chunks"]:
+            stream.feed(chunk)
+        found = stream.finish()
+    else:
+        found = parse_text(row["text"], tools, form, repair=bool(row.get("repair")))
+    return [{"name": call.name, "arguments": mutable(call.arguments)} for call in found.calls]
