@@ -81,6 +81,14 @@ def _of_folder(paths: int, folder: int) -> Callable[[tuple[Any, ...]], tuple[obj
     return lambda arguments: arguments[:paths] if arguments[folder] == -1 else ()
 
 
+def _database(name: object) -> tuple[object, ...]:
+    """Return the file of a database, if it is one that may be written to."""
+    text = os.fsdecode(name)  # type: ignore[arg-type]  # a path in any form
+    path, _, query = text.removeprefix("file:").partition("?")
+    is_file = path not in ("", ":memory:") and "mode=memory" not in query and "mode=ro" not in query
+    return (path,) if is_file else ()
+
+
 _PATHS: dict[str, Callable[[tuple[Any, ...]], tuple[object, ...]]] = {
     "open": _opened,
     "os.chmod": _of_folder(1, 2),
@@ -89,6 +97,7 @@ _PATHS: dict[str, Callable[[tuple[Any, ...]], tuple[object, ...]]] = {
     "os.remove": _of_folder(1, 1),
     "os.rename": _of_folder(2, 2),
     "os.rmdir": _of_folder(1, 1),
+    "sqlite3.connect": lambda arguments: _database(arguments[0]),
     "os.truncate": lambda arguments: arguments[:1],
     "os.utime": _of_folder(1, 3),
     "os.link": lambda arguments: arguments[1:2] if arguments[3] == -1 else (),

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -29,8 +30,9 @@ def _unused(folder: Path) -> Path:
         lambda path: path.with_name("never").rename(path),
         lambda path: shutil.rmtree(path.parent / "never"),
         lambda path: os.close(os.open(path, os.O_RDWR | os.O_CREAT)),
+        lambda path: sqlite3.connect(path).close(),
     ],
-    ids=["write", "mkdir", "symlink", "unlink", "rename", "rmtree", "open"],
+    ids=["write", "mkdir", "symlink", "unlink", "rename", "rmtree", "open", "sqlite"],
 )
 def test_a_write_elsewhere_is_an_error(write: Callable[[Path], object]) -> None:
     """Of the tests themselves, and of what they import."""

@@ -151,10 +151,9 @@ def test_an_awaited_channel_is_cancelled_once_there_is_an_answer(store: str) -> 
 
 def test_a_question_in_memory_is_asked_on_this_thread(store: str) -> None:
     """No one else can answer it."""
-    del store
     threads: list[threading.Thread] = []
     channel = CallbackChannel(lambda _: threads.append(threading.current_thread()))
-    guard = fresh("unused", ASKS, ledger=ConfirmationLedger(), channel=channel)
+    guard = fresh(store, ASKS, ledger=ConfirmationLedger(), channel=channel)
     guard.inline(CALL)
     assert threads == [threading.current_thread()]
 
