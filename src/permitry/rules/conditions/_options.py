@@ -7,7 +7,7 @@ option as the next word or after `=`. For a restriction all these are spellings 
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import attrs
 
@@ -15,7 +15,7 @@ from permitry.core.action import Word
 from permitry.core.facts import program_name
 from permitry.rules.conditions._argv import Token
 
-__all__ = ["Named", "Option", "find_options", "options_of"]
+__all__ = ["NONE", "Named", "Option", "find_options", "options_of"]
 
 _MOST_FLAGS = 10
 _MOST_LETTERS_OF_NON_WORD = 2
@@ -55,15 +55,14 @@ class Option:
 class Named:
     """Which tokens of a pattern are options and values that a command has somewhere, and which words are such values.
 
-    All are indices. `words` are those of the options: no word after one of them is the value of an unknown option.
+    All are indices.
     """
 
     tokens: frozenset[int] = frozenset()
     values: frozenset[int] = frozenset()
-    words: frozenset[int] = frozenset()
 
 
-_NONE = Named()
+NONE = Named()
 
 
 def options_of(tokens: Sequence[Token]) -> tuple[Option, ...]:
@@ -91,18 +90,16 @@ def options_of(tokens: Sequence[Token]) -> tuple[Option, ...]:
 def find_options(options: Sequence[Option], words: Sequence[Word], *, is_sure: bool) -> Named:
     """Return which of the options a command has. With `is_sure`, nothing is assumed of what the shell may expand."""
     if not options:
-        return _NONE
+        return NONE
     end = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
     tokens: set[int] = set()
     values: set[int] = set()
-    holders: set[int] = set()
     for option in options:
         search = _Search(option, words if option.may_be_operand else words[:end], is_sure=is_sure)
         for found in search.found():
             tokens |= found.tokens
             values |= found.values
-            holders |= found.words
-    return Named(frozenset(tokens), frozenset(values), frozenset(holders))
+    return Named(frozenset(tokens), frozenset(values))
 
 
 @attrs.frozen
@@ -120,32 +117,21 @@ class _Search:
         # A word that the shell may expand is not certain to be a flag.
         known = [word for word in self.words if not (self.is_sure and _may_change(word))]
         if _Flags.of(known).meet(self.option.token, is_sure=self.is_sure):
-            yield Named(
-                alone, words=self._without_value(at for at, word in enumerate(self.words) if self._has_flag(word))
-            )
+            yield Named(alone)
         for number, word in enumerate(self.words[1:], 1):
             if not word.may_be_option:
                 continue
             following = self.words[number + 1] if number + 1 < len(self.words) else None
             if self._is_named(word):
-                yield Named(alone, words=self._without_value((number,)))
+                yield Named(alone)
             if self._has_value(word):
-                yield Named(both, words=frozenset((number,)))
+                yield Named(both)
             if following is not None:
                 value = frozenset((number + 1,))
                 if self._is_joined(word, following):
                     yield Named(alone, value)
                 if self._takes_value(word, following):
                     yield Named(both, value)
-
-    def _without_value(self, words: Iterable[int]) -> frozenset[int]:
-        """Return the words, if the option has no value in the pattern."""
-        return frozenset(words) if self.option.value is None and not self.option.has_any_value else frozenset()
-
-    def _has_flag(self, word: Word) -> bool:
-        """Return whether a word has a letter of the flags that the option is."""
-        letters = frozenset().union(*self.option.token.clusters)
-        return not letters.isdisjoint(_cluster(word))
 
     def _is_named(self, word: Word) -> bool:
         """Return whether a word is the option, with any value if the pattern leaves that open."""

@@ -18,7 +18,7 @@ import attrs
 from permitry.core.action import Word
 from permitry.core.facts import Fact, Kind, program_name, program_path
 from permitry.rules.conditions._argv import Token, listed_in, read_tokens
-from permitry.rules.conditions._options import Named, Option, find_options, options_of
+from permitry.rules.conditions._options import NONE, Named, Option, find_options, options_of
 from permitry.rules.conditions.listed import WordLists
 from permitry.rules.conditions.written import WrittenPattern
 
@@ -157,8 +157,10 @@ class ArgvPattern(WrittenPattern):
     def _fits(self, words: Sequence[Word], *, is_sure: bool) -> bool:
         if not words or self._is_of_another_program(words[0], is_sure=is_sure):
             return False
+        if _Tolerant(self._command, is_sure=is_sure).fits(words):
+            return True
         named = find_options(self._options, words, is_sure=is_sure)
-        return _Tolerant(self._command, named, is_sure=is_sure).fits(words)
+        return bool(named.tokens) and _Tolerant(self._command, named, is_sure=is_sure).fits(words)
 
     def _is_of_another_program(self, word: Word, *, is_sure: bool) -> bool:
         """Return whether the first word already rules out a match, as for most pairs of a pattern and a command."""
@@ -211,7 +213,7 @@ class _Tolerant:
     """
 
     tokens: tuple[Token, ...]
-    named: Named
+    named: Named = NONE
     is_sure: bool = False
 
     def fits(self, words: Sequence[Word]) -> bool:
@@ -220,8 +222,6 @@ class _Tolerant:
         for number, word in enumerate(words):
             before = states
             states = self._after(attrs.evolve(word, is_home=False) if self.is_sure and word.is_home else word, states)
-            if number in self.named.words:
-                states = {(at, False) for at, _ in states}
             if number in self.named.values:
                 states.update((at, False) for at, _ in before)
             if not states:
@@ -240,7 +240,8 @@ class _Tolerant:
         for at in self._closure(start for start, _ in states):
             reached.update([(place, False) for place in self._matched(word, at)])
             if is_option and 0 < at < end:
-                reached.add((at, at < len(self.tokens)))
+                # What follows the last operand of the pattern is one more operand, and no value of an option.
+                reached.add((at, len(self.tokens) not in self._closure([at])))
         return reached
 
     def _matched(self, word: Word, at: int) -> Iterable[int]:

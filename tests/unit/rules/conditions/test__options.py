@@ -38,6 +38,7 @@ def _words(command: str) -> list[Word]:
         ("push {--force,now} *", "push main --force"),
         ("ssh ** rm -rf *", "ssh host -- rm x -rf"),
         ("test -- --update *", "test -- x --update"),
+        ("rm x --force", "rm x -v q --force"),
     ],
 )
 def test_an_option_is_met_in_every_place(pattern: str, command: str) -> None:
@@ -83,6 +84,10 @@ def test_what_may_be_an_option_is_a_guess(pattern: str, command: str) -> None:
         ("git push --force *", "git push origin --x…"),
         ("git push --force *", "git push origin *.txt"),
         ("git push --force", "git push origin --force"),
+        ("python -u", "python -u parse.py"),
+        ("python -u", "python -u -v parse.py"),
+        ("perl -w", "perl -wpe 's/a/b/'"),
+        ("git push --force", "git push --force origin"),
         ("git checkout -- *", "git checkout a b"),
         ("cat - *", "cat a -"),
         ("kubectl --context prod delete *", "kubectl delete x --context staging"),
