@@ -108,7 +108,7 @@ def test_a_running_session_stays_guarded(files: dict[str, object], code: str, ho
     for name, data in files.items():
         (archived / name).write_text(json.dumps(data))
     subprocess.run(["tar", "cf", "../x.tar", ".claude"], cwd=archived, check=True)
-    turns = [["tar xf ../x.tar"], ["sleep 5"], ["python3 go.py"], ["sleep 5"], ["git push"]]
+    turns = [["tar xf ../x.tar; sleep 5"], ["python3 go.py; sleep 5"], ["git push"]]
     outcome = _trusting(CLAUDE, home).session(home, turns)
     assert not _has_arrived(home), outcome.printed
     assert len(outcome.model.requests) > len(turns), outcome.printed
