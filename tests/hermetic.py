@@ -89,11 +89,17 @@ def _database(name: object) -> tuple[object, ...]:
     return (path,) if is_file else ()
 
 
+def _made(arguments: tuple[Any, ...]) -> tuple[object, ...]:
+    """Return the folder that is made: none where it is there, as `exist_ok` tries it all the same."""
+    path, _, folder = arguments
+    return (path,) if folder == -1 and not Path(os.fsdecode(path)).is_dir() else ()
+
+
 _PATHS: dict[str, Callable[[tuple[Any, ...]], tuple[object, ...]]] = {
     "open": _opened,
     "os.chmod": _of_folder(1, 2),
     "os.chown": _of_folder(1, 3),
-    "os.mkdir": _of_folder(1, 2),
+    "os.mkdir": _made,
     "os.remove": _of_folder(1, 1),
     "os.rename": _of_folder(2, 2),
     "os.rmdir": _of_folder(1, 1),

@@ -43,6 +43,11 @@ def test_a_write_elsewhere_is_an_error(write: Callable[[Path], object]) -> None:
         assert not _unused(folder).exists()
 
 
+def test_a_folder_that_is_there_is_not_made() -> None:
+    """`exist_ok` tries it first: pytest and coverage do that to the checkout, which may be anywhere."""
+    Path("/usr").mkdir(exist_ok=True)
+
+
 def test_temporary_files_and_caches_are_not_elsewhere(tmp_path: Path) -> None:
     """What a tool remembers of a checkout is its own."""
     places = (tmp_path / "a", Path.home() / "a", "/dev/null", 3, ROOT / ".hypothesis/x", ROOT / "src/__pycache__/a.pyc")
