@@ -18,7 +18,15 @@ __all__ = ["OutsideWriteError", "clear_home", "forbid_writes", "is_outside", "se
 _PREFIXES = ("XDG_", "GIT_", "CLAUDE", "CODEX", "GEMINI", "COPILOT", "CURSOR", "CLINE", "OPENCODE", "PERMITRY_")
 _OF_TESTS = "PERMITRY_TEST_"
 # Where tools keep what they remember of a checkout.
-_CACHES = (".coverage", ".hypothesis", ".pytest_cache", ".mypy_cache", ".ruff_cache", "__pycache__")
+_CACHES = (
+    ".coverage",
+    ".hypothesis",
+    ".pytest_cache",
+    "pytest-cache-files-",
+    ".mypy_cache",
+    ".ruff_cache",
+    "__pycache__",
+)
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
