@@ -10,6 +10,7 @@ from permitry.config.load import load_rules
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
+from permitry.core.spec import ArgumentRole, ToolSpec
 
 Decide = Callable[..., Verdict]
 
@@ -220,17 +221,28 @@ def test_tools_that_change_files_are_judged_alike(decide: Decide, tool: str, pat
 
 
 def test_a_link_to_a_file_is_written_where_both_are_permitted(tmp_path: Path) -> None:
-    """By two patterns of one rule or by two rules; the link alone, or its target alone, is not enough."""
+    """By two patterns of one rule or by two rules; the link alone, or its target alone, is not enough.
+
+    So it is for a tool that writes, and for a patch in the tool for patches and in a shell.
+    """
     top = Path(os.path.realpath(tmp_path))
     (top / "ws").mkdir()
     (top / "a.json").touch()
     (top / "ws" / "l.json").symlink_to(top / "a.json")
     link, target = "l.json", f"{top}/a.json"
-    spec = 'schema = 1\n[tool.put]\nroles.path = "write_path"\n'
+    specs = 'schema = 1\n[tool.put]\nroles.path = "write_path"\n[tool.patch]\nroles.input = "patch"\n'
     rule = '[[rule]]\nid = "r{}"\neffect = "allow"\nwhen.path = {}\n'
+    shell = ToolSpec("sh", roles={"command": ArgumentRole.COMMAND}, applies_patches=True)
+    patch = f"*** Begin Patch\n*** Update File: {link}\n@@\n-x\n+y\n*** End Patch"
+    calls = {
+        ToolCall("put", {"path": link}): None,
+        ToolCall("patch", {"input": patch}): None,
+        ToolCall("sh", {"command": f"apply_patch <<'E'\n{patch}\nE\n"}): shell,
+    }
     found = []
     for paths in ([[link, target]], [[link], [target]], [[link]], [[target]], [[link], [f"{top}/ws"]]):
-        text = spec + "".join(rule.format(at, some) for at, some in enumerate(paths))
-        policy = load_rules([text]).policy()
-        found.append(policy.decide(ToolCall("put", {"path": link}), AuthContext(workspace=str(top / "ws"))).verdict)
+        text = specs + "".join(rule.format(at, some) for at, some in enumerate(paths))
+        policy, context = load_rules([text]).policy(), AuthContext(workspace=str(top / "ws"))
+        (verdict,) = {policy.decide(call, context, spec).verdict for call, spec in calls.items()}
+        found.append(verdict)
     assert found == [Verdict.ALLOW, Verdict.ALLOW, Verdict.CONFIRM, Verdict.CONFIRM, Verdict.CONFIRM]

@@ -12,7 +12,7 @@ from permitry.actions.disk import Disk
 from permitry.actions.folders import Folder
 from permitry.actions.history import View
 from permitry.actions.kept import Kept, key_of
-from permitry.actions.paths import roots_of
+from permitry.actions.paths import apart, roots_of
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Descent, Roots, Run, Touch, Unknown, Word
 from permitry.core.argument_keys import Misshapen, values_of
 from permitry.core.call import ToolCall
@@ -253,7 +253,7 @@ class _Extraction:
         from permitry.actions.shell.reading import patched  # noqa: PLC0415 -- most calls have no patch
 
         touches, doubt = patched(text, self.folder)
-        self.certain += (each for touch in touches for each in _apart(touch))
+        self.certain += touches
         self.doubts.append("it changes files")
         if doubt is not None:
             self.unknown(text, doubt, ArgumentRole.PATCH)
@@ -283,7 +283,7 @@ class _Extraction:
             is_entry=access is Access.WRITE,
             origin=origin,
         )
-        self.certain += _apart(touch)
+        self.certain += apart(touch)
         if access is not Access.READ:
             self.doubts.append(f"it may {access.value} `{text}`")
 
@@ -311,15 +311,6 @@ def _also(actions: Actions, likely: Actions) -> Actions:
     others = (each for each in likely.certain if isinstance(each, Run) or each not in actions.certain)
     possible = (*actions.possible, *others, *likely.possible)
     return attrs.evolve(actions, possible=possible, guessed=(*actions.guessed, *likely.guessed))
-
-
-def _apart(touch: Touch) -> Iterator[Touch]:
-    """Yield an access to each place of a path: a link and what it leads to may be permitted by different patterns."""
-    place = touch.place
-    names = place.real if len(place.real) > 1 and not place.is_tree else (None,)
-    yield from (
-        touch if name is None else attrs.evolve(touch, place=attrs.evolve(place, real=(name,))) for name in names
-    )
 
 
 def _with_patch(command: JsonValue, readings: "Sequence[ShellReading]") -> "Sequence[ShellReading]":

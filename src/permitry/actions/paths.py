@@ -16,9 +16,9 @@ from urllib.parse import unquote, urlsplit
 import attrs
 
 from permitry.actions.history import View
-from permitry.core.action import Place, Roots
+from permitry.core.action import Place, Roots, Touch
 
-__all__ = ["can_follow", "read_path", "roots_of"]
+__all__ = ["apart", "can_follow", "read_path", "roots_of"]
 
 _LONGEST = 4096  # PATH_MAX: no system call takes more
 _DEEPEST = 256  # beyond any tree that is worked in
@@ -65,6 +65,15 @@ def read_path(
         passed=_unique([name for walk in walks for name in walk.passed]),
         is_certain=is_sure and not has_moved and not view.changes.is_anywhere and all(walk.is_sure for walk in walks),
         is_entry=is_entry,
+    )
+
+
+def apart(touch: Touch) -> Iterator[Touch]:
+    """Yield an access to each place of a path: a link and what it leads to may be permitted by different patterns."""
+    place = touch.place
+    names = place.real if len(place.real) > 1 and not place.is_tree else (None,)
+    yield from (
+        touch if name is None else attrs.evolve(touch, place=attrs.evolve(place, real=(name,))) for name in names
     )
 
 

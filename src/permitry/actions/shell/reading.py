@@ -15,6 +15,7 @@ from permitry.actions.folders import Folder, Walk
 from permitry.actions.history import Changes, History, Reader
 from permitry.actions.hosts import read_url
 from permitry.actions.patches import hidden_patch, paths_of
+from permitry.actions.paths import apart
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.classify import Classified, Refused, classify
 from permitry.actions.programs.operands import with_values
@@ -330,7 +331,7 @@ def patched(text: str, folder: Folder) -> tuple[tuple[Touch, ...], str | None]:
         folder.place_of(Word(path), access, is_entry=access is Access.WRITE, origin="patch")
         for access, path in found.touched
     )
-    return tuple(touches), found.doubt
+    return tuple(each for touch in touches for each in apart(touch)), found.doubt
 
 
 def _patched(patch: str, folder: Folder) -> Operands:
