@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.peers.compared import Case
 
-from permitry.config.importers import claude_code, codex, gemini, opencode
+from permitry.config.importers import claude_code_matcher, codex, gemini, opencode
 
 Published = Callable[[str], Any]
 
@@ -35,7 +35,7 @@ def _of_claude_code(cases: list[Case]) -> Iterator[tuple[str, tuple[bool, bool]]
         kind, rule = rules[0]
         expected = case["expected"]
         theirs = expected.get("rule_matches", expected.get("decision") == kind)
-        yield case["id"], (theirs, claude_code.matcher(kind, rule[5:-1])(command))
+        yield case["id"], (theirs, claude_code_matcher.matcher(kind, rule[5:-1])(command))
 
 
 def test_codexs_matcher_says_what_its_binary_said(published: Published) -> None:

@@ -4,7 +4,6 @@ Its classes are ours: what is denied is a restriction that blocks, what asks one
 is allowed a permission. What it has built in is written out as rules.
 """
 
-import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -13,13 +12,13 @@ from typing import Any
 import attrs
 
 from permitry.config.importers.claude_code_built_in import WRITERS, built_in, folders_of
+from permitry.config.importers.claude_code_matcher import NAMES, PARAMETER, PARAMETERS_OF_BASH, probes
 from permitry.config.importers.commands import examples_of, narrow_pattern, restrict
-from permitry.config.importers.drafts import Draft, Imported, Outcome, Probe, Row, Source
+from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
 from permitry.config.importers.json_text import Located, read_json
-from permitry.config.importers.probes import Matcher, fill_stars, is_about_all, is_about_any, probe_commands
 from permitry.errors import PermitryError
 
-__all__ = ["EFFECTS", "PLACES", "imported", "matcher"]
+__all__ = ["EFFECTS", "PLACES", "imported"]
 
 PLACES = (
     ".claude/settings.json",
@@ -31,7 +30,6 @@ PLACES = (
 EFFECTS = {"deny": "block", "ask": "confirm", "allow": "allow"}
 
 _RULE = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<content>.*)\))?", re.DOTALL)
-_PARAMETER = re.compile(r"(?P<name>\w+)\s*:\s*(?P<value>.+)", re.DOTALL)
 _MANAGED = re.compile(r"(?:.*/)?managed-settings(?:\.d/[^/]+)?\.json", re.DOTALL)
 _ANYWHERE = "/**"
 _SUBJECTS = {"command", "file_path", "path", "notebook_path", "url"}
@@ -140,9 +138,8 @@ def _row(place: str, kind: str, text: str, *, root: str, is_closed: bool) -> Row
     made = tuple(_drafts(kind, effect, tool, content, root=root))
     if not made:
         return _unsaid(place, shown, kind, effect=effect, tool=tool, content=content)
-    if tool == "Bash" and content not in (None, "*"):
-        return Row(place, shown, effect, made, probes=_probes(kind, content or ""))
-    row = Row(place, shown, effect, made, *_compared(kind, tool, content))
+    tried = probes(kind, tool, content or "*", root=root)
+    row = Row(place, shown, effect, made, *_compared(kind, tool, content), probes=tried)
     is_below = root and re.match("/(?!/)", content or "") and tool in ("Read", "Edit")
     return _below(row, root) if is_below else row
 
@@ -163,7 +160,7 @@ def _unsaid(place: str, shown: str, kind: str, *, effect: str, tool: str, conten
         is_glob = content in (None, "*")
         note = "a permission for several tools must name a server" if is_glob else "it cannot be said"
         return Row(place, shown, effect, (), Outcome.IGNORED if is_glob else Outcome.DROPPED, note)
-    parameter = _PARAMETER.fullmatch(content or "")
+    parameter = PARAMETER.fullmatch(content or "")
     if parameter is not None and parameter["name"] in _SUBJECTS:
         return Row(place, shown, effect, (), Outcome.IGNORED, f"`{parameter['name']}` cannot be a parameter of a rule")
     return Row(place, shown, effect, (Draft(effect, (tool,)),), Outcome.WIDENED, f"it is about all of `{tool}`")
@@ -182,10 +179,10 @@ def _compared(kind: str, tool: str, content: str | None) -> tuple[Outcome, str]:
 
 
 def _drafts(kind: str, effect: str, tool: str, content: str | None, *, root: str) -> Iterator[Draft]:
-    parameter = _PARAMETER.fullmatch(content or "")
+    parameter = PARAMETER.fullmatch(content or "")
     if content in (None, "*"):
         yield from _on_tool(kind, effect, tool)
-    elif tool == "Bash" and (parameter is None or parameter["name"] not in _PARAMETERS_OF_BASH):
+    elif tool == "Bash" and (parameter is None or parameter["name"] not in PARAMETERS_OF_BASH):
         yield from _on_command(kind, effect, content or "")
     elif tool in ("Read", "Edit") and (kind != "allow" or (content or "").strip("/. ")):
         tools = ("*",) if kind != "allow" else ("Read",) if tool == "Read" else WRITERS
@@ -201,15 +198,12 @@ def _drafts(kind: str, effect: str, tool: str, content: str | None, *, root: str
             yield Draft(
                 effect, (tool,), {"host": [host]}, match=match, no_match=("https://other.invalid/",) * bool(match)
             )
-    elif tool in ("Agent", "Task") and parameter is None:
-        yield from _on_name(effect, ("Agent", "Task"), "subagent_type", content or "")
-    elif tool == "Skill" and parameter is None:
-        yield from _on_name(effect, (tool,), "skill", content or "")
-    elif parameter is not None and parameter["name"] not in _SUBJECTS and kind != "allow":
-        yield _on_parameter(effect, tool, parameter["name"], parameter["value"].strip())
-
-
-_PARAMETERS_OF_BASH = {"command", "description", "run_in_background", "timeout"}
+    elif tool in NAMES:
+        # With a colon it may be the name of what a plugin brings, or a parameter with its value.
+        yield from _on_name(effect, ("Skill",) if tool == "Skill" else ("Agent", "Task"), NAMES[tool], content or "")
+        yield from _on_parameter(kind, effect, tool, parameter)
+    else:
+        yield from _on_parameter(kind, effect, tool, parameter)
 
 
 def _on_tool(kind: str, effect: str, name: str) -> Iterator[Draft]:
@@ -246,16 +240,19 @@ def _on_name(effect: str, tools: tuple[str, ...], argument: str, name: str) -> I
         yield Draft(effect, tools, {"args": {argument: {"exists": True, **test}}})
 
 
-def _on_parameter(effect: str, tool: str, name: str, value: str) -> Draft:
-    """Return the rule for a parameter: a restriction, which an absent one never matches."""
+def _on_parameter(kind: str, effect: str, tool: str, parameter: re.Match[str] | None) -> Iterator[Draft]:
+    """Yield the rule for a parameter: a restriction, which an absent one never matches."""
+    if parameter is None or parameter["name"] in _SUBJECTS or kind == "allow":
+        return
+    value = parameter["value"].strip()
     test: dict[str, Any] = {"eq": value == "true"} if value in ("true", "false") else {"glob": value}
     tools = tuple(draft.tools[0] for draft in _on_tool("deny", effect, tool))
-    return Draft(effect, tools, {"args": {name: {"exists": True, **test}}})
+    yield Draft(effect, tools, {"args": {parameter["name"]: {"exists": True, **test}}})
 
 
 def _on_command(kind: str, effect: str, content: str) -> Iterator[Draft]:
     """Yield the rule for a command: a permission for a prefix covers none that runs another."""
-    parameter = _PARAMETER.fullmatch(content)
+    parameter = PARAMETER.fullmatch(content)
     if parameter is not None and parameter["name"] in _SUBJECTS:
         return
     if kind != "allow":
@@ -273,46 +270,10 @@ def _on_command(kind: str, effect: str, content: str) -> Iterator[Draft]:
     yield Draft(effect, ("Bash",), {"command": [pattern]}, unless, match=match, no_match=no_match)
 
 
-def _probes(kind: str, content: str) -> tuple[Probe, ...]:
-    """Return commands, and whether the host says that a rule is about them."""
-    if _PARAMETER.fullmatch(content) and content.partition(":")[0].strip() in _PARAMETERS_OF_BASH:
-        return ()
-    return probe_commands(fill_stars(re.sub(r":\*$", " *", content)), "Bash", matcher(kind, content))
-
-
-def matcher(kind: str, content: str) -> Matcher:
-    """Return what Claude Code says of commands: whether a rule of a kind, with this in brackets, is about them.
-
-    Source: its documentation; a permission is asked about where the folder is changed before git.
-    """
-    pattern = re.sub(r":\*$", " *", content)
-    stem = pattern.removesuffix(" *")
-    regex = "".join(".*" if part == "*" else re.escape(part.replace("\\*", "*")) for part in _parts(stem))
-    regex += "( .*)?" if stem != pattern else ""
-
-    def fits(command: str) -> bool:
-        plain = re.sub(r"^(\w+=\S* +)+", "", command)
-        return any(re.fullmatch(regex, text, re.DOTALL) for text in (command, plain))
-
-    def permits(text: str) -> bool:
-        has_git = text.startswith("cd ") and re.search(r"\bgit\b", text)
-        return not has_git and is_about_all(text, fits)
-
-    return permits if kind == "allow" else functools.partial(is_about_any, matches=fits)
-
-
-def _parts(pattern: str) -> list[str]:
-    return re.split(r"(?<!\\)(\*)\**", pattern)
-
-
 def _paths(kind: str, content: str, *, root: str) -> list[str]:
-    """Return patterns of gitignore's kind: relative to the settings, or to the workspace.
-
-    A restriction on a folder is one on all that lies below.
-    """
+    """Return patterns of gitignore's kind, relative to the settings or to the workspace: one is about all below it."""
     pattern = _pattern(kind, content.rstrip("/"), root=root)
-    is_open = kind == "allow" or pattern.endswith("**")
-    return [pattern] if is_open else [pattern, f"{pattern}/**"]
+    return [pattern] if pattern.endswith("**") else [pattern, f"{pattern}/**"]
 
 
 def _pattern(kind: str, content: str, *, root: str) -> str:

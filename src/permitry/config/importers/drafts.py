@@ -17,6 +17,7 @@ class Outcome(enum.Enum):
 
     SAME = "same"
     SAME_WORDS = "same words"
+    NOT_TRIED = "not tried"
     LOOSER = "looser"
     STRICTER = "stricter"
     WIDENED = "widened"

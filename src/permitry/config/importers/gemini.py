@@ -11,6 +11,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 import attrs
@@ -23,7 +24,7 @@ from permitry.config.importers.drafts import Conditions, Draft, Imported, Outcom
 from permitry.config.importers.gemini_patterns import on_arguments, on_commands, own_texts, prefix_of
 from permitry.config.importers.gemini_settings import entries_of, is_settings
 from permitry.config.importers.ordered import Ordered, in_phases
-from permitry.config.importers.probes import Matcher, is_about_any, parts_of, probe_commands
+from permitry.config.importers.probes import Matcher, fill_stars, is_about_any, parts_of, probe_commands, probe_tools
 from permitry.config.toml import load_toml
 from permitry.errors import ConfigError, Problem
 
@@ -239,7 +240,8 @@ def _row(rule: Rule, made: Sequence[Ordered], drafts: Sequence[Draft | None]) ->
         return Row(rule.place, shown, effect, (), Outcome.DROPPED, "a permission for such arguments cannot be said")
     if not kept:
         return Row(rule.place, shown, effect, (), Outcome.IGNORED, "an earlier rule decides about all of it")
-    alone = tuple(each.alone for each in made)
+    # What is tried is asked in one session, of one mode.
+    alone = tuple(attrs.evolve(each, when=_without(each.when, {"mode", "attended"})).alone for each in made)
     row = Row(rule.place, shown, effect, kept, probes=_probes(rule), alone=alone)
     if unknown := _unknown(made[0].when):
         return attrs.evolve(
@@ -268,14 +270,32 @@ def _unknown(when: Conditions) -> str:
     return "that a user is there" if when.get("attended") else ""
 
 
+def _without(when: Conditions, keys: set[str]) -> Conditions:
+    return {key: value for key, value in when.items() if key not in keys}
+
+
 def _probes(rule: Rule) -> tuple[Probe, ...]:
-    """Return commands, and whether Gemini CLI says that a rule is about them."""
+    """Return calls, and whether Gemini CLI says that a rule is about them."""
+    texts = [text for text in _pattern_texts(rule.table) if text.strip()]
+    if not texts and not rule.table.get("toolAnnotations"):
+        if set(rule.names) <= set(SHELLS) and "mcpName" not in rule.table:
+            return probe_commands(["make it"], rule.names[0], bool)
+        names = _full_names(rule)
+        filled = itertools.chain.from_iterable(map(fill_stars, names))
+        return probe_tools(filled, lambda name: any(fnmatchcase(name, each) for each in names))
     matches = matcher(rule)
     if matches is None:
         return ()
-    texts = [text for text in _pattern_texts(rule.table) if text.strip()]
     own = texts if "commandPrefix" in rule.table else own_texts(texts[0])
     return probe_commands(own, SHELLS[0], matches)
+
+
+def _full_names(rule: Rule) -> list[str]:
+    """Return the names of tools with that of their server, and the other name of a tool that has two."""
+    server = rule.table.get("mcpName")
+    names = [name if server is None or name.startswith("mcp_") else f"mcp_{server}_{name}" for name in rule.names]
+    names = ["mcp_*_*" if name == "mcp_*" else name for name in names]
+    return [*names, *(_SAME_TOOL[name] for name in names if name in _SAME_TOOL)]
 
 
 def matcher(rule: Rule) -> Matcher | None:

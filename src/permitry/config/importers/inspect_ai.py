@@ -15,6 +15,7 @@ import attrs
 
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Probe, Row, Source
 from permitry.config.importers.ordered import Ordered, in_phases
+from permitry.config.importers.probes import probe_tools
 from permitry.errors import ConfigError, PermitryError, Problem
 from permitry.extras import missing
 
@@ -50,7 +51,9 @@ def imported(sources: Sequence[Source]) -> Imported:
         for approver, each, outcome, note in made
     ]
     place = sources[-1].name if sources else ""
-    ending = Row(place, "reject any other call", "block", () if last is None else (last,))
+    drafts_of_rest = () if last is None else (last,)
+    tried = probe_tools(["a"], bool)
+    ending = Row(place, "reject any other call", "block", drafts_of_rest, probes=tried, alone=(rest.alone,))
     return Imported("inspect_ai", [*rows, ending] if last is not None else rows)
 
 
@@ -105,12 +108,8 @@ def _translated(approver: _Approver) -> tuple[Ordered | None, Outcome, str]:
 def _probes(tools: Sequence[str]) -> tuple[Probe, ...]:
     """Return calls without arguments, and whether inspect_ai says that a pattern is about them as they are printed."""
     patterns = [tool if tool.endswith("*") else f"{tool}*" for tool in tools]
-    bases = [tool.partition("(")[0].strip("*") for tool in tools]
-    names = dict.fromkeys(name for base in bases for name in (base or "a", f"{base}x", f"x{base}", base[:-1] or "b"))
-    plain = [name for name in names if re.fullmatch(r"[\w.-]+", name)]
-    return tuple(
-        Probe(name, {}, f"{name}()", any(fnmatchcase(f"{name}()", pattern) for pattern in patterns)) for name in plain
-    )
+    names = [tool.partition("(")[0].strip("*") or "a" for tool in tools]
+    return probe_tools(names, lambda name: any(fnmatchcase(f"{name}()", pattern) for pattern in patterns))
 
 
 def _row(approver: _Approver, draft: Draft | None, outcome: Outcome, note: str, *, is_said: bool) -> Row:

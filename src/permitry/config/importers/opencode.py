@@ -5,6 +5,7 @@ is about the one text a tool asks for: a command, a path, an agent, anything.
 """
 
 import functools
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -22,6 +23,7 @@ from permitry.config.importers.probes import (
     is_about_any,
     probe_commands,
     probe_texts,
+    probe_tools,
 )
 from permitry.errors import PermitryError
 
@@ -44,9 +46,11 @@ _ARGUMENTS = {
     "glob": "pattern",
     "grep": "pattern",
 }
+_PROBED = {"edit": "filePath", "read": "filePath", "list": "path", "webfetch": "url"}
 _PATHS = ("edit", "read", "list", "external_directory")
 _MOST_STARS = 4
-_KEYS = (*_PATHS, *_ARGUMENTS, "bash", "webfetch", "doom_loop", "todowrite", "lsp", "question")
+_WITHOUT_TEXT = ("todowrite", "lsp", "question")
+_KEYS = (*_PATHS, *_ARGUMENTS, "bash", "webfetch", "doom_loop", *_WITHOUT_TEXT)
 _OF_FILES = ("bash", "read", "glob", "grep", "list", "lsp", *_TOOLS["edit"])
 _WORKSPACE: Conditions = {"path": [".", "**"]}
 
@@ -168,7 +172,11 @@ def _tools(permission: str, effect: str) -> tuple[str, ...]:
 
 def _conditions(permission: str, text: str, effect: str) -> list[Conditions]:
     """Return the conditions of a rule, of which one is enough; none for a permission that cannot be said."""
-    return _on_commands(text, effect) if permission == "bash" else [_condition(permission, text, effect)]
+    if permission == "bash":
+        return _on_commands(text, effect)
+    if permission in _WITHOUT_TEXT:
+        return [] if effect == "allow" else [{}]
+    return [_condition(permission, text, effect)]
 
 
 def _on_commands(text: str, effect: str) -> list[Conditions]:
@@ -184,9 +192,7 @@ def _condition(permission: str, text: str, effect: str) -> Conditions:
     if permission == "webfetch":
         found = re.fullmatch(r"https?://([^/*]+|\*\.[^/*]+)(/\*?)?", text)
         return {"host": [found[1]]} if found else {"args": {"url": {"exists": True, "regex": _regex(text)}}}
-    return (
-        {"args": {_ARGUMENTS[permission]: {"exists": True, "regex": _regex(text)}}} if permission in _ARGUMENTS else {}
-    )
+    return {"args": {_ARGUMENTS[permission]: {"exists": True, "regex": _regex(text)}}}
 
 
 def _paths(text: str, effect: str) -> list[str]:
@@ -206,14 +212,22 @@ def _paths(text: str, effect: str) -> list[str]:
 
 def _probes(rule: Rule) -> tuple[Probe, ...]:
     """Return calls, and whether opencode says that a rule is about them."""
-    if rule.agent or rule.pattern == "*":
+    if rule.agent or rule.permission in ("external_directory", "doom_loop"):
         return ()
+    if rule.pattern == "*":
+        tools = _TOOLS.get(rule.permission, (rule.permission,))
+        return probe_tools(itertools.chain.from_iterable(map(fill_stars, tools)), functools.partial(_is_tool, tools))
     own = fill_stars(_expanded(rule.pattern).replace("?", "a"))
     if rule.permission == "bash":
         return probe_commands(own, "bash", matcher(rule))
-    if rule.permission in ("edit", "read"):
-        return probe_texts(own, rule.permission, "filePath", matcher(rule))
-    return ()
+    if rule.permission == "webfetch":
+        own = [text for text in own if " " not in text]
+    argument = {**_ARGUMENTS, **_PROBED}.get(rule.permission)
+    return () if argument is None else probe_texts(own, rule.permission, argument, matcher(rule))
+
+
+def _is_tool(patterns: Iterable[str], name: str) -> bool:
+    return any(re.fullmatch(_regex(pattern), name) for pattern in patterns)
 
 
 def matcher(rule: Rule) -> Matcher:
@@ -249,9 +263,8 @@ def _row(rule: Rule, drafts: Sequence[Draft | None]) -> Row:
     if rule.agent:
         note = "the hook of opencode does not say the agent"
         return Row(rule.place, shown, effect, kept, Outcome.UNREACHED, note)
-    is_wider = effect != "allow" and (
-        (rule.permission not in _KEYS and rule.pattern != "*") or rule.permission == "external_directory"
-    )
+    is_without = rule.permission not in _KEYS or rule.permission in _WITHOUT_TEXT
+    is_wider = (is_without and rule.pattern != "*") or rule.permission == "external_directory"
     note = "it is about more calls than there" if is_wider else ""
     return Row(rule.place, shown, effect, kept, Outcome.WIDENED if is_wider else Outcome.SAME, note)
 

@@ -19,6 +19,8 @@ from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 
 __all__ = [
+    "HOME",
+    "WORKSPACE",
     "Matcher",
     "compare",
     "fill_stars",
@@ -27,15 +29,19 @@ __all__ = [
     "parts_of",
     "probe_commands",
     "probe_texts",
+    "probe_tools",
 ]
 
 Matcher: TypeAlias = Callable[[str], bool]
 """What a host says of a text: whether its rule is about it."""
 
+HOME = "/home/user"
+WORKSPACE = f"{HOME}/project"
+"""The folders of the calls that are tried."""
+
 _FILLINGS = ("", "a", "a b")
 _MOST_VARIED = 2
-_HOME = "/home/user"
-_SESSION = AuthContext(workspace=f"{_HOME}/project", attended=True)
+_SESSION = AuthContext(workspace=WORKSPACE, attended=True)
 _PART = re.compile(r"""((?:'[^']*'|"[^"]*"|[^;&|\n'"])+)""")
 
 
@@ -74,6 +80,12 @@ def _is_closed(text: str) -> bool:
         return False
 
 
+def probe_tools(names: Iterable[str], matches: Matcher) -> tuple[Probe, ...]:
+    """Return the calls without arguments of tools, and of those whose names have a letter more or less at an end."""
+    near = dict.fromkeys(text for name in names for text in (name, f"{name}x", f"x{name}", name[:-1]))
+    return tuple(Probe(name, {}, f"{name}()", matches(name)) for name in near if re.fullmatch(r"[\w.-]*[^\W_]", name))
+
+
 def probe_texts(own: Iterable[str], tool: str, argument: str, matches: Matcher) -> tuple[Probe, ...]:
     """Return the calls with texts that a pattern is about in an argument: each alone, with more, and below a folder."""
     texts = dict.fromkeys(each for text in own for each in (text, f"{text}x", f"x/{text}", f"{text}/x"))
@@ -103,7 +115,7 @@ def compare(rows: Sequence[Row], ids: Sequence[Sequence[str]], rules: RuleSet) -
 
     `rules` are those of all rows without the exceptions that the order of a list makes.
     """
-    reader = ReadActions(_HOME, has_disk=False)
+    reader = ReadActions(HOME, has_disk=False)
 
     def policy_of(names: Sequence[str]) -> AuthorizationPolicy:
         chosen = tuple(rule for rule in rules.rules if rule.id in names)

@@ -115,7 +115,9 @@ def _rows(rows: Sequence[Row], entries: Sequence[_Entry]) -> Iterator[Row]:
         elif any(entry.is_wider for entry in kept) or len(kept) < len(own):
             yield attrs.evolve(row, outcome=Outcome.WIDENED, note="permitry has no such condition", lines=lines)
         else:
-            yield attrs.evolve(row, lines=lines or row.lines)
+            is_untried = bool(kept) and not row.probes and row.outcome is Outcome.SAME
+            outcome = Outcome.NOT_TRIED if is_untried else row.outcome
+            yield attrs.evolve(row, outcome=outcome, lines=lines or row.lines)
 
 
 # The text ------------------------------------------------------------------------------------------------------------

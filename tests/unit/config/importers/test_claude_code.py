@@ -82,6 +82,8 @@ def _row(rules: Written, text: str) -> Row:
         ("allow", "mcp__fs", "mcp:fs/read", {}, Verdict.ALLOW),
         ("allow", "mcp__fs", "mcp__fs__read", {}, Verdict.ALLOW),
         ("allow", "mcp__fs", "mcp__fs2__read", {}, Verdict.CONFIRM),
+        ("deny", "Skill(plugin:deploy)", "Skill", {"skill": "plugin:deploy"}, Verdict.BLOCK),
+        ("allow", "Edit(docs)", "Edit", {"file_path": "docs/a"}, Verdict.ALLOW),
         ("allow", "mcp__fs__get_*", "mcp__fs__get_a", {}, Verdict.ALLOW),
         ("allow", "WebFetch(domain:*.a.com)", "WebFetch", {"url": "https://x.a.com/"}, Verdict.ALLOW),
     ],
