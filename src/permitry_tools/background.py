@@ -6,6 +6,7 @@ from permitry.port import ToolError, ToolLimits, ToolRegistry, ToolTraits
 from permitry_tools._kept import Kept
 from permitry_tools._process import ProcessGroup, default_shell, launched
 from permitry_tools._spec import ROLES, RUNS, Arguments, handler, spec
+from permitry_tools.shell.patching import without_patch
 from permitry_tools.shell.run_shell import requiring, without_terminal
 from permitry_tools.workspace import Workspace
 
@@ -63,12 +64,13 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
         _found(jobs.drop(arguments.job_id), arguments).kill()
         return True, f"Background job {arguments.job_id} killed."
 
+    run = without_terminal(without_patch("command", handler(RunShellBg, run_shell_bg)))
     registry.register(
         spec(
             "run_shell_bg", "Start a shell command in the workspace and go on.", RunShellBg, RUNS,
             roles={"command": ROLES.COMMAND},
         ),
-        requiring("run_shell_bg", "command", without_terminal(handler(RunShellBg, run_shell_bg))),
+        requiring("run_shell_bg", "command", run),
     )  # fmt: skip
     # They touch the jobs alone: they need not wait for other tools to end, which may be waiting for a job.
     apart = ToolLimits(resource=None)

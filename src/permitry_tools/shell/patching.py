@@ -15,7 +15,7 @@ from permitry_tools.patch.parse import parse_patch
 from permitry_tools.patch.preview import preview_of
 from permitry_tools.patch.verify import Verified
 
-__all__ = ["check_patch_in", "patch_preview", "patched_by", "with_patch_check"]
+__all__ = ["check_patch_in", "patch_preview", "patched_by", "with_patch_check", "without_patch"]
 
 _FAILED = "apply_patch verification failed"
 
@@ -51,6 +51,20 @@ def with_patch_check(argument: str, handle: Handler) -> Handler:
     return checked_first(lambda given: check_patch_in(given.get(argument)), handle)
 
 
+def without_patch(argument: str, handle: Handler) -> Handler:
+    """Return `handle` for commands that call no `apply_patch`, for a tool that gives all of them to a shell.
+
+    Where there is such a program, no command is refused.
+    """
+
+    def check(given: dict[str, Any]) -> None:
+        command = given.get(argument)
+        if _is_command(command) and _patch_in(command) is not None:
+            _check_is_there(calls_patching(command), "Use the tool `apply_patch`.")
+
+    return checked_first(check, handle)
+
+
 def patch_preview(patching: Patching, argument: str, workdir: str | None = None) -> Preview:
     """Return a preview of a command that only applies a patch: that of `apply_patch`; None for any other command.
 
@@ -79,10 +93,18 @@ def _patch_in(command: str | Sequence[str]) -> ShellPatch | None:
     only in its output.
     """
     found = patch_in_shell(command)
-    name = calls_patching(command) if found is None else None
-    if name is not None and shutil.which(name) is None:
-        raise ToolError(f"There is no program `{name}` for a shell to run. {INSTEAD} The command must do nothing else.")
+    if found is None:
+        _check_is_there(calls_patching(command), f"{INSTEAD} The command must do nothing else.")
     return found
+
+
+def _check_is_there(name: str | None, instead: str) -> None:
+    """Accept a program that a shell finds, and no program at all.
+
+    Raises: `ToolError` for one that is not there; it says what to do `instead`.
+    """
+    if name is not None and shutil.which(name) is None:
+        raise ToolError(f"There is no program `{name}` for a shell to run. {instead}")
 
 
 def _planned(command: str | Sequence[str], folder: Path, patching: Patching) -> Verified | None:

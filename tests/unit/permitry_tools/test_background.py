@@ -192,3 +192,32 @@ def test_only_looking_is_free(
     """A job is judged by its command; its output may be looked at."""
     handler = ToolHandler(Session(workspace=str(root)), registry=registry)
     assert handler.decide(ToolCall(tool, arguments)).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEOF\n", "cat p | apply_patch",
+        "cd sub && applypatch <<'EOF'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEOF\n",
+        "apply_patch <p && echo done", "apply_patch 'x' &", "X=1 apply_patch <p", "bash -c 'apply_patch <p'",
+        "timeout 5 apply_patch <p", "apply_patch <p || true",
+    ],
+)  # fmt: skip
+def test_a_patch_is_for_another_tool(use: Use, command: str) -> None:
+    """No job applies one itself, and a shell would say that there is no such program only in its output."""
+    refused = use("run_shell_bg", command=command)
+    assert refused.ok is False
+    assert "There is no program `apply" in refused.text
+    assert "Use the tool `apply_patch`" in refused.text
+    assert not use("check_shell_bg", job_id=1).ok
+
+
+def test_a_program_for_patches_is_run_in_the_background(
+    use: Use, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where one is installed, the shell of a job finds it."""
+    (tmp_path / "apply_patch").write_text("#!/bin/sh\necho mine\n", encoding="utf-8")
+    (tmp_path / "apply_patch").chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    use("run_shell_bg", command="apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEOF\n")
+    assert _soon(use, 1, "mine").ok
