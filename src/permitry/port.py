@@ -57,6 +57,7 @@ from permitry.files import (
 )
 from permitry.messages.mcp_lines import ENCODING
 from permitry.messages.mcp_lists import tool_lists
+from permitry.messages.mcp_restarts import Restarts
 from permitry.rules.conditions.host import is_private
 
 __all__ = [
@@ -88,6 +89,7 @@ __all__ = [
     "Problem",
     "RegistryError",
     "Reporter",
+    "Restarts",
     "ToolCall",
     "ToolConfirmationResponse",
     "ToolContext",

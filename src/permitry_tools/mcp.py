@@ -8,12 +8,21 @@ import asyncio
 import concurrent.futures
 import contextlib
 import threading
+import time
 from collections.abc import Coroutine, Mapping
 from typing import Any, Self, TypeVar
 
 import attrs
 
-from permitry.port import AuthContext, RegistryError, ToolError, ToolRegistry, ToolResult, current_cancellation
+from permitry.port import (
+    AuthContext,
+    RegistryError,
+    Restarts,
+    ToolError,
+    ToolRegistry,
+    ToolResult,
+    current_cancellation,
+)
 from permitry_tools._mcp_client import GRACE, McpClient
 from permitry_tools._mcp_server import McpServer
 from permitry_tools._mcp_wire import Definition, read_result
@@ -46,6 +55,9 @@ class McpConnection:
         self._client = McpClient(server)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._opening = threading.RLock()
+        self._restarts = Restarts()
+        self._has_ended = False
 
     @property
     def definitions(self) -> Mapping[str, Definition]:
@@ -93,6 +105,7 @@ class McpConnection:
 
     def close(self) -> None:
         """End the connection, and the server if it was started here; safe to call again."""
+        self._has_ended = False
         loop, thread = self._loop, self._thread
         if loop is not None:
             # The loop may have ended by itself.
@@ -111,8 +124,11 @@ class McpConnection:
     def call(self, definition: Definition, arguments: dict[str, Any]) -> ToolResult:
         """Return the result of a tool, if the server still defines it as in `definition`.
 
+        A program that ended in an earlier call is started again, at most five times in ten minutes.
+
         Raises: `ToolError` when it does not, when the server has ended, or gives no answer in time.
         """
+        self._start_again()
         return read_result(self._waited_for(self._client.called(definition, arguments)))
 
     def refresh(self, registry: ToolRegistry) -> McpChanges:
@@ -163,6 +179,21 @@ class McpConnection:
         self._loop = asyncio.get_running_loop()
         await self._client.serve(ready)
 
+    def _start_again(self) -> None:
+        """Start a program that has ended.
+
+        Raises: `ToolError` when it does not start.
+        """
+        with self._opening:
+            if not self._has_ended or not self._restarts.take(time.monotonic()):
+                return
+            self.close()
+            try:
+                self.open()
+            except RegistryError as error:
+                self._has_ended = True
+                raise ToolError(str(error)) from error
+
     # From other threads ----------------------------------------------------------------------------------------------
 
     def _waited_for(self, work: Coroutine[Any, Any, T]) -> T:
@@ -188,6 +219,9 @@ class McpConnection:
                 raise ToolError(f"The call was cancelled, and the MCP server `{name}` was sent that.") from error
             raise ToolError(f"The connection to the MCP server `{name}` was closed.") from error
         except Exception as error:
+            is_program = self.server.command is not None
+            if is_program and self._loop is loop and getattr(error, "code", None) == _CONNECTION_CLOSED:
+                self._has_ended = True
             raise ToolError(self._message(error)) from error
         finally:
             # The caller that waits may be interrupted as well.

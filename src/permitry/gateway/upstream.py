@@ -20,6 +20,7 @@ from permitry.gateway.definitions import Definition, read_definition
 from permitry.gateway.server import Server
 from permitry.messages.mcp_lines import ENCODING
 from permitry.messages.mcp_lists import tool_lists
+from permitry.messages.mcp_restarts import Restarts
 
 __all__ = ["FRESH", "Upstream"]
 
@@ -28,9 +29,6 @@ _CHANGED = "notifications/tools/list_changed"
 _NO_ANSWER = {types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT}
 _MOST_PAGES = 100
 _MOST_ITEMS = 2_000
-_MOST_RESTARTS = 5
-_RESTARTS_WITHIN = 600.0
-"""How often a program that has ended is started again within so many seconds."""
 FRESH = 30.0
 """The seconds for which a list of tools is taken for the present one, unless the server says that it changed."""
 
@@ -53,7 +51,7 @@ class Upstream:
     _holder: asyncio.Task[None] | None = attrs.field(default=None, init=False, repr=False)
     _listed_at: float | None = attrs.field(default=None, init=False)
     _failure: tuple[float, ToolError] | None = attrs.field(default=None, init=False)
-    _starts: list[float] = attrs.field(factory=list, init=False)
+    _restarts: Restarts = attrs.field(factory=Restarts, init=False)
     _lock: asyncio.Lock = attrs.field(factory=asyncio.Lock, init=False, repr=False)
 
     # The connection --------------------------------------------------------------------------------------------------
@@ -187,11 +185,8 @@ class Upstream:
             return not isinstance(cause, TimeoutError)
         is_closed = isinstance(cause, MCPError) and cause.code == types.CONNECTION_CLOSED
         has_ended = is_closed or (self._client is None and self._holder is not None)
-        now = asyncio.get_running_loop().time()
-        self._starts = [at for at in self._starts if now - at < _RESTARTS_WITHIN]
-        if not has_ended or len(self._starts) >= _MOST_RESTARTS:
+        if not has_ended or not self._restarts.take(asyncio.get_running_loop().time()):
             return False
-        self._starts.append(now)
         _LOG.warning("the MCP server `%s` has ended, and is started again", self.server.name)
         return True
 

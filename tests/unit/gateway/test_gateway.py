@@ -20,6 +20,7 @@ from permitry.gateway.asking import ANSWER
 from permitry.gateway.definitions import read_definition
 from permitry.gateway.gateway import Gateway
 from permitry.guard import Guard
+from permitry.messages.mcp_restarts import Restarts
 
 Era: TypeAlias = Literal["legacy", "auto"]
 
@@ -834,7 +835,7 @@ def test_one_server_that_is_gone_does_not_hide_the_others(tmp_path: Path) -> Non
 
     async def work(client: Client) -> list[str]:
         gone = scene.gateway.upstreams[1]
-        gone._client, gone._starts = None, [math.inf] * 5  # noqa: SLF001 -- as if it had ended, again and again
+        gone._client, gone._restarts = None, Restarts([math.inf] * 5)  # noqa: SLF001 -- as if it had ended, again and again
         listed = [each.name for each in (await client.list_tools()).tools]
         answer = await client.session.send_request(
             types.CallToolRequest(params=types.CallToolRequestParams(name="gone__look", arguments={"path": "a"})),

@@ -240,10 +240,13 @@ def test_a_slow_tool_is_left_and_the_others_go_on(demo: McpServer) -> None:
         assert time.monotonic() - before < 6
 
 
-def test_a_server_that_ends_is_reported(registry: ToolRegistry) -> None:
-    """In the middle of a call, and at every call after it."""
-    for tool in ("mcp:demo/leave", "mcp:demo/leave"):
-        assert _use(registry, tool) == ToolResult(False, "The MCP server `demo` has ended.")
+def test_a_server_that_ends_is_reported_and_started_again(registry: ToolRegistry) -> None:
+    """By the next call, five times in ten minutes."""
+    for _ in range(5):
+        assert _use(registry, "mcp:demo/leave") == ToolResult(False, "The MCP server `demo` has ended.")
+        assert _use(registry, "mcp:demo/add", a=1, b=2).text == "3"
+    for _ in range(2):
+        assert _use(registry, "mcp:demo/leave") == ToolResult(False, "The MCP server `demo` has ended.")
 
 
 def test_closing_the_registry_ends_the_server(registry: ToolRegistry, connection: McpConnection) -> None:
