@@ -14,7 +14,7 @@ from permitry.messages.formats.bare_json import DATA_FENCES
 from permitry.messages.formats.call import Diagnostic, ParsedText, TextCall
 from permitry.messages.formats.kimi import SECTIONS, is_last_section
 from permitry.messages.formats.mark import Block, Mark
-from permitry.messages.formats.quoting import FENCES, Found, Line, is_between, is_enclosed, is_indented
+from permitry.messages.formats.quoting import FENCES, Found, Line, is_enclosed, is_indented
 from permitry.messages.formats.scan import BrokenError, MoreError, Scan
 from permitry.messages.formats.thinking import CLOSERS, STRAY
 from permitry.messages.formats.tools import Tools
@@ -285,7 +285,7 @@ class Walk:
         self._content.append(found)
         if self._line.is_indented and not self._is_wrapped and self._code is None:
             found.flat_from = len(self._found) if mark.is_token else 0
-        if mark.is_plain and not is_between(scan, start, mark):
+        if mark.is_plain:
             self._plain.append(found)
         self._track(block.content)
 

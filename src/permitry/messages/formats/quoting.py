@@ -13,7 +13,7 @@ from permitry.messages.formats.call import TextCall
 from permitry.messages.formats.mark import Block, Mark, Reader
 from permitry.messages.formats.scan import Scan
 
-__all__ = ["FENCES", "MARKS", "Found", "Line", "is_between", "is_enclosed", "is_indented"]
+__all__ = ["FENCES", "MARKS", "Found", "Line", "is_enclosed", "is_indented"]
 
 FENCES: Final = ("```", "~~~")
 
@@ -30,7 +30,6 @@ _LONGEST_LEAD: Final = 40
 _QUOTED: Final = re.compile(r"[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+>")
 _INDENTED: Final = re.compile(r" {0,3}\t| {4}")
 _BLANKS: Final = " \t"
-_SENTENCE_ENDS: Final = ("\n", ".", "!", "?")
 _GAP: Final = re.compile(r"[ \t]*+")
 _PAIRS: Final = (('"', '"'), ("'", "'"), ("\u201c", "\u201d"), ("\u2018", "\u2019"), ("«", "»"), ("„", "\u201c"))
 
@@ -95,17 +94,6 @@ class Line:
 def is_indented(line: str) -> bool:
     """Return whether a line is indented as code is in Markdown."""
     return _INDENTED.match(line) is not None
-
-
-def is_between(scan: Scan, start: int, mark: Mark) -> bool:
-    """Return whether a call is an object of JSON between two sentences, in a text of which no tools are known.
-
-    Nothing can run there; who runs calls knows the tools.
-    """
-    if scan.tools.is_given or mark.text != "{":
-        return False
-    before = scan.before(start).rstrip(_BLANKS)
-    return not before or before.endswith(_SENTENCE_ENDS)
 
 
 def is_enclosed(scan: Scan, start: int, end: int) -> bool:

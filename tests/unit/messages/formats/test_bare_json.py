@@ -33,10 +33,10 @@ def test_a_shape_is_found(parsed: Parsed, name: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        f"I will look. {CALL} Then I tell you.",
+        f"I will look. {CALL}",
         f"The JSON: {CALL}",
         f"```\n[{CALL}]\n```",
-        f"Do it:\n```json\n{CALL}\nnow\n```",
+        f"Do it:\n```json\n{CALL}\n```",
         '{"tool": "f", "args": {"a": 1}}',
         '{"type": "function", "name": "f", "parameters": {"a": 1}}',
         '{"tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{\\"a\\": 1}"}}]}',
@@ -44,7 +44,7 @@ def test_a_shape_is_found(parsed: Parsed, name: str) -> None:
     ],
 )
 def test_a_call_in_prose_counts(calls: Calls, text: str) -> None:
-    """A complete call is one, wherever it is."""
+    """A complete call is one, if nothing follows it."""
     assert calls(text) == [("f", {"a": 1})]
 
 

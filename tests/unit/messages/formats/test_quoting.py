@@ -5,8 +5,7 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from permitry.messages.formats.mark import Mark
-from permitry.messages.formats.quoting import Found, Line, is_between, is_enclosed
+from permitry.messages.formats.quoting import Found, Line, is_enclosed
 from permitry.messages.formats.scan import Scan
 from permitry.messages.formats.tools import Tools
 from permitry.messages.text import ParsedText
@@ -128,12 +127,10 @@ def test_a_quotation_is_content_in_its_place(parsed: Parsed) -> None:
     assert parsed(text, TOOLS).content == text
 
 
-def test_an_object_between_sentences_counts_where_no_tools_are_known(parsed: Parsed) -> None:
-    """Nothing can run there; a part of a sentence is none."""
+def test_an_object_between_sentences_does_not_count(parsed: Parsed) -> None:
+    """Whether tools are known or not: who gives none may run what is found all the same."""
     for text in (f"I look. {INNER} Then I know.", f"I look:\n{INNER}\nThen I know.", f"{INNER} Then I know."):
-        assert len(parsed(text).calls) == 1
-        assert parsed(text, TOOLS).calls == ()
-    assert parsed(f"The page says {INNER} there.").calls == ()
+        assert parsed(text).calls == parsed(text, TOOLS).calls == ()
 
 
 def scan(text: str, tools: Any = None) -> Scan:  # noqa: ANN401 -- any shape of tools
@@ -175,15 +172,6 @@ def test_a_line_knows_whether_a_backtick_is_open() -> None:
 def test_a_block_may_be_enclosed(before: str, after: str, *, is_so: bool) -> None:
     """Between two of a kind."""
     assert is_enclosed(scan(f"{before}x{after}"), len(before), len(before) + 1) is is_so
-
-
-def test_only_an_object_is_between_sentences() -> None:
-    """With tools that are known, none is."""
-    object_mark, list_mark = (Mark(text, lambda *_: None) for text in "{[")
-    assert is_between(scan("So. {"), 4, object_mark) is True
-    assert is_between(scan("So {"), 3, object_mark) is False
-    assert is_between(scan("So. ["), 4, list_mark) is False
-    assert is_between(scan("So. {", TOOLS), 4, object_mark) is False
 
 
 def test_found_calls_say_what_is_content() -> None:
