@@ -411,6 +411,8 @@ MISTAKES = [
             "an empty list selects nothing", "name at least one, or leave the key out"),
     Mistake("mode-near", _block('when.mode = "plans"'), 7, 13, '"plans"',
             "unknown mode `plans`", "did you mean `plan`?"),
+    Mistake("mode-not", _block('when.mode = ["!plan"]'), 7, 13, '["!plan"]',
+            "unknown mode `!plan`", 'write `unless.mode = "plan"`'),
     Mistake("mode-near-in-a-list", _block('when.mode = ["review", "pln"]'), 7, 13, '["review", "pln"]',
             "unknown mode `pln`", "did you mean `plan`?"),
     Mistake("mode-blank-at-an-end", _block('when.mode = "plan "'), 7, 13, '"plan "',

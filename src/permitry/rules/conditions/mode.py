@@ -16,6 +16,8 @@ __all__ = ["ModeCondition"]
 
 def mode_problem(word: str) -> Problem | None:
     """Return what is wrong with the word for a mode."""
+    if word.startswith("!"):
+        return f"unknown mode `{word}`", f'write `unless.mode = "{word.lstrip("! ")}"`'
     meant = misspelt_mode(word)
     return (f"unknown mode `{word}`", f"did you mean `{meant}`?") if meant else None
 
