@@ -6,6 +6,7 @@ encrypted or of another format, a name that leads out of the folder, a file belo
 
 import io
 import os
+import re
 import stat
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,6 +27,9 @@ _MOST_MEMORY = 128 * 1024 * 1024
 _END_OF_ZIP, _LARGE_ZIP = b"PK\x05\x06", b"PK\x06\x07"
 _LONGEST_END = 22 + 65_535
 
+_ENCODED = re.compile(r"content-transfer-encoding:\s*+(?!(?:7bit|8bit|binary)\b)", re.IGNORECASE)
+"""Says that a mail is not written as it is."""
+
 Names = tuple[str, ...]
 
 
@@ -36,19 +40,19 @@ def names_in(path: str, kind: str, strip: int | None) -> Names | None:
     """
     try:
         with open(path, "rb", opener=_open_file) as file:
-            if kind == "patch":
+            if kind in ("mail", "patch"):
                 text = file.read(LONGEST_PATCH + 1).decode()
-                return names_in_patch(text, strip)
+                return names_in_patch(text, strip, is_mail=kind == "mail")
             names = _READERS[kind](file)
             return None if names is None else tuple(_cut(names, strip or 0))
     except Exception:  # noqa: BLE001 -- a damaged archive makes the readers raise nearly anything
         return None
 
 
-def names_in_patch(text: str, strip: int | None) -> Names | None:
+def names_in_patch(text: str, strip: int | None, *, is_mail: bool = False) -> Names | None:
     """Return the names in a patch that is applied with `-p`, None where they are not certain."""
     found = paths_of(text)
-    if found.doubt is not None:
+    if found.doubt is not None or (is_mail and _ENCODED.search(text)):
         return None
     names = [name for _, name in found.touched]
     match strip:

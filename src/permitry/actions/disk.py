@@ -41,16 +41,18 @@ class Links(enum.IntEnum):
 class Disk:
     """Look-ups on the disk for one decision.
 
-    With `is_there` False, nothing is looked up: for results that must be the same on every machine.
+    With `is_there` False, nothing is looked up: for results that must be the same on every machine. No program is
+    started that is in the `workspace`; without one, none is.
     """
 
     is_there: bool = True
     looks: int = MOST_LOOKS
     entries: int = MOST_ENTRIES
+    workspace: str | None = attrs.field(default=None, kw_only=True)
     _links: dict[str, _Link] = attrs.field(factory=dict, repr=False)
     _folders: dict[str, bool] = attrs.field(factory=dict, repr=False)
     _below: dict[str, Links] = attrs.field(factory=dict, repr=False)
-    _unpacked: dict[tuple[str, str, int | None], Names | None] = attrs.field(factory=dict, repr=False)
+    _unpacked: dict[Hashable, Names | None] = attrs.field(factory=dict, repr=False)
     _listings: dict[tuple[str, int | None, bool], Listing] = attrs.field(factory=dict, repr=False)
     places: dict[Hashable, Place] = attrs.field(factory=dict, repr=False)
     """The places that were resolved in this decision, by everything they depend on: the same word comes up often."""
@@ -126,6 +128,17 @@ class Disk:
         key = (path, kind, strip)
         if key not in self._unpacked:
             self._unpacked[key] = names_in(path, kind, strip)
+        return self._unpacked[key]
+
+    def names_in_repository(self, folder: str, kind: str, words: tuple[str, ...], prefix: str) -> Names | None:
+        """Return the absolute names of what a command of git makes; None if they are not certain."""
+        if not self.is_there or self.workspace is None:
+            return None
+        from permitry.actions.repositories import names_in_repository  # noqa: PLC0415 -- slow to import, rarely needed
+
+        key = (folder, kind, words, prefix)
+        if key not in self._unpacked:
+            self._unpacked[key] = names_in_repository(self.workspace, folder, kind, words, prefix)
         return self._unpacked[key]
 
     def _walk(self, top: str) -> Links:

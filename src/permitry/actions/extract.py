@@ -61,10 +61,10 @@ class ReadActions:
         """Return the actions of `call` in `context`; for paths, the file system is looked at."""
         key = None if spec is None or spec.roles is None else key_of(call, context)
         if key is None or spec is None:
-            return self._read(call, context, spec, Disk(self.has_disk))
+            return self._read(call, context, spec, Disk(self.has_disk, workspace=context.workspace))
         actions = self._kept.find(key, spec)
         if actions is None:
-            disk = Disk(self.has_disk)
+            disk = Disk(self.has_disk, workspace=context.workspace)
             actions = self._read(call, context, spec, disk)
             self._kept.keep(key, spec, disk, actions)
         return actions

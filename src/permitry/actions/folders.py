@@ -3,7 +3,7 @@
 import functools
 import itertools
 from collections.abc import Callable, Sequence
-from posixpath import basename
+from posixpath import basename, dirname, join
 from typing import TYPE_CHECKING
 
 import attrs
@@ -139,6 +139,21 @@ class Folder:
         is_there = any(map(self.disk.is_folder, self.place_of(word, Access.READ).place.real))
         # INVARIANT: law 4. Once no look-ups are left, any name may be that of a folder.
         return is_there or not self.disk.can_look
+
+    def top_of(self, word: Word) -> tuple[Word, str]:
+        """Return the top of the work tree of git that a folder is in, and the path from there to the folder.
+
+        That is the folder itself where none is found.
+        """
+        place = self.place_of(word, Access.READ).place
+        if not (self.disk.is_there and place.is_certain and len(place.real) == 1):
+            return word, ""
+        start = top = place.real[0]
+        while self.disk.listed(join(top, ".git"), 0, has_hidden=True).is_nothing:
+            if top == "/":
+                return word, ""
+            top = dirname(top)
+        return (word, "") if top == start else (Word(top), start[len(top) :].strip("/"))
 
     def _is_in(self, place: Place) -> bool:
         """Return whether this folder is at or below a place: if the place is deleted, relative paths lead elsewhere."""

@@ -7,8 +7,9 @@ import attrs
 
 from permitry.actions.disk import Links
 from permitry.actions.folders import Folder
+from permitry.actions.programs.git_files import joined
 from permitry.actions.programs.named import Contents, Copy, Named, Operands
-from permitry.actions.unpacked import Given, with_contents
+from permitry.actions.unpacked import PATCHES, Given, with_contents
 from permitry.core.action import Access, Descent, Place, Touch, Word
 
 __all__ = ["touched"]
@@ -25,6 +26,7 @@ def touched(operands: Operands, folder: Folder, given: Given = _NOTHING) -> Iter
 
 
 def _named(named: Named, folder: Folder, given: Given) -> Touch:
+    named, is_known = _from_top(named, folder)
     word = named.word
     touch = folder.place_of(word, named.access, descent=named.below, is_entry=named.is_entry)
     if named.instead:
@@ -32,14 +34,28 @@ def _named(named: Named, folder: Folder, given: Given) -> Touch:
     if word.text.startswith("~") and not word.is_home:
         # The shell does not expand a quoted tilde, and neither do most programs.
         touch = attrs.evolve(touch, is_guess=True)
-    if not named.is_filled:
-        return touch
     touch = attrs.evolve(touch, place=with_contents(touch.place, named.contents, folder, given))
+    if not named.is_filled:
+        return _certain_if(touch, is_known)
     # Links below it may lead anywhere, and an operand that is copied may be a link itself.
     is_closed = _links(touch.place, folder) is not Links.OPEN
     if named.access is Access.READ:
         is_closed = is_closed and not any(_texts_of(touch.place, folder))
     return attrs.evolve(_certain_if(touch, is_closed), makes_links=named.access is Access.WRITE)
+
+
+def _from_top(named: Named, folder: Folder) -> tuple[Named, bool]:
+    """Return what is named from the current folder, and whether it is known where the names in a patch begin.
+
+    Some patches are about the top of the work tree, and others about the folder in which git runs.
+    """
+    if named.work_tree is None:
+        return named, True
+    top, below = folder.top_of(named.work_tree)
+    named = attrs.evolve(named, word=joined(top, named.word))
+    if not below or named.contents is None or named.contents.format not in PATCHES:
+        return named, True
+    return attrs.evolve(named, contents=attrs.evolve(named.contents, prefix=below)), False
 
 
 def _certain_if(touch: Touch, is_sure: bool) -> Touch:  # noqa: FBT001 -- its one condition

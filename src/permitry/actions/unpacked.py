@@ -1,17 +1,22 @@
 """What a program makes below a folder under names that are not in its words: those in an archive, a patch or a tree."""
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
-from posixpath import basename, join
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from posixpath import basename, dirname, join
 
 import attrs
 
 from permitry.actions.archives import Names, names_in_patch
 from permitry.actions.folders import Folder
-from permitry.actions.programs.named import Contents
+from permitry.actions.programs.named import HERE, Contents
 from permitry.core.action import Access, Action, Listing, Place, Run, Touch, Word
 
-__all__ = ["Given", "may_write", "with_contents"]
+__all__ = ["PATCHES", "Given", "may_write", "with_contents"]
+
+
+PATCHES = frozenset({"mail", "patch"})
+"""The formats that are read as patches."""
+_OF_REPOSITORIES = frozenset({"commit", "either", "index", "stash"})
 
 
 def _is_written(_: Place) -> bool:
@@ -54,25 +59,70 @@ def _may_write(action: Action, place: Place) -> bool:
         case Touch():
             if action.access is Access.READ:
                 return False
-            names = action.place.names
-            is_in = action.place.is_tree and any(
-                f"{name}/".startswith(f"{top}/") for top in names for name in place.names
-            )
-            return not action.place.is_certain or is_in or not set(names).isdisjoint(place.names)
+            is_in = action.place.is_tree and _is_in(place, action.place)
+            is_around = place.is_tree and _is_in(action.place, place)
+            is_same = not set(action.place.names).isdisjoint(place.names)
+            return not action.place.is_certain or is_in or is_around or is_same
         case _:
             return True
 
 
+def _is_in(place: Place, folder: Place) -> bool:
+    """Return whether a place is at or below another one."""
+    return any(f"{name}/".startswith(f"{top}/") for top in folder.names for name in place.names)
+
+
 def _made(place: Place, contents: Contents, folder: Folder, given: Given) -> Listing | None:
     """Return the names that are made below a place, and the folders they are in; None if they are not certain."""
-    names = _names(contents, folder, given) if place.is_certain else None
-    if names is None or any(map(folder.earlier().has_linked_below, place.names)):
+    if not place.is_certain or any(map(folder.earlier().has_linked_below, place.names)):
         return None
-    inner = dict.fromkeys(each for name in names for each in _with_folders(name))
-    if not all(folder.disk.link_at(join(top, name)) == (None, True) for top in place.real for name in inner):
+    if contents.format == "clone":
+        return _cloned(place, folder, given)
+    is_brought = contents.format in _OF_REPOSITORIES
+    names = _brought(place, contents, folder, given) if is_brought else _names(contents, folder, given)
+    if names is None:
+        return None
+    inner = tuple(dict.fromkeys(each for name in names for each in _with_folders(name)))
+    # Git itself follows no link: it makes a folder in the place of one.
+    if not is_brought and not _are_no_links(place, inner, folder):
         return None
     made = tuple(dict.fromkeys(join(top, name) for top in place.names for name in inner))
     return Listing(made, (-1,) * len(made))
+
+
+def _are_no_links(place: Place, names: Names, folder: Folder) -> bool:
+    return all(folder.disk.link_at(join(top, name)) == (None, True) for top in place.real for name in names)
+
+
+def _cloned(place: Place, folder: Folder, given: Given) -> Listing | None:
+    """Return nothing for a folder that holds something, as git makes a clone in no such folder; else None."""
+    listings = [folder.disk.listed(top, 1, has_hidden=True) for top in place.real]
+    is_used = bool(listings) and all(len(listing.names) > 1 for listing in listings)
+    return Listing() if is_used and not given.is_written(attrs.evolve(place, is_tree=True)) else None
+
+
+def _brought(place: Place, contents: Contents, folder: Folder, given: Given) -> Names | None:
+    """Return the names below a place that git brings there from a repository; None if they are not certain."""
+    at = folder.place_of(contents.at or HERE, Access.READ).place
+    is_plain = not any(word.is_open or word.is_glob or word.is_home for word in contents.sources)
+    if not (is_plain and at.is_certain and len(at.real) == len(place.real) == 1):
+        return None
+    if any(map(given.is_written, _repositories(at.real[0]))):
+        return None
+    words = tuple(word.text for word in contents.sources)
+    found = folder.disk.names_in_repository(at.real[0], contents.format, words, contents.prefix)
+    start = f"{place.real[0].rstrip('/')}/"
+    return None if found is None else tuple(name.removeprefix(start) for name in found if name.startswith(start))
+
+
+def _repositories(folder: str) -> Iterator[Place]:
+    """Yield each place at which the repository of a folder may be."""
+    while True:
+        name = join(folder, ".git")
+        yield Place(name, (name,), (name,), is_tree=True)
+        if folder == dirname(folder):
+            return
+        folder = dirname(folder)
 
 
 def _with_folders(name: str) -> Iterator[str]:
@@ -86,12 +136,30 @@ def _with_folders(name: str) -> Iterator[str]:
 def _names(contents: Contents, folder: Folder, given: Given) -> Names | None:
     """Return the names relative to the folder in which they are made; None if they are not certain."""
     sources = contents.sources or tuple(filter(None, (given.input,)))
-    if not sources and given.text is not None and given.is_one_text and contents.format == "patch":
-        return names_in_patch(given.text, contents.strip)
+    if contents.format in PATCHES:
+        return _in_patches(sources, contents, folder, given)
     if contents.format == "tree":
         trees = [_in_tree(source, folder, given) for source in sources]
         return tuple(name for tree in trees for name in tree or ()) if trees and None not in trees else None
-    name = _read_at(sources[0], folder, given) if len(sources) == 1 else None
+    return _in_file(sources[0], contents, folder, given) if len(sources) == 1 else None
+
+
+def _in_patches(sources: Sequence[Word], contents: Contents, folder: Folder, given: Given) -> Names | None:
+    """Return the names in patches, none of which is about another one of them."""
+    if not sources and given.text is not None and given.is_one_text:
+        found = [names_in_patch(given.text, contents.strip, is_mail=contents.format == "mail")]
+    else:
+        found = [_in_file(source, contents, folder, given) for source in sources]
+    names = tuple(dict.fromkeys(name for each in found for name in each or ()))
+    patched = set(map(basename, names)) if len(sources) > 1 else frozenset[str]()
+    if not found or None in found or any(basename(source.text) in patched for source in sources):
+        return None
+    return (*names, *(join(contents.prefix, name) for name in names)) if contents.prefix else names
+
+
+def _in_file(source: Word, contents: Contents, folder: Folder, given: Given) -> Names | None:
+    """Return the names in an archive or a patch."""
+    name = _read_at(source, folder, given)
     return None if name is None else folder.disk.names_in(name, contents.format, contents.strip)
 
 

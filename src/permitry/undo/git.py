@@ -1,12 +1,11 @@
 """What a `git` command would change, as git itself says beforehand; only where git would start no other program."""
 
 import os
-import shutil
 import stat
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from permitry.actions.repositories import QUIET, RepositoryError, ask_git, check_environment, find_git
 from permitry.core.changes import Change
 from permitry.core.git_commands import GitCommand
 from permitry.errors import UndoError
@@ -30,16 +29,10 @@ _OF_CORE = frozenset(
     }
 )  # fmt: skip
 _OF_REMOTES = frozenset({"url", "pushurl", "fetch", "push", "tagopt", "prune", "gh-resolved"})
-_VARIABLES = (
-    "GIT_ASKPASS", "GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_NOSYSTEM", "GIT_EDITOR", "GIT_MERGE_AUTOEDIT",
-    "GIT_OPTIONAL_LOCKS", "GIT_PAGER", "GIT_SSH", "GIT_SSL_", "GIT_TERMINAL_PROMPT",
-)  # fmt: skip
 _HOOKS = ("post-checkout", "post-index-change")
 # Git adds no such path to an index, which is a file that an agent may write.
 _OUTSIDE = frozenset({"", "..", ".", ".git", "git~1"})
 _REMOVES, _SKIPS = "Would remove ", "Would skip repository "
-_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false")
-"""Nothing is started, whatever the settings are by now, and names are given as they are."""
 
 
 def changes_of_git(command: GitCommand, workspace: str | None) -> tuple[Change, ...]:
@@ -52,44 +45,20 @@ def changes_of_git(command: GitCommand, workspace: str | None) -> tuple[Change, 
     folder = Path(os.path.realpath(command.folder))
     if workspace is None or not folder.is_relative_to(os.path.realpath(workspace)):
         raise UndoError("`git` would run outside of the workspace")
-    _check_environment()
-    git = _git(Path(os.path.realpath(workspace)))
-    top = _checked_repository(git, folder)
-    _check_settings(git, folder)
-    found = _removed(git, folder, command) if command.name == "clean" else _listed(git, folder, top, command)
-    return (Change(str(folder)), *(Change(path, is_tree=True) for path in found))
-
-
-def _check_environment() -> None:
-    foreign = [name for name in os.environ if name.startswith("GIT_") and not name.startswith(_VARIABLES)]
-    if foreign:
-        raise UndoError(f"the variable `{foreign[0]}` may change what `git` does")
-
-
-def _git(workspace: Path) -> str:
-    """Return the path of git, which is not one that an agent could have put into the workspace."""
-    found = shutil.which("git", path=os.pathsep.join(filter(os.path.isabs, os.get_exec_path())))
-    if found is None:
-        raise UndoError("`git` is not installed")
-    path = Path(found)
-    # The folder on the way may be a link into the workspace, and `git` there one that leads out of it again.
-    if any(each.is_relative_to(workspace) for each in (path, path.resolve(), path.parent.resolve())):
-        raise UndoError("`git` is not installed outside of the workspace")
-    return found
+    try:
+        check_environment()
+        git = find_git(Path(os.path.realpath(workspace)))
+        top = _checked_repository(git, folder)
+        _check_settings(git, folder)
+        found = _removed(git, folder, command) if command.name == "clean" else _listed(git, folder, top, command)
+        return (Change(str(folder)), *(Change(path, is_tree=True) for path in found))
+    except RepositoryError as error:
+        raise UndoError(str(error)) from error
 
 
 def _asked(git: str, folder: Path, *words: str) -> str:
     """Return what git prints."""
-    # Nothing here writes the index, or fetches what is missing.
-    own = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
-    env, nothing = {**os.environ, **own}, subprocess.DEVNULL
-    try:
-        done = subprocess.run(  # noqa: S603 -- git itself, with words of our own and checked paths
-            [git, *words], cwd=folder, env=env, stdin=nothing, capture_output=True, timeout=_SECONDS, check=True
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise UndoError(f"`git` does not say what is there: {type(error).__name__}") from error
-    return os.fsdecode(done.stdout)
+    return ask_git(git, str(folder), *words, seconds=_SECONDS)
 
 
 def _checked_repository(git: str, folder: Path) -> Path:
@@ -131,7 +100,7 @@ def _is_harmless(name: str) -> bool:
 
 def _listed(git: str, folder: Path, top: Path, command: GitCommand) -> Iterator[str]:
     """Yield the files that come back from the index: all that are there, also those that are as they were."""
-    for line in _asked(git, folder, *_QUIET, "ls-files", "-s", "-z", "--full-name", "--", *command.paths).split("\0"):
+    for line in _asked(git, folder, *QUIET, "ls-files", "-s", "-z", "--full-name", "--", *command.paths).split("\0"):
         about, _, name = line.partition("\t")
         if about.startswith("160000 "):
             raise UndoError(f"`{name}` is a repository of its own")
@@ -144,7 +113,7 @@ def _listed(git: str, folder: Path, top: Path, command: GitCommand) -> Iterator[
 def _removed(git: str, folder: Path, command: GitCommand) -> Iterator[str]:
     """Yield what is removed, with all that is below."""
     options = [option for option in command.options if option in ("-d", "-x", "-X")]
-    for line in filter(None, _asked(git, folder, *_QUIET, "clean", "-n", *options, "--", *command.paths).split("\n")):
+    for line in filter(None, _asked(git, folder, *QUIET, "clean", "-n", *options, "--", *command.paths).split("\n")):
         if line.startswith(_SKIPS):
             continue
         if not line.startswith(_REMOVES):

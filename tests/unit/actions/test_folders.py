@@ -209,3 +209,14 @@ def test_no_path_is_certain_where_any_command_may_run_first(folder: Folder) -> N
     text = "find . -exec cat /a/x ';' -exec ln -s /etc /a ';'"
     assert _files(text, folder) == {"/a/x": ({"/a/x"}, False)}
     assert _files("find . -exec cat /a/x ';'", folder) == {"/a/x": ({"/a/x"}, True)}
+
+
+def test_the_top_of_a_work_tree_is_found(tmp_path: Path) -> None:
+    """Where git itself would find it; a folder that is not known, or without a repository above it, is its own."""
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    folder = Folder((str(tmp_path / "a"),), None)
+    assert folder.top_of(Word("b")) == (Word(str(tmp_path)), "a/b")
+    assert folder.top_of(Word("..")) == (Word(".."), "")
+    for word in (Word("$x", is_open=True), Word("/")):
+        assert folder.top_of(word) == (word, "")

@@ -55,3 +55,52 @@ def test_a_tree_is_read_once(tmp_path: Path) -> None:
     assert place.made() is made
     assert with_contents(target, Contents("tree", (Word("from/"),)), folder, Given()).made() is None
     assert with_contents(target, None, folder, given) is target
+
+
+def test_what_writes_below_a_folder_writes_to_it() -> None:
+    """A repository is changed by any file in it."""
+    inner = Touch(Access.WRITE, _place("/a/.git/HEAD"))
+    assert may_write([inner], _place("/a/.git", is_tree=True))
+    assert not may_write([inner], _place("/a/.git"))
+    assert not may_write([inner], _place("/b/.git", is_tree=True))
+
+
+def test_a_clone_is_made_in_no_folder_that_holds_something(tmp_path: Path) -> None:
+    """Git refuses; in an empty one, and in one that the call may empty, it makes what is not known."""
+    (tmp_path / "used").mkdir()
+    (tmp_path / "used" / "a").touch()
+    (tmp_path / "empty").mkdir()
+    folder = Folder((str(tmp_path),), None, disk=Disk())
+    for name, given, is_known in (
+        ("used", Given(is_written=lambda _: False), True), ("used", Given(), False),
+        ("empty", Given(is_written=lambda _: False), False), ("none", Given(is_written=lambda _: False), False),
+    ):  # fmt: skip
+        target = folder.place_of(Word(name), Access.WRITE, descent=Descent.NEW).place
+        made = with_contents(target, Contents("clone"), folder, given).made()
+        assert (made is not None and made.is_nothing) is is_known
+
+
+def test_patches_that_change_one_another_are_not_read(tmp_path: Path) -> None:
+    """The second one may be another by then."""
+    patch = "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-x\n+y\n"
+    (tmp_path / "1.patch").write_text(patch.format("2.patch"))
+    (tmp_path / "2.patch").write_text(patch.format("a/b"))
+    folder = Folder((str(tmp_path),), None, disk=Disk())
+    target = folder.place_of(Word("."), Access.WRITE, descent=Descent.NEW).place
+    given = Given(is_written=lambda _: False)
+    for names, expected in ((["2.patch"], ["a", "a/b"]), (["1.patch", "2.patch"], None), (["none"], None), ([], None)):
+        contents = Contents("patch", tuple(map(Word, names)), 1)
+        made = with_contents(target, contents, folder, given).made()
+        assert (made and [name.removeprefix(f"{tmp_path}/") for name in made.names]) == expected
+
+
+def test_what_git_brings_is_read_in_one_known_folder_alone(tmp_path: Path) -> None:
+    """And never without a workspace, in which git itself could be."""
+    folder = Folder((str(tmp_path),), None, disk=Disk())
+    target = folder.place_of(Word("."), Access.WRITE, descent=Descent.NEW).place
+    given = Given(is_written=lambda _: False)
+    for contents in (
+        Contents("index", (Word("a"),)), Contents("index", (Word("$a", is_open=True),)),
+        Contents("index", (Word("a"),), at=Word("$a", is_open=True)),
+    ):  # fmt: skip
+        assert with_contents(target, contents, folder, given).made() is None

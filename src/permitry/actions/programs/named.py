@@ -27,12 +27,16 @@ class Contents:
     """What a program puts below a folder, as far as it can be read: an archive, a patch, or trees of the disk.
 
     It is read from `sources`, or from the input of the program if there are none. `strip` folders are cut off from the
-    beginning of each name; None if the command does not say how many.
+    beginning of each name; None if the command does not say how many. `at` is the folder in which git runs; for a
+    `commit`, the `index`, `either` or a `stash`, the sources are what `names_in_repository` takes. `prefix` is put
+    before each of these names; the names in a patch may begin behind it.
     """
 
     format: str
     sources: tuple[Word, ...] = ()
     strip: int | None = None
+    at: Word | None = None
+    prefix: str = ""
 
 
 @attrs.frozen
@@ -42,7 +46,8 @@ class Named:
     `is_tree`: the program goes on below it if it is a folder. `is_entry`: it makes, replaces or removes the entry of
     this name; otherwise it goes where the entry leads. `is_filled`: it puts there what is not known, or copies from
     there what it finds; either may be links. `descent` is what it touches below a folder, and `contents` what it puts
-    there, None if that is not known. `instead` are other accesses it may make in place of `access`.
+    there, None if that is not known. `instead` are other accesses it may make in place of `access`. `work_tree` is a
+    folder in a work tree of git, to the top of which `word` is relative; None if it is to the current folder.
     """
 
     access: Access
@@ -53,6 +58,7 @@ class Named:
     descent: Descent = attrs.field(default=Descent.SOME, kw_only=True)
     instead: frozenset[Access] = attrs.field(default=frozenset(), kw_only=True)
     contents: Contents | None = attrs.field(default=None, kw_only=True)
+    work_tree: Word | None = attrs.field(default=None, kw_only=True)
 
     @property
     def below(self) -> Descent | None:

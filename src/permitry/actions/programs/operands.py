@@ -38,6 +38,7 @@ from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, cata
 from permitry.actions.programs.classify import why_not_reading
 from permitry.actions.programs.expressions import compares_texts
 from permitry.actions.programs.filters import expanded_by_program
+from permitry.actions.programs.git_files import files_of_git
 from permitry.actions.programs.named import HERE, Collector, Named, Operands
 from permitry.actions.programs.sed import SED, effects_of_sed, files_of_sed
 from permitry.actions.shell.strict import Command
@@ -91,7 +92,7 @@ def _touches_of(words: tuple[Word, ...]) -> Operands:
         hosts = () if _only_reads(words) else tuple(word for word in unseen if word.is_open)
         paths = (*found.paths, *(Named(Access.READ, word) for word in unseen))
         found = attrs.evolve(found, paths=paths, hosts=(*found.hosts, *hosts), is_listed=False)
-    return _limited(found)
+    return _limited(attrs.evolve(found, paths=(*found.paths, *files_of_git(words))))
 
 
 def with_values(words: tuple[Word, ...]) -> tuple[Word, ...]:

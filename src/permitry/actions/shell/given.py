@@ -29,7 +29,9 @@ def given_of(command: Command, text: str | None, before: Sequence[Action], *, is
     if len(inputs) == 1 and inputs[0].is_input and inputs[0].target is not None:
         file = Word(inputs[0].target, is_home=inputs[0].is_home, is_open=inputs[0].is_open)
     given = Given(file, text, is_one_text=[(each.target, each.is_open) for each in inputs] == [(None, False)])
-    return attrs.evolve(given, is_written=functools.partial(may_write, tuple(before))) if is_last else given
+    # A variable may name another repository.
+    is_known = is_last and not any(name.startswith("GIT_") for name, _ in command.assignments)
+    return attrs.evolve(given, is_written=functools.partial(may_write, tuple(before))) if is_known else given
 
 
 def only_one_writes(found: Sequence[Classified | Refused]) -> bool:

@@ -7,9 +7,10 @@ import attrs
 
 from permitry.actions.folders import Folder
 from permitry.actions.hosts import other_readings, read_url
+from permitry.actions.programs.git_files import fills_work_tree
 from permitry.actions.shell.command import Command
 from permitry.actions.shell.variables import changes_commands, declared
-from permitry.core.action import UNSEEN_ADDRESS, Access, Connect, Touch, Word
+from permitry.core.action import UNSEEN_ADDRESS, Access, Connect, Descent, Touch, Word
 
 __all__ = ["connects", "named_by_variables"]
 
@@ -30,8 +31,10 @@ def named_by_variables(command: Command, folder: Folder) -> Iterator[Touch | Con
         elif is_setting and not _READ_ALONE.fullmatch(name):
             path = _FOLDER.sub("", value, count=1)
             if _PATH.fullmatch(path):
-                is_open = "$" in path or "`" in path
-                yield folder.place_of(Word(path, is_open=is_open), Access.WRITE, is_certain=False, origin=name)
+                word = Word(path, is_open="$" in path or "`" in path)
+                is_filled = name == "GIT_WORK_TREE" and not command.only_assigns and fills_work_tree(command.words)
+                descent = Descent.NEW if is_filled else None
+                yield folder.place_of(word, Access.WRITE, descent=descent, is_certain=False, origin=name)
 
 
 def connects(word: Word) -> Iterator[Connect]:

@@ -35,6 +35,13 @@ def test_a_setting_names_a_path_or_a_host(text: str, names: list[str]) -> None:
     assert _named(text)[: len(names) or None] == names
 
 
+def test_another_work_tree_is_filled_by_commands_of_git_that_do_that() -> None:
+    """With names that are not known; others only look at it."""
+    texts = ("GIT_WORK_TREE=/a git pull", "GIT_WORK_TREE=/a git status", "GIT_WORK_TREE=/a", "export GIT_WORK_TREE=/a")
+    found = [next(named_by_variables(read_strictly(text)[0], Folder((), None))) for text in texts]
+    assert [isinstance(each, Touch) and each.place.is_tree for each in found] == [True, False, False, False]
+
+
 def test_an_address_that_is_not_known_may_be_any() -> None:
     """And is never certain."""
     assert list(connects(Word("", is_open=True))) == [Connect("an address that comes from elsewhere", is_certain=False)]

@@ -1,0 +1,306 @@
+"""The folders into which a `git` command puts files under names that are not in its words, and where these are read.
+
+A patch names files, and so do a branch, an index and a stash. Commands that move a whole work tree from one commit to
+another, such as `git switch` and `git pull`, are not among them, unless they move another one than that of the folder.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from posixpath import dirname, join
+
+import attrs
+
+from permitry.actions.programs.arguments import Parts, read_options
+from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
+from permitry.actions.programs.named import HERE, Contents, Named
+from permitry.actions.shell.git import VALUED
+from permitry.core.action import Access, Descent, Word
+
+__all__ = ["files_of_git", "fills_work_tree", "joined"]
+
+Words = Sequence[Word]
+
+_FILL = frozenset(
+    {"am", "apply", "checkout", "checkout-index", "cherry-pick", "clone", "merge", "pull", "read-tree", "rebase"}
+    | {"reset", "restore", "revert", "stash", "submodule", "switch"}
+)
+"""Sub-commands that put files into the work tree, whichever one that is."""
+_HARMLESS = frozenset({"--no-pager", "-P", "-p", "--paginate", "--no-optional-locks", "--no-lazy-fetch"})
+_HARMLESS_SETTINGS = ("advice.", "color.", "commit.", "user.")
+_WORK_TREE = "core.worktree="
+_WILDCARDS = frozenset("*?[\\")
+_FROM_FILE = "--pathspec-fr"
+_CHOOSES = frozenset({"--patch", "-p"})
+"""Options with which a human says what is written."""
+_NEW_BRANCH = frozenset({"-b", "-B", "--orphan"})
+_ONLY_LOOKS = frozenset({"--check", "--numstat", "--stat", "--summary"})
+_GO_ON = frozenset({"--abort", "--continue", "--quit", "--resolved", "--retry", "--show-current-patch", "--skip", "-r"})
+
+
+@attrs.frozen
+class _Call:
+    """A call of git: its sub-command with what is behind it, and the folder `at` which it runs.
+
+    `tree` is a work tree that it names, None for that of the folder. Unless it `is_plain`, it may use another
+    repository than that of the folder, or other settings. `parts` are the options and operands, None if some are not
+    known.
+    """
+
+    words: tuple[Word, ...]
+    at: Word
+    tree: Word | None = None
+    is_plain: bool = True
+    parts: Parts | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the options; where these are not known, all words that may be one."""
+        if self.parts is not None:
+            return self.parts.names
+        return frozenset(word.text.partition("=")[0] for word in self.words if word.text.startswith("-"))
+
+    @property
+    def operands(self) -> tuple[Word, ...]:
+        """The operands before `--`; where these are not known, all words that may be one."""
+        if self.parts is not None:
+            return tuple(self.parts.operands[: self.parts.before])
+        before = itertools.takewhile(lambda word: word.text != "--", self.words[1:])
+        return tuple(word for word in before if not word.text.startswith("-"))
+
+    @property
+    def behind(self) -> tuple[Word, ...] | None:
+        """The words behind `--`, None without one."""
+        texts = [word.text for word in self.words]
+        return self.words[texts.index("--") + 1 :] if "--" in texts else None
+
+    def value(self, *options: str) -> Word | None:
+        """Return the value of an option; of several, the last one."""
+        found = self.parts.found if self.parts is not None else ()
+        return next((value for name, value in reversed(found) if name in options), None)
+
+    def fill(self, word: Word, contents: Contents | None, *, from_top: bool = False) -> Named:
+        """Return a folder into which files are put; `from_top`: it is relative to the top of the work tree."""
+        is_known = self.is_plain and self.parts is not None
+        is_below_top = from_top and self.is_plain
+        return Named(
+            Access.WRITE,
+            word if is_below_top else joined(self.at, word),
+            is_tree=True,
+            is_entry=True,
+            descent=Descent.NEW,
+            contents=contents if is_known else None,
+            work_tree=self.at if is_below_top else None,
+        )
+
+
+def joined(folder: Word, word: Word) -> Word:
+    """Return the path that a word names for a program that runs in a folder."""
+    if folder == HERE or word.is_home or word.text.startswith("/"):
+        return word
+    if word == HERE:
+        return folder
+    is_open = folder.is_open or word.is_open
+    return Word(join(folder.text, word.text), folder.is_glob or word.is_glob, folder.is_home, is_open)
+
+
+def fills_work_tree(words: Words) -> bool:
+    """Return whether the words are a call of git that puts files into a work tree."""
+    return words[0].text.rpartition("/")[2] == "git" and any(word.text in _FILL for word in words[1:])
+
+
+def files_of_git(words: Words) -> Iterator[Named]:
+    """Yield the folders into which a command puts files, if it is one of git."""
+    if words[0].text.rpartition("/")[2] != "git":
+        return
+    call = _read(words)
+    name = call.words[0].text if call.words else ""
+    if call.tree is not None and name in _FILL:
+        yield attrs.evolve(call, is_plain=False).fill(call.tree, None)
+    elif name in _COMMANDS:
+        yield from _COMMANDS[name](call)
+
+
+def _read(words: Words) -> _Call:
+    """Return what the options before the sub-command say, and the sub-command."""
+    at, tree, is_plain, rest = HERE, None, True, tuple(words[1:])
+    while rest and rest[0].text.startswith("-"):
+        first, is_valued = rest[0], rest[0].text in VALUED
+        option, _, attached = first.text.partition("=")
+        value = next(iter(rest[1:2]), HERE) if is_valued else attrs.evolve(first, text=attached, is_home=False)
+        rest = rest[1 + is_valued :]
+        if option == "-C":
+            at = joined(at, value) if value.text else at
+        elif option == "--work-tree":
+            tree = value
+        elif option == "-c" and value.text.lower().startswith(_WORK_TREE):
+            tree = attrs.evolve(value, text=value.text[len(_WORK_TREE) :], is_home=False)
+        elif not (option in _HARMLESS or (option == "-c" and value.text.startswith(_HARMLESS_SETTINGS))):
+            is_plain = False
+    return _parted(_Call(rest, at, tree, is_plain), catalogue()["git"])
+
+
+def _parted(call: _Call, entry: Entry) -> _Call:
+    """Return a call with the options and operands of its sub-command."""
+    inner = entry.commands.get(call.words[0].text) if call.words else None
+    if inner is None:
+        return call
+    if inner.commands:
+        return attrs.evolve(_parted(attrs.evolve(call, words=call.words[1:]), inner), words=call.words)
+    try:
+        return attrs.evolve(call, parts=read_options(call.words[1:], inner, name=call.words[0].text, is_any=True))
+    except RefusedError:
+        return call
+
+
+# Trees and the index -------------------------------------------------------------------------------------------------
+
+
+def _checkout(call: _Call) -> Iterator[Named]:
+    before, behind = call.operands, call.behind
+    if not call.names.isdisjoint(_NEW_BRANCH):
+        return
+    if any(word.text.startswith(_FROM_FILE) for word in call.words):
+        yield call.fill(HERE, None, from_top=True)
+    elif behind is not None:
+        sources = (*before, *behind)
+        yield from _paths(call, behind, "commit" if before else "index", sources)
+    elif len(before) > 1:
+        first, *rest = _paths(call, before, "either", before)
+        yield from (attrs.evolve(first, instead=frozenset({Access.READ})), *rest)
+    elif before and _is_no_branch(before[0]):
+        yield from _paths(call, before, "index", before)
+
+
+def _is_no_branch(word: Word) -> bool:
+    """Return whether no branch can have this name, so that it is a path."""
+    return word.text.startswith((".", "/", ":")) or word.text.endswith("/") or not _WILDCARDS.isdisjoint(word.text)
+
+
+def _restore(call: _Call) -> Iterator[Named]:
+    has_index = not call.names.isdisjoint({"-S", "--staged"})
+    if has_index and call.names.isdisjoint({"-W", "--worktree"}):
+        return
+    if any(word.text.startswith(_FROM_FILE) for word in call.words):
+        yield call.fill(HERE, None, from_top=True)
+    source = call.value("-s", "--source") or (Word("HEAD") if has_index else None)
+    paths = (*call.operands, *(call.behind or ()))
+    yield from _paths(call, paths, "commit" if source else "index", (source, *paths) if source else paths)
+
+
+def _paths(call: _Call, paths: Words, kind: str, sources: Words) -> Iterator[Named]:
+    """Yield the places that pathspecs are about: a folder, a name, or the folder in which a wildcard begins."""
+    # Git finds what the shell does by a wildcard, and more.
+    words = tuple(attrs.evolve(word, is_glob=False) for word in sources)
+    contents = Contents(kind, words, at=call.at)
+    instead = frozenset[Access]() if call.names.isdisjoint(_CHOOSES) else frozenset({Access.READ})
+    for word in paths:
+        is_magic = word.text.startswith(":")
+        named = call.fill(HERE if is_magic else _before_wildcard(word), contents, from_top=is_magic)
+        yield attrs.evolve(named, instead=instead)
+
+
+def _before_wildcard(word: Word) -> Word:
+    """Return the folder in which a wildcard begins; a word without one as it is."""
+    head = "".join(itertools.takewhile(lambda char: char not in _WILDCARDS, word.text))
+    return word if head == word.text else attrs.evolve(word, text=head.rpartition("/")[0] or ".", is_glob=False)
+
+
+def _checkout_index(call: _Call) -> Iterator[Named]:
+    if not call.names.isdisjoint({"--temp", "-n", "--no-create"}):
+        return
+    prefix = call.value("--prefix") or Word("")
+    paths = (*call.operands, *(call.behind or ()))
+    every = Word(":/")
+    sources = (every,) if not call.names.isdisjoint({"-a", "--all"}) else paths
+    is_listed = bool(sources) and "--stdin" not in call.names and not prefix.is_open
+    contents = Contents("index", sources, at=call.at, prefix=prefix.text) if is_listed else None
+    yield from _whole(call, attrs.evolve(prefix, text=dirname(prefix.text) or "."), contents)
+
+
+def _read_tree(call: _Call) -> Iterator[Named]:
+    if "-u" not in call.names or not call.names.isdisjoint({"-n", "--dry-run"}):
+        return
+    prefix = call.value("--prefix")
+    top = HERE if prefix is None else prefix
+    is_listed = len(call.operands) == 1 and not top.is_open
+    start = "" if prefix is None else f"{prefix.text.rstrip('/')}/"
+    yield from _whole(call, top, Contents("commit", call.operands, at=call.at, prefix=start) if is_listed else None)
+
+
+def _whole(call: _Call, word: Word, contents: Contents | None) -> Iterator[Named]:
+    """Yield a folder into which files are put, and those in it that may be other ones then."""
+    named = call.fill(word, contents, from_top=True)
+    yield from (named, attrs.evolve(named, descent=Descent.SOME, contents=None))
+
+
+def _stash(call: _Call) -> Iterator[Named]:
+    name, *rest = (word.text for word in call.words[1:]) if len(call.words) > 1 else ("",)
+    if name in ("apply", "pop"):
+        contents = Contents("stash", call.operands or (Word("0"),), at=call.at)
+        yield call.fill(HERE, contents if len(call.operands) <= 1 else None, from_top=True)
+    elif name == "branch" and rest:
+        yield call.fill(HERE, Contents("stash", call.operands[1:] or (Word("0"),), at=call.at), from_top=True)
+
+
+# Patches -------------------------------------------------------------------------------------------------------------
+
+
+def _apply(call: _Call) -> Iterator[Named]:
+    only_looks = not call.names.isdisjoint(_ONLY_LOOKS) and "--apply" not in call.names
+    if not only_looks and "--cached" not in call.names:
+        yield from _patch(call, "patch")
+
+
+def _am(call: _Call) -> Iterator[Named]:
+    if call.names.isdisjoint(_GO_ON):
+        yield from _patch(call, "mail")
+
+
+def _patch(call: _Call, kind: str) -> Iterator[Named]:
+    words = (*call.operands, *(call.behind or ()))
+    sources = tuple(joined(call.at, word) for word in words if word.text != "-")
+    strip = call.value("-p")
+    is_number = strip is None or (strip.text.isascii() and strip.text.isdigit() and not strip.is_open)
+    depth = 1 if strip is None or not is_number else int(strip.text[:3])
+    contents = Contents(kind, sources, depth, at=call.at) if is_number else None
+    yield call.fill(call.value("--directory") or HERE, contents, from_top=True)
+
+
+# New work trees and repositories -------------------------------------------------------------------------------------
+
+
+def _worktree(call: _Call) -> Iterator[Named]:
+    if call.words[1:2] and call.words[1].text == "add" and "--no-checkout" not in call.names:
+        names = call.operands if call.parts is None else call.operands[:1]
+        yield from (call.fill(word, None) for word in names if word.text != "add")
+
+
+def _clone(call: _Call) -> Iterator[Named]:
+    """Yield the folder that is named; a new one has a name of its own."""
+    if call.names.isdisjoint({"-n", "--no-checkout", "--bare", "--mirror"}):
+        words = (*call.operands, *(call.behind or ()))[1:]
+        yield from (attrs.evolve(call.fill(word, None), contents=Contents("clone")) for word in words)
+
+
+def _init(call: _Call) -> Iterator[Named]:
+    """Yield the repository, which gets what is in a template: hooks as well."""
+    template = call.value("--template")
+    if template is not None and template.text:
+        top = next(iter((*call.operands, *(call.behind or ()))), HERE)
+        source = joined(call.at, attrs.evolve(template, text=f"{template.text.rstrip('/')}/"))
+        target = top if "--bare" in call.names else joined(top, Word(".git"))
+        yield call.fill(target, Contents("tree", (source,)))
+
+
+_COMMANDS: Mapping[str, Callable[[_Call], Iterator[Named]]] = {
+    "am": _am,
+    "apply": _apply,
+    "checkout": _checkout,
+    "checkout-index": _checkout_index,
+    "clone": _clone,
+    "init": _init,
+    "read-tree": _read_tree,
+    "restore": _restore,
+    "stash": _stash,
+    "worktree": _worktree,
+}

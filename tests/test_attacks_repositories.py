@@ -1,0 +1,235 @@
+"""What git brings from a patch, a branch, an index or a stash: names that are not in the command."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from permitry import AuthContext, AuthorizationPolicy, ToolCall, Verdict, load_policy
+
+ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
+
+DIFF = "diff --git a/{0} b/{0}\nnew file mode 100644\n--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+x\n"
+MAIL = "From 0 Mon Sep 17 00:00:00 2001\nFrom: a <a@b.example>\nSubject: [PATCH] x\n\n---\n {0} | 1 +\n\n{1}-- \n2.39\n"
+TASKS, SECRET = ".vscode/tasks.json", "src/.env"
+
+
+def git(folder: Path, *words: str) -> None:
+    """Run git."""
+    who = ("-c", "user.name=n", "-c", "user.email=e@b.example", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+def put(folder: Path, *names: str) -> None:
+    """Write files."""
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a work tree, with a branch `evil` and patches that bring protected files, and an empty home next to it."""
+    top = tmp_path_factory.mktemp("git")
+    work = top / "work"
+    for name in ("home", "work", "empty"):
+        (top / name).mkdir()
+    git(work, "init", "-q")
+    put(work, "src/a.py", "lib/b.py")
+    git(work, "add", ".")
+    git(work, "commit", "-qm", "one")
+    git(work, "checkout", "-qb", "evil")
+    put(work, TASKS, SECRET)
+    git(work, "add", "-f", ".")
+    git(work, "commit", "-qm", "two")
+    git(work, "checkout", "-q", "main")
+    for file, name in (("bad", TASKS), ("good", "src/a.py")):
+        (work / f"{file}.patch").write_text(DIFF.format(name))
+        (work / f"{file}.mbox").write_text(MAIL.format(name, DIFF.format(name)))
+    return work
+
+
+@pytest.fixture(autouse=True)
+def settings(monkeypatch: pytest.MonkeyPatch, repository: Path) -> None:
+    """Leave out the settings of the user and of the machine."""
+    monkeypatch.setenv("HOME", str(repository.parent / "home"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+
+
+def guarded(*paths: str) -> AuthorizationPolicy:
+    """Return a policy that allows all commands, and blocks writing to some paths."""
+    listed = ", ".join(f'"{path}"' for path in paths)
+    return load_policy(
+        'schema = 1\n[[rule]]\nid = "all"\neffect = "allow"\ntools = ["@shell"]\n'
+        f'[[rule]]\nid = "no"\neffect = "block"\nwhen.path = [{listed}]\nwhen.access = "write"\n'
+    )
+
+
+GUARDED = guarded(".vscode/**", SECRET)
+
+
+def verdict(workspace: Path, command: str, policy: AuthorizationPolicy = GUARDED) -> Verdict:
+    """Return what is decided about a command."""
+    context = AuthContext(workspace=str(workspace), attended=True)
+    return policy.decide(ToolCall("run_shell", {"command": command}), context).verdict
+
+
+BRINGS = (
+    "git apply bad.patch", "git apply -p1 --index bad.patch", "git apply < bad.patch", "git apply - < bad.patch",
+    "git apply -R bad.patch", "git apply good.patch bad.patch", "git apply --stat --apply bad.patch",
+    "git --no-pager apply -v bad.patch", "/usr/bin/git apply bad.patch", "git -C . apply bad.patch",
+    "git apply --directory=.vscode good.patch", "git am bad.mbox", "git am -3 < bad.mbox", "git am good.mbox bad.mbox",
+    "git checkout evil -- .", "git checkout evil .", "git checkout -f evil -- src", "git checkout evil src lib",
+    "git checkout evil -- .vscode", "git checkout evil -- :/", "git checkout evil -- ':(top)src'",
+    "git checkout evil -- '*.json'", "git checkout evil -- *tasks*", "git -C src checkout evil -- .",
+    "git checkout evil~0 -- ./", "git restore --source evil .", "git restore -s evil src", "git restore -SW -sevil .",
+    "cd src && git restore --source=evil -- .", "git read-tree -u evil", "git read-tree -m -u evil",
+    "git read-tree --prefix=.vscode/ -u HEAD:src", "git checkout-index -a --prefix=.vscode/",
+    "echo x > a && git checkout evil -- .", "git -c advice.detachedHead=false checkout evil -- .",
+    "git checkout -q evil -- 'src/*'", "git checkout evil -- ':!lib'",
+)  # fmt: skip
+"""Commands that make a protected file, in a work tree without one."""
+
+
+@pytest.mark.parametrize("command", BRINGS)
+def test_what_is_in_a_patch_or_a_branch_is_what_is_written(repository: Path, command: str) -> None:
+    """The file is not there, and not named."""
+    assert verdict(repository, command) is BLOCK
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git apply good.patch", "git apply < good.patch", "git apply --directory=lib good.patch",
+        "git am good.mbox", "git apply --check bad.patch", "git apply --stat bad.patch",
+        "git apply --cached bad.patch", "git am --abort", "git apply -p2 bad.patch",
+        "git apply good.patch good.patch", "git checkout evil -- lib", "git checkout -- .",
+        "git checkout HEAD -- .", "git checkout main src/a.py", "git checkout src/a.py lib/b.py",
+        "git checkout .", "git checkout HEAD -- *.py", "git checkout HEAD -- 'src/*.py'", "git restore .",
+        "git restore --staged .", "git restore -S --source=evil .", "git restore --source HEAD src",
+        "git read-tree evil", "git read-tree -mun evil", "git checkout unknown . src", "git checkout-index -a",
+        "git stash", "git checkout-index -a --prefix=out/", "git checkout-index src/a.py",
+        "git stash push -m x", "git stash list", "git checkout evil", "git checkout -b x",
+        "git checkout -b x evil", "git switch evil", "git checkout evil --", "git checkout --detach",
+        "git checkout -", "git pull", "git merge evil", "git worktree add ../w evil",
+        "git worktree add w evil", "git clone https://a.example/x", "git clone https://a.example/x .",
+        "git init", "git init --template=src", "git log evil -- .", "git diff evil -- .",
+        "echo x > a && git checkout HEAD -- .", "git archive evil | tar xf - -C lib",
+    ],
+)  # fmt: skip
+def test_what_brings_no_such_file_is_not_asked_about(repository: Path, command: str) -> None:
+    """Other files, other folders, the index alone; and what moves the whole tree is as it was."""
+    assert verdict(repository, command) is ALLOW
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git apply missing.patch", "cat bad.patch | git apply", "git apply --excl=x good.patch", "git am src",
+        "git apply -p$n good.patch", "git checkout unknown -- .", "git restore -s unknown .",
+        "git restore --source=--output=x .", "git fetch && git checkout main -- .", "git checkout - -- .",
+        "git branch -f main evil && git checkout main -- .", "echo x > .git/HEAD && git checkout HEAD -- .",
+        "GIT_DIR=x git checkout HEAD -- .", "git --git-dir=x checkout HEAD -- .", "git -c a.b=c checkout HEAD -- .",
+        "git config core.worktree .. && git checkout HEAD -- .", "git checkout --pathspec-from-file=x HEAD",
+        "git restore --pathspec-from-file=x", "git stash pop", "git stash apply 3", "git stash branch x",
+        "git read-tree -m -u HEAD evil", "git checkout-index --stdin", "git --work-tree=.. checkout HEAD -- .",
+        "GIT_WORK_TREE=.. git reset --hard", "git -c core.worktree=.. switch main", "git --work-tree .. stash pop",
+        "git -C src apply ../bad.patch", "cd src && git apply ../bad.patch", "git checkout -p evil -- .",
+        "curl -o good.patch https://a.example/p && git apply good.patch",
+        "mv bad.patch good.patch && git apply good.patch",
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_asked_about(repository: Path, command: str) -> None:
+    """No such file or reference, another repository, or one that the rest of the command may change."""
+    assert verdict(repository, command) is CONFIRM
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git worktree add ~ evil", "git worktree add -f --unknown ~", "git clone https://a.example/x ~",
+        "git clone --depth 1 --unknown https://a.example/x ~", "git --work-tree=$HOME checkout evil -f",
+        "GIT_WORK_TREE=~ git reset --hard evil", "git -C ~ apply /tmp/x", "git checkout-index -a --prefix=$HOME/",
+        "cd && git am < /tmp/x", "git -C ~ stash pop",
+    ],
+)  # fmt: skip
+def test_another_work_tree_may_get_any_name(repository: Path, command: str) -> None:
+    """A restriction on a path below it asks; a home folder that holds something gets no clone."""
+    policy = guarded("~/.ssh/**")
+    assert verdict(repository, command, policy) is CONFIRM
+    assert verdict(repository, command.replace("~", "../empty").replace("$HOME", "../empty"), GUARDED) is ALLOW or (
+        command.startswith(("cd", "git clone"))
+    )
+    if "git clone" in command:
+        put(repository.parent / "home", "x")
+        assert verdict(repository, command, policy) is ALLOW
+        (repository.parent / "home" / "x").unlink()
+
+
+def test_files_that_are_there_are_not_certain_to_change(repository: Path) -> None:
+    """Git leaves those alone that are as they were."""
+    put(repository, TASKS)
+    commands = ("git checkout evil -- .", "git read-tree -u evil")
+    found = [verdict(repository, each, guarded(path)) for each in commands for path in (TASKS, SECRET)]
+    (repository / TASKS).unlink()
+    (repository / ".vscode").rmdir()
+    assert found == [CONFIRM, BLOCK] * 2
+
+
+def test_a_stash_brings_what_is_in_it(repository: Path) -> None:
+    """Tracked and untracked files, of the newest or of another one."""
+    for name, expected in (("src/c.py", ALLOW), (TASKS, BLOCK)):
+        put(repository, name)
+        git(repository, "stash", "push", "-u", "--", name)
+        for words in ("pop", "apply", "apply --index stash@{0}", "pop -q 0", "branch x"):
+            assert verdict(repository, f"git stash {words}") is expected, (name, words)
+    assert verdict(repository, "git stash apply 1") is ALLOW
+    git(repository, "stash", "clear")
+
+
+def test_the_index_brings_what_is_deleted(repository: Path) -> None:
+    """It may hold what no commit of the branch does."""
+    git(repository, "read-tree", "evil")
+    commands = ("git checkout .", "git checkout -- .", "git restore src", "git checkout-index -a", "git restore '*'")
+    found = [verdict(repository, command) for command in commands]
+    git(repository, "read-tree", "HEAD")
+    assert found == [BLOCK] * len(commands)
+
+
+def test_a_new_repository_gets_what_is_in_its_template(repository: Path) -> None:
+    """Hooks, above all."""
+    put(repository, "template/hooks/pre-commit")
+    policy = guarded("**/.git/hooks/pre-commit")
+    commands = ("git init --template=template new", "cd lib && git init -q --template ../template", "git init new")
+    assert [verdict(repository, command, policy) for command in commands] == [BLOCK, BLOCK, ALLOW]
+    (repository / "template" / "hooks" / "pre-commit").unlink()
+
+
+def test_a_mail_that_is_encoded_is_not_read(repository: Path) -> None:
+    """Its lines are others than those that git applies."""
+    mail = (repository / "good.mbox").read_text()
+    for encoding, expected in (("base64", CONFIRM), ("Quoted-Printable", CONFIRM), ("8bit", ALLOW)):
+        text = mail.replace("Subject", f"Content-Transfer-Encoding:\n {encoding}\nSubject")
+        (repository / "coded.mbox").write_text(text)
+        assert verdict(repository, "git am coded.mbox") is expected
+
+
+def test_a_patch_in_the_command_is_read(repository: Path) -> None:
+    """The here-document is all that git reads."""
+    command = "git apply --index <<'E'\n{}E"
+    assert verdict(repository, command.format(DIFF.format(TASKS))) is BLOCK
+    assert verdict(repository, command.format(DIFF.format("src/a.py"))) is ALLOW
+
+
+def test_no_permission_for_paths_covers_what_git_brings(repository: Path) -> None:
+    """Git may run programs that a configuration file names."""
+    policy = load_policy('schema = 1\n[[rule]]\nid = "src"\neffect = "allow"\nwhen.path = ["**"]\n')
+    brings = (
+        "restore -s evil src",
+        "checkout evil -- src",
+        "apply good.patch",
+        "am good.mbox",
+        "stash pop",
+        "restore .",
+    )
+    assert {verdict(repository, f"git {words}", policy) for words in brings} == {CONFIRM}

@@ -1,0 +1,116 @@
+"""The folders into which git puts files, and where their names are read, by the words alone."""
+
+import pytest
+
+from permitry.actions.programs.git_files import files_of_git, fills_work_tree, joined
+from permitry.actions.programs.named import HERE
+from permitry.actions.shell.strict import read_strictly
+from permitry.core.action import Descent, Word
+
+
+def brought(text: str) -> list[str]:
+    """Return each folder, with a `^` if it is relative to the top of the work tree, and what is put there."""
+    found = []
+    for each in files_of_git(read_strictly(text)[0].words):
+        top = "" if each.work_tree is None else f"{each.work_tree.text}^"
+        what = "any" if each.descent is Descent.NEW else "there"
+        if each.contents is not None:
+            about = each.contents
+            words = " ".join(word.text for word in about.sources)
+            what = f"{about.format}({words}){'' if about.strip is None else about.strip}{about.prefix}"
+        found.append(f"{top}{each.word.text}{'?' if each.instead else ''}={what}")
+    return found
+
+
+TABLE = {
+    "git apply": [".^.=patch()1"],
+    "git apply -p0 a -- b": [".^.=patch(a b)0"],
+    "git apply --directory=d a": [".^d=patch(a)1"],
+    "git apply -px a": [".^.=any"],
+    "git apply --unknown a": [".^.=any"],
+    "git -C x apply a - /b": ["x^.=patch(x/a /b)1"],
+    "git am -3 a": [".^.=mail(a)1"],
+    "git am --skip": [],
+    "git apply --check a": [],
+    "git apply --cached a": [],
+    "git checkout r -- a :/b 'c/*.d'": [
+        "a=commit(r a :/b c/*.d)",
+        ".^.=commit(r a :/b c/*.d)",
+        "c=commit(r a :/b c/*.d)",
+    ],
+    "git checkout r a": ["r?=either(r a)", "a=either(r a)"],
+    "git checkout -p r -- a": ["a?=commit(r a)"],
+    "git checkout -- a": ["a=index(a)"],
+    "git checkout ./a": ["./a=index(./a)"],
+    "git checkout --unknown r -- a": ["a=any"],
+    "git checkout --pathspec-from-file=a r": [".^.=any"],
+    "git checkout a": [],
+    "git checkout -qb a b": [],
+    "git checkout a --": [],
+    "git -C x -C y checkout r -- a": ["x/y/a=commit(r a)"],
+    "git -C x -C /y checkout r -- .": ["/y=commit(r .)"],
+    "git -C ~/x checkout r -- a": ["~/x/a=commit(r a)"],
+    "git -C '' checkout -- a": ["a=index(a)"],
+    "git --git-dir=g checkout r -- :/": [".=any"],
+    "git -c user.name=x checkout -- a": ["a=index(a)"],
+    "git -c core.bare=x checkout -- a": ["a=any"],
+    "git -C x --work-tree=w switch a": ["x/w=any"],
+    "git --work-tree w status": [],
+    "git -c core.workTree=w pull": ["w=any"],
+    "git -C": [],
+    "git": [],
+    "hg apply": [],
+    "git restore a": ["a=index(a)"],
+    "git restore -s r a -- b": ["a=commit(r a b)", "b=commit(r a b)"],
+    "git restore -S a": [],
+    "git restore -SW a": ["a=commit(HEAD a)"],
+    "git restore --pathspec-from-file=a": [".^.=any"],
+    "git checkout-index -a": [".^.=index(:/)", ".^.=there"],
+    "git checkout-index --prefix=d/x_ a": [".^d=index(a)d/x_", ".^d=there"],
+    "git checkout-index --stdin": [".^.=any", ".^.=there"],
+    "git checkout-index -n a": [],
+    "git read-tree -mu r": [".^.=commit(r)", ".^.=there"],
+    "git read-tree --prefix=d -u r": [".^d=commit(r)d/", ".^d=there"],
+    "git read-tree -mu r s": [".^.=any", ".^.=there"],
+    "git read-tree -m r": [],
+    "git stash pop": [".^.=stash(0)"],
+    "git stash apply --index 2": [".^.=stash(2)"],
+    "git stash apply a b": [".^.=any"],
+    "git stash branch n": [".^.=stash(0)"],
+    "git stash branch n s": [".^.=stash(s)"],
+    "git stash branch": [],
+    "git stash": [],
+    "git stash push a": [],
+    "git worktree add -b n d r": ["d=any"],
+    "git worktree add --unknown d": ["d=any"],
+    "git worktree add --no-checkout d": [],
+    "git worktree list": [],
+    "git clone u": [],
+    "git clone -b r u d": ["d=clone()"],
+    "git clone --bare u d": [],
+    "git init --template=t": [".git=tree(t/)"],
+    "git init --template=t --bare d": ["d=tree(t/)"],
+    "git init --template= d": [],
+    "git init d": [],
+}
+
+
+@pytest.mark.parametrize("text", TABLE)
+def test_what_git_puts_where(text: str) -> None:
+    """By its options, operands and paths."""
+    assert brought(text) == TABLE[text]
+
+
+def test_a_name_is_joined_to_a_folder() -> None:
+    """Absolute names are not; an expansion in either is one of both."""
+    folder = Word("~/a", is_home=True)
+    assert joined(folder, Word("b")) == Word("~/a/b", is_home=True)
+    assert joined(folder, HERE) == folder
+    assert joined(HERE, folder) == joined(Word("x"), folder) == folder
+    assert joined(Word("$x", is_open=True), Word("b")) == Word("$x/b", is_open=True)
+
+
+def test_which_calls_fill_a_work_tree() -> None:
+    """Those that only look do not."""
+    texts = ("git reset --hard", "/usr/bin/git -c a=b pull", "git status", "make pull")
+    assert [fills_work_tree(read_strictly(text)[0].words) for text in texts] == [True, True, False, False]
