@@ -457,7 +457,7 @@ def test_an_argument_that_narrows_the_judgement_alone_runs_nothing(
 
 @pytest.mark.parametrize(
     "beside",
-    [{"login": True}, {"shell": "./bash"}, {"shell": "zsh"}, {"tty": True}],
+    [{"login": True}, {"shell": "./bash"}, {"shell": "zsh"}],
 )
 def test_what_is_next_to_a_command_is_seen(
     registry: ToolRegistry, root: Path, policy: AuthorizationPolicy, beside: dict[str, Any]

@@ -116,7 +116,10 @@ def _register_one(registry: ToolRegistry, tools: "_Sessions") -> None:
             "unified_exec", "Start a command as a session, type into one, or look at its new output.", UnifiedExec,
             RUNS,
             # The names are those of the form that rules see. What gives no `action` is in no such form.
-            roles={"action": ROLES.TEXT, "cmd?": ROLES.COMMAND, "chars?": ROLES.INPUT, "session_id?": ROLES.TEXT},
+            roles={
+                "action": ROLES.TEXT, "cmd?": ROLES.COMMAND, "tty?": ROLES.TEXT, "chars?": ROLES.INPUT,
+                "session_id?": ROLES.TEXT,
+            },
             timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS, applies_patches=True,
         ),
         with_check(tools.unified_exec, _action_of, canonical=_with_action),
@@ -165,11 +168,14 @@ def _action_of(given: dict[str, Any]) -> ExecCommand | WriteStdin:
 
 
 def _register_two(registry: ToolRegistry, tools: "_Sessions") -> None:
-    # `shell`, `login` and `tty` have no role: they change what a command does, so a call with one is asked about.
+    # `shell` and `login` have no role: they change what a command does, so a call with one is asked about. A terminal
+    # does not: what is typed there is asked about when it is typed.
     registry.register(
         spec(
             "exec_command", "Run a command in the workspace; a long one goes on as a session.", ExecCommand, RUNS,
-            roles={"cmd": ROLES.COMMAND, "workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT},
+            roles={
+                "cmd": ROLES.COMMAND, "workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT, "tty": ROLES.TEXT,
+            },
             timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS, applies_patches=True,
         ),
         with_patch_check("cmd", checked_first(_check_shell, handler(ExecCommand, tools.exec_command))),

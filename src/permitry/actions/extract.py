@@ -40,6 +40,8 @@ _ABOUT = {
     ArgumentRole.AGENT: "agent",
 }
 _COMMANDS = frozenset({ArgumentRole.COMMAND, ArgumentRole.ARGV, ArgumentRole.COMMAND_OR_ARGV})
+_ENDS = re.compile(r"[\x03\x04]*")
+"""Nothing, Ctrl-C and Ctrl-D: they end what runs, or its input, and start nothing."""
 _BYTES = re.compile(r"""b(['"]).*\1""", re.DOTALL)
 _MOST_GUESSES = 500
 _MOST_GUESSED_TEXT = 32 * 1024
@@ -206,8 +208,8 @@ class _Extraction:
         return (read_argv(words, self.folder, has_moved=self.has_moved),)
 
     def typed(self, origin: str, value: JsonValue) -> None:
-        """Add the actions of text that is typed into a running program; empty text has none."""
-        if value == "":
+        """Add the actions of text that is typed into a running program; what says nothing to it has none."""
+        if isinstance(value, str) and _ENDS.fullmatch(value):
             return
         self.unknown(origin, f"it is not known what a running program does with `{origin}`")
         for text in _texts(value):

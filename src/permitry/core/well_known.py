@@ -49,7 +49,9 @@ def _specs() -> Iterator[ToolSpec]:
     yield ToolSpec("delete_file", traits=_WRITES, roles={_FILE: ArgumentRole.DELETE_PATH})
     yield ToolSpec("apply_patch", traits=_WRITES, roles={"patch|input": ArgumentRole.PATCH})
     for name in _SHELLS:
-        yield ToolSpec(name, traits=_RUNS, roles={"command|cmd": ArgumentRole.COMMAND, **_SHELL})
+        # What is typed in a terminal is a call of its own.
+        terminal = {"tty?": ArgumentRole.TEXT} if name == "exec_command" else {}
+        yield ToolSpec(name, traits=_RUNS, roles={"command|cmd": ArgumentRole.COMMAND, **_SHELL, **terminal})
     yield ToolSpec("write_stdin", traits=_RUNS, roles={"chars?": ArgumentRole.INPUT, "session_id?": ArgumentRole.TEXT})
     yield ToolSpec("check_shell_bg", traits=_LOOKS, roles={})
     for name in ("kill_shell_bg", "update_plan"):

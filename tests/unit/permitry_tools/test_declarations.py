@@ -40,7 +40,7 @@ HARMLESS: Mapping[str, frozenset[str]] = {
     "only the time it takes": frozenset({"timeout"}),
 }  # fmt: skip
 # Next to a command these change what it does, and the reader of commands says so where one is given.
-DOUBTED = frozenset({"env", "login", "shell", "tty", "user"})
+DOUBTED = frozenset({"env", "login", "shell", "user"})
 
 # What a name gives away: an argument called so has this role, or the test wants to know why not.
 TELLING: Mapping[str, frozenset[ArgumentRole]] = {

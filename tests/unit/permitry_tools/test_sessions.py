@@ -328,7 +328,9 @@ def test_a_login_shell_reads_the_profile(root: Path, use: Use, monkeypatch: pyte
         ({"cmd": "ls", "justification": "x", "sandbox_permissions": "use_default"}, Verdict.ALLOW),
         ({"cmd": "rm a"}, Verdict.CONFIRM),
         ({"cmd": "bash"}, Verdict.CONFIRM),
-        ({"cmd": "ls", "tty": True}, Verdict.CONFIRM),
+        ({"cmd": "ls", "tty": True}, Verdict.ALLOW),
+        ({"cmd": "touch a", "tty": True}, Verdict.CONFIRM),
+        ({"cmd": "bash", "tty": True}, Verdict.CONFIRM),
         ({"cmd": "ls", "login": True}, Verdict.CONFIRM),
         ({"cmd": "ls", "shell": "zsh"}, Verdict.CONFIRM),
     ],
@@ -342,7 +344,9 @@ def test_a_command_is_judged_by_what_it_does(
         assert handler.decide(ToolCall("exec_command", arguments, kind=kind)).verdict is verdict
 
 
-@pytest.mark.parametrize("chars", ["ls\n", "w\n", "cd /\n", "hostname", " ls\n", "y\n", "\x03", "\n", "rm -rf /\n"])
+@pytest.mark.parametrize(
+    "chars", ["ls\n", "w\n", "cd /\n", "hostname", " ls\n", "y\n", "\x1b", "\n", "rm -rf /\n", "\x03ls\n"]
+)
 def test_whatever_is_typed_is_asked_about(root: Path, registry: ToolRegistry, chars: str) -> None:
     """What harmless words do depends on who reads them, where it is, and what was typed before."""
     handler = ToolHandler(Session(workspace=str(root)), registry=registry)
@@ -360,9 +364,15 @@ def test_restrictions_look_into_what_is_typed(tmp_path: Path, registry: ToolRegi
 
 
 def test_looking_is_free(root: Path, registry: ToolRegistry) -> None:
-    """The command was judged when it was started."""
+    """The command was judged when it was started; Ctrl-C and Ctrl-D start nothing."""
     handler = ToolHandler(Session(workspace=str(root)), registry=registry)
-    for more in ({}, {"chars": ""}, {"yield_time_ms": 500, "max_output_tokens": 9}):
+    for more in (
+        {},
+        {"chars": ""},
+        {"chars": "\x03"},
+        {"chars": "\x04\x04"},
+        {"yield_time_ms": 500, "max_output_tokens": 9},
+    ):
         decision = handler.decide(ToolCall("write_stdin", {"session_id": 1, **more}))
         assert (decision.verdict, decision.rule_id) == (Verdict.ALLOW, "read-only")
 

@@ -95,7 +95,9 @@ def test_both_forms_have_the_same_sessions(use: Use) -> None:
     [
         ({"input": ["mkdir", "a"], "tty": False}, Verdict.ALLOW, "mkdir"),
         ({"input": "mkdir a", "tty": False}, Verdict.ALLOW, "mkdir"),
-        ({"input": ["mkdir", "a"]}, Verdict.CONFIRM, "no-push"),
+        ({"input": ["mkdir", "a"]}, Verdict.ALLOW, "mkdir"),
+        ({"input": ["make"]}, Verdict.CONFIRM, None),
+        ({"input": ["bash", "-i"]}, Verdict.CONFIRM, "no-push"),
         ({"input": "git push origin", "tty": False}, Verdict.BLOCK, "no-push"),
         ({"input": ["bash", "-c", "cd x; git push origin"]}, Verdict.BLOCK, "no-push"),
         ({"input": "echo a\n", "session_id": 1}, Verdict.CONFIRM, "no-push"),
@@ -113,6 +115,15 @@ def test_rules_see_what_is_started_and_what_is_typed(
     tool = "exec_command" if canonical.pop("action") == "start" else "write_stdin"
     other = handler.decide(ToolCall(tool, canonical))
     assert (other.verdict, other.rule_id) == (verdict, rule)
+
+
+def test_a_permission_for_paths_holds_for_a_patch_in_a_terminal(root: Path, registry: ToolRegistry) -> None:
+    """A call that says nothing of a terminal gets one, and the patch is applied without a shell."""
+    rules = 'schema = 1\n[[rule]]\nid = "src"\neffect = "allow"\ntools = ["@shell"]\nwhen.path = ["./src/**"]\n'
+    handler = ToolHandler(Session(workspace=str(root)), load_policy(rules), registry=registry)
+    patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: {}/a\n+x\n*** End Patch\nEOF\n"
+    assert _verdict(handler, input=patch.format("src")) == (Verdict.ALLOW, "src")
+    assert _verdict(handler, input=patch.format("lib")) == (Verdict.CONFIRM, None)
 
 
 def test_looking_is_all_that_plan_mode_leaves(handler: ToolHandler) -> None:
