@@ -80,8 +80,10 @@ def forbid_writes() -> None:
 
 
 def _opened(arguments: tuple[Any, ...]) -> tuple[object, ...]:
-    path, _, flags = arguments
-    return (path,) if flags & _WRITES else ()
+    """Return the file that is opened to be written; `os.open`, which has no mode, does not say below which folder."""
+    path, mode, flags = arguments
+    is_known = mode is not None or isinstance(path, int) or Path(os.fsdecode(path)).is_absolute()
+    return (path,) if flags & _WRITES and is_known else ()
 
 
 def _of_folder(paths: int, folder: int) -> Callable[[tuple[Any, ...]], tuple[object, ...]]:

@@ -48,6 +48,14 @@ def test_a_folder_that_is_there_is_not_made() -> None:
     Path("/usr").mkdir(exist_ok=True)
 
 
+def test_a_file_below_an_open_folder_is_not_elsewhere(tmp_path: Path) -> None:
+    """Whatever folder the process is in."""
+    folder = os.open(tmp_path, os.O_RDONLY)
+    os.close(os.open("a", os.O_WRONLY | os.O_CREAT, dir_fd=folder))
+    os.close(folder)
+    assert (tmp_path / "a").exists()
+
+
 def test_temporary_files_and_caches_are_not_elsewhere(tmp_path: Path) -> None:
     """What a tool remembers of a checkout is its own."""
     places = (tmp_path / "a", Path.home() / "a", "/dev/null", 3, ROOT / ".hypothesis/x", ROOT / "src/__pycache__/a.pyc")
