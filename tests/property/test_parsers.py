@@ -67,3 +67,10 @@ def test_a_long_text_is_read_in_time(group: str, data: st.DataObject) -> None:
     )
     text = start + repeated * ((_LONGEST - len(start + end)) // len(repeated)) + end
     assert _seconds(group, text) < _SECONDS, (start, repeated, end)
+
+
+@pytest.mark.parametrize("group", ["host", "path"])
+def test_each_piece_is_read_in_time_however_often_it_is_repeated(group: str) -> None:
+    """One after the other, as chance may miss the one that takes long."""
+    for piece in _TARGETS[group].pieces:
+        assert _seconds(group, piece * (_LONGEST // len(piece))) < _SECONDS, piece

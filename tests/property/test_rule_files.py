@@ -410,9 +410,10 @@ def test_what_says_whom_a_rule_is_about_cannot_be_left_out(load: Load, text: str
 
 
 def _effects(rules: RuleSet | None) -> list[tuple[object, ...]]:
-    """Return what rules say, whatever the lines they stand in."""
+    """Return what rules say, whatever the lines they are in; an exception that is written twice says it once."""
     found = () if rules is None else rules.rules
-    return [(rule.id, rule.effect, rule.priority_number, rule.scope) for rule in found]
+    scopes = [attrs.evolve(rule.scope, unless=tuple(dict.fromkeys(rule.scope.unless))) for rule in found]
+    return [(rule.id, rule.effect, rule.priority_number, scope) for rule, scope in zip(found, scopes, strict=True)]
 
 
 def _has_lost_half_a_scope(text: str, left: str) -> bool:

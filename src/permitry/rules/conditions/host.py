@@ -38,7 +38,7 @@ _COMPATIBLE = ipaddress.IPv6Network("::/96")
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
-_NETWORK = re.compile(r"(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[?[0-9a-f:.]*:[0-9a-f:.]*\]?)/[0-9]{1,3}", re.IGNORECASE)
+_NETWORK = re.compile(r"(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[?[0-9a-f.]*+:[0-9a-f:.]*+\]?)/[0-9]{1,3}", re.IGNORECASE)
 _HIGHEST_PORT = 65_535
 
 
