@@ -118,14 +118,14 @@ ACCESS = {
         "cp a /srv/x", "tee /srv/x < a", "sed -i s/a/b/ /srv/x", "sed -i.bak s/a/b/ /srv/x",
         "perl -pi -e s/a/b/ /srv/x",
         "perl -i.bak -ne print /srv/x", "echo x > /srv/x", "patch /srv/x < p", "git restore .git/config",
-        "mkdir /srv/x",
+        "git checkout -- .git/x", "mkdir /srv/x",
         "touch $x /srv/x", "chmod 755 .git/hooks/pre-commit", "tee $x /srv/x", "ruby -pi -e x /srv/x",
     ],
     # The program is not known, or its options are not: it may read, and it may write.
     (CONFIRM, "write-src"): [
         "frob /srv/x", "ssh-keygen -l -f /srv/key.pub", "vim /srv/x", "python3 x.py /srv/x",
         "find /srv -name x -exec frob {} +", "find -name .git -prune -o -exec git log {} ';'", "gzip -d --force * /srv",
-        "git checkout -- .git/x", "perl -ne print /srv/x", "ln -s /srv x", "mv $x /srv y",
+        "perl -ne print /srv/x", "ln -s /srv x", "mv $x /srv y",
     ],
     (ALLOW, None): ["cat /srv/x", "cp /srv/x y", "pv /srv/x", "sed -n p /srv/x", "grep x /srv/x", "git add .git/x"],
 }  # fmt: skip
@@ -152,7 +152,7 @@ GUARDED = {
         "ln -sf ~/.config/permitry",
         "ln -s ~/.config/permitry p; echo x > p/rules.toml", "link .permitry/x y",
     ],
-    (CONFIRM, "protect-policy-files"): ["vim .permitry/rules.toml", "frob .permitry/x", "git checkout -- .permitry/x"],
+    (CONFIRM, "protect-policy-files"): ["vim .permitry/rules.toml", "frob .permitry/x"],
     (CONFIRM, None): [
         "cp .permitry/rules.toml x", "git add .permitry/rules.toml", "ln -s src/a x", "pv /dev/sda | tee /dev/null",
         "rm --help /", "chmod -vR --version /", "git rm -rn .", "git mv --dry-run . ../x", "rsync -an --delete a/ /",
