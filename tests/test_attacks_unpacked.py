@@ -96,7 +96,10 @@ UNPACK = {
     "p.txz": ("tar xJf p.txz",),
     "p.zip": ("unzip p.zip", "unzip -qo p.zip -d .", "7z x p.zip", "7za x -y p.zip"),
     "p.diff": ("patch -p1 < p.diff", "patch -p1 -i p.diff", "patch -d . -p1 --input=p.diff", "patch < p.diff"),
-    "tree": ("cp -r tree/. .", "cp -aT tree .", "rsync -a tree/ .", "rsync -a --exclude x tree/ ./"),
+    "tree": (
+        "cp -r tree/. .", "cp -aT tree .", "rsync -a tree/ .", "rsync -a --out-format=%n tree/ .",
+        "rsync -a --exclude x tree/ ./",
+    ),
 }  # fmt: skip
 """Commands that put files into the current folder, by what these are read from."""
 
