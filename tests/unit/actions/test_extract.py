@@ -650,14 +650,14 @@ def test_a_patch_of_too_many_files_is_unknown() -> None:
 # What is typed ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [{}, {"chars": None}, {"chars": ""}])
+@pytest.mark.parametrize("arguments", [{}, {"chars": None}, {"chars": ""}, {"chars": "\x03"}])
 def test_nothing_typed_is_nothing_done(arguments: dict[str, Any]) -> None:
-    """The call only looks at what a program has written."""
+    """The call only looks at what a program has written, or ends it."""
     actions = _read(arguments, {"chars?": Role.INPUT})
     assert (actions.certain, actions.possible, actions.doubt) == ((), (), None)
 
 
-@pytest.mark.parametrize("value", ["ls\n", "\n", " ", "\x03", 0, False, [], {}, ["ls"]])
+@pytest.mark.parametrize("value", ["ls\n", "\n", " ", "\x03\n", 0, False, [], {}, ["ls"]])
 def test_what_is_typed_is_unknown(value: object) -> None:
     """No one knows the program, so no one knows what it makes of it; a wrong type least of all."""
     actions = _read({"chars": value}, {"chars?": Role.INPUT})
