@@ -126,9 +126,9 @@ def test_what_cannot_be_undone_is_asked_about(calls: Lines, answers: Lines, tool
 
 
 def test_reading_is_allowed(calls: Lines, answers: Lines) -> None:
-    """`read_file` needs no confirmation, because it only reads."""
+    """`read_file` needs no confirmation, because it only reads; but for files with credentials."""
     shown = {each["rule"] for call, each in zip(calls, answers, strict=True) if call["name"] == "read_file"}
-    assert shown == {"read-only"}
+    assert shown == {"read-only", "ask-private-keys"}
 
 
 def test_nothing_but_reading_is_allowed(calls: Lines, answers: Lines) -> None:

@@ -175,7 +175,9 @@ def _bytes(content: str | dict[str, str]) -> bytes:
 
 
 def _folder(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    # Ours keep what is too long for an answer out of the repository.
+    found = (path for path in root.rglob("*") if path.is_file() and path != root / FOLDER / ".gitignore")
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
 # Hashes -----------------------------------------------------------------------------------------------------------

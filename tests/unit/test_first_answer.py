@@ -1,6 +1,7 @@
 """Of several answers to a question the first counts, wherever it comes from."""
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -165,7 +166,8 @@ def test_an_answer_outlasts_a_crash(store: str) -> None:
         respond(store)
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
+    # The answer may be seen before the process ends.
+    with contextlib.suppress(KeyboardInterrupt):
         fresh(store, channel=CallbackChannel(crash)).inline(CALL)
     guard = fresh(store)
     assert isinstance(guard.check(CALL), Permit)

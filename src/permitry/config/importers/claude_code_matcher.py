@@ -8,7 +8,6 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
-from urllib.parse import urlsplit
 
 from permitry.config.importers.claude_code_built_in import WRITERS
 from permitry.config.importers.drafts import Probe
@@ -75,7 +74,7 @@ def _urls(hosts: Iterable[str]) -> Iterator[str]:
 
 
 def _is_at(pattern: str, url: str) -> bool:
-    return fnmatchcase(urlsplit(url).hostname or "", pattern)
+    return fnmatchcase(re.sub("[:/].*", "", url.removeprefix("https://")), pattern)
 
 
 # Commands ------------------------------------------------------------------------------------------------------------

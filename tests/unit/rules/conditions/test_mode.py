@@ -9,7 +9,7 @@ from permitry.core.context import AuthContext
 from permitry.core.rule import Question
 from permitry.errors import RuleError
 from permitry.rules.conditions.keys import condition
-from permitry.rules.conditions.mode import ModeCondition
+from permitry.rules.conditions.mode import ModeCondition, mode_problem
 from permitry.rules.conditions.written import bare_type
 
 
@@ -56,3 +56,8 @@ def test_a_word_that_is_never_the_case_is_a_problem() -> None:
     _, (problem,) = bare_type(condition("mode").table)
     assert problem("review") is None
     assert all(problem("Plan"))
+
+
+def test_a_mode_is_excepted_under_unless() -> None:
+    """A sign before it says nothing."""
+    assert mode_problem("!plan") == ("unknown mode `!plan`", 'write `unless.mode = "plan"`')
