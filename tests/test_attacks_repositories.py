@@ -233,3 +233,33 @@ def test_no_permission_for_paths_covers_what_git_brings(repository: Path) -> Non
         "restore .",
     )
     assert {verdict(repository, f"git {words}", policy) for words in brings} == {CONFIRM}
+
+
+def test_a_pattern_of_git_is_not_about_the_folder_itself(repository: Path) -> None:
+    """A rule about the whole workspace is about commands that name it, or all but a part of it."""
+    policy = guarded(".", "[*]")
+    narrow = (
+        "restore '*.py'",
+        "checkout HEAD -- 'a*'",
+        "checkout HEAD -- ':/src'",
+        "apply good.patch",
+        "read-tree -u main",
+    )
+    assert {verdict(repository, f"git {words}", policy) for words in narrow} == {ALLOW}
+    wide = (
+        "restore .",
+        "checkout HEAD -- :/",
+        "checkout HEAD -- ':!src'",
+        "restore ../work",
+        "restore '*'",
+        "restore ./",
+    )
+    assert {verdict(repository, f"git {words}", policy) for words in wide} <= {CONFIRM, BLOCK}
+
+
+def test_a_rule_on_everything_is_about_what_git_brings(repository: Path) -> None:
+    """Where that is not known, it asks."""
+    policy = guarded("**")
+    commands = {"git apply good.patch": BLOCK, "git checkout evil -- '*.json'": BLOCK, "git stash pop": CONFIRM}
+    for command, expected in commands.items():
+        assert verdict(repository, command, policy) is expected, command

@@ -89,6 +89,10 @@ class Disk:
             found = self._folders[name] = _is_folder(name)
         return found
 
+    def has(self, name: str) -> bool:
+        """Return whether there is anything of this name."""
+        return not self.listed(name, 0, has_hidden=True).is_nothing
+
     @property
     def is_unchanged(self) -> bool:
         """Whether every look-up so far would have the same answer now; False where folders or archives were listed."""
@@ -131,7 +135,7 @@ class Disk:
         return self._unpacked[key]
 
     def names_in_repository(self, folder: str, kind: str, words: tuple[str, ...], prefix: str) -> Names | None:
-        """Return the absolute names of what a command of git makes; None if they are not certain."""
+        """Return the absolute names of what a command of git writes; None if they are not certain."""
         if not self.is_there or self.workspace is None:
             return None
         from permitry.actions.repositories import names_in_repository  # noqa: PLC0415 -- slow to import, rarely needed

@@ -149,7 +149,7 @@ class Folder:
         if not (self.disk.is_there and place.is_certain and len(place.real) == 1):
             return word, ""
         start = top = place.real[0]
-        while self.disk.listed(join(top, ".git"), 0, has_hidden=True).is_nothing:
+        while not self.disk.has(join(top, ".git")):
             if top == "/":
                 return word, ""
             top = dirname(top)

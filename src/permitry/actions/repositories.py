@@ -99,11 +99,10 @@ def ask_git(
 
 
 def names_in_repository(workspace: str, folder: str, kind: str, words: Sequence[str], prefix: str = "") -> Names | None:
-    """Return the absolute names of the files that a command of git would make; None if they are not certain.
+    """Return the absolute names of the files that a command of git would write; None if they are not certain.
 
     It runs in `folder`. `words` are, by kind: `index`, pathspecs; `commit`, a reference and pathspecs; `either`, the
-    one if the first word is a reference, else the other; `stash`, a stash. `prefix` is put before each name. Files that
-    are there are not made, but for those of a stash, which it changes.
+    one if the first word is a reference, else the other; `stash`, a stash. `prefix` is put before each name.
     """
     try:
         check_environment()
@@ -114,8 +113,7 @@ def names_in_repository(workspace: str, folder: str, kind: str, words: Sequence[
         return None
     if len(found) > MOST_NAMES:
         return None
-    paths = [normpath(join(top, f"{prefix}{name}")) for name in found]
-    return tuple(path for path in paths if kind == "stash" or not os.path.lexists(path))
+    return tuple(normpath(join(top, f"{prefix}{name}")) for name in found)
 
 
 def _found(ask: _Ask, kind: str, words: Sequence[str]) -> Iterator[str]:

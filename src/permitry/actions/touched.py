@@ -34,7 +34,8 @@ def _named(named: Named, folder: Folder, given: Given) -> Touch:
     if word.text.startswith("~") and not word.is_home:
         # The shell does not expand a quoted tilde, and neither do most programs.
         touch = attrs.evolve(touch, is_guess=True)
-    touch = attrs.evolve(touch, place=with_contents(touch.place, named.contents, folder, given))
+    place = with_contents(touch.place, named.contents, folder, given)
+    touch = attrs.evolve(touch, place=attrs.evolve(place, is_around=named.is_around) if named.is_around else place)
     if not named.is_filled:
         return _certain_if(touch, is_known)
     # Links below it may lead anywhere, and an operand that is copied may be a link itself.
@@ -45,16 +46,17 @@ def _named(named: Named, folder: Folder, given: Given) -> Touch:
 
 
 def _from_top(named: Named, folder: Folder) -> tuple[Named, bool]:
-    """Return what is named from the current folder, and whether it is known where the names in a patch begin.
+    """Return what is named from the current folder, and whether it is certain what is written there.
 
-    Some patches are about the top of the work tree, and others about the folder in which git runs.
+    Some patches are about the top of the work tree, and others about the folder in which git runs. Git leaves files
+    alone that are as they were.
     """
     if named.work_tree is None:
         return named, True
     top, below = folder.top_of(named.work_tree)
     named = attrs.evolve(named, word=joined(top, named.word))
     if not below or named.contents is None or named.contents.format not in PATCHES:
-        return named, True
+        return named, named.contents is None or not named.contents.is_old
     return attrs.evolve(named, contents=attrs.evolve(named.contents, prefix=below)), False
 
 

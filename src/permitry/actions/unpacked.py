@@ -111,8 +111,14 @@ def _brought(place: Place, contents: Contents, folder: Folder, given: Given) -> 
         return None
     words = tuple(word.text for word in contents.sources)
     found = folder.disk.names_in_repository(at.real[0], contents.format, words, contents.prefix)
+    if found is None:
+        return None
     start = f"{place.real[0].rstrip('/')}/"
-    return None if found is None else tuple(name.removeprefix(start) for name in found if name.startswith(start))
+    below = (name for name in found if name.startswith(start))
+    # What a stash holds was changed; of all else, git writes what is another one.
+    is_changed = contents.format == "stash"
+    written = (name for name in below if is_changed or folder.disk.has(name) is contents.is_old)
+    return tuple(name.removeprefix(start) for name in written)
 
 
 def _repositories(folder: str) -> Iterator[Place]:

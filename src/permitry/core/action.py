@@ -151,6 +151,7 @@ class Place:
     `Descent.NEW` makes below it, None if they are not known.
     `is_entry`: the entry itself is made, replaced or removed, so `real`
     also holds its own place, where links in its folders are followed, but not the entry if it is a link.
+    `is_around`: only what is made below it is touched, and not the folder itself.
     """
 
     text: str
@@ -164,6 +165,7 @@ class Place:
     is_entry: bool = attrs.field(default=False, kw_only=True)
     descent: Descent = attrs.field(default=Descent.ALL, kw_only=True)
     look: Callable[[str, int | None], Listing] | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
+    is_around: bool = attrs.field(default=False, kw_only=True)
     made: Callable[[], Listing | None] = attrs.field(default=_nothing_known, kw_only=True, eq=False, repr=False)
 
     @functools.cached_property

@@ -24,9 +24,11 @@ def _commit(folder: Path, *names: str) -> None:
 
 
 def _names(folder: Path, kind: str, *words: str, prefix: str = "") -> Sequence[str] | None:
+    """Return the names, but for those of a commit that are there."""
     found = names_in_repository(str(folder), str(folder), kind, words, prefix)
     top = os.path.realpath(folder)
-    return None if found is None else sorted(os.path.relpath(name, top) for name in found)
+    new = [] if found is None else [each for each in found if kind == "stash" or not os.path.exists(each)]  # noqa: PTH110
+    return None if found is None else sorted(os.path.relpath(name, top) for name in new)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ another, such as `git switch` and `git pull`, are not among them, unless they mo
 """
 
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from posixpath import dirname, join
 
@@ -32,6 +33,7 @@ _WILDCARDS = frozenset("*?[\\")
 _FROM_FILE = "--pathspec-fr"
 _CHOOSES = frozenset({"--patch", "-p"})
 """Options with which a human says what is written."""
+_NARROW = re.compile(r":(?:/|\(top\)).", re.DOTALL)
 _NEW_BRANCH = frozenset({"-b", "-B", "--orphan"})
 _ONLY_LOOKS = frozenset({"--check", "--numstat", "--stat", "--summary"})
 _GO_ON = frozenset({"--abort", "--continue", "--quit", "--resolved", "--retry", "--show-current-patch", "--skip", "-r"})
@@ -89,6 +91,7 @@ class _Call:
             is_entry=True,
             descent=Descent.NEW,
             contents=contents if is_known else None,
+            is_around=from_top and word == HERE,
             work_tree=self.at if is_below_top else None,
         )
 
@@ -195,8 +198,11 @@ def _paths(call: _Call, paths: Words, kind: str, sources: Words) -> Iterator[Nam
     instead = frozenset[Access]() if call.names.isdisjoint(_CHOOSES) else frozenset({Access.READ})
     for word in paths:
         is_magic = word.text.startswith(":")
-        named = call.fill(HERE if is_magic else _before_wildcard(word), contents, from_top=is_magic)
-        yield attrs.evolve(named, instead=instead)
+        target = HERE if is_magic else _before_wildcard(word)
+        named = call.fill(target, contents, from_top=is_magic)
+        # A pathspec for all but some files is about the whole folder.
+        is_around = _NARROW.match(word.text) is not None if is_magic else target != word
+        yield attrs.evolve(named, instead=instead, is_around=is_around)
 
 
 def _before_wildcard(word: Word) -> Word:
@@ -228,9 +234,11 @@ def _read_tree(call: _Call) -> Iterator[Named]:
 
 
 def _whole(call: _Call, word: Word, contents: Contents | None) -> Iterator[Named]:
-    """Yield a folder into which files are put, and those in it that may be other ones then."""
+    """Yield a folder into which files are put, and the same for those that are there already."""
     named = call.fill(word, contents, from_top=True)
-    yield from (named, attrs.evolve(named, descent=Descent.SOME, contents=None))
+    yield named
+    if named.contents is not None:
+        yield attrs.evolve(named, contents=attrs.evolve(named.contents, is_old=True))
 
 
 def _stash(call: _Call) -> Iterator[Named]:

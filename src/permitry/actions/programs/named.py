@@ -29,7 +29,7 @@ class Contents:
     It is read from `sources`, or from the input of the program if there are none. `strip` folders are cut off from the
     beginning of each name; None if the command does not say how many. `at` is the folder in which git runs; for a
     `commit`, the `index`, `either` or a `stash`, the sources are what `names_in_repository` takes. `prefix` is put
-    before each of these names; the names in a patch may begin behind it.
+    before each of these names; the names in a patch may begin behind it. `is_old`: only those that are there already.
     """
 
     format: str
@@ -37,6 +37,7 @@ class Contents:
     strip: int | None = None
     at: Word | None = None
     prefix: str = ""
+    is_old: bool = False
 
 
 @attrs.frozen
@@ -48,6 +49,7 @@ class Named:
     there what it finds; either may be links. `descent` is what it touches below a folder, and `contents` what it puts
     there, None if that is not known. `instead` are other accesses it may make in place of `access`. `work_tree` is a
     folder in a work tree of git, to the top of which `word` is relative; None if it is to the current folder.
+    `is_around`: only what is below `word` is touched.
     """
 
     access: Access
@@ -59,6 +61,7 @@ class Named:
     instead: frozenset[Access] = attrs.field(default=frozenset(), kw_only=True)
     contents: Contents | None = attrs.field(default=None, kw_only=True)
     work_tree: Word | None = attrs.field(default=None, kw_only=True)
+    is_around: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def below(self) -> Descent | None:

@@ -111,6 +111,8 @@ class PathPattern(WrittenPattern):
         """Return whether the place itself may match the pattern, not only something below it."""
         if not (place.has_wildcards or self._needle in place.folded):
             return False
+        if place.is_around and place.made() is not None:
+            return False
         if not (self._parts or place.is_certain or self._bases(roots)):
             # Any text might name a folder that is not known, which is not a reason to think so.
             return False
@@ -175,7 +177,7 @@ class PathPattern(WrittenPattern):
         """
         if place.descent in _CERTAIN and place.tops and self._is_met_below(place, roots):
             return True
-        if place.is_open or self._needle not in place.folded:
+        if place.is_open or place.is_around or self._needle not in place.folded:
             return False
         meets = _must_meet if place.has_wildcards else Segment.may_match
         wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]

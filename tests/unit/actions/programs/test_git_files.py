@@ -5,45 +5,48 @@ import pytest
 from permitry.actions.programs.git_files import files_of_git, fills_work_tree, joined
 from permitry.actions.programs.named import HERE
 from permitry.actions.shell.strict import read_strictly
-from permitry.core.action import Descent, Word
+from permitry.core.action import Word
 
 
 def brought(text: str) -> list[str]:
-    """Return each folder, with a `^` if it is relative to the top of the work tree, and what is put there."""
+    """Return each folder and what is put there.
+
+    With a `^` if it is relative to the top of a work tree, and a slash if only what is below it is touched.
+    """
     found = []
     for each in files_of_git(read_strictly(text)[0].words):
         top = "" if each.work_tree is None else f"{each.work_tree.text}^"
-        what = "any" if each.descent is Descent.NEW else "there"
+        what = "any"
         if each.contents is not None:
             about = each.contents
             words = " ".join(word.text for word in about.sources)
-            what = f"{about.format}({words}){'' if about.strip is None else about.strip}{about.prefix}"
-        found.append(f"{top}{each.word.text}{'?' if each.instead else ''}={what}")
+            what = (
+                f"{'old ' if about.is_old else ''}{about.format}({words}){'' if about.strip is None else about.strip}"
+            )
+            what += about.prefix
+        found.append(f"{top}{each.word.text}{'/' if each.is_around else ''}{'?' if each.instead else ''}={what}")
     return found
 
 
 TABLE = {
-    "git apply": [".^.=patch()1"],
-    "git apply -p0 a -- b": [".^.=patch(a b)0"],
+    "git apply": [".^./=patch()1"],
+    "git apply -p0 a -- b": [".^./=patch(a b)0"],
     "git apply --directory=d a": [".^d=patch(a)1"],
-    "git apply -px a": [".^.=any"],
-    "git apply --unknown a": [".^.=any"],
-    "git -C x apply a - /b": ["x^.=patch(x/a /b)1"],
-    "git am -3 a": [".^.=mail(a)1"],
+    "git apply -px a": [".^./=any"],
+    "git apply --unknown a": [".^./=any"],
+    "git -C x apply a - /b": ["x^./=patch(x/a /b)1"],
+    "git am -3 a": [".^./=mail(a)1"],
     "git am --skip": [],
     "git apply --check a": [],
     "git apply --cached a": [],
-    "git checkout r -- a :/b 'c/*.d'": [
-        "a=commit(r a :/b c/*.d)",
-        ".^.=commit(r a :/b c/*.d)",
-        "c=commit(r a :/b c/*.d)",
-    ],
+    "git checkout r -- a :/b c/'*'": ["a=commit(r a :/b c/*)", ".^./=commit(r a :/b c/*)", "c/=commit(r a :/b c/*)"],
+    "git checkout r -- :/ :!a": [".^.=commit(r :/ :!a)"] * 2,
     "git checkout r a": ["r?=either(r a)", "a=either(r a)"],
     "git checkout -p r -- a": ["a?=commit(r a)"],
     "git checkout -- a": ["a=index(a)"],
     "git checkout ./a": ["./a=index(./a)"],
     "git checkout --unknown r -- a": ["a=any"],
-    "git checkout --pathspec-from-file=a r": [".^.=any"],
+    "git checkout --pathspec-from-file=a r": [".^./=any"],
     "git checkout a": [],
     "git checkout -qb a b": [],
     "git checkout a --": [],
@@ -64,20 +67,20 @@ TABLE = {
     "git restore -s r a -- b": ["a=commit(r a b)", "b=commit(r a b)"],
     "git restore -S a": [],
     "git restore -SW a": ["a=commit(HEAD a)"],
-    "git restore --pathspec-from-file=a": [".^.=any"],
-    "git checkout-index -a": [".^.=index(:/)", ".^.=there"],
-    "git checkout-index --prefix=d/x_ a": [".^d=index(a)d/x_", ".^d=there"],
-    "git checkout-index --stdin": [".^.=any", ".^.=there"],
+    "git restore --pathspec-from-file=a": [".^./=any"],
+    "git checkout-index -a": [".^./=index(:/)", ".^./=old index(:/)"],
+    "git checkout-index --prefix=d/x_ a": [".^d=index(a)d/x_", ".^d=old index(a)d/x_"],
+    "git checkout-index --stdin": [".^./=any"],
     "git checkout-index -n a": [],
-    "git read-tree -mu r": [".^.=commit(r)", ".^.=there"],
-    "git read-tree --prefix=d -u r": [".^d=commit(r)d/", ".^d=there"],
-    "git read-tree -mu r s": [".^.=any", ".^.=there"],
+    "git read-tree -mu r": [".^./=commit(r)", ".^./=old commit(r)"],
+    "git read-tree --prefix=d -u r": [".^d=commit(r)d/", ".^d=old commit(r)d/"],
+    "git read-tree -mu r s": [".^./=any"],
     "git read-tree -m r": [],
-    "git stash pop": [".^.=stash(0)"],
-    "git stash apply --index 2": [".^.=stash(2)"],
-    "git stash apply a b": [".^.=any"],
-    "git stash branch n": [".^.=stash(0)"],
-    "git stash branch n s": [".^.=stash(s)"],
+    "git stash pop": [".^./=stash(0)"],
+    "git stash apply --index 2": [".^./=stash(2)"],
+    "git stash apply a b": [".^./=any"],
+    "git stash branch n": [".^./=stash(0)"],
+    "git stash branch n s": [".^./=stash(s)"],
     "git stash branch": [],
     "git stash": [],
     "git stash push a": [],

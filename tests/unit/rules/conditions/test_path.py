@@ -471,3 +471,17 @@ def test_what_is_made_below_a_folder_is_compared_by_its_names(
     place = attrs.evolve(place, made=lambda: listing) if made is not None else place
     found = PathPattern(pattern)
     assert (found.may_hold(place, ROOTS), found.must_hold(place, ROOTS)) == (may, must)
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [(None, [(True, False), (True, False)]), ((), [(False, False)] * 2), (("/w/a",), [(False, False), (True, True)])],
+)
+def test_a_folder_around_what_is_made_is_not_touched_itself(
+    made: tuple[str, ...] | None, found: list[tuple[bool, bool]]
+) -> None:
+    """Where that is not known, it may be."""
+    listing = None if made is None else Listing(made, (-1,) * len(made))
+    place = attrs.evolve(at("/w", is_tree=True), descent=Descent.NEW, made=lambda: listing, is_around=True)
+    patterns = PathPattern("."), PathPattern("**")
+    assert [(each.may_hold(place, ROOTS), each.must_hold(place, ROOTS)) for each in patterns] == found
