@@ -216,11 +216,16 @@ class Scope:
         return answer
 
     def facts(self, question: Question, *, over_approximate: bool) -> Iterator[str]:
-        """Yield a phrase for each reason why the conditions do not hold, for people to read."""
-        yield from self.when.facts(question, over_approximate=over_approximate)
-        plain = (each for each in self.unless if not each.are_about_actions)
-        if any(not any(each.facts(question, over_approximate=False)) for each in plain):
-            yield "`unless` holds"
+        """Yield a phrase for each reason why the conditions do not hold, for people to read.
+
+        There is none where a restriction is about actions that the call may not do: it is no near miss.
+        """
+        is_far = over_approximate and self.when.are_about_actions and self._fires(question, []) is not True
+        if not is_far:
+            yield from self.when.facts(question, over_approximate=over_approximate)
+            plain = (each for each in self.unless if not each.are_about_actions)
+            if any(not any(each.facts(question, over_approximate=False)) for each in plain):
+                yield "`unless` holds"
         if over_approximate:
             yield from self._seeming(question)
         if over_approximate or not self.when.are_about_actions:
