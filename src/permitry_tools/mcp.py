@@ -105,6 +105,12 @@ class McpConnection:
 
     def close(self) -> None:
         """End the connection, and the server if it was started here; safe to call again."""
+        self._end()
+        # INVARIANT: what was being started again meanwhile is ended as well.
+        with self._opening:
+            self._end()
+
+    def _end(self) -> None:
         self._has_ended = False
         loop, thread = self._loop, self._thread
         if loop is not None:

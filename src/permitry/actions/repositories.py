@@ -72,7 +72,7 @@ def find_git(workspace: Path) -> str:
 def ask_git(
     git: str, folder: str, *words: str, seconds: float = _LONGEST, most: int = _LARGEST, may_lack: bool = False
 ) -> str:
-    """Return what git prints; empty where it says that there is no such thing, with `may_lack`."""
+    """Return what git prints; with `may_lack`, empty where it finds nothing."""
     env, nothing = {**os.environ, **_OWN}, subprocess.DEVNULL
     try:
         process = subprocess.Popen(  # noqa: S603 -- git itself, with words of our own and checked paths
@@ -119,7 +119,7 @@ def names_in_repository(workspace: str, folder: str, kind: str, words: Sequence[
 def _found(ask: _Ask, kind: str, words: Sequence[str]) -> Iterator[str]:
     """Yield names relative to the top of the work tree."""
     if kind == "stash":
-        yield from _stashed(ask, words[0])
+        yield from _list_stash(ask, words[0])
         return
     tree = None if kind == "index" else _tree(ask, words[0])
     if tree is None and kind == "commit":
@@ -128,7 +128,7 @@ def _found(ask: _Ask, kind: str, words: Sequence[str]) -> Iterator[str]:
     yield from _without_repositories(ask, listed)
 
 
-def _stashed(ask: _Ask, stash: str) -> Iterator[str]:
+def _list_stash(ask: _Ask, stash: str) -> Iterator[str]:
     commit = _object(ask, f"stash@{{{stash}}}" if _STASHED.fullmatch(stash) else stash)
     before, after, others = (commit and _object(ask, f"{commit}{which}^{{tree}}") for which in ("^1", "", "^3"))
     if not (before and after):

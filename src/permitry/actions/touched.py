@@ -7,7 +7,7 @@ import attrs
 
 from permitry.actions.disk import Links
 from permitry.actions.folders import Folder
-from permitry.actions.programs.git_files import joined
+from permitry.actions.programs.git_files import join_words
 from permitry.actions.programs.named import Contents, Copy, Named, Operands
 from permitry.actions.unpacked import PATCHES, Given, with_contents
 from permitry.core.action import Access, Descent, Place, Touch, Word
@@ -54,7 +54,7 @@ def _from_top(named: Named, folder: Folder) -> tuple[Named, bool]:
     if named.work_tree is None:
         return named, True
     top, below = folder.top_of(named.work_tree)
-    named = attrs.evolve(named, word=joined(top, named.word))
+    named = attrs.evolve(named, word=join_words(top, named.word))
     if not below or named.contents is None or named.contents.format not in PATCHES:
         return named, named.contents is None or not named.contents.is_old
     return attrs.evolve(named, contents=attrs.evolve(named.contents, prefix=below)), False

@@ -77,7 +77,7 @@ def _made(place: Place, contents: Contents, folder: Folder, given: Given) -> Lis
     if not place.is_certain or any(map(folder.earlier().has_linked_below, place.names)):
         return None
     if contents.format == "clone":
-        return _cloned(place, folder, given)
+        return _list_clone(place, folder, given)
     is_brought = contents.format in _OF_REPOSITORIES
     names = _brought(place, contents, folder, given) if is_brought else _names(contents, folder, given)
     if names is None:
@@ -94,7 +94,7 @@ def _are_no_links(place: Place, names: Names, folder: Folder) -> bool:
     return all(folder.disk.link_at(join(top, name)) == (None, True) for top in place.real for name in names)
 
 
-def _cloned(place: Place, folder: Folder, given: Given) -> Listing | None:
+def _list_clone(place: Place, folder: Folder, given: Given) -> Listing | None:
     """Return nothing for a folder that holds something, as git makes a clone in no such folder; else None."""
     listings = [folder.disk.listed(top, 1, has_hidden=True) for top in place.real]
     is_used = bool(listings) and all(len(listing.names) > 1 for listing in listings)

@@ -49,7 +49,7 @@ def _specs() -> Iterator[ToolSpec]:
     yield ToolSpec("delete_file", traits=_WRITES, roles={_FILE: ArgumentRole.DELETE_PATH})
     yield ToolSpec("apply_patch", traits=_WRITES, roles={"patch|input": ArgumentRole.PATCH})
     for name in _SHELLS:
-        # What is typed in a terminal is a call of its own.
+        # What is typed in a terminal is a separate call.
         terminal = {"tty?": ArgumentRole.TEXT} if name == "exec_command" else {}
         yield ToolSpec(name, traits=_RUNS, roles={"command|cmd": ArgumentRole.COMMAND, **_SHELL, **terminal})
     yield ToolSpec("write_stdin", traits=_RUNS, roles={"chars?": ArgumentRole.INPUT, "session_id?": ArgumentRole.TEXT})

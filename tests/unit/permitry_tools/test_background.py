@@ -204,7 +204,7 @@ def test_only_looking_is_free(
     ],
 )  # fmt: skip
 def test_a_patch_is_for_another_tool(use: Use, command: str) -> None:
-    """No job applies one itself, and a shell would say that there is no such program only in its output."""
+    """No job applies one itself, and a shell would report the missing program in its output alone."""
     refused = use("run_shell_bg", command=command)
     assert refused.ok is False
     assert "There is no program `apply" in refused.text

@@ -17,7 +17,7 @@ from permitry.actions.programs.named import HERE, Contents, Named
 from permitry.actions.shell.git import VALUED
 from permitry.core.action import Access, Descent, Word
 
-__all__ = ["files_of_git", "fills_work_tree", "joined"]
+__all__ = ["files_of_git", "fills_work_tree", "join_words"]
 
 Words = Sequence[Word]
 
@@ -86,7 +86,7 @@ class _Call:
         is_below_top = from_top and self.is_plain
         return Named(
             Access.WRITE,
-            word if is_below_top else joined(self.at, word),
+            word if is_below_top else join_words(self.at, word),
             is_tree=True,
             is_entry=True,
             descent=Descent.NEW,
@@ -96,7 +96,7 @@ class _Call:
         )
 
 
-def joined(folder: Word, word: Word) -> Word:
+def join_words(folder: Word, word: Word) -> Word:
     """Return the path that a word names for a program that runs in a folder."""
     if folder == HERE or word.is_home or word.text.startswith("/"):
         return word
@@ -132,23 +132,23 @@ def _read(words: Words) -> _Call:
         value = next(iter(rest[1:2]), HERE) if is_valued else attrs.evolve(first, text=attached, is_home=False)
         rest = rest[1 + is_valued :]
         if option == "-C":
-            at = joined(at, value) if value.text else at
+            at = join_words(at, value) if value.text else at
         elif option == "--work-tree":
             tree = value
         elif option == "-c" and value.text.lower().startswith(_WORK_TREE):
             tree = attrs.evolve(value, text=value.text[len(_WORK_TREE) :], is_home=False)
         elif not (option in _HARMLESS or (option == "-c" and value.text.startswith(_HARMLESS_SETTINGS))):
             is_plain = False
-    return _parted(_Call(rest, at, tree, is_plain), catalogue()["git"])
+    return _read_parts(_Call(rest, at, tree, is_plain), catalogue()["git"])
 
 
-def _parted(call: _Call, entry: Entry) -> _Call:
+def _read_parts(call: _Call, entry: Entry) -> _Call:
     """Return a call with the options and operands of its sub-command."""
     inner = entry.commands.get(call.words[0].text) if call.words else None
     if inner is None:
         return call
     if inner.commands:
-        return attrs.evolve(_parted(attrs.evolve(call, words=call.words[1:]), inner), words=call.words)
+        return attrs.evolve(_read_parts(attrs.evolve(call, words=call.words[1:]), inner), words=call.words)
     try:
         return attrs.evolve(call, parts=read_options(call.words[1:], inner, name=call.words[0].text, is_any=True))
     except RefusedError:
@@ -266,7 +266,7 @@ def _am(call: _Call) -> Iterator[Named]:
 
 def _patch(call: _Call, kind: str) -> Iterator[Named]:
     words = (*call.operands, *(call.behind or ()))
-    sources = tuple(joined(call.at, word) for word in words if word.text != "-")
+    sources = tuple(join_words(call.at, word) for word in words if word.text != "-")
     strip = call.value("-p")
     is_number = strip is None or (strip.text.isascii() and strip.text.isdigit() and not strip.is_open)
     depth = 1 if strip is None or not is_number else int(strip.text[:3])
@@ -284,7 +284,7 @@ def _worktree(call: _Call) -> Iterator[Named]:
 
 
 def _clone(call: _Call) -> Iterator[Named]:
-    """Yield the folder that is named; a new one has a name of its own."""
+    """Yield the folder that is named; without one git chooses the name."""
     if call.names.isdisjoint({"-n", "--no-checkout", "--bare", "--mirror"}):
         words = (*call.operands, *(call.behind or ()))[1:]
         yield from (attrs.evolve(call.fill(word, None), contents=Contents("clone")) for word in words)
@@ -295,8 +295,8 @@ def _init(call: _Call) -> Iterator[Named]:
     template = call.value("--template")
     if template is not None and template.text:
         top = next(iter((*call.operands, *(call.behind or ()))), HERE)
-        source = joined(call.at, attrs.evolve(template, text=f"{template.text.rstrip('/')}/"))
-        target = top if "--bare" in call.names else joined(top, Word(".git"))
+        source = join_words(call.at, attrs.evolve(template, text=f"{template.text.rstrip('/')}/"))
+        target = top if "--bare" in call.names else join_words(top, Word(".git"))
         yield call.fill(target, Contents("tree", (source,)))
 
 

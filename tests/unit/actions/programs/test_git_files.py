@@ -2,7 +2,7 @@
 
 import pytest
 
-from permitry.actions.programs.git_files import files_of_git, fills_work_tree, joined
+from permitry.actions.programs.git_files import files_of_git, fills_work_tree, join_words
 from permitry.actions.programs.named import HERE
 from permitry.actions.shell.strict import read_strictly
 from permitry.core.action import Word
@@ -107,10 +107,10 @@ def test_what_git_puts_where(text: str) -> None:
 def test_a_name_is_joined_to_a_folder() -> None:
     """Absolute names are not; an expansion in either is one of both."""
     folder = Word("~/a", is_home=True)
-    assert joined(folder, Word("b")) == Word("~/a/b", is_home=True)
-    assert joined(folder, HERE) == folder
-    assert joined(HERE, folder) == joined(Word("x"), folder) == folder
-    assert joined(Word("$x", is_open=True), Word("b")) == Word("$x/b", is_open=True)
+    assert join_words(folder, Word("b")) == Word("~/a/b", is_home=True)
+    assert join_words(folder, HERE) == folder
+    assert join_words(HERE, folder) == join_words(Word("x"), folder) == folder
+    assert join_words(Word("$x", is_open=True), Word("b")) == Word("$x/b", is_open=True)
 
 
 def test_which_calls_fill_a_work_tree() -> None:
