@@ -811,3 +811,13 @@ def test_a_path_or_host_of_a_list_is_shown_with_its_name() -> None:
     """So that a reader finds it in the file."""
     listed = attrs.evolve(PathPattern("src/**"), listed="folders")
     assert Conditions(paths=(listed, PathPattern("a"))).does == "touch `src/**` of `@folders`, ..."
+
+
+def test_a_restriction_is_near_only_where_its_actions_are_done() -> None:
+    """What a call may only do, or does not, is no near miss for another condition."""
+    scope = Scope(when=_conditions("path a", plain=(NO,)))
+    near = [
+        _facts(scope, question, over_approximate=True)
+        for question in (_question(_touch("a")), _question(_touch("b")), _question(LS, possible=(UNREADABLE,)))
+    ]
+    assert near == [["it is otherwise"], [], []]
