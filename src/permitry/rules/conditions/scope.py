@@ -218,7 +218,7 @@ class Scope:
     def facts(self, question: Question, *, over_approximate: bool) -> Iterator[str]:
         """Yield a phrase for each reason why the conditions do not hold, for people to read.
 
-        There is none where a restriction is about actions that the call may not do: it is no near miss.
+        There is none where a restriction is about actions that the call may not do: that is not a near miss.
         """
         is_far = over_approximate and self.when.are_about_actions and self._fires(question, []) is not True
         if not is_far:
