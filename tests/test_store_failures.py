@@ -204,7 +204,7 @@ def test_connections_that_are_lost_again_and_again_lose_no_record(postgres: Clus
             work.ask()
             with contextlib.suppress(AuditError):  # of the end of a run
                 answers[work.look()[:7]] += 1
-            if number >= 100 and (answers["done"] and answers["The cal"] or time.monotonic() > until):
+            if number >= 100 and ((answers["done"] and answers["The cal"]) or time.monotonic() > until):
                 break
     finally:
         is_over.set()
