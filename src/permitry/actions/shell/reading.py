@@ -52,6 +52,8 @@ _MOST_KEPT = 64
 _NOWHERE = "/dev/null"
 _PATCHING = frozenset({"git", "patch"})
 _MOST_WORDS = 4_096
+_MANY_WORDS = 40
+_TOO_MUCH = "too much is run inside it"
 _NOT_IN_ORDER = frozenset(["&", "<(…)", ">(…)", "for", "function", "select", "until", "while"])
 _NOT_AT_ONCE = _NOT_IN_ORDER | {"$(…)", "case", "if"}
 _EXPANSION = re.compile(r"[$`(]")
@@ -201,7 +203,7 @@ class _Script:
         self.certain += actions
         has_names = command.follows == "|" and self.names_within == command.within
         self.names_within = command.within if prints_names(command, has_names=has_names) else None
-        if (reason := why_may_run_more(command, has_names=has_names)) is not None:
+        if (reason := _why_more(command, has_names=has_names)) is not None:
             self.unknown(command, reason)
         self.besides(_maybe_connected(command))
         self.besides((each, True) for each in named_by_variables(command, folder))
@@ -302,11 +304,19 @@ def _inner(command: Command, reading: "LooseReading", folder: Folder, sets: tupl
             if each.words != command.words:
                 yield from ((action, each.is_guess) for action in _loose(each, folder, sets))
     if not reading.is_complete:
-        yield Unknown(" ".join(command.argv), "too much is run inside it"), False
+        yield Unknown(" ".join(command.argv), _TOO_MUCH), False
 
 
 def _is_supposed(action: Action) -> bool:
     return isinstance(action, Run) and any(name.endswith("?") for name in action.within)
+
+
+def _why_more(command: Command, *, has_names: bool) -> str | None:
+    """Return why a command may run another that its words do not show; None if it does not."""
+    # Of many nested commands, each is inside all those around it: looking at them one by one takes cubic time.
+    if len(command.words) > _MANY_WORDS and not _read_words_with_nested(command.words).is_complete:
+        return _TOO_MUCH
+    return why_may_run_more(command, has_names=has_names)
 
 
 def _why_not_reading(action: Action) -> str | None:

@@ -177,12 +177,18 @@ def _feeding(commands: Sequence[LooseCommand]) -> Iterator[LooseCommand]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_shell(words: tuple[Word, ...], depth: int = DEEPEST) -> bool:
+def _is_shell(words: tuple[Word, ...]) -> bool:
     """Return whether a command, or a nested command that it runs, is a shell that takes commands from its input."""
-    if reads_shell(words):
-        return True
-    inner = (each for each in unfolded(words) if each.words and not each.is_guess)
-    return depth > 0 and any(_is_shell(each.words, depth - 1) for each in inner)
+    waiting, seen, left = deque([words]), {words}, MOST_INNER_WORDS
+    while waiting and left > 0:
+        some = waiting.popleft()
+        if reads_shell(some):
+            return True
+        left -= len(some)
+        inner = dict.fromkeys(each.words for each in unfolded(some) if each.words and not each.is_guess)
+        waiting.extend(each for each in inner if each not in seen)
+        seen.update(inner)
+    return False
 
 
 def _before_pipe(commands: Sequence[LooseCommand], reader: LooseCommand) -> Iterator[LooseCommand]:
