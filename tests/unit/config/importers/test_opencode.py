@@ -61,7 +61,7 @@ def test_the_last_match_decides(  # noqa: PLR0917 -- the columns of the table
 @pytest.mark.parametrize(
     ("permission", "outcomes"),
     [
-        ({"bash": {"git *": "allow"}}, [Outcome.SAME_WORDS]),
+        ({"bash": {"npm *": "allow"}}, [Outcome.SAME_WORDS]),
         ({"bash": {"*.env*": "deny", "a | b": "deny"}}, [Outcome.SAME, Outcome.STRICTER]),
         ({"edit": {"*.ts": "allow", "src/*": "deny", "a*b*c*d*e*f": "ask"}}, [Outcome.SAME] * 2 + [Outcome.STRICTER]),
         ({"doom_loop": "ask", "external_directory": "allow"}, [Outcome.NOT_TRIED, Outcome.DROPPED]),
