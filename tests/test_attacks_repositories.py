@@ -11,7 +11,7 @@ ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
 
 DIFF = "diff --git a/{0} b/{0}\nnew file mode 100644\n--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+x\n"
 MAIL = "From 0 Mon Sep 17 00:00:00 2001\nFrom: a <a@b.example>\nSubject: [PATCH] x\n\n---\n {0} | 1 +\n\n{1}-- \n2.39\n"
-TASKS, SECRET = ".vscode/tasks.json", "src/.env"
+TASKS, SECRET, SETTINGS = ".vscode/tasks.json", "src/.env", ".claude/settings.json"
 
 
 def git(folder: Path, *words: str) -> None:
@@ -39,7 +39,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git(work, "add", ".")
     git(work, "commit", "-qm", "one")
     git(work, "checkout", "-qb", "evil")
-    put(work, TASKS, SECRET)
+    put(work, TASKS, SECRET, SETTINGS)
     git(work, "add", "-f", ".")
     git(work, "commit", "-qm", "two")
     git(work, "checkout", "-q", "main")
@@ -263,3 +263,29 @@ def test_a_rule_on_everything_is_about_what_git_brings(repository: Path) -> None
     commands = {"git apply good.patch": BLOCK, "git checkout evil -- '*.json'": BLOCK, "git stash pop": CONFIRM}
     for command, expected in commands.items():
         assert verdict(repository, command, policy) is expected, command
+
+
+@pytest.mark.parametrize(("name", "expected"), [("hooks", BLOCK), ("persistence", CONFIRM)])
+def test_the_shipped_sets_see_settings_that_another_commit_brings(
+    repository: Path, name: str, expected: Verdict
+) -> None:
+    """What the commit or the index holds that is here already is no news."""
+    policy = load_policy(
+        f'schema = 1\nextends = ["permitry:{name}"]\n[[rule]]\nid = "all"\neffect = "allow"\ntools = ["@shell"]\n'
+    )
+    for words in (
+        "checkout evil -- .",
+        "checkout evil .claude",
+        "restore -s evil .",
+        "restore --source=evil -- .claude",
+    ):
+        assert verdict(repository, f"git {words}", policy) is expected, words
+    for words in ("checkout evil -- src/a.py", "switch evil", "checkout -b .husky", "stash", "add .vscode"):
+        assert verdict(repository, f"git {words}", policy) is ALLOW, words
+    git(repository, "stash", "clear")
+    put(repository, ".envrc")
+    git(repository, "stash", "push", "-u", "--", ".envrc")
+    assert verdict(repository, "git stash pop", policy) is CONFIRM
+    git(repository, "stash", "clear")
+    for words in ("checkout --", "checkout", "checkout -q --", "checkout HEAD --", "restore", "restore --staged"):
+        assert verdict(repository, f"git {words} .husky/pre-commit", policy) is ALLOW, words
