@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.hosts,
     pytest.mark.skipif(not MODULES, reason="needs the npm package of each host, in PERMITRY_TEST_NODE_MODULES"),
 ]
-CLAUDE, CODEX = HOSTS["claude-code"], HOSTS["codex"]
+CLAUDE, CODEX, OPENCODE = HOSTS["claude-code"], HOSTS["codex"], HOSTS["opencode"]
 LETS_RUN = ("--allowedTools", "Bash")
 CLAUDE_OFF = (".claude/settings.json", '{"disableAllHooks": true}')
 CODEX_OFF = (".codex/config.toml", "[features]\nhooks = false\n")
@@ -48,7 +48,7 @@ def _has_arrived(home: Path) -> bool:
 
 def _put(home: Path, name: str, text: str) -> None:
     path = home / "project" / name
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
 
@@ -112,3 +112,22 @@ def test_a_running_session_stays_guarded(files: dict[str, object], code: str, ho
     outcome = _trusting(CLAUDE, home).session(home, turns)
     assert not _has_arrived(home), outcome.printed
     assert len(outcome.model.requests) > len(turns), outcome.printed
+
+
+@pytest.mark.parametrize(
+    "switch",
+    [
+        (".env", "OPENCODE_PURE=1\nOPENCODE_DISABLE_DEFAULT_PLUGINS=1\n"),
+        (".env.local", "OPENCODE_PURE=1\n"),
+        ("opencode.json", '{"plugin": [], "plugin_enabled": {"permitry": false}}'),
+        (".opencode/plugin/permitry.js", "export const Permitry = async () => ({})"),
+        (".opencode/plugins/permitry.js", "export const Permitry = async () => ({})"),
+        (".opencode/opencode.json", '{"permission": {"bash": "allow"}, "experimental": {"hook": {}}}'),
+    ],
+)
+def test_no_file_of_a_project_switches_the_plugin_of_opencode_off(switch: tuple[str, str], home: Path) -> None:
+    """Neither an environment, nor settings, nor a plugin of the same name."""
+    _put(home, *switch)
+    outcome = OPENCODE.session(home, [["git push"]])
+    assert len(outcome.model.requests) > 1, outcome.printed
+    assert not _has_arrived(home), outcome.printed
