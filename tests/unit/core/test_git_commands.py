@@ -44,7 +44,7 @@ def test_what_brings_files_back_or_removes_them_is_read(
         "git checkout -b x", "git restore", "git restore --source=HEAD a", "git restore -s HEAD a",
         "git restore --staged a", "git restore -p a", "git restore --recurse-submodules a",
         "git clean -ffd", "git clean -f --force", "git clean -fi", "git clean -fe x", "git clean - -f",
-        "git rm a", "git mv a b", "git stash", "git reset --hard", "git switch x", "git", "/usr/bin/git clean -f",
+        "git rm a", "git mv a b", "git stash", "git reset --hard", "git switch x", "git x", "/usr/bin/git clean -f",
         "git -C d clean -f", "git --work-tree=d restore a", "git -c core.fsmonitor=x clean -f",
         "git restore ../a", "git restore /etc/hosts", "git restore ~/a", "git restore '*.c'", "git restore *.c",
         "git restore :/", "git restore ':(icase)a'", "git restore 'a?'", "git restore 'a\\b'", "git restore ''",
