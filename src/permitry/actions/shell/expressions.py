@@ -28,7 +28,7 @@ __all__ = [
 Words = Sequence[Word]
 
 CLUSTER = re.compile(r"[-+][A-Za-z0-9]+")
-_SHORTEST_PREFIX = 5
+_SHORTEST_PREFIX = len("--x")
 NAMES_FROM = "-files0-from"
 _EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
 

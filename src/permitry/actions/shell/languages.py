@@ -22,7 +22,6 @@ _OF_MAKE = re.compile(r"\$[({]\s*shell\s")
 _OF_SOCAT = re.compile(r"(?:exec|system|shell):(.*)", re.IGNORECASE | re.DOTALL)
 _ASSIGNED = re.compile(r"[^\s:=#]+\s*[:?+!]*=(.*)", re.DOTALL)
 _MOST_VALUES = 8
-_EVALUATED = ("--eval=", "--eval", "-E")
 
 
 def _of_tcl(text: str) -> Iterator[str]:
@@ -47,10 +46,10 @@ LANGUAGES: Mapping[str, Callable[[str], Iterator[str]]] = {
 def commands_of_make(words: tuple[str, ...]) -> Iterator[str]:
     """Yield the recipes and the values of variables in the arguments of `make`, and any two values as one command."""
     for at, word in enumerate(words):
-        begin = next((each for each in _EVALUATED if word.startswith(each)), "")
+        option, _, value = (word[:2], "", word[2:]) if word.startswith("-E") else word.partition("=")
         pair = _ASSIGNED.match(word)
-        if begin:
-            text = word.removeprefix(begin) or " ".join(words[at + 1 : at + 2])
+        if option == "-E" or (len(option) > len("--") and "--eval".startswith(option)):
+            text = value or " ".join(words[at + 1 : at + 2])
         elif pair and (" " in pair[1] or "$" in pair[1]):
             text = pair[1]
         else:

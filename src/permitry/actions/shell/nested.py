@@ -52,6 +52,7 @@ _CHECKING = SHELLS - {"csh", "fish", "nu", "pwsh", "tcsh"}
 _REPLACING = re.compile(r"-[A-Za-z0-9]*?[IJi]")
 _SPLITS = re.compile(r"--s|-[^-]*S")
 _SUBSTITUTIONS = ("$(", "`", "<(", ">(")
+_COMMANDS_OF_SU = ("--command", "--session-command")
 _NAMES_A_FILE = re.compile(r"(?:\A|[\s;&|({])=\w")
 """In zsh, `=git` is the file that `git` runs."""
 _RUNNING_VARIABLES = EVALUATED | {"BASH_ENV", "GIT_CONFIG_PARAMETERS", "GIT_EDITOR", "PROMPT_COMMAND", "PS4"}
@@ -337,16 +338,16 @@ def _env(words: Words) -> Iterator[Inner]:
 
 
 def dash_c(words: Words) -> Iterator[Inner]:
-    """Yield the text after `-c` or `--command`, as in `su`, `script` and `flock`."""
+    """Yield the text after `-c` or `--command`, as in `su`, `script` and `flock`; options may be abbreviated."""
     for at, word in enumerate(words[1:], start=1):
+        following = (read(each.text) for each in words[at + 1 : at + 2])
+        option, equals, value = word.text.partition("=")
         cluster, letter, attached = word.text.partition("c")
-        if word.text.startswith("--command="):
-            yield read(word.text.partition("=")[2])
-        elif word.text == "--command":
-            yield from (read(following.text) for following in words[at + 1 : at + 2])
+        if len(option) > len("--") and any(name.startswith(option) for name in _COMMANDS_OF_SU):
+            yield from (read(value),) if equals else following
         elif letter and cluster.startswith("-") and not cluster.startswith("--"):
             yield read(attached)
-            yield from (read(following.text) for following in words[at + 1 : at + 2])
+            yield from following
 
 
 def _each_text(words: Words) -> Iterator[Inner]:

@@ -128,6 +128,51 @@ def test_no_spelling_of_an_option_hides_the_command(program: str) -> None:
     assert [line for line in lines if not runs_marker(line)] == []
 
 
+FD = "HIuUsigFLpaltedEScdjoqh10V"
+"""The letters of fd 10, those that take a value among them: `d`, `t`, `e`, `E`, `S`, `c`, `j` and `o`."""
+SU = Parser.of("fg:G:lmpPs:Tw:hV")
+"""The letters of util-linux and shadow next to `c`, by which `su` takes a text for a shell."""
+ALONE = (
+    "-daystart -depth -d -follow -ignore_readdir_race -mount -noignore_readdir_race -noleaf -nowarn -warn -xdev -empty"
+    " -executable -false -nogroup -nouser -readable -true -writable -delete -ls -print -print0 -prune ! -not ( ) , -o"
+    " -or -a -and"
+)
+VALUED = (
+    "-maxdepth -mindepth -regextype -files0-from -amin -anewer -atime -cmin -cnewer -context -ctime -fstype -gid -group"
+    " -ilname -iname -inum -ipath -iregex -iwholename -links -lname -mmin -mtime -name -newer -newermt -path -perm"
+    " -regex -samefile -size -type -uid -used -user -wholename -xtype -fls -fprint -fprint0 -printf"
+)
+"""The words of an expression of findutils 4.9."""
+
+
+def of_others() -> Iterator[str]:
+    """Yield lines of programs whose command is not what stands behind their options."""
+    kinds = ("-exec", "-execdir", "-ok", "-okdir")
+    for kind, end in itertools.product(kinds, (";", "{} +")):
+        yield from (f"find . {word} {kind} {PROGRAM} x {end}" for word in ALONE.split())
+        yield from (f"find . {word} 1 {kind} {PROGRAM} x {end}" for word in VALUED.split())
+        yield from (f"find {word} . {kind} {PROGRAM} x {end}" for word in ("-H", "-L", "-P", "-O3", "-D tree"))
+        yield f"find . -exec a ; {kind} {PROGRAM} x {end}"
+    for option, letter in itertools.product(("-x", "-X", "--exec", "--exec-batch", f"--exec={PROGRAM}"), ("", *FD)):
+        yield f"fd {f'-{letter}' if letter else ''} {option} {PROGRAM} x"
+        yield f"fd -{letter} 1 a {option} {PROGRAM} x"
+        yield f"fd {f'-{letter}1' if letter else ''} a . {option} {PROGRAM} x"
+    yield from (f"fd -{letter}{which} {PROGRAM} x" for letter in FD for which in "xX")
+    for before in ("", "-", "root", "- root"):
+        for spelling in SU.spellings():
+            yield f"su {before} {spelling} -c {PROGRAM}"
+            yield f"su {spelling} {before} -c{PROGRAM}"
+            yield f"su {before} --command={PROGRAM} {spelling}"
+            yield f"su {before} --comm {PROGRAM} {spelling}"
+        yield from (f"su {before} -{plain}c {PROGRAM}" for plain in SU.plain)
+        yield from (f"su {before} -{plain}c{PROGRAM}" for plain in SU.plain)
+
+
+def test_no_word_hides_the_command_of_find_fd_and_su() -> None:
+    """Every word of an expression, and every option, in front of it or attached to it."""
+    assert [line for line in of_others() if not runs_marker(line)] == []
+
+
 @pytest.mark.parametrize("program", PARSERS)
 def test_a_listed_option_takes_what_the_program_says(program: str) -> None:
     """A letter that is listed is one of its program, or of another version, and never of another kind."""
