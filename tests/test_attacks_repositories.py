@@ -166,6 +166,47 @@ def test_another_work_tree_may_get_any_name(repository: Path, command: str) -> N
         (repository.parent / "home" / "x").unlink()
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git apply --stat --no-stat bad.patch", "git apply --check --no-check bad.patch",
+        "git apply --summary --no-summary bad.patch", "git apply --numstat --no-numstat bad.patch",
+        "git apply --cached --no-cached bad.patch", "git apply --stat --app bad.patch",
+        "git read-tree -n --no-dry-run -um evil", "git checkout --orphan x --no-orphan evil -- .",
+        "git restore -S -s evil . --w", "git restore --staged --source=evil --worktr .",
+        "yes | git checkout -p evil", "yes | git restore -p -s evil", "yes | git checkout --patch evil",
+    ],
+)  # fmt: skip
+def test_an_option_that_is_taken_back_excludes_nothing(repository: Path, command: str) -> None:
+    """Of `--check --no-check`, of an abbreviation of `--apply`, and of a choice that a pipe makes."""
+    assert verdict(repository, command) is not ALLOW
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "GIT_TEMPLATE_DIR=../t git init x", "git -c init.templateDir=../t init x", "git init --templ=../t x",
+        "git clone --templ=../t . x", "git clone -c init.templateDir=../t . x",
+        "GIT_TEMPLATE_DIR=../t git clone . x", "git --config-env=init.templateDir=X init x",
+    ],
+)  # fmt: skip
+def test_a_template_by_any_spelling_brings_hooks(repository: Path, command: str) -> None:
+    """By an option, an abbreviation, a setting or a variable."""
+    policy = guarded("/**/.git/hooks/**")
+    assert verdict(repository, command, policy) is not ALLOW
+    assert verdict(repository, "git -c init.defaultBranch=main init x", policy) is ALLOW
+    assert verdict(repository, "git clone -c core.autocrlf=false . x", policy) is ALLOW
+
+
+@pytest.mark.parametrize("encoding", ["7bit (base64)", "8bit\n base64", "binary, quoted-printable", "base64"])
+def test_a_mail_that_may_be_encoded_is_not_read(repository: Path, encoding: str) -> None:
+    """Git looks for the word anywhere in the header."""
+    mail = (repository / "good.mbox").read_text()
+    (repository / "odd.mbox").write_text(mail.replace("Subject", f"Content-Transfer-Encoding: {encoding}\nSubject"))
+    assert verdict(repository, "git am odd.mbox") is CONFIRM
+    (repository / "odd.mbox").unlink()
+
+
 def test_files_that_are_there_are_not_certain_to_change(repository: Path) -> None:
     """Git leaves those alone that are as they were."""
     put(repository, TASKS)

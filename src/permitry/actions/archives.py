@@ -27,7 +27,9 @@ _MOST_MEMORY = 128 * 1024 * 1024
 _END_OF_ZIP, _LARGE_ZIP = b"PK\x05\x06", b"PK\x06\x07"
 _LONGEST_END = 22 + 65_535
 
-_ENCODED = re.compile(r"content-transfer-encoding:\s*+(?!(?:7bit|8bit|binary)\b)", re.IGNORECASE)
+_ENCODED = re.compile(
+    r"content-transfer-encoding:\s*+(?!(?:7bit|8bit|binary)[ \t\r]*+(?:\n(?![ \t])|\Z))", re.IGNORECASE
+)
 """Says that a mail is not written as it is."""
 
 Names = tuple[str, ...]

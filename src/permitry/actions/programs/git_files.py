@@ -28,9 +28,12 @@ _FILL = frozenset(
 """Sub-commands that put files into the work tree, whichever one that is."""
 _HARMLESS = frozenset({"--no-pager", "-P", "-p", "--paginate", "--no-optional-locks", "--no-lazy-fetch"})
 _HARMLESS_SETTINGS = ("advice.", "color.", "commit.", "user.")
+_TEMPLATE = "init.templatedir"
 _WORK_TREE = "core.worktree="
 _WILDCARDS = frozenset("*?[\\")
 _FROM_FILE = "--pathspec-fr"
+_TOP = Word(":/")
+_HOOKS = Word(".git/hooks")
 _CHOOSES = frozenset({"--patch", "-p"})
 """Options with which a human says what is written."""
 _NARROW = re.compile(r":(?:/|\(top\)).", re.DOTALL)
@@ -44,7 +47,8 @@ class _Call:
     """A call of git: its sub-command with what is behind it, and the folder `at` which it runs.
 
     `tree` is a work tree that it names, None for that of the folder. Unless it `is_plain`, it may use another
-    repository than that of the folder, or other settings. `parts` are the options and operands, None if some are not
+    repository than that of the folder, or other settings; it `has_template` if one of these names what new repositories
+    get. `parts` are the options and operands, None if some are not
     known.
     """
 
@@ -52,6 +56,7 @@ class _Call:
     at: Word
     tree: Word | None = None
     is_plain: bool = True
+    has_template: bool = False
     parts: Parts | None = None
 
     @property
@@ -93,6 +98,17 @@ class _Call:
             contents=contents if is_known else None,
             is_around=from_top and word == HERE,
             work_tree=self.at if is_below_top else None,
+        )
+
+    def excludes(self, options: frozenset[str], *, undo: tuple[str, ...] = ()) -> bool:
+        """Return whether one of the options keeps the command from writing, and none may `undo` that, as `--no-x`."""
+        negated = (f"--no-{each[2:]}" for each in options if each.startswith("--"))
+        plain = (f"--{each.removeprefix('--no-')}" for each in options if each.startswith("--no-"))
+        undoing = (*undo, *negated, *plain)
+        return not self.names.isdisjoint(options) and not any(
+            name == each or (len(name) > len("--") and each.startswith(name))
+            for each in undoing
+            for name in self.names - options
         )
 
 
@@ -139,7 +155,8 @@ def _read(words: Words) -> _Call:
             tree = attrs.evolve(value, text=value.text[len(_WORK_TREE) :], is_home=False)
         elif not (option in _HARMLESS or (option == "-c" and value.text.startswith(_HARMLESS_SETTINGS))):
             is_plain = False
-    return _read_parts(_Call(rest, at, tree, is_plain), catalogue()["git"])
+    has_template = any(_TEMPLATE in word.text.lower() for word in words[: len(words) - len(rest)])
+    return _read_parts(_Call(rest, at, tree, is_plain, has_template), catalogue()["git"])
 
 
 def _read_parts(call: _Call, entry: Entry) -> _Call:
@@ -160,7 +177,7 @@ def _read_parts(call: _Call, entry: Entry) -> _Call:
 
 def _checkout(call: _Call) -> Iterator[Named]:
     before, behind = call.operands, call.behind
-    if not call.names.isdisjoint(_NEW_BRANCH):
+    if call.excludes(_NEW_BRANCH):
         return
     if any(word.text.startswith(_FROM_FILE) for word in call.words):
         yield call.fill(HERE, None, from_top=True)
@@ -170,6 +187,8 @@ def _checkout(call: _Call) -> Iterator[Named]:
     elif len(before) > 1:
         first, *rest = _paths(call, before, "either", before)
         yield from (attrs.evolve(first, instead=frozenset({Access.READ})), *rest)
+    elif before and not call.names.isdisjoint(_CHOOSES):
+        yield from _paths(call, (_TOP,), "either", (*before, _TOP))
     elif before and _is_no_branch(before[0]):
         yield from _paths(call, before, "index", before)
 
@@ -181,12 +200,13 @@ def _is_no_branch(word: Word) -> bool:
 
 def _restore(call: _Call) -> Iterator[Named]:
     has_index = not call.names.isdisjoint({"-S", "--staged"})
-    if has_index and call.names.isdisjoint({"-W", "--worktree"}):
+    if call.excludes(frozenset({"-S", "--staged"}), undo=("-W", "--worktree")):
         return
     if any(word.text.startswith(_FROM_FILE) for word in call.words):
         yield call.fill(HERE, None, from_top=True)
     source = call.value("-s", "--source") or (Word("HEAD") if has_index else None)
     paths = (*call.operands, *(call.behind or ()))
+    paths = paths or (() if call.names.isdisjoint(_CHOOSES) else (_TOP,))
     yield from _paths(call, paths, "commit" if source else "index", (source, *paths) if source else paths)
 
 
@@ -212,19 +232,19 @@ def _before_wildcard(word: Word) -> Word:
 
 
 def _checkout_index(call: _Call) -> Iterator[Named]:
-    if not call.names.isdisjoint({"--temp", "-n", "--no-create"}):
+    if call.excludes(frozenset({"--temp", "-n", "--no-create"})):
         return
     prefix = call.value("--prefix") or Word("")
     paths = (*call.operands, *(call.behind or ()))
-    every = Word(":/")
-    sources = (every,) if not call.names.isdisjoint({"-a", "--all"}) else paths
+    sources = (_TOP,) if not call.names.isdisjoint({"-a", "--all"}) else paths
     is_listed = bool(sources) and "--stdin" not in call.names and not prefix.is_open
     contents = Contents("index", sources, at=call.at, prefix=prefix.text) if is_listed else None
     yield from _whole(call, attrs.evolve(prefix, text=dirname(prefix.text) or "."), contents)
 
 
 def _read_tree(call: _Call) -> Iterator[Named]:
-    if "-u" not in call.names or not call.names.isdisjoint({"-n", "--dry-run"}):
+    has_update = "-u" in call.names or (call.parts is None and any("u" in name for name in call.names))
+    if not has_update or call.excludes(frozenset({"-n", "--dry-run"}), undo=("--no-dry-run",)):
         return
     prefix = call.value("--prefix")
     top = HERE if prefix is None else prefix
@@ -254,8 +274,7 @@ def _stash(call: _Call) -> Iterator[Named]:
 
 
 def _apply(call: _Call) -> Iterator[Named]:
-    only_looks = not call.names.isdisjoint(_ONLY_LOOKS) and "--apply" not in call.names
-    if not only_looks and "--cached" not in call.names:
+    if not call.excludes(_ONLY_LOOKS, undo=("--apply",)) and not call.excludes(frozenset({"--cached"})):
         yield from _patch(call, "patch")
 
 
@@ -278,26 +297,37 @@ def _patch(call: _Call, kind: str) -> Iterator[Named]:
 
 
 def _worktree(call: _Call) -> Iterator[Named]:
-    if call.words[1:2] and call.words[1].text == "add" and "--no-checkout" not in call.names:
+    is_empty = call.excludes(frozenset({"--no-checkout"}))
+    if call.words[1:2] and call.words[1].text == "add" and not is_empty:
         names = call.operands if call.parts is None else call.operands[:1]
         yield from (call.fill(word, None) for word in names if word.text != "add")
 
 
 def _clone(call: _Call) -> Iterator[Named]:
     """Yield the folder that is named; without one git chooses the name."""
-    if call.names.isdisjoint({"-n", "--no-checkout", "--bare", "--mirror"}):
-        words = (*call.operands, *(call.behind or ()))[1:]
+    words = (*call.operands, *(call.behind or ()))[1:]
+    if _has_template(call):
+        yield from (call.fill(join_words(word, _HOOKS), None) for word in words or (Word("*", is_glob=True),))
+    elif not call.excludes(frozenset({"-n", "--no-checkout", "--bare", "--mirror"})):
         yield from (attrs.evolve(call.fill(word, None), contents=Contents("clone")) for word in words)
 
 
 def _init(call: _Call) -> Iterator[Named]:
     """Yield the repository, which gets what is in a template: hooks as well."""
     template = call.value("--template")
-    if template is not None and template.text:
-        top = next(iter((*call.operands, *(call.behind or ()))), HERE)
+    top = next(iter((*call.operands, *(call.behind or ()))), HERE)
+    if template is None and _has_template(call):
+        yield call.fill(join_words(top, _HOOKS), None)
+    elif template is not None and template.text:
         source = join_words(call.at, attrs.evolve(template, text=f"{template.text.rstrip('/')}/"))
         target = top if "--bare" in call.names else join_words(top, Word(".git"))
         yield call.fill(target, Contents("tree", (source,)))
+
+
+def _has_template(call: _Call) -> bool:
+    """Return whether a new repository may get files from a template that is named, by an option or by a setting."""
+    is_named = any(len(name) > len("--") and "--template".startswith(name) for name in call.names)
+    return is_named or call.has_template or any(_TEMPLATE in word.text.lower() for word in call.words)
 
 
 _COMMANDS: Mapping[str, Callable[[_Call], Iterator[Named]]] = {

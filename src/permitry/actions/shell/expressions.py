@@ -28,6 +28,7 @@ __all__ = [
 Words = Sequence[Word]
 
 CLUSTER = re.compile(r"[-+][A-Za-z0-9]+")
+_ATTACHED = re.compile(r"-[A-WYZa-wyz0-9]*[xX](.+)", re.DOTALL)
 _SHORTEST_PREFIX = len("--x")
 NAMES_FROM = "-files0-from"
 _EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
@@ -88,6 +89,8 @@ def fd(words: Words) -> Iterator[Inner]:
             yield run(_until_end(words[at + 1 :]))
         elif word.text.startswith(("--exec=", "--exec-batch=")):
             yield run((Word(word.text.partition("=")[2]), *_until_end(words[at + 1 :])))
+        if attached := _ATTACHED.fullmatch(word.text):
+            yield run((Word(attached[1]), *_until_end(words[at + 1 :])))
 
 
 def _until_end(words: Words) -> Words:

@@ -29,6 +29,8 @@ EVALUATED = frozenset(["BASHPID", "EPOCHSECONDS", "HISTCMD", "LINENO", "OPTIND",
 _RUNS_TEXT = frozenset(["BASHOPTS", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS4", "SHELLOPTS"])
 _LEADS = frozenset(["CDPATH", "GLOBIGNORE", "HOME", "OLDPWD", "PWD"])
 _DECLARE = frozenset(["declare", "export", "local", "readonly", "typeset"])
+_NAME = frozenset(["getopts", "mapfile", "read", "readarray", "unset"])
+"""Builtins that set the variables they name, or remove them."""
 
 _CHANGES = {
     "PATH": "which file a name of a program leads to",
@@ -84,6 +86,7 @@ _CHANGES = {
     "*ASKPASS": "a program that others run",
     "RSYNC_*": "programs that `rsync` runs",
     "TAR_OPTIONS": "options of `tar`, some of them programs",
+    "UNZIP*": "options of `unzip`",
     "GREP_OPTIONS": "options of `grep`",
     "FZF_*": "commands that `fzf` runs",
     "RIPGREP_*": "a file with options of `rg`",
@@ -157,4 +160,7 @@ def that_change_commands(assignments: Iterable[tuple[str, str]]) -> tuple[str, .
 
 def kept_by_shell(command: "Command") -> tuple[str, ...]:
     """Return the same for a command after which the shell keeps them: they are those of every other command too."""
-    return sets_of(command) if command.only_assigns or command.argv[0] in _DECLARE else ()
+    if command.only_assigns or command.argv[0] in _DECLARE:
+        return sets_of(command)
+    names = command.argv[1:] if command.argv[0] in _NAME else ()
+    return that_change_commands((name, "") for name in names)

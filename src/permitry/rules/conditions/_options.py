@@ -91,7 +91,9 @@ def find_options(options: Sequence[Option], words: Sequence[Word], *, is_sure: b
     """Return which of the options a command has. With `is_sure`, nothing is assumed of what the shell may expand."""
     if not options:
         return NONE
-    end = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
+    # `--` behind an option may be the value of that option.
+    ends = (at for at, word in enumerate(words) if word.text == "--")
+    end = next((at for at in ends if is_sure or not (at and words[at - 1].may_be_option)), len(words))
     tokens: set[int] = set()
     values: set[int] = set()
     for option in options:

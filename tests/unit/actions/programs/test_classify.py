@@ -756,7 +756,6 @@ git help log
 git log --help
 git st*
 git --help
-git
 cd sub && git status
 cd sub; git log
 cd sub && ls && git diff
