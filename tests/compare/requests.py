@@ -19,7 +19,7 @@ CASES = ROOT.parent / "shared" / "cases"
 MODES: tuple[Mapping[str, bool], ...] = ({}, {"is_plan_mode": True}, {"yolo_mode": True})
 """The three contexts in which a command is decided."""
 SHIPPED = ("permitry:coding-agent", "permitry:hooks", "permitry:read-only")
-DENY = """\
+DENY = """
 schema = 1
 [[rule]]
 id = "commands"

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
+from tests.compare.requests import DENY as RULES
 
 from permitry import AuthContext, ToolCall, Verdict, load_policy
 from permitry.actions.shell.strict import read_strictly
@@ -144,21 +145,6 @@ for name in sys.argv[1:]:
         many *= 2
 print("done")
 """
-RULES = """
-schema = 1
-[[rule]]
-id = "all"
-effect = "allow"
-tools = ["@shell"]
-[[rule]]
-id = "no-push"
-effect = "block"
-when.command = ["git push *"]
-[[rule]]
-id = "no-keys"
-effect = "block"
-when.path = ["~/.ssh/**", "**/.env"]
-"""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limits are those of Linux")
@@ -202,3 +188,10 @@ def test_a_number_with_thousands_of_digits_is_refused() -> None:
     policy, context = load_policy(RULES), AuthContext(workspace="/nowhere/space", attended=True)
     decision = policy.decide(ToolCall("run_shell", {"command": "cat {1.." + "9" * 5000 + "}"}), context)
     assert (decision.verdict, decision.errors) == (Verdict.CONFIRM, ())
+
+
+def test_many_operands_of_a_program_that_only_reads_are_no_reason_to_ask() -> None:
+    """It is not looked for nested commands."""
+    policy, context = load_policy("permitry:read-only"), AuthContext(workspace="/nowhere/space", attended=True)
+    for text in (f"git log -- {'a ' * 600}", f"cat {'a ' * 600}", f"find . {'-name a -o ' * 100}-name b"):
+        assert policy.decide(ToolCall("run_shell", {"command": text}), context).verdict is Verdict.ALLOW

@@ -203,7 +203,7 @@ class _Script:
         self.certain += actions
         has_names = command.follows == "|" and self.names_within == command.within
         self.names_within = command.within if prints_names(command, has_names=has_names) else None
-        if (reason := _why_more(command, has_names=has_names)) is not None:
+        if (reason := _why_more(one, has_names=has_names)) is not None:
             self.unknown(command, reason)
         self.besides(_maybe_connected(command))
         self.besides((each, True) for each in named_by_variables(command, folder))
@@ -311,12 +311,14 @@ def _is_supposed(action: Action) -> bool:
     return isinstance(action, Run) and any(name.endswith("?") for name in action.within)
 
 
-def _why_more(command: Command, *, has_names: bool) -> str | None:
+def _why_more(one: Classified, *, has_names: bool) -> str | None:
     """Return why a command may run another that its words do not show; None if it does not."""
+    words = one.command.words
+    may_nest = one.doubt is not None and len(words) > _MANY_WORDS
     # Of many nested commands, each is inside all those around it: looking at them one by one takes cubic time.
-    if len(command.words) > _MANY_WORDS and not _read_words_with_nested(command.words).is_complete:
+    if may_nest and not _read_words_with_nested(words).is_complete:
         return _TOO_MUCH
-    return why_may_run_more(command, has_names=has_names)
+    return why_may_run_more(one.command, has_names=has_names)
 
 
 def _why_not_reading(action: Action) -> str | None:
