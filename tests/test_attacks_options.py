@@ -97,7 +97,7 @@ def test_an_exception_lifts_no_more_than_is_certain(rule: str, command: str, tmp
         "unset PATH; cat secret/k", "read PATH <<< .; cat secret/k", "mapfile -t PATH < x; cat secret/k",
         "readarray PATH < x; cat secret/k", "getopts a PATH; cat secret/k", "read LD_PRELOAD < x; cat secret/k",
         "bash -c 'unset PATH; cat secret/k'", "if true; then unset PATH; fi; cat secret/k",
-        "unset -v PATH && cat secret/k",
+        "unset -v PATH && cat secret/k", "read -aPATH <<< .; cat secret/k",
     ],
 )  # fmt: skip
 def test_a_builtin_that_sets_path_lifts_no_exception(command: str, tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ _LEADS = frozenset(["CDPATH", "GLOBIGNORE", "HOME", "OLDPWD", "PWD"])
 _DECLARE = frozenset(["declare", "export", "local", "readonly", "typeset"])
 _NAME = frozenset(["getopts", "mapfile", "read", "readarray", "unset"])
 """Builtins that set the variables they name, or remove them."""
+_ATTACHED = re.compile(r"-[a-z]+")
 
 _CHANGES = {
     "PATH": "which file a name of a program leads to",
@@ -162,5 +163,7 @@ def kept_by_shell(command: "Command") -> tuple[str, ...]:
     """Return the same for a command after which the shell keeps them: they are those of every other command too."""
     if command.only_assigns or command.argv[0] in _DECLARE:
         return sets_of(command)
-    names = command.argv[1:] if command.argv[0] in _NAME else ()
-    return that_change_commands((name, "") for name in names)
+    words = command.argv[1:] if command.argv[0] in _NAME else ()
+    # The name of an array may be attached to its option: `read -aPATH`.
+    names = (name for word in words for name in (word, _ATTACHED.sub("", word)))
+    return that_change_commands((name, "") for name in dict.fromkeys(names))
