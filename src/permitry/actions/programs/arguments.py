@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from permitry.actions.programs.catalogue import Entry, Options, RefusedError
+from permitry.actions.programs.catalogue import Entry, Options, RefusedError, catalogue
 from permitry.core.action import Word
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
 ]
 
 _DIGITS = frozenset(string.digits)
-_VALUED_OF_TAR = frozenset("bCFgHIKLNTVX")
 _HEX_DIGITS = frozenset(string.hexdigits + "x")
 
 
@@ -105,12 +104,13 @@ def sub_command(words: Sequence[Word], entry: Entry, name: str) -> tuple[str, En
 def unbundled(words: Sequence[Word]) -> Sequence[Word]:
     """Return the arguments of `tar`, with a hyphen before the first one if it lacks that (`tar xf a.tar`).
 
-    It is added only if one letter takes a value, `f` at the end, as the values of such letters are the next words.
+    It is added only if the last letter alone takes a value, as the values of such letters are the next words.
     """
     if not words or words[0].may_be_option:
         return words
     letters = words[0].text
-    if letters.find("f") != len(letters) - 1 or not _VALUED_OF_TAR.isdisjoint(letters):
+    known = catalogue()["tar"].known
+    if not letters.endswith("f") or any(known.count(f"-{letter}") != 0 for letter in letters[:-1]):
         raise RefusedError(f"`tar` with `{letters}`")
     return (attrs.evolve(words[0], text=f"-{letters}"), *words[1:])
 

@@ -47,9 +47,8 @@ class _Call:
     """A call of git: its sub-command with what is behind it, and the folder `at` which it runs.
 
     `tree` is a work tree that it names, None for that of the folder. Unless it `is_plain`, it may use another
-    repository than that of the folder, or other settings; it `has_template` if one of these names what new repositories
-    get. `parts` are the options and operands, None if some are not
-    known.
+    repository than that of the folder, or other settings. It `has_template` if a setting names what a new repository
+    gets. `parts` are the options and operands, None if some are not known.
     """
 
     words: tuple[Word, ...]
@@ -155,7 +154,7 @@ def _read(words: Words) -> _Call:
             tree = attrs.evolve(value, text=value.text[len(_WORK_TREE) :], is_home=False)
         elif not (option in _HARMLESS or (option == "-c" and value.text.startswith(_HARMLESS_SETTINGS))):
             is_plain = False
-    has_template = any(_TEMPLATE in word.text.lower() for word in words[: len(words) - len(rest)])
+    has_template = any(_TEMPLATE in word.text.lower() for word in words)
     return _read_parts(_Call(rest, at, tree, is_plain, has_template), catalogue()["git"])
 
 
@@ -327,7 +326,7 @@ def _init(call: _Call) -> Iterator[Named]:
 def _has_template(call: _Call) -> bool:
     """Return whether a new repository may get files from a template that is named, by an option or by a setting."""
     is_named = any(len(name) > len("--") and "--template".startswith(name) for name in call.names)
-    return is_named or call.has_template or any(_TEMPLATE in word.text.lower() for word in call.words)
+    return is_named or call.has_template
 
 
 _COMMANDS: Mapping[str, Callable[[_Call], Iterator[Named]]] = {

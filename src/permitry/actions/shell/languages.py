@@ -46,10 +46,13 @@ LANGUAGES: Mapping[str, Callable[[str], Iterator[str]]] = {
 def commands_of_make(words: tuple[str, ...]) -> Iterator[str]:
     """Yield the recipes and the values of variables in the arguments of `make`, and any two values as one command."""
     for at, word in enumerate(words):
-        option, _, value = (word[:2], "", word[2:]) if word.startswith("-E") else word.partition("=")
+        option, _, value = word.partition("=")
+        following = " ".join(words[at + 1 : at + 2])
         pair = _ASSIGNED.match(word)
-        if option == "-E" or (len(option) > len("--") and "--eval".startswith(option)):
-            text = value or " ".join(words[at + 1 : at + 2])
+        if word.startswith("-E"):
+            text = word.removeprefix("-E") or following
+        elif len(option) > len("--") and "--eval".startswith(option):
+            text = value or following
         elif pair and (" " in pair[1] or "$" in pair[1]):
             text = pair[1]
         else:
