@@ -260,6 +260,27 @@ strace -o '!git push' true
 sudo GIT_SSH_COMMAND='git push' git fetch
 strace -E GIT_PAGER='git push' git log
 systemd-run --user -p ExecStartPre='git push' ls
+systemd-cat -t x git push
+perf trace git push
+fakechroot git push
+machinectl shell .host /usr/bin/git push
+kitty git push
+cmd.exe /c git push
+genv -S 'git push'
+gtimeout 5 git push
+echo push | gxargs git
+gfind . -name x -exec git push \;
+gcp /usr/bin/git x; ./x push
+hyperfine --cleanup='git push' ls
+mispipe 'git push' ls
+ansible localhost -m shell -a 'git push'
+apt-get -o DPkg::Pre-Invoke='git push' install y
+dpkg --pre-invoke='git push' -i a
+lldb -o 'platform shell git push'
+sops exec-env f 'git push'
+tclsh <<< 'exec git push'
+deno eval 'new Deno.Command("git", {args: ["push"]})'
+osascript -e 'do shell script "git push"'
 """
 
 

@@ -46,6 +46,11 @@ UNREAD = (
     "cd ~ && cpio -p /srv < names", "cd ~ && pax -rf x", "cd ~ && jar xf /tmp/x.jar", "unrar x x.rar ~/", "unar -o ~ x",
     "dpkg -x x.deb ~", "dpkg-deb --extract x.deb ~", "ditto -xk x.zip ~", "cd ~ && ar x /tmp/x.a",
     "python3 -m zipfile -e x.zip ~", "python3 -m tarfile -e x.tar ~", "rsync -a x/ ~", "cp -r x/. ~",
+    "cd ~ && python3 -mtarfile -ex.tar", "cd ~ && python -Imzipfile --extract x", "gtar -C ~ -xf x.tar",
+    "cd ~ && bsdcpio -i < x", "cd ~ && star -x f=x.tar", "unsquashfs -d ~ x", "cabextract -d ~ x", "cd ~ && lha x x",
+    "cd ~ && arj x x", "bsdunzip -d ~ x.zip", "aunpack -X ~ x", "ouch d x --dir ~", "patool extract x --outdir ~",
+    "rar x x.rar ~/", "cd ~ && unshar x", "dpkg-deb -R x.deb ~", "svn co https://a.example/x ~", "cd ~ && hg up",
+    "scp -r h:x ~", "wget -r -P ~ https://a.example", "cd ~ && wget --mirror https://a.example", "docker cp c:/x ~",
 )  # fmt: skip
 """Commands that put files below the home folder, from what is not there to be read."""
 

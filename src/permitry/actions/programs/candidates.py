@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from permitry.actions.shell.running import LITERAL, opens_computed
+from permitry.actions.programs.literals import LITERAL, MOST_LITERALS, literals_in
+from permitry.actions.shell.running import opens_computed
 from permitry.core.action import Word
 from permitry.core.braces import BRACES, expand, split_choice
 
@@ -18,6 +19,7 @@ __all__ = [
     "hosts_of_git",
     "is_name",
     "machine_of",
+    "named_by",
     "paths_in",
     "reads_code",
     "script_of",
@@ -26,7 +28,7 @@ __all__ = [
 UNSEEN = Word("", is_open=True)
 """A name that is not known: it is not in the text, or there were too many names to look at."""
 
-_MOST_PARTS = 256
+_MOST_PARTS = MOST_LITERALS
 _MOST_EXPANDED = 64
 
 _SCHEME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
@@ -43,8 +45,11 @@ _ELSEWHERE = re.compile(r"-[acflnpstuwW0]*+i.*[/*]")
 _MADE_BY_CURL = re.compile(r"\A(?:(?!.*://).*#[0-9]|file:.*[{\[])", re.IGNORECASE | re.DOTALL)
 """Names that curl makes of the parts of an address, and addresses of files that it expands."""
 _MODULES = (".jq", ".json")
-_INTERPRETER = re.compile(r"(?:python|perl|ruby|php|node|deno|bun|lua|Rscript)[0-9.]*")
-_CODE = re.compile(r"-[A-Za-z0-9]*[ceEpr]|--(?:eval|print|command|execute)")
+_INTERPRETER = re.compile(
+    r"(?:python|pypy|perl|raku|j?ruby|crystal|php|node(?:js)?|deno|bun|ts-node|tsx|lua(?:jit)?|Rscript|julia|octave"
+    r"|osascript|elixir|erl|ghc|groovy|guile|racket|sbcl|bb|clojure|ocaml|swipl)[0-9.]*"
+)
+_CODE = re.compile(r"-[A-Za-z0-9]*[ceEpr]|--(?:eval|print|command|execute)|eval")
 _SCRIPT_FIRST = re.compile(r"g?sed|(?:[gmn]|original-)?awk|jq|yq|[efz]?grep|rg|ripgrep|ag|ack")
 _SCRIPT_OPTIONS = frozenset({"-e", "--expression", "--regexp", "--source"})
 _SPECIAL_FILE = re.compile(r"/inet[46]?/(?:tcp|udp|raw)/[^/]*/([^/\s\"]+)")
@@ -90,10 +95,11 @@ def script_of(words: Words) -> frozenset[Word]:
     return frozenset(given or [word for word in words[1:] if not word.text.startswith("-")][:1])
 
 
-def literals_in(code: Word) -> Iterator[Word]:
-    """Yield the string literals of code in another language."""
-    found = [match[match.lastindex or 0] or "" for match in _some(LITERAL.finditer(code.text))]
-    yield from (_part(code, text) for text in found if text)
+def named_by(code: Word) -> Iterator[Word]:
+    """Yield what the string literals of code in another language may name; `>` before a name opens it in Perl."""
+    found = list(itertools.islice(literals_in(code.text), MOST_LITERALS))
+    names = dict.fromkeys(name for text in found for name in (text, text.strip(_AROUND_NAME).removeprefix("file://")))
+    yield from (_part(code, name) for name in names if name)
     yield from _more(found)
 
 

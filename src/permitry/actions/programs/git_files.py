@@ -282,6 +282,10 @@ def _am(call: _Call) -> Iterator[Named]:
         yield from _patch(call, "mail")
 
 
+def _quiltimport(call: _Call) -> Iterator[Named]:
+    yield call.fill(HERE, None, from_top=True)
+
+
 def _patch(call: _Call, kind: str) -> Iterator[Named]:
     words = (*call.operands, *(call.behind or ()))
     sources = tuple(join_words(call.at, word) for word in words if word.text != "-")
@@ -336,6 +340,7 @@ _COMMANDS: Mapping[str, Callable[[_Call], Iterator[Named]]] = {
     "checkout-index": _checkout_index,
     "clone": _clone,
     "init": _init,
+    "quiltimport": _quiltimport,
     "read-tree": _read_tree,
     "restore": _restore,
     "stash": _stash,

@@ -30,7 +30,7 @@ from permitry.actions.programs.candidates import (
     hosts_in,
     hosts_of_git,
     is_name,
-    literals_in,
+    named_by,
     paths_in,
     script_of,
 )
@@ -307,7 +307,12 @@ def _filled(words: Sequence[Word]) -> Iterator[Named]:
     first = next((word.text for word in words[1:] if not word.text.startswith("-")), "")
     is_given = any(len(each) == 1 and each in (*first, "*") for each in entry.fills)
     options = frozenset(each for each in entry.fills if len(each) > 1)
-    if is_given or any(_may_be(options, word) for word in words[1:]):
+    # As `python -mtarfile`.
+    attached = tuple(f"m{each}" for each in options if not each.startswith("-"))
+    # What loads from the network mostly loads one file: `wget "$url"`.
+    looked_at = [word for word in words[1:] if not (word.is_open and entry.network)]
+    is_given = is_given or any(_may_be(options, word) for word in looked_at)
+    if is_given or any(word.text.startswith("-") and word.text.endswith(attached) for word in looked_at):
         candidates = (each for word in words[1:] for each in paths_in(word, words[0].text))
         named = dict.fromkeys(word for word in candidates if is_name(word))
         yield from (Named(Access.WRITE, word, is_tree=True, descent=Descent.NEW) for word in (*named, HERE))
@@ -378,7 +383,7 @@ def _possible(words: tuple[Word, ...]) -> Operands:
 def named_in_code(code: Word) -> Iterator[Named]:
     """Yield the string literals of code in another language as paths, with every access: its use is not known."""
     # Nearly all code has a literal such as `"/"` or `"."` that joins or splits something.
-    words = (word for word in literals_in(code) if any(map(str.isalnum, word.text)) or word.is_open)
+    words = (word for word in named_by(code) if any(map(str.isalnum, word.text)) or word.is_open)
     yield from (Named(access, word) for word in words for access in Access)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.programs.literals import LITERAL
 from permitry.actions.shell.coded import commands_in_code
 from permitry.actions.shell.languages import LANGUAGES, commands_of_make, commands_of_socat
-from permitry.actions.shell.running import ANY_COMMAND, LITERAL, Inner
+from permitry.actions.shell.running import ANY_COMMAND, Inner
 from permitry.core.action import Word
 
 __all__ = ["guessed"]
@@ -22,15 +23,22 @@ _INTRODUCING = frozenset(
 _TEXTUAL = frozenset(
     {
         "adb",
+        "ansible",
+        "apt",
+        "apt-get",
+        "dpkg",
         "dtach",
         "entr",
         "fzf",
         "gdb",
+        "hyperfine",
         "lldb",
+        "mispipe",
         "nodemon",
         "screen",
         "sg",
         "sk",
+        "sops",
         "tmux",
         "tsp",
         "watchexec",
@@ -45,7 +53,7 @@ _COMPUTES = re.compile(
 """Commands of an editor that run code, or a text with names of files in it."""
 _REPLACING = ("--entrypoint", "--command")
 _ANYWHERE = frozenset({"docker", "docker-compose", "flatpak", "gh", "nerdctl", "podman"})
-_BEFORE_TEXT = ("shell ", "!", "|", "exec ")
+_BEFORE_TEXT = ("platform shell ", "shell ", "!", "|", "exec ")
 
 
 def guessed(name: str, words: Words) -> Iterator[Inner]:

@@ -37,7 +37,7 @@ def _of_consoles(text: str) -> Iterator[str]:
 
 
 LANGUAGES: Mapping[str, Callable[[str], Iterator[str]]] = {
-    "expect": _of_tcl,
+    **dict.fromkeys(("expect", "tclsh", "wish"), _of_tcl),
     **dict.fromkeys(("duckdb", "mariadb", "mysql", "psql", "sqlite", "sqlite3"), _of_consoles),
 }
 """For each program, the function that finds the commands in its code."""

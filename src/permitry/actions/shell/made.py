@@ -18,9 +18,7 @@ from permitry.core.action import Access, Action, Run, Touch, Word
 
 __all__ = ["run_of_made"]
 
-_MAKERS = frozenset(
-    {"chmod", "cp", "dd", "gcp", "gln", "install", "link", "ln", "mv", "rename", "rsync"} | {"scp", "sort", "tee"}
-)
+_MAKERS = frozenset({"chmod", "cp", "dd", "install", "link", "ln", "mv", "rename", "rsync", "scp", "sort", "tee"})
 _LOADERS = frozenset({"aria2c", "curl", "wget"})
 """Programs most of whose words name no file: of these, only those that are known count."""
 _KNOWN_ALONE = _LOADERS | {"chmod"}

@@ -27,6 +27,14 @@ from permitry.core.action import Word
 
 __all__ = ["MOST_WORDS", "Inner", "program_of", "runs_others", "unfolded", "words_elsewhere"]
 
+_GNU = """
+basename cat chgrp chmod chown chroot cp cut dd df du env expand find fold head install join link ln ls mkdir mkfifo
+mknod mktemp mv nice nohup od paste patch readlink realpath rm rmdir sed shred shuf sort split stat stdbuf sync tac tail
+tar tee timeout touch tr truncate uniq unlink wc xargs
+"""
+_OF_GNU = {f"g{name}": name for name in _GNU.split()}
+"""The names of GNU programs where those of the system are others, as on macOS."""
+
 MOST_WORDS = 500
 """How many words of a command line are looked at."""
 
@@ -36,7 +44,7 @@ Words = Sequence[Word]
 def unfolded(words: Words) -> tuple[Inner, ...]:
     """Return all nested commands that the program of a command line runs, as far as its words show."""
     name, words = program_of(words), words[:MOST_WORDS]
-    readers = [READERS.get(name), shell_text if name in SHELLS else None, git_program, wrapped, listed]
+    readers = [READERS.get(name), shell_text if name in SHELLS else None, git_program, wrapped, listed, _of_gnu]
     found: dict[Inner, Inner] = {}
     for reader in filter(None, readers):
         for inner in _some(reader(words)):
@@ -44,6 +52,13 @@ def unfolded(words: Words) -> tuple[Inner, ...]:
     for inner in _some(guessed(name, words)):
         found.setdefault(inner, attrs.evolve(inner, by=f"{name}?", is_guess=True))
     return tuple(inner for inner in found.values() if inner.words or (inner.text and not inner.text.isspace()))
+
+
+def _of_gnu(words: Words) -> Iterator[Inner]:
+    """Yield the command with the name that the program has where GNU's are those of the system."""
+    name = _OF_GNU.get(program_of(words))
+    if name is not None:
+        yield Inner("", (attrs.evolve(words[0], text=name), *words[1:]))
 
 
 def runs_others(words: Words) -> bool:

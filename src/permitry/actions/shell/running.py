@@ -12,7 +12,6 @@ __all__ = [
     "ELSEWHERE",
     "FIRST_OPERAND",
     "LISTED_OPTIONS",
-    "LITERAL",
     "OF_SHELLS",
     "PARALLEL",
     "SHELLS",
@@ -28,8 +27,6 @@ __all__ = [
 SHELLS = frozenset(
     {"sh", "bash", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "fish", "csh", "tcsh", "yash", "nu", "pwsh"}
 )
-# A string literal without a closing quote ends with the text, so that finding literals takes linear time.
-LITERAL = re.compile(r""""((?:[^"\\]|\\.?)*+)(?:"|\Z)|'((?:[^'\\]|\\.?)*+)(?:'|\Z)""", re.DOTALL)
 _COMPUTED = r"""(?!\s*+(?:[0-9]|"[^"\\]*+"\s*+(?:[;})\n]|\Z)))"""
 _RUNS = re.compile(r"(?:(?<!\|)\|(?!\|)&?+|\bsystem\s*\()" + _COMPUTED)
 _OPENS = re.compile(r"(?:>>?+(?!=)|\bgetline\b[^;}\n<]{0,99}<)" + _COMPUTED)
@@ -140,8 +137,9 @@ WRAPPERS = {
     "faketime": _wrapper(1),
     "doas": _wrapper(0, "Cu", "Lns"),
     "exec": _wrapper(0, "a", "cl"),
-    "fakeroot": _wrapper(),
+    **dict.fromkeys(("fakechroot", "fakeroot"), _wrapper()),
     "firejail": _wrapper(),
+    **dict.fromkeys(("foot", "kitty"), _wrapper()),
     "flatpak-spawn": _wrapper(long=_long(none="clear-env host latest-version no-network sandbox verbose watch-bus")),
     "flock": _wrapper(1, "wE", "censuxoFv"),
     "gdb": _wrapper(),
@@ -174,6 +172,7 @@ WRAPPERS = {
     "sshpass": _wrapper(0, "fdpP", "ehvV"),
     "strace": _wrapper(0, "aeEIobpPsSuUX", "cCdfFhiknqrtTvVwxyYzZ"),
     "sudo": attrs.evolve(_wrapper(0, "ugpCrtTDRUa", "AbBEHnNPSskKeilvV"), sets=True),
+    "systemd-cat": _wrapper(0, "tp"),
     "systemd-inhibit": _wrapper(long=_long(none="no-ask-password no-legend no-pager", one="mode what who why")),
     "systemd-run": _wrapper(0, "pEHMu", "GPqrSt"),
     "taskset": _wrapper(1, "", "acp"),
@@ -245,6 +244,7 @@ SUBCOMMANDS = {
     **{(name, "exec"): _wrapper() for name in ("asdf", "bundle", "mise", "pyenv", "rbenv", "yarn")},
     **{("adb", command): _wrapper(0, "es", "ntTx") for command in ("shell", "exec-out", "exec-in")},
     ("bun", "x"): _wrapper(),
+    **{(name, "/c"): _wrapper() for name in ("cmd", "cmd.exe")},
     ("conda", "run"): _wrapper(0, "np"),
     ("direnv", "exec"): _wrapper(1),
     ("docker-compose", "run"): _CONTAINER,
@@ -255,8 +255,8 @@ SUBCOMMANDS = {
     ("npm", "x"): _wrapper(0, "c"),
     ("gpg-agent", "--daemon"): _wrapper(),
     ("ip", "netns"): _wrapper(2),
-    ("perf", "record"): _wrapper(),
-    ("perf", "stat"): _wrapper(),
+    ("machinectl", "shell"): _wrapper(1),
+    **{("perf", command): _wrapper() for command in ("record", "stat", "top", "trace")},
     ("pipenv", "run"): _wrapper(),
     ("pipx", "run"): _wrapper(),
     ("pnpm", "dlx"): _wrapper(),

@@ -21,6 +21,8 @@ _MOST_FLAGS = 10
 _MOST_LETTERS_OF_NON_WORD = 2
 _VOWELS = frozenset("aeiouAEIOU")
 _SHORT = len("-n")
+_SHORTEST = len("--am")
+"""The shortest name that is taken for one cut short."""
 _CHANGING = re.compile(r"[$`*?\[]")
 
 
@@ -177,7 +179,7 @@ class _Search:
         if self.is_sure:
             return not _may_change(word) and token.matches(word.text)
         if not word.is_open:
-            return token.may_match(word)
+            return any(map(token.may_match, (word, *_in_full(word, token))))
         return token.may_become(word)
 
 
@@ -192,6 +194,19 @@ def _name_of(word: Word) -> Word | None:
         return None
     may_change = _CHANGING.search(name) is not None
     return attrs.evolve(word, text=name, is_glob=word.is_glob and may_change, is_open=word.is_open and may_change)
+
+
+def _in_full(word: Word, token: Token) -> Iterator[Word]:
+    """Yield a long option with the rest of a name that it may be short for: `--har` is `--hard` to git.
+
+    A name behind which the longer one has a hyphen is another option, as `--force` is.
+    """
+    name, equals, value = word.text.partition("=")
+    if len(name) < _SHORTEST or not name.startswith("--"):
+        return
+    for full in (pattern.text.partition("=")[0] for pattern in token.alternatives):
+        if full.startswith(name) and full[len(name) :][:1] not in ("", "-"):
+            yield attrs.evolve(word, text=f"{full}{equals}{value}")
 
 
 def _join(word: Word, mark: str, value: Word) -> Word:

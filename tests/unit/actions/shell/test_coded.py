@@ -20,6 +20,19 @@ from permitry.core.action import Word
         ("perl5.36", "print `git push`; qx{git pull}", ["git push", "git pull"]),
         ("ruby", "%x(git push); puts %x[git pull]", ["git push", "git pull"]),
         ("php", "shell_exec('git \\'push\\'');", ["git 'push'"]),
+        ("perl", "-nesystem q{git push}", ["git push", ("git", "push")]),
+        ("perl", "exec q(git), q(push)", [("git", "push")]),
+        ("perl", "exec qw/git push/", ["git push", ("git", "push")]),
+        ("perl", "open F, 'git push|'", ["git push"]),
+        ("ruby", "open('|git push')", ["git push"]),
+        ("ruby", "IO.popen(%w[git push])", ["git push", ("git", "push")]),
+        ("lua", "os.execute([[git push]])", ["git push", ("git", "push")]),
+        ("julia", "run(`git push`)", ["git push"]),
+        ("osascript", 'do shell script "git push"', ["git push"]),
+        ("elixir", 'System.cmd("git", ["push"])', [("git", "push")]),
+        ("erl", 'os:cmd("git push")', ["git push"]),
+        ("sbcl", '(uiop:run-program "git push")', ["git push"]),
+        ("ocaml", 'Sys.command "git push"', ["git push"]),
         ("python3", "print('git push')", []),
         ("node", "console.log(`git push`)", []),
         ("python3", "os.system('ls')", []),
@@ -35,5 +48,5 @@ def test_the_literals_that_may_be_commands(name: str, code: str, commands: list[
 
 def test_there_is_a_limit_on_literals() -> None:
     """A long program costs no more than a short one."""
-    code = "system('a b');" * 200
-    assert len(list(commands_in_code("perl", (Word("perl"), Word(code))))) == 64
+    code = "system('a b');" * 300
+    assert len(list(commands_in_code("perl", (Word("perl"), Word(code))))) == 256

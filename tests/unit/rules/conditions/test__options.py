@@ -81,6 +81,10 @@ def test_what_may_be_an_option_is_a_guess(pattern: str, command: str) -> None:
         ("git push -f *", "git push origin -- …"),
         ("git push --force *", "git push origin 'x --force'"),
         ("git push --force *", "git push origin --forced"),
+        ("git push --force-with-lease *", "git push origin --force"),
+        ("git commit --amend *", "git commit --all"),
+        ("git commit --amend *", "git commit --a"),
+        ("kubectl --context=prod delete *", "kubectl delete x --cont=dev"),
         ("git push --force *", "git push origin --x…"),
         ("git push --force *", "git push origin *.txt"),
         ("git push --force", "git push origin --force"),
@@ -98,6 +102,22 @@ def test_what_may_be_an_option_is_a_guess(pattern: str, command: str) -> None:
 def test_what_is_no_option_is_left_alone(pattern: str, command: str) -> None:
     """Behind `--` there are operands, and an option has its whole name."""
     assert not ArgvPattern(pattern).may_hold(_words(command))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("git reset --hard *", "git reset HEAD~1 --har"),
+        ("git push --delete *", "git push origin x --del"),
+        ("rm --recursive *", "rm x --rec"),
+        ("kubectl --context=prod delete *", "kubectl delete x --cont=prod"),
+        ("kubectl --context prod delete *", "kubectl delete x --cont prod"),
+    ],
+)
+def test_a_long_option_may_be_cut_short(pattern: str, command: str) -> None:
+    """Where no other option begins like it, as git and GNU's programs take it; nothing is certain of that."""
+    assert ArgvPattern(pattern).may_hold(_words(command))
+    assert not ArgvPattern(pattern).must_hold(_words(command))
 
 
 def test_a_permission_takes_options_as_they_are_written() -> None:

@@ -1,0 +1,49 @@
+"""The string literals in code of other languages."""
+
+import time
+
+import pytest
+
+from permitry.actions.programs.literals import MOST_LITERALS, lists_in, literals_in
+
+
+@pytest.mark.parametrize(
+    ("code", "literals"),
+    [
+        ("f('a b', \"c\")", ["a b", "c"]),
+        ("f(`a`); g('b\\'c')", ["a", "b'c"]),
+        ("f('a", ["a"]),
+        ("q(a) q{b} q[c] q<d> q/e/ qq|f|", ["a", "b", "c", "d", "e", "f"]),
+        ("qw(a b)", ["a b", "a", "b"]),
+        ("%q(a) %Q[b] %w{c d}", ["a", "b", "c d", "c", "d"]),
+        ("f([[a]], [=[b]=])", ["a", "b"]),
+        ("unlink <a/*>", ["a/*"]),
+        ("q(a", ["a"]),
+        ("x = 1 % 2", []),
+    ],
+)
+def test_literals(code: str, literals: list[str]) -> None:
+    """Those in quotes, and those in brackets with their words."""
+    assert list(literals_in(code)) == literals
+
+
+@pytest.mark.parametrize(
+    ("code", "lists"),
+    [
+        ("f('a', ['b', 'c']); g('d')", [["a", "b", "c"], ["d"]]),
+        ("f('a', {args: ['b']})", [["a", "b"]]),
+        ("exec q(a), q(b); q(c)", [["a", "b"], ["c"]]),
+        ("f('a', x, 'b')", [["a"], ["b"]]),
+    ],
+)
+def test_lists(code: str, lists: list[list[str]]) -> None:
+    """Nothing but commas and brackets is between the literals of one."""
+    assert [list(each) for each in lists_in(code)] == lists
+
+
+@pytest.mark.parametrize("part", ["'", '"', "`", "q(", "%[", "[[", "[=", "<", "q/", "q  ", "'a',", "%w{a b}"])
+def test_any_code_takes_linear_time(part: str) -> None:
+    """Whatever is not closed ends with the text, and only so many literals are looked at."""
+    start = time.process_time()
+    assert len(list(lists_in(part * 30_000))) <= 4 * MOST_LITERALS
+    assert time.process_time() - start < 5
