@@ -2,7 +2,7 @@
 
 import pytest
 
-from permitry.core.pattern import Pattern
+from permitry.core.pattern import CharSet, Pattern
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,17 @@ def test_a_pattern_without_wildcards_is_exact(*, pattern: str, is_exact: bool) -
 def test_many_stars_cost_little(piece: str) -> None:
     """A pattern that would keep a backtracking matcher busy for ever ends at once."""
     assert not Pattern(piece * 30 + "b").matches("a" * 3_000)
+
+
+@pytest.mark.parametrize("is_negated", [False, True])
+def test_a_set_of_characters_holds_both_ends_of_its_ranges(*, is_negated: bool) -> None:
+    """And nothing next to them."""
+    some = CharSet((("b", "d"), ("x", "x")), is_negated=is_negated)
+    assert "".join(char for char in "abcdewxyB" if (char in some) is not is_negated) == "bcdx"
+
+
+def test_a_set_that_ignores_case_holds_a_letter_in_either() -> None:
+    """Negated, it holds what one of them is not in."""
+    assert [char in CharSet((("b", "c"),), is_negated=False, ignores_case=True) for char in "aBbCD"] == [
+        False, True, True, True, False,
+    ]  # fmt: skip

@@ -35,7 +35,8 @@ def test_tcl_is_read_where_it_runs_something() -> None:
     [
         ("--eval=x:;rm", ["x:;rm"]), ("--eval x:;rm", ["x:;rm"]), ("-E x", ["x"]), ("-Ex", ["x"]),
         ("A=$(shell␣rm␣x)", ["$(rm x)"]),
-        ("A:=${shell␣rm} all", ["$(rm}"]), ("CC=a␣b", ["a b"]), ("CC=gcc", []), ("test -j8 -f x", []), ("--eval", [""]),
+        ("A:=${shell␣rm} all", ["$(rm}"]), ("CC=a␣b", ["a b"]), ("CC=gcc", []), ("CC=$(rm)", ["$(rm)"]),
+        ("test -j8 -f x", []), ("--eval", [""]),
     ],
 )  # fmt: skip
 def test_make_runs_recipes_and_variables(words: str, commands: list[str]) -> None:

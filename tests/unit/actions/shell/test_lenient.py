@@ -122,3 +122,9 @@ def test_what_stands_behind_a_pipe_is_marked(text: str, piped: list[str]) -> Non
     """Its input is what the command before it prints."""
     commands = read_leniently(text).commands
     assert sorted({each.argv[0] for each in commands if each.is_piped and not each.is_guess}) == piped
+
+
+@pytest.mark.parametrize(("text", "is_plain"), [("ls a", True), ("ls (", False), ("a " * LONGEST, False)])
+def test_a_text_is_plain_if_all_of_it_was_read_in_one_way(text: str, *, is_plain: bool) -> None:
+    """Behind a limit there may be more commands."""
+    assert read_leniently(text).is_plain is is_plain

@@ -17,6 +17,7 @@ from permitry.rules.conditions.path import PathPattern
 
 QUESTION = Question(ToolCall("t"), AuthContext())
 ACTIONS = Actions((), roots=Roots(("/w",), ("/home/u",)))
+HOST = HostPattern("b.example", None, "b.example", None)
 READ = Touch(Access.READ, Place("a", ("/w/a",), ("/w/a",)))
 
 
@@ -69,10 +70,31 @@ def test_conditions_are_pure_if_each_says_so_itself() -> None:
     assert not Conditions((_Given(answer=True), _Impure(answer=True))).are_pure
 
 
-@pytest.mark.parametrize(("what", "is_about"), [("", True), ("path", True), ("host", False), ("agent", False)])
-def test_an_unknown_action_may_be_what_they_are_about(what: str, *, is_about: bool) -> None:
+@pytest.mark.parametrize(
+    ("conditions", "whats"),
+    [
+        (Conditions(paths=(PathPattern("a"),)), {"", "path"}),
+        (Conditions(hosts=(HOST,)), {"", "host"}),
+        (Conditions(paths=(PathPattern("a"),), hosts=(HOST,)), {"", "path", "host"}),
+        (Conditions(commands=(ArgvPattern("ls"),)), {""}),
+    ],
+)
+def test_an_unknown_action_may_be_what_they_are_about(conditions: Conditions, whats: set[str]) -> None:
     """One of which nothing is known may be anything."""
-    assert Conditions(paths=(PathPattern("a"),)).are_about(what) is is_about
+    assert {what for what in ("", "path", "host", "agent") if conditions.are_about(what)} == whats
+
+
+@pytest.mark.parametrize(
+    ("program", "near"),
+    [
+        (Word("a"), "a"), (Word("/bin/a"), "a"), (Word("x"), ""), (Word("a*", is_glob=True), "abcde"),
+        (Word("~", is_home=True), "abcde"), (Word("a", is_open=True), "abcde"),
+    ],
+)  # fmt: skip
+def test_patterns_of_commands_are_found_by_the_name_of_the_program(program: Word, near: str) -> None:
+    """All of them where the shell has yet to expand it: the home folder itself may have any name."""
+    conditions = Conditions(commands=tuple(map(ArgvPattern, "abcde")))
+    assert [each.text for each in conditions.commands_near(Run((program,)))] == list(near)
 
 
 def test_what_they_are_about_is_named_for_a_human() -> None:
@@ -80,7 +102,7 @@ def test_what_they_are_about_is_named_for_a_human() -> None:
     conditions = Conditions(
         commands=(ArgvPattern("ls"), ArgvPattern("cat")),
         paths=(PathPattern("a"),),
-        hosts=(HostPattern("b.example", None, "b.example", None),),
+        hosts=(HOST,),
         accesses=frozenset({Access.WRITE}),
     )
     assert conditions.does == "run `ls`, ... and write `a` and connect to `b.example`"
