@@ -126,7 +126,7 @@ def test_what_brings_no_such_file_is_not_asked_about(repository: Path, command: 
     "command",
     [
         "git apply missing.patch", "cat bad.patch | git apply", "git apply --excl=x good.patch", "git am src",
-        "git apply -p$n good.patch", "git checkout unknown -- .", "git restore -s unknown .",
+        "git quiltimport", "git apply -p$n good.patch", "git checkout unknown -- .", "git restore -s unknown .",
         "git restore --source=--output=x .", "git fetch && git checkout main -- .", "git checkout - -- .",
         "git branch -f main evil && git checkout main -- .", "echo x > .git/HEAD && git checkout HEAD -- .",
         "GIT_DIR=x git checkout HEAD -- .", "git --git-dir=x checkout HEAD -- .", "git -c a.b=c checkout HEAD -- .",

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from permitry.actions.programs.candidates import UNSEEN, globbed, hosts_in, hosts_of_git, paths_in
+from permitry.actions.programs.candidates import UNSEEN, globbed, hosts_in, hosts_of_git, named_by, paths_in
 from permitry.core.action import Word
 
 
@@ -18,6 +18,13 @@ def test_a_module_of_jq_is_a_file_with_an_ending() -> None:
     """Of a name that `import` and `include` give without one."""
     found = {word.text for word in paths_in(Word('import "a/keys" as $k; $k'), "jq")}
     assert {"a/keys", "a/keys.jq", "a/keys.json"} <= found
+
+
+def test_code_names_what_its_literals_open() -> None:
+    """Perl opens a file for writing by a mark before its name, and PHP one by its address."""
+    found = {word.text for word in named_by(Word("open F, '>> a/b'; g('file:///c/d')"))}
+    assert found == {">> a/b", "a/b", "file:///c/d", "/c/d"}
+    assert UNSEEN in set(named_by(Word("'a' " * 1000)))
 
 
 def test_too_many_parts_are_a_name_nobody_has_seen() -> None:
