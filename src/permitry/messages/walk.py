@@ -14,7 +14,7 @@ from permitry.messages.formats.bare_json import DATA_FENCES
 from permitry.messages.formats.call import Diagnostic, ParsedText, TextCall
 from permitry.messages.formats.kimi import SECTIONS, is_last_section
 from permitry.messages.formats.mark import Block, Mark
-from permitry.messages.formats.quoting import FENCES, Found, Line, is_enclosed, is_indented
+from permitry.messages.formats.quoting import FENCES, Found, Line, Wrappers, is_enclosed, is_indented
 from permitry.messages.formats.scan import BrokenError, MoreError, Scan
 from permitry.messages.formats.thinking import CLOSERS, STRAY
 from permitry.messages.formats.tools import Tools
@@ -75,7 +75,7 @@ class Walk:
         self._found: list[Found] = []
         self._plain: list[Found] = []
         self._quotes: dict[str, int] = {}
-        self._opened: dict[str, int] = {}
+        self._wrappers = Wrappers()
         self._is_wrapped = False
         self._line = Line()
         self._at = 0
@@ -201,10 +201,11 @@ class Walk:
     def _take(self, scan: Scan, start: int, text: str) -> int:
         """Take in the block that begins with the mark `text`, or the mark as text; return its end."""
         scan.code, scan.first, scan.is_doubtful = self._code, self._first, self._is_doubtful
-        scan.opened = self._opened
+        scan.opened = self._wrappers.opened
         self._move(scan, start)
-        if self._opened.get(text):
-            self._opened[text] -= 1
+        if self._wrappers.opened.get(text):
+            begin = self._wrappers.close(scan, text, start + len(text))
+            self._quote([] if begin is None else self._found[begin:], _IN_TICKS)
             return start + len(text)
         for mark, pattern in self._marks.readers[text]:
             if pattern is not None and not pattern.match(scan.text, start):
@@ -231,7 +232,7 @@ class Walk:
             return None
         if self._line.is_quoted and not block.until:
             return _IN_LINE
-        if is_enclosed(scan, start, block.end):
+        if is_enclosed(scan, start, block.end) or (block.calls and self._wrappers.are_closed(scan, block.end)):
             return _IN_TICKS
         if self._line.is_in_ticks and self._closes_ticks(scan, block.end):
             return _IN_TICKS
@@ -271,7 +272,7 @@ class Walk:
             self._until, self._is_thinking = block.until, block.is_thinking
             self._has_thought = self._has_thought or block.is_thinking
         if block.closer:
-            self._opened[block.closer] = self._opened.get(block.closer, 0) + 1
+            self._wrappers.open(scan, start, block.closer, len(self._found))
             self._is_wrapped = self._is_wrapped or not self._line.is_indented
         if block.quotes:
             self._quotes.setdefault(block.quotes, len(self._found))

@@ -17,6 +17,7 @@ _GLUED = re.compile(r"[A-Za-z][\w-]*\*")
 _WORD = re.compile(r"[\w.-]+")
 # A program, or a program and its sub-commands.
 _PLAIN = re.compile(r"[A-Za-z][\w-]*(?: [A-Za-z][\w-]*)*")
+_WITH_OPTIONS = re.compile(r"[A-Za-z][\w-]*(?: -{0,2}[A-Za-z][\w-]*)*")
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
@@ -46,7 +47,7 @@ def _odd(
             f"`{pattern}` fits words that begin with `{word}`, and no arguments after them",
             f"write `{' '.join([*words[:-1], word])} *` for any arguments, or none",
         )
-    elif _PLAIN.fullmatch(pattern.text) and not _is_continued(pattern, others):
+    elif (_PLAIN if is_permission else _WITH_OPTIONS).fullmatch(pattern.text) and not _is_continued(pattern, others):
         yield from _without_arguments(pattern, is_permission=is_permission)
     if is_permission:
         for word in words[1:]:

@@ -13,7 +13,7 @@ from permitry.messages.formats.call import TextCall
 from permitry.messages.formats.mark import Block, Mark, Reader
 from permitry.messages.formats.scan import Scan
 
-__all__ = ["FENCES", "MARKS", "Found", "Line", "is_enclosed", "is_indented"]
+__all__ = ["FENCES", "MARKS", "Found", "Line", "Wrappers", "is_enclosed", "is_indented"]
 
 FENCES: Final = ("```", "~~~")
 
@@ -91,17 +91,57 @@ class Line:
         return is_indented(self.head)
 
 
+@attrs.define
+class Wrappers:
+    """The marks such as `<tool_call>` that are open around calls: how many of each, by what closes them.
+
+    Of those that a quotation begins with: how many blocks were found before, and what closes the quotation.
+    """
+
+    opened: dict[str, int] = attrs.field(factory=dict)
+    _quoted: dict[str, tuple[int, tuple[str, ...]]] = attrs.field(factory=dict)
+
+    def open(self, scan: Scan, start: int, closer: str, found: int) -> None:
+        """Take note of a mark that begins at `start`."""
+        self.opened[closer] = self.opened.get(closer, 0) + 1
+        if closers := closers_before(scan, start):
+            self._quoted.setdefault(closer, (found, closers))
+
+    def are_closed(self, scan: Scan, end: int) -> bool:
+        """Return whether a quotation around one of them ends at `end`."""
+        return any(is_closed(scan, end, closers) for _, closers in self._quoted.values())
+
+    def close(self, scan: Scan, closer: str, end: int) -> int | None:
+        """Close a mark; return from which block on all is a quotation, None if nothing is."""
+        begin, closers = self._quoted.get(closer, (0, ()))
+        is_quotation = is_closed(scan, end, closers)
+        self.opened[closer] -= 1
+        self._quoted.pop(closer, None)
+        return begin if is_quotation else None
+
+
 def is_indented(line: str) -> bool:
     """Return whether a line is indented as code is in Markdown."""
     return _INDENTED.match(line) is not None
 
 
-def is_enclosed(scan: Scan, start: int, end: int) -> bool:
-    """Return whether a block is between two backticks, which may have blanks inside, or two quotation marks."""
+def closers_before(scan: Scan, start: int) -> tuple[str, ...]:
+    """Return what closes the backtick or quotation mark before a block; nothing where there is none."""
     before = scan.before(start)
     if before.rstrip(_BLANKS).endswith("`"):
-        return scan.at("`", scan.run(_GAP, end))
-    return any(before.endswith(opener) and scan.at(closer, end) for opener, closer in _PAIRS)
+        return ("`",)
+    return tuple(closer for opener, closer in _PAIRS if before.endswith(opener))
+
+
+def is_closed(scan: Scan, end: int, closers: tuple[str, ...]) -> bool:
+    """Return whether one of them follows; before a backtick there may be blanks."""
+    at = scan.run(_GAP, end) if "`" in closers else end
+    return any(scan.at(closer, at) for closer in closers)
+
+
+def is_enclosed(scan: Scan, start: int, end: int) -> bool:
+    """Return whether a block is between two backticks, which may have blanks inside, or two quotation marks."""
+    return is_closed(scan, end, closers_before(scan, start))
 
 
 def _tag(name: str) -> Reader:

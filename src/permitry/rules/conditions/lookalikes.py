@@ -18,6 +18,9 @@ _MOST_WORDS = 31
 _WILDCARDS = frozenset("*?[")
 _HOME = re.compile(r"\$(?:HOME|\{HOME\})(?=/|$)")
 _VARIABLE = re.compile(r"\$\w|\$\{|%\w+%")
+_PART = re.compile(r"\*[\w.-]+\*")
+_ENDING = re.compile(r"\*\.\w+|\.env(?:\.\w+|\.?\*)?|\.npmrc|\.netrc|\.pypirc")
+"""Names of files that may be in any folder."""
 _FOLDER = re.compile(r"[A-Za-z][\w-]*")
 _HIDDEN_FOLDERS = frozenset(
     {".aws", ".azure", ".cargo", ".docker", ".git", ".github", ".gnupg", ".kube", ".ssh", ".vscode"}
@@ -62,14 +65,27 @@ def look_alikes(when: Conditions) -> Iterator[LookAlike]:
 
 
 def _program(when: Conditions, pattern: ArgvPattern) -> Iterator[LookAlike]:
-    tokens = pattern.tokens
-    if not tokens[-1].is_any and len(tokens) <= _MOST_WORDS:
-        meant = attrs.evolve(pattern, text=f"{pattern.text} *")
-        reason = f"`{pattern.text}` fits the command without any further argument only"
+    text, tokens = pattern.text, pattern.tokens
+    plain = _without_regex(text)
+    if plain != text:
+        reason = f"`{text}` is compared letter by letter but for `*` and `?`: it is not a regular expression"
+        yield _written_so(when, text, reason, plain)
+    elif _PART.fullmatch(text):
+        yield _written_so(when, text, f"`{text}` is the name of a program, not a word behind it", f"* ** {text} **")
+    elif not tokens[-1].is_any and len(tokens) <= _MOST_WORDS:
         # Lint says by `no-further-arguments` which of them are likely.
-        yield LookAlike(
-            pattern.text, reason, f"write `{meant.text}`", attrs.evolve(when, commands=(meant,)), is_likely=False
-        )
+        reason = f"`{text}` fits the command without any further argument only"
+        yield attrs.evolve(_written_so(when, text, reason, f"{text} *"), is_likely=False)
+
+
+def _written_so(when: Conditions, text: str, reason: str, meant: str) -> LookAlike:
+    return LookAlike(text, reason, f"write `{meant}`", attrs.evolve(when, commands=(ArgvPattern(meant),)))
+
+
+def _without_regex(text: str) -> str:
+    """Return a pattern over words in place of a regular expression, where a text looks like one."""
+    words = re.sub(r"(?:\s|\\s[+*]?)*\.\*", " *", text.removeprefix("^"))
+    return f"{words} *" if text == f"^{words}" else words
 
 
 def _folder(when: Conditions, pattern: PathPattern) -> Iterator[LookAlike]:
@@ -81,6 +97,9 @@ def _folder(when: Conditions, pattern: PathPattern) -> Iterator[LookAlike]:
         yield LookAlike(text, f"`{text}` is not expanded, as no variable is", hint, meant)
         return
     name = text.rpartition("/")[2]
+    if text == name and _ENDING.fullmatch(name):
+        yield _only_at_top(when, text)
+        return
     if not name or _WILDCARDS.intersection(name) or name in (".", "~"):
         return
     below = f"{text}/**"
@@ -95,7 +114,20 @@ def _folder(when: Conditions, pattern: PathPattern) -> Iterator[LookAlike]:
     )
 
 
+def _only_at_top(when: Conditions, text: str) -> LookAlike:
+    deep = f"/**/{text}"
+    is_likely = not any(each.text.endswith(f"/{text}") for each in when.paths)
+    reason = f"`{text}` is in the workspace itself, in no folder of it"
+    meant = attrs.evolve(when, paths=(PathPattern(deep),))
+    return LookAlike(text, reason, f"write `{deep}`", meant, is_likely=is_likely)
+
+
 def _domain(when: Conditions, pattern: HostPattern) -> Iterator[LookAlike]:
+    if pattern.host.startswith("."):
+        below = f"*{pattern.host}"
+        meant = attrs.evolve(when, hosts=(attrs.evolve(pattern, text=below, host=below),))
+        yield LookAlike(pattern.text, f"no host is called `{pattern.text}`", f"write `{below}`", meant)
+        return
     if not is_name(pattern.host):
         return
     below = f"*.{pattern.host}"

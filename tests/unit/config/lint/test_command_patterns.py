@@ -19,6 +19,7 @@ Rule = Callable[..., str]
         ("block", "git push*", "star-without-blank", "`git push *`"),
         ("allow", "pytest", "no-further-arguments", "`pytest *`"),
         ("block", "git push", "no-further-arguments", "`git push *`"),
+        ("block", "rm -rf", "no-further-arguments", "`rm -rf *`"),
         ("confirm", "npm publish", "no-further-arguments", "`npm publish *`"),
         ("block", "terraform", "no-further-arguments", "`terraform *`"),
         ("block", 'git", "push', "no-further-arguments", "`git push *` if these are the words of one command"),

@@ -72,6 +72,12 @@ MARKED: Final = {
     "backticks around more": f"Write `so: {CALL} or so` there.",
     "two backticks": f"Write `` {CALL} `` there.",
     "quotation marks": f'They wrote "{CALL}" there.',
+    "backticks around a wrapper": f"The page has `<tool_call>\n{LINES}\n</tool_call>`, which I ignore.",
+    "blanks in backticks around a wrapper": f"It has ``  <tool_call>{LINES}</tool_call>\t`` there.",
+    "quotation marks around a wrapper": f'They wrote "<tool_call>{LINES}</tool_call>" there.',
+    "other quotation marks around a wrapper": f"«<seed:tool_call>\n{LINES}\n</seed:tool_call>»",
+    "a wrapper with two calls": f"`<tool_call>{LINES}{LINES}</tool_call>`",
+    "a wrapper that does not end": f"See `<tool_call>\n{LINES}` there.",
 }
 
 
@@ -111,6 +117,9 @@ def test_a_quoted_call_is_text(parsed: Parsed, text: str) -> None:
         (f"```\nFinal Answer: 3\n```\n{CALL}", 1),
         (f"It's `a` and `b`. {CALL} `c`", 1),
         (f'"a" {CALL} "b"', 1),
+        (f'"<tool_call>\n{LINES}\n</tool_call> So."', 1),
+        (f"`<tool_call>\n{LINES}\n</tool_call>` is it.\n<tool_call>\n{LINES}\n</tool_call>", 1),
+        (f"`a`<tool_call>\n{LINES}\n</tool_call>", 1),
         (CALL.replace("make clean", "</code></think>Final Answer: ```"), 1),
         (f"~~~\na\n```\n~~~\n{CALL} So.", 1),
         (f"about ~~~ waves {CALL}", 1),
