@@ -61,10 +61,11 @@ def test_pieces_of_any_text_do_not_matter(text: str, lengths: list[int]) -> None
 
 @given(texts)
 def test_nothing_before_the_end_of_thinking_is_a_call(text: str) -> None:
-    """Also where nothing opened it, and after thinking that has ended before."""
+    """Also where nothing opened it, and after thinking that has ended before; not where another mark must end it."""
     for start in ("", "hm</think>", "<think>a</think>"):
-        result = parse_text(f"{start}{text}</think>")
-        assert all(call.span[1] > len(start) + len(text) for call in result.calls)
+        if parse_text(f"{start}{text}\ue000").content.endswith("\ue000"):
+            result = parse_text(f"{start}{text}</think>")
+            assert all(call.span[1] > len(start) + len(text) for call in result.calls)
 
 
 @given(texts)
@@ -73,6 +74,7 @@ def test_nothing_in_a_quotation_is_a_call(text: str) -> None:
     assert parse_text(f"Final Answer: {text}").calls == ()
     line = text.replace("\n", " ")
     assert parse_text(f"> {line}").calls == ()
+    assert parse_text(f"> hm</think>{line}").calls == ()
 
 
 @given(st.one_of(texts, st.text()))

@@ -73,7 +73,8 @@ def _asked(vault: Vault, options: argparse.Namespace) -> list[Entry] | None:
     if options.session is not None:
         open_ones = [entry for entry in open_ones if entry.session == options.session]
     if not open_ones:
-        raise UndoError("nothing is kept that could be undone; see `permitry undo --list`")
+        of = "" if options.session is None else f" of a session `{options.session}`"
+        raise UndoError(f"nothing{of} is kept that could be undone; see `permitry undo --list`")
     return open_ones[:1] if options.last else open_ones
 
 

@@ -344,12 +344,19 @@ class Walk:
             self._say(mark)
             self._refuse_thoughts(mark)
             return
+        is_in_code = self._code is not None and scan.find(self._fence, end) >= 0
         self._has_thought = True
         for found in self._found:
             found.is_quoted = True
         self._reasoning, self._notes = [self._text()], []
         self._shown = [0, self._shown[1], 0]
+        line, code, fence, quotes = self._line, self._code, self._fence, self._quotes
         self._forget()
+        # What the mark is quoted in goes on behind it.
+        self._line, self._quotes = line, dict.fromkeys(quotes, 0)
+        self._wrappers.enclose(scan, start, mark)
+        if is_in_code:
+            self._code, self._fence = code, fence
         self._at = end
 
     def _quote(self, found: list[Found], why: str, *, is_broken: bool = False) -> None:

@@ -104,6 +104,10 @@ class Wrappers:
     def open(self, scan: Scan, start: int, closer: str, found: int) -> None:
         """Take note of a mark that begins at `start`."""
         self.opened[closer] = self.opened.get(closer, 0) + 1
+        self.enclose(scan, start, closer, found)
+
+    def enclose(self, scan: Scan, start: int, closer: str, found: int = 0) -> None:
+        """Take note of the backtick or quotation mark before a mark that begins at `start`."""
         if closers := closers_before(scan, start):
             self._quoted.setdefault(closer, (found, closers))
 
