@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from permitry import AuthContext, AuthorizationPolicy, ConfigError, Decision, ToolCall, load_policy
+from permitry import AuthContext, AuthorizationPolicy, ConfigError, Decision, PermitryError, ToolCall, load_policy
 
 
 def main() -> None:
@@ -30,16 +30,23 @@ def _answers(lines: Iterator[dict[str, Any]]) -> Iterator[str]:
                 policy = None
                 yield json.dumps(str(error))
         elif policy is not None:
-            context = AuthContext(**line["context"])
-            yield _told(policy.decide(ToolCall(line["tool"], line["arguments"]), context))
+            yield _decide(policy, line)
         else:
             yield "not decided"
 
 
-def _told(decision: Decision) -> str:
+def _decide(policy: AuthorizationPolicy, line: dict[str, Any]) -> str:
+    try:
+        call = ToolCall(line["tool"], line["arguments"])
+    except PermitryError as error:
+        return json.dumps(str(error))
+    return _show(policy.decide(call, AuthContext(**line["context"])))
+
+
+def _show(decision: Decision) -> str:
     errors = [str(error) for error in decision.errors]
-    told = (decision.verdict.value, decision.rule_id, decision.phase.value, decision.reason, decision.message, errors)
-    return json.dumps(told)
+    shown = (decision.verdict.value, decision.rule_id, decision.phase.value, decision.reason, decision.message, errors)
+    return json.dumps(shown)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,12 @@ def test_a_checkout_answers_as_it_does_itself() -> None:
     assert sum(answer.startswith("[") for answer in others) >= len(lines) / 3
 
 
+def test_what_is_no_call_has_its_error_as_the_answer() -> None:
+    """As a number that JSON does not have."""
+    call = {"tool": "pay", "arguments": {"n": float("nan")}, "context": {}}
+    assert "JSON cannot hold" in command.answers([{"rules": "schema = 1"}, call], ROOT)[1]
+
+
 def test_what_is_different_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """With the rules and the call."""
     monkeypatch.setattr(command, "answers", lambda lines, checkout: [f"{checkout == ROOT}" for _ in lines])
