@@ -266,6 +266,7 @@ fakechroot git push
 machinectl shell .host /usr/bin/git push
 kitty git push
 cmd.exe /c git push
+cmd /C git push
 genv -S 'git push'
 gtimeout 5 git push
 echo push | gxargs git
@@ -278,6 +279,12 @@ apt-get -o DPkg::Pre-Invoke='git push' install y
 dpkg --pre-invoke='git push' -i a
 lldb -o 'platform shell git push'
 sops exec-env f 'git push'
+apt-get --option=APT::Update::Pre-Invoke::='git push' update
+borg with-lock /r -- git push
+hg bisect -c 'git push'
+perl -e 'open F, "-|", "git", "push"'
+perl -e 'print qx~git push~'
+python3 -c "import os; os.posix_spawnp('git', ['git', 'push'], os.environ)"
 tclsh <<< 'exec git push'
 deno eval 'new Deno.Command("git", {args: ["push"]})'
 osascript -e 'do shell script "git push"'
@@ -305,8 +312,15 @@ def test_a_command_is_seen_behind_many_words(decide: Decide, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["seq 1 3 | xargs -n1 echo", f"rm {'a ' * 600}", "echo {1..3} {a..e..2}", "echo a{b,c}"]
-)
+    "text",
+    [
+        "seq 1 3 | xargs -n1 echo", f"rm {'a ' * 600}", "echo {1..3} {a..e..2}", "echo a{b,c}",
+        'apt-get install -y "linux-headers-$(uname -r)"', """sops --extract '["a b"]' -d x.yaml""",
+        """perl -lne 'print "| $1 | $2 |" if /(a)(b)/'""", """php -r 'echo "| $x |";'""",
+        """python -c "print('[INFO] command done')\"""", """node -e "console.log('run the command')\"""",
+        """python3 -c 'print("the shell is fine")'""",
+    ],
+)  # fmt: skip
 def test_their_neighbours_run(decide: Decide, text: str) -> None:
     """A needless question is a defect as well."""
     assert decide("push", text) is ALLOW

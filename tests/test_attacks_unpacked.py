@@ -50,7 +50,8 @@ UNREAD = (
     "cd ~ && bsdcpio -i < x", "cd ~ && star -x f=x.tar", "unsquashfs -d ~ x", "cabextract -d ~ x", "cd ~ && lha x x",
     "cd ~ && arj x x", "bsdunzip -d ~ x.zip", "aunpack -X ~ x", "ouch d x --dir ~", "patool extract x --outdir ~",
     "rar x x.rar ~/", "cd ~ && unshar x", "dpkg-deb -R x.deb ~", "svn co https://a.example/x ~", "cd ~ && hg up",
-    "scp -r h:x ~", "wget -r -P ~ https://a.example", "cd ~ && wget --mirror https://a.example", "docker cp c:/x ~",
+    "wget -r -P ~ https://a.example", "cd ~ && wget --mirror https://a.example", "cd ~ && hg merge",
+    "tarsnap -xf a -C ~", "cd ~ && python3 -W ignore -m zipfile -e x",
 )  # fmt: skip
 """Commands that put files below the home folder, from what is not there to be read."""
 

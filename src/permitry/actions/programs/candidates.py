@@ -47,8 +47,9 @@ _MADE_BY_CURL = re.compile(r"\A(?:(?!.*://).*#[0-9]|file:.*[{\[])", re.IGNORECAS
 _MODULES = (".jq", ".json")
 _INTERPRETER = re.compile(
     r"(?:python|pypy|perl|raku|j?ruby|crystal|php|node(?:js)?|deno|bun|ts-node|tsx|lua(?:jit)?|Rscript|julia|octave"
-    r"|osascript|elixir|erl|ghc|groovy|guile|racket|sbcl|bb|clojure|ocaml|swipl)[0-9.]*"
+    r"|osascript|elixir|erl|groovy|guile|racket|sbcl|bb|clojure|ocaml|swipl)[0-9.]*"
 )
+_PLAIN = re.compile(r"[\w.~@+/-]+")
 _CODE = re.compile(r"-[A-Za-z0-9]*[ceEpr]|--(?:eval|print|command|execute)|eval")
 _SCRIPT_FIRST = re.compile(r"g?sed|(?:[gmn]|original-)?awk|jq|yq|[efz]?grep|rg|ripgrep|ag|ack")
 _SCRIPT_OPTIONS = frozenset({"-e", "--expression", "--regexp", "--source"})
@@ -79,7 +80,14 @@ def code_of(words: Words) -> frozenset[Word]:
     """Return the words that are code in the language of an interpreter: those after options such as `-c` or `-e`."""
     if not reads_code(words):
         return frozenset()
-    return frozenset(after for word, after in itertools.pairwise(words[1:]) if _CODE.fullmatch(word.text))
+    found: set[Word] = set()
+    has_script = False
+    for word, after in itertools.pairwise(words[1:]):
+        # Behind a script an option of that name may be its own, with a file behind it.
+        if _CODE.fullmatch(word.text) and not (has_script and _PLAIN.fullmatch(after.text)):
+            found.add(after)
+        has_script = has_script or not word.text.startswith("-")
+    return frozenset(found)
 
 
 def reads_code(words: Words) -> bool:

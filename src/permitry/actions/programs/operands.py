@@ -304,18 +304,26 @@ def _descends(words: Sequence[Word]) -> bool:
 def _filled(words: Sequence[Word]) -> Iterator[Named]:
     """Yield the folders below which an unpacking program may put files: every one it names, and the current one."""
     entry = _entry_of(words)
-    first = next((word.text for word in words[1:] if not word.text.startswith("-")), "")
-    is_given = any(len(each) == 1 and each in (*first, "*") for each in entry.fills)
-    options = frozenset(each for each in entry.fills if len(each) > 1)
-    # As `python -mtarfile`.
-    attached = tuple(f"m{each}" for each in options if not each.startswith("-"))
-    # What loads from the network mostly loads one file: `wget "$url"`.
-    looked_at = [word for word in words[1:] if not (word.is_open and entry.network)]
-    is_given = is_given or any(_may_be(options, word) for word in looked_at)
-    if is_given or any(word.text.startswith("-") and word.text.endswith(attached) for word in looked_at):
+    if _fills(entry, words):
         candidates = (each for word in words[1:] for each in paths_in(word, words[0].text))
         named = dict.fromkeys(word for word in candidates if is_name(word))
         yield from (Named(Access.WRITE, word, is_tree=True, descent=Descent.NEW) for word in (*named, HERE))
+
+
+def _fills(entry: Entry, words: Sequence[Word]) -> bool:
+    """Return whether a program may put files under names that are not in its words."""
+    first = next((word.text for word in words[1:] if not word.text.startswith("-")), "")
+    if any(each in (*first, first, "*") for each in entry.fills):
+        return True
+    options = frozenset(each for each in entry.fills if each.startswith("-"))
+    # What loads from the network mostly loads one file: `wget "$url"`.
+    looked_at = [word for word in words[1:] if not (word.is_open and entry.network)]
+    # As `python -m tarfile`, `python -Imtarfile`.
+    modules = tuple(each[1:] for each in options if each.startswith("-m"))
+    texts = (f"{word.text}{after.text}" for word, after in itertools.pairwise((*words[1:], Word(""))))
+    return any(_may_be(options, word) for word in looked_at) or any(
+        text.startswith("-") and any(module in text for module in modules) for text in texts
+    )
 
 
 def _entry_of(words: Sequence[Word]) -> Entry:

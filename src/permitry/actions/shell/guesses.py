@@ -24,9 +24,6 @@ _TEXTUAL = frozenset(
     {
         "adb",
         "ansible",
-        "apt",
-        "apt-get",
-        "dpkg",
         "dtach",
         "entr",
         "fzf",
@@ -38,13 +35,16 @@ _TEXTUAL = frozenset(
         "screen",
         "sg",
         "sk",
-        "sops",
         "tmux",
         "tsp",
         "watchexec",
         "zellij",
     }
 )
+_BY_VALUE = frozenset({"apt", "apt-get", "dpkg"})
+"""Programs with options whose value, behind `=`, is a command."""
+_UNLISTED = frozenset({"borg", "hg", "restic", "svn"})
+"""Programs in the catalogue of whose sub-commands hardly any is."""
 _EDITORS = frozenset({"emacs", "ex", "gvim", "nvim", "rvim", "vi", "view", "vim", "vimdiff"})
 _COMPUTES = re.compile(
     r"!.*[%#]|\b(?:exe(?:cute)?|system\w*|job_start|term\w*|\w*prg|sh(?:ell)?|py\w*|lua|perl|ruby|tcl|libcall\w*"
@@ -58,10 +58,14 @@ _BEFORE_TEXT = ("platform shell ", "shell ", "!", "|", "exec ")
 
 def guessed(name: str, words: Words) -> Iterator[Inner]:
     """Yield what a program may run, guessed from the form of its words."""
-    if name not in catalogue() and name != "[[":
+    if name in _UNLISTED or (name not in catalogue() and name != "[["):
         yield from _introduced(words)
     if name in _TEXTUAL:
         yield from _textual(words)
+    elif name in _BY_VALUE:
+        yield from _values(words)
+    elif name == "sops":
+        yield from _textual(words) if words[1:] and words[1].text.startswith("exec-") else ()
     elif name in _EDITORS:
         yield from _editor(words)
     elif name in _ANYWHERE:
@@ -137,6 +141,14 @@ def _editor(words: Words) -> Iterator[Inner]:
             yield Inner("", text=text)
         if "(" in word.text:
             yield from (Inner("", text=match[1] or match[2]) for match in LITERAL.finditer(word.text))
+
+
+def _values(words: Words) -> Iterator[Inner]:
+    """Yield what is behind each equals sign of a word, if it has a blank: `-o A::B::=text`."""
+    for word in words[1:]:
+        _, *parts = word.text.split("=", _LOOKED_AT)
+        values = ("=".join(parts[at:]) for at in range(len(parts)))
+        yield from (Inner("", text=value) for value in values if _has_blank(value))
 
 
 def _has_blank(text: str) -> bool:

@@ -244,7 +244,7 @@ SUBCOMMANDS = {
     **{(name, "exec"): _wrapper() for name in ("asdf", "bundle", "mise", "pyenv", "rbenv", "yarn")},
     **{("adb", command): _wrapper(0, "es", "ntTx") for command in ("shell", "exec-out", "exec-in")},
     ("bun", "x"): _wrapper(),
-    **{(name, "/c"): _wrapper() for name in ("cmd", "cmd.exe")},
+    **{(name, option): _wrapper() for name in ("cmd", "cmd.exe") for option in ("/c", "/C", "//c", "/k")},
     ("conda", "run"): _wrapper(0, "np"),
     ("direnv", "exec"): _wrapper(1),
     ("docker-compose", "run"): _CONTAINER,

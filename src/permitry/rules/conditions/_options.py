@@ -21,7 +21,7 @@ _MOST_FLAGS = 10
 _MOST_LETTERS_OF_NON_WORD = 2
 _VOWELS = frozenset("aeiouAEIOU")
 _SHORT = len("-n")
-_SHORTEST = len("--am")
+_SHORTEST = len("--h")
 """The shortest name that is taken for one cut short."""
 _CHANGING = re.compile(r"[$`*?\[]")
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from permitry.actions.programs.candidates import UNSEEN, globbed, hosts_in, hosts_of_git, named_by, paths_in
+from permitry.actions.programs.candidates import UNSEEN, code_of, globbed, hosts_in, hosts_of_git, named_by, paths_in
 from permitry.core.action import Word
 
 
@@ -101,3 +101,15 @@ def test_long_words_take_no_time(text: str) -> None:
         list(paths_in(Word(text), program))
     list(hosts_in(Word(text), is_network=True))
     assert time.process_time() - begin < 8
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("perl -pe s/a/b/ c", {"s/a/b/"}), ("deno eval a/b", {"a/b"}), ("tsx gen.ts -p secret/a", set()),
+        ("deno run gen.ts eval secret/a", set()), ("python3 -W x -c f('a')", {"f('a')"}), ("make -c x", set()),
+    ],
+)  # fmt: skip
+def test_code_is_behind_an_option_of_the_interpreter(text: str, code: set[str]) -> None:
+    """Behind a script, what looks like a file is one."""
+    assert {word.text for word in code_of([Word(each) for each in text.split()])} == code

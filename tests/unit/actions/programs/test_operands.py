@@ -14,7 +14,7 @@ from permitry.actions.programs.named import Operands
 from permitry.actions.programs.operands import touches_of, with_values
 from permitry.actions.shell.strict import Command, read_strictly
 from permitry.actions.shell.words import UnreadableError
-from permitry.core.action import Access, Word
+from permitry.core.action import Access, Descent, Word
 
 LISTED = {
     # Scripts that name files.
@@ -595,3 +595,18 @@ def test_long_commands_take_no_time(text: str) -> None:
     begin = time.process_time()
     touches_of(words)
     assert time.process_time() - begin < 8
+
+
+@pytest.mark.parametrize(
+    ("text", "fills"),
+    [
+        ("python3 -m tarfile -e a", True), ("python3 -Imzipfile -ea", True), ("python3 -m pytest", False),
+        ("hg update", True), ("hg help update", False), ("svn commit -m update", False), ("svn up", True),
+        ("tarsnap -cf archive-x src", False), ("star -x f=a", True), ("wget $u", False), ("wget -r u", True),
+        ("unsquashfs a", True), ("hg", False),
+    ],
+)  # fmt: skip
+def test_a_program_may_put_files_under_names_that_it_is_not_given(text: str, *, fills: bool) -> None:
+    """By an option, by its first word, or always; not by a word further on."""
+    words = tuple(Word(each, is_open=each.startswith("$")) for each in text.split())
+    assert any(each.descent is Descent.NEW for each in touches_of(words).paths) is fills

@@ -1,5 +1,7 @@
 """The commands in one-line programs of interpreters."""
 
+import time
+
 import pytest
 
 from permitry.actions.shell.coded import commands_in_code
@@ -12,7 +14,7 @@ from permitry.core.action import Word
         ("python3", "import os; os.system('git push')", ["git push"]),
         ("python3", 'subprocess.run("git push", shell=True)', ["git push"]),
         ("python3", "subprocess.check_output(['git', 'push'], text=True)", [("git", "push")]),
-        ("python3", "os.execvp('git', ('git', 'push'))", [("git", "git", "push")]),
+        ("python3", "os.execvp('git', ('git', 'push'))", [("git", "git", "push"), ("git", "push")]),
         ("node", "require('child_process').execSync(`git push`)", ["git push"]),
         ("node", "spawnSync('git', ['push', '-f'])", [("git", "push", "-f")]),
         ("deno", "new Deno.Command('git', { args: ['push'] })", [("git", "push")]),
@@ -33,6 +35,12 @@ from permitry.core.action import Word
         ("erl", 'os:cmd("git push")', ["git push"]),
         ("sbcl", '(uiop:run-program "git push")', ["git push"]),
         ("ocaml", 'Sys.command "git push"', ["git push"]),
+        ("perl", "open F, '-|', 'git', 'push'", [("-|", "git", "push"), ("git", "push")]),
+        ("python3", "os.posix_spawnp('git', ['git', 'push'], e)", [("git", "git", "push"), ("git", "push")]),
+        ("perl", "print qx~git push~", ["git push"]),
+        ("ruby", "puts %x<git push", ["git push"]),
+        ("perl", "print '| a |'", []),
+        ("python3", "print('[INFO] command done')", []),
         ("python3", "print('git push')", []),
         ("node", "console.log(`git push`)", []),
         ("python3", "os.system('ls')", []),
@@ -44,6 +52,14 @@ def test_the_literals_that_may_be_commands(name: str, code: str, commands: list[
     """Only in code that names what starts a program, and not what is computed."""
     found = commands_in_code(name, (Word(name), Word("-c"), Word(code)))
     assert [each.text or tuple(word.text for word in each.words) for each in found] == commands
+
+
+@pytest.mark.parametrize("code", ["-" + "a" * 60_000, "qx[" * 20_000, "%x(" * 20_000, "`a" * 30_000, "shell " * 10_000])
+def test_any_code_takes_linear_time(code: str) -> None:
+    """Whatever it is made of."""
+    start = time.process_time()
+    list(commands_in_code("perl", (Word("perl"), Word(code))))
+    assert time.process_time() - start < 5
 
 
 def test_there_is_a_limit_on_literals() -> None:

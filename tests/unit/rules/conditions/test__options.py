@@ -83,7 +83,6 @@ def test_what_may_be_an_option_is_a_guess(pattern: str, command: str) -> None:
         ("git push --force *", "git push origin --forced"),
         ("git push --force-with-lease *", "git push origin --force"),
         ("git commit --amend *", "git commit --all"),
-        ("git commit --amend *", "git commit --a"),
         ("kubectl --context=prod delete *", "kubectl delete x --cont=dev"),
         ("git push --force *", "git push origin --x…"),
         ("git push --force *", "git push origin *.txt"),
@@ -108,6 +107,7 @@ def test_what_is_no_option_is_left_alone(pattern: str, command: str) -> None:
     ("pattern", "command"),
     [
         ("git reset --hard *", "git reset HEAD~1 --har"),
+        ("git reset --hard *", "git reset --h"),
         ("git push --delete *", "git push origin x --del"),
         ("rm --recursive *", "rm x --rec"),
         ("kubectl --context=prod delete *", "kubectl delete x --cont=prod"),
