@@ -19,7 +19,7 @@ _WILDCARDS = frozenset("*?[")
 _HOME = re.compile(r"\$(?:HOME|\{HOME\})(?=/|$)")
 _VARIABLE = re.compile(r"\$\w|\$\{|%\w+%")
 _PART = re.compile(r"\*[\w.-]+\*")
-_ENDING = re.compile(r"\*\.\w+|\.env(?:\.\w+|\.?\*)?|\.npmrc|\.netrc|\.pypirc")
+_ENDING = re.compile(r"\*\.\w+|\.env(?:\.\w+|\.?\*)?")
 """Names of files that may be in any folder."""
 _FOLDER = re.compile(r"[A-Za-z][\w-]*")
 _HIDDEN_FOLDERS = frozenset(
