@@ -17,7 +17,8 @@ def test_a_checkout_answers_as_it_does_itself() -> None:
 def test_what_is_no_call_has_its_error_as_the_answer() -> None:
     """As a number that JSON does not have."""
     call = {"tool": "pay", "arguments": {"n": float("nan")}, "context": {}}
-    assert "JSON cannot hold" in command.answers([{"rules": "schema = 1"}, call], ROOT)[1]
+    rules = 'schema = 1\n[[rule]]\nid = "a"\neffect = "allow"\ntools = ["pay"]\n'
+    assert "JSON cannot hold" in command.answers([{"rules": rules}, call], ROOT)[1]
 
 
 def test_what_is_different_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

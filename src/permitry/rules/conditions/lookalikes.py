@@ -66,20 +66,21 @@ def look_alikes(when: Conditions) -> Iterator[LookAlike]:
 
 def _program(when: Conditions, pattern: ArgvPattern) -> Iterator[LookAlike]:
     text, tokens = pattern.text, pattern.tokens
-    plain = _without_regex(text)
-    if plain != text:
+    plain = _without_regex(text).strip()
+    if plain not in ("", text):
         reason = f"`{text}` is compared letter by letter but for `*` and `?`: it is not a regular expression"
-        yield _written_so(when, text, reason, plain)
+        yield _written_so(when, pattern, reason, plain)
     elif _PART.fullmatch(text):
-        yield _written_so(when, text, f"`{text}` is the name of a program, not a word behind it", f"* ** {text} **")
+        yield _written_so(when, pattern, f"`{text}` is the name of a program, not a word behind it", f"* ** {text} **")
     elif not tokens[-1].is_any and len(tokens) <= _MOST_WORDS:
         # Lint says by `no-further-arguments` which of them are likely.
         reason = f"`{text}` fits the command without any further argument only"
-        yield attrs.evolve(_written_so(when, text, reason, f"{text} *"), is_likely=False)
+        yield attrs.evolve(_written_so(when, pattern, reason, f"{text} *"), is_likely=False)
 
 
-def _written_so(when: Conditions, text: str, reason: str, meant: str) -> LookAlike:
-    return LookAlike(text, reason, f"write `{meant}`", attrs.evolve(when, commands=(ArgvPattern(meant),)))
+def _written_so(when: Conditions, pattern: ArgvPattern, reason: str, text: str) -> LookAlike:
+    meant = attrs.evolve(when, commands=(attrs.evolve(pattern, text=text),))
+    return LookAlike(pattern.text, reason, f"write `{text}`", meant)
 
 
 def _without_regex(text: str) -> str:
