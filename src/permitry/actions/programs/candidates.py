@@ -19,7 +19,7 @@ __all__ = [
     "hosts_of_git",
     "is_name",
     "machine_of",
-    "named_by",
+    "names_in",
     "paths_in",
     "reads_code",
     "script_of",
@@ -103,7 +103,7 @@ def script_of(words: Words) -> frozenset[Word]:
     return frozenset(given or [word for word in words[1:] if not word.text.startswith("-")][:1])
 
 
-def named_by(code: Word) -> Iterator[Word]:
+def names_in(code: Word) -> Iterator[Word]:
     """Yield what the string literals of code in another language may name; `>` before a name opens it in Perl."""
     found = list(itertools.islice(literals_in(code.text), MOST_LITERALS))
     names = dict.fromkeys(name for text in found for name in (text, text.strip(_AROUND_NAME).removeprefix("file://")))

@@ -30,7 +30,7 @@ from permitry.actions.programs.candidates import (
     hosts_in,
     hosts_of_git,
     is_name,
-    named_by,
+    names_in,
     paths_in,
     script_of,
 )
@@ -391,7 +391,7 @@ def _possible(words: tuple[Word, ...]) -> Operands:
 def named_in_code(code: Word) -> Iterator[Named]:
     """Yield the string literals of code in another language as paths, with every access: its use is not known."""
     # Nearly all code has a literal such as `"/"` or `"."` that joins or splits something.
-    words = (word for word in named_by(code) if any(map(str.isalnum, word.text)) or word.is_open)
+    words = (word for word in names_in(code) if any(map(str.isalnum, word.text)) or word.is_open)
     yield from (Named(access, word) for word in words for access in Access)
 
 

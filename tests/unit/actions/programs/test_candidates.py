@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from permitry.actions.programs.candidates import UNSEEN, code_of, globbed, hosts_in, hosts_of_git, named_by, paths_in
+from permitry.actions.programs.candidates import UNSEEN, code_of, globbed, hosts_in, hosts_of_git, names_in, paths_in
 from permitry.core.action import Word
 
 
@@ -22,9 +22,9 @@ def test_a_module_of_jq_is_a_file_with_an_ending() -> None:
 
 def test_code_names_what_its_literals_open() -> None:
     """Perl opens a file for writing by a mark before its name, and PHP one by its address."""
-    found = {word.text for word in named_by(Word("open F, '>> a/b'; g('file:///c/d')"))}
+    found = {word.text for word in names_in(Word("open F, '>> a/b'; g('file:///c/d')"))}
     assert found == {">> a/b", "a/b", "file:///c/d", "/c/d"}
-    assert UNSEEN in set(named_by(Word("'a' " * 1000)))
+    assert UNSEEN in set(names_in(Word("'a' " * 1000)))
 
 
 def test_too_many_parts_are_a_name_nobody_has_seen() -> None:
