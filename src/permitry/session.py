@@ -11,9 +11,9 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.history import Bounds, History, Log, Ran
 from permitry.core.lists import Lists, lists_of
-from permitry.core.policy import SideEffects
 from permitry.core.provenance import Heard, Provenance
 from permitry.core.shared import SharedLimits
+from permitry.core.side_effects import SideEffects
 from permitry.core.source import RuleSource
 from permitry.core.template import Template
 

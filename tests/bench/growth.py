@@ -18,7 +18,7 @@ from permitry import AuthorizationPolicy, Session, ToolCall, ToolHandler, ToolRe
 from permitry.core.action import Actions, Connect
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.policy import SideEffects
+from permitry.core.side_effects import SideEffects
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.repeat import RepeatCondition
 from permitry.rules.conditions.scope import Conditions, Scope

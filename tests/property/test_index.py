@@ -29,7 +29,7 @@ from permitry.core.names import name_forms
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import AnyRule, AuthorizationRule, Question, Unsure, phase_of
-from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.core.spec import TRAIT_SELECTORS, ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import UnevaluableError
 from permitry.rules import BUILT_IN_RULES
@@ -50,7 +50,7 @@ from permitry.rules.conditions.server import ServerCondition
 from permitry.rules.conditions.template import TemplateCondition
 from permitry.rules.conditions.text import TextCondition
 from permitry.rules.conditions.tool_digest import ToolDigestCondition
-from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolsCondition, ToolSelector
+from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
 from permitry.rules.conditions.traits import TraitsCondition
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.exclusive_template import ExclusiveTemplateRule

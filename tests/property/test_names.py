@@ -15,14 +15,14 @@ from permitry.core.decision import Phase, Verdict
 from permitry.core.names import wire_name
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.core.spec import TRAIT_SELECTORS, ArgumentRole, ToolSpec, ToolTraits
 from permitry.rules import BUILT_IN_RULES
 from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.path import PathPattern
 from permitry.rules.conditions.scope import Condition, Conditions, Scope
 from permitry.rules.conditions.server import ServerCondition
-from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolSelector
+from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 
 OWN = ("send_money", "bash", "read_file", "delete_file", "web_fetch", "task", "run_it", "present_plan")

@@ -10,8 +10,8 @@ from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.history import Bounds, Ran
-from permitry.core.policy import SideEffects
 from permitry.core.shared import GivenCounts
+from permitry.core.side_effects import SideEffects
 from permitry.core.template import Template
 from permitry.session import Session
 

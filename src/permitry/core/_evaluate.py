@@ -1,19 +1,20 @@
-"""The evaluation of a question: every rule is asked, phase by phase."""
+"""How the rules of one phase are asked; `permitry.core.policy` has the phases in their order."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 import attrs
 
-from permitry.core._entry import Entry
-from permitry.core._version import Version
 from permitry.core.action import Actions
 from permitry.core.call import ToolCall
+from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.core.decision_cache import DecisionCache
 from permitry.core.rule import Question, Unsure
 from permitry.core.spec import ToolSpec
 
-__all__ = ["Phases", "decided", "with_actions"]
+__all__ = ["Evaluate", "Phases", "ask_overrides", "ask_permissions", "ask_restrictions", "with_actions"]
 
 # Looked up once: that takes longer than to compare them.
 _RESTRICTION, _PERMISSION, _ALLOW, _BLOCK = Phase.RESTRICTION, Phase.PERMISSION, Verdict.ALLOW, Verdict.BLOCK
@@ -21,108 +22,93 @@ _RESTRICTION, _PERMISSION, _ALLOW, _BLOCK = Phase.RESTRICTION, Phase.PERMISSION,
 
 @attrs.frozen
 class Phases:
-    """The rules of a policy by phase, in order; `version.default` decides when none matches.
+    """The rules of a policy by phase, in order; `cache.default` decides when none matches."""
 
-    `unsure` are the ids of restrictions that, for the question they are for, are unsure at most and without likeness.
-    """
-
-    overrides: Sequence[Entry]
-    restrictions: Sequence[Entry]
-    permissions: Sequence[Entry]
-    version: Version
-    unsure: Collection[str] = frozenset()
+    overrides: Sequence[CompiledRule]
+    restrictions: Sequence[CompiledRule]
+    permissions: Sequence[CompiledRule]
+    cache: DecisionCache
 
     @classmethod
-    def of(cls, entries: Iterable[Entry], version: Version, unsure: Collection[str] = frozenset()) -> "Phases":
-        """Return entries, which come in their order, by phase."""
-        overrides: list[Entry] = []
-        restrictions: list[Entry] = []
-        permissions: list[Entry] = []
-        for entry in entries:
-            phase = entry.phase
-            (permissions if phase is _PERMISSION else restrictions if phase is _RESTRICTION else overrides).append(
-                entry
-            )
-        return cls(overrides, restrictions, permissions, version, unsure)
+    def of(cls, rules: Iterable[CompiledRule], cache: DecisionCache) -> "Phases":
+        """Return rules, which come in their order, by phase."""
+        overrides: list[CompiledRule] = []
+        restrictions: list[CompiledRule] = []
+        permissions: list[CompiledRule] = []
+        for rule in rules:
+            phase = rule.phase
+            (permissions if phase is _PERMISSION else restrictions if phase is _RESTRICTION else overrides).append(rule)
+        return cls(overrides, restrictions, permissions, cache)
 
 
-def decided(question: Question, phases: Phases) -> Decision:
-    """Return the decision the rules come to. Never raises for a failing rule, never guesses ALLOW."""
-    failures: list[RuleFailure] = []
-    chosen = (
-        _first(phases.overrides, question, failures)
-        or _restricted(phases, question, failures)
-        or _permitted(phases.permissions, question, failures)
-        or [phases.version.default]
-    )[0]
-    return phases.version.failed(chosen, failures) if failures else chosen
+Evaluate: TypeAlias = Callable[[Question, Phases], Decision]
+"""What comes to a decision: `evaluate` in `permitry.core.policy`, the two phases."""
 
 
-# A Decision is neither true nor false, so the steps return it in a list: empty where none was made.
-
-
-def _first(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:
-    for entry in entries:
-        decision = entry.decides(question, failures)
-        if decision is not None:
+def ask_overrides(rules: Sequence[CompiledRule], question: Question, failures: list[RuleFailure]) -> list[Decision]:
+    """Return the decision of the first rule that matches."""
+    for rule in rules:
+        answer = rule.ask(question, failures)
+        if answer is not False and (decision := rule.decision_for(answer)) is not None:
             return [decision]
     return []
 
 
-def _restricted(phases: Phases, question: Question, failures: list[RuleFailure]) -> list[Decision]:
-    found = _strictest(phases, question, failures)
-    if not found or phases.version.unmatched is not _BLOCK or found[0].verdict is _BLOCK:
+def ask_restrictions(phases: Phases, question: Question, failures: list[RuleFailure]) -> list[Decision]:
+    """Return the strictest decision of all that match; what nothing permits is the default where that blocks."""
+    found = _find_strictest(phases.restrictions, question, failures)
+    if not found or phases.cache.unmatched is not _BLOCK or found[0].verdict is _BLOCK:
         return found
     # INVARIANT: law 4. What nothing permits is blocked here, and a restriction that asks about it changes that not.
-    return found if _permitted(phases.permissions, question, failures) else [phases.version.default]
+    return found if ask_permissions(phases.permissions, question, failures) else [phases.cache.default]
 
 
-def _strictest(phases: Phases, question: Question, failures: list[RuleFailure]) -> list[Decision]:
-    matched: list[tuple[Entry, bool | Unsure | None]] = []
-    for entry in phases.restrictions:
-        # All others are asked, also after a match: a failure further on belongs in the record.
-        if not (matched and entry.rule_id in phases.unsure):
-            answer = entry.answer(question, failures)
-            if answer is not False:
-                matched.append((entry, answer))
+def _find_strictest(rules: Sequence[CompiledRule], question: Question, failures: list[RuleFailure]) -> list[Decision]:
+    matched: list[tuple[CompiledRule, bool | Unsure | None]] = []
+    for rule in rules:
+        # All are asked, also after a match: a failure further on belongs in the record.
+        answer = rule.ask(question, failures)
+        if answer is not False:
+            matched.append((rule, answer))
     if not matched:
         return []
     # As max keeps the first of equals, of those that look like nothing in the call the most general one is named.
-    entry, answer = matched[0] if len(matched) == 1 else max(matched, key=_weight)
-    decision = entry.decided(answer)
+    rule, answer = matched[0] if len(matched) == 1 else max(matched, key=_weight)
+    decision = rule.decision_for(answer)
     return [] if decision is None else [decision]
 
 
-def _weight(pair: tuple[Entry, bool | Unsure | None]) -> tuple[int, bool, int, int, int, int]:
+def _weight(pair: tuple[CompiledRule, bool | Unsure | None]) -> tuple[int, bool, int, int, int, int]:
     """Return how strict a restriction is, whether it is sure, if not its likeness to the call, and how narrow it is.
 
     An unsure one only confirms, whatever its effect. One that failed counts as a sure match. Of equals a lower priority
     number goes first, and then the narrower rule; not so for those without likeness.
     """
-    entry, answer = pair
+    rule, answer = pair
     if isinstance(answer, Unsure):
-        narrow = entry.specificity if answer.likeness else (0, 0)
-        return Verdict.CONFIRM.strictness, False, answer.likeness, -entry.priority, *narrow
-    return entry.effect.strictness, True, 0, -entry.priority, *entry.specificity
+        narrow = rule.specificity if answer.likeness else (0, 0)
+        return Verdict.CONFIRM.strictness, False, answer.likeness, -rule.priority, *narrow
+    return rule.effect.strictness, True, 0, -rule.priority, *rule.specificity
 
 
-def _permitted(entries: Sequence[Entry], question: Question, failures: list[RuleFailure]) -> list[Decision]:
+def ask_permissions(rules: Sequence[CompiledRule], question: Question, failures: list[RuleFailure]) -> list[Decision]:
+    """Return the decision of the first rule that matches, or of the last of those that permit it together."""
     covered: frozenset[int] = frozenset()
     keeps = False
-    for entry in entries:
+    for rule in rules:
         before = len(failures)
         # A rule that confirms is about the actions that no permission before it has covered.
-        asked = _without(question, covered) if covered and entry.effect is not _ALLOW else question
-        decision = entry.decides(asked, failures)
-        if decision is not None:
+        asked = _without(question, covered) if covered and rule.effect is not _ALLOW else question
+        answer = rule.ask(asked, failures)
+        if answer is not False and (decision := rule.decision_for(answer)) is not None:
             return [decision]
-        if entry.can_cover and len(failures) == before and _is_divisible(question):
-            own = entry.covered(question, failures)
-            keeps = keeps or (entry.keeps and not own <= covered)
+        if rule.can_cover and len(failures) == before and _is_divisible(question):
+            own = rule.cover(question, failures)
+            keeps = keeps or (rule.keeps and not own <= covered)
             covered |= own
             # INVARIANT: law 3. A call is permitted by its parts only when not one of them is left.
             if covered.issuperset(range(len(question.actions.certain))):
-                return [attrs.evolve(entry.decision, keeps=keeps) if keeps else entry.decision]
+                return [attrs.evolve(rule.decision, keeps=keeps) if keeps else rule.decision]
     return []
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "Facts",
     "Kind",
     "Paths",
+    "ToolFacts",
     "argument_class",
     "program_name",
     "program_path",
@@ -43,6 +44,8 @@ _WILDCARDS = frozenset("*?[")
 class Kind(enum.Enum):
     """What a fact is about."""
 
+    TOOL = "tool"
+    TRAIT = "trait"
     ARGUMENT = "argument"
     PROGRAM = "program"
     WORD = "word"
@@ -68,6 +71,8 @@ class Fact(NamedTuple):
 
     | kind | group | value |
     |---|---|---|
+    | `TOOL` | whether every name counts that the one in the call may mean | the name of a tool, or a glob of names |
+    | `TRAIT` | () | the selector of a trait, such as `@shell` |
     | `ARGUMENT` | the path of the argument, and the class of its value | the value |
     | `PROGRAM` | () | the name of a program as `program_name` or `program_path` has it, or a glob of such names |
     | `WORD` | the name of a program, or an empty text for any | one of its arguments |
@@ -82,6 +87,17 @@ class Fact(NamedTuple):
     kind: Kind
     group: Hashable
     value: Hashable
+
+
+class ToolFacts(NamedTuple):
+    """The tool of a call: its name, every name that this may mean, and the selectors of traits that may select it.
+
+    They hold for all calls of the tool, whatever the arguments.
+    """
+
+    name: str
+    readings: frozenset[str]
+    traits: frozenset[str]
 
 
 class Paths(NamedTuple):
@@ -131,7 +147,10 @@ class Facts:
     `readings` returns the actions of the call, once for each tool that its name may mean.
     """
 
-    def __init__(self, arguments: Mapping[str, object], readings: Callable[[], Sequence[Actions]]) -> None:
+    def __init__(
+        self, tool: ToolFacts, arguments: Mapping[str, object], readings: Callable[[], Sequence[Actions]]
+    ) -> None:
+        self.tool = tool
         self._arguments = arguments
         self._readings = readings
 

@@ -26,16 +26,26 @@ class Finder:
         numbered = dict(enumerate(needs))
         shared = Counter(fact for sets in numbered.values() for facts in sets for fact in facts)
         self._always: list[int] = [number for number, sets in numbered.items() if not sets]
-        self._kinds: dict[Kind, dict[Hashable, _Group]] = {}
+        self._kinds: dict[Kind, dict[Hashable, Any]] = {}
         # By anchor and access.
         self._paths: dict[Any, _PathGroup] = {}
         for number, sets in numbered.items():
             for fact in min(sets, key=lambda facts: sum(shared[fact] for fact in facts), default=()):
-                if fact.kind in _OF_PATHS:
-                    self._paths.setdefault(fact.group, _PathGroup()).add(fact, number)
-                else:
-                    groups = self._kinds.setdefault(fact.kind, {})
-                    groups.setdefault(fact.group, _Group()).add(fact.value, number)
+                self._file(fact, number)
+        for group in self._paths.values():
+            group.names.close()
+        for kind in _GROUPS:
+            for group in self._kinds.get(kind, {}).values():
+                group.close()
+
+    def _file(self, fact: Fact, number: int) -> None:
+        if fact.kind in _OF_PATHS:
+            self._paths.setdefault(fact.group, _PathGroup()).add(fact, number)
+            return
+        groups = self._kinds.setdefault(fact.kind, {})
+        if fact.group not in groups:
+            groups[fact.group] = _GROUPS.get(fact.kind, _Group)()
+        groups[fact.group].add(fact.value, number)
 
     def find(self, facts: Facts, *, is_of_known: bool = False) -> set[int]:
         """Return the numbers of the rules that may match a question with these facts.
@@ -62,13 +72,11 @@ class Finder:
 class _Group:
     """The numbers filed under facts of one kind and group, by the values of the facts."""
 
-    __slots__ = ("_names", "everything", "values")
+    __slots__ = ("everything", "values")
 
     def __init__(self) -> None:
         self.everything: list[int] = []
         self.values: dict[Hashable, list[int]] = {}
-        # The values as names and globs of names; built on first use.
-        self._names: Names | None = None
 
     def add(self, value: Hashable, number: int) -> None:
         self.everything.append(number)
@@ -82,20 +90,27 @@ class _Group:
         for value in self.values.keys() & values:
             found.update(self.values[value])
 
-    def find_named(self, names: Collection[str] | None, found: set[int]) -> None:
-        """Add what is filed under one of the names, or a glob for one; everything if not known."""
-        if names is None:
-            found.update(self.everything)
-            return
-        known = self._names
-        if known is None:
-            known = Names()
-            for value, numbers in self.values.items():
-                for number in numbers:
-                    known.add(str(value), number)
-            known.close()
-            self._names = known
-        found.update(known.find(names))
+
+class _NameGroup:
+    """The same for values that are names, and globs of names."""
+
+    __slots__ = ("_names", "everything")
+
+    def __init__(self) -> None:
+        self.everything: list[int] = []
+        self._names = Names()
+
+    def add(self, value: Hashable, number: int) -> None:
+        self.everything.append(number)
+        self._names.add(str(value), number)
+
+    def close(self) -> None:
+        """Get ready to `find`."""
+        self._names.close()
+
+    def find(self, names: Collection[str] | None, found: set[int]) -> None:
+        """Add what is filed under one of the names, or a glob for one; everything if they are not known."""
+        found.update(self.everything if names is None else self._names.find(names))
 
 
 class _PathGroup:
@@ -105,13 +120,18 @@ class _PathGroup:
 
     def __init__(self) -> None:
         self.everything: list[int] = []
-        self.heads, self.names, self.depths = _Group(), _Group(), _Group()
+        self.heads, self.names, self.depths = _Group(), _NameGroup(), _Group()
         # Under each directory, the numbers filed in `heads` for a path below it.
         self.below = _Group()
 
     def add(self, fact: Fact, number: int) -> None:
         self.everything.append(number)
-        {Kind.PATH: self.heads, Kind.NAME: self.names, Kind.DEPTH: self.depths}[fact.kind].add(fact.value, number)
+        groups: Mapping[Kind, _Group | _NameGroup] = {
+            Kind.PATH: self.heads,
+            Kind.NAME: self.names,
+            Kind.DEPTH: self.depths,
+        }
+        groups[fact.kind].add(fact.value, number)
         if fact.kind is Kind.PATH and isinstance(fact.value, tuple):
             for length in range(len(fact.value)):
                 self.below.add(fact.value[:length], number)
@@ -129,11 +149,12 @@ class _PathGroup:
         if self.depths.everything:
             self.depths.find(paths.depths, found)
         if self.names.everything:
-            self.names.find_named(paths.parts, found)
+            self.names.find(paths.parts, found)
 
 
 _OF_PATHS = frozenset({Kind.PATH, Kind.NAME, Kind.DEPTH})
-_Groups: TypeAlias = Mapping[Any, _Group]
+_GROUPS: Mapping[Kind, type[_NameGroup]] = {Kind.TOOL: _NameGroup, Kind.PROGRAM: _NameGroup}
+_Groups: TypeAlias = Mapping[Any, Any]
 
 
 class _Asked(NamedTuple):
@@ -145,6 +166,17 @@ class _Asked(NamedTuple):
     def is_open(self, kind: Kind) -> bool:
         """Return whether any fact of this kind may be present."""
         return not self.is_of_known and self.facts.of_actions.are_open(kind)
+
+
+def _by_tool(groups: _Groups, asked: _Asked, found: set[int]) -> None:
+    tool = asked.facts.tool
+    for counts_readings, group in groups.items():
+        group.find(tool.readings if counts_readings else (tool.name,), found)
+
+
+def _by_trait(groups: _Groups, asked: _Asked, found: set[int]) -> None:
+    for group in groups.values():
+        group.find(asked.facts.tool.traits, found)
 
 
 def _by_argument(groups: _Groups, asked: _Asked, found: set[int]) -> None:
@@ -159,7 +191,7 @@ def _by_argument(groups: _Groups, asked: _Asked, found: set[int]) -> None:
 
 def _by_program(groups: _Groups, asked: _Asked, found: set[int]) -> None:
     for group in groups.values():
-        group.find_named(None if asked.is_open(Kind.PROGRAM) else asked.facts.of_actions.programs, found)
+        group.find(None if asked.is_open(Kind.PROGRAM) else asked.facts.of_actions.programs, found)
 
 
 def _by_word(groups: _Groups, asked: _Asked, found: set[int]) -> None:
@@ -174,6 +206,8 @@ def _by_host(groups: _Groups, asked: _Asked, found: set[int]) -> None:
 
 
 _FIND: Mapping[Kind, Callable[[_Groups, _Asked, set[int]], None]] = {
+    Kind.TOOL: _by_tool,
+    Kind.TRAIT: _by_trait,
     Kind.ARGUMENT: _by_argument,
     Kind.PROGRAM: _by_program,
     Kind.WORD: _by_word,

@@ -1,27 +1,30 @@
-"""The compiled policy: which rules can match calls of a tool, looked up by its name, and learned once for each tool.
+"""The compiled policy: which rules can match calls of a tool, found once for each tool, and which a call, each time.
 
-A rule says by `selectors` which tools it is about; one that does not is asked about every call. What is learned of a
-tool that a registry declares lives exactly as long as that declaration. What is learned of a name without a declaration
-is kept for a bounded number of names, so that names a model invents push out only each other.
+What is found for a tool that a registry declares is kept exactly as long as that declaration. What is found for a name
+without a declaration is kept for a bounded number of names, so that names a model invents push out only each other.
 """
 
+import contextlib
 import functools
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import attrs
 
-from permitry.core._evaluate import Phases, decided
-from permitry.core._globs import Names
-from permitry.core._known import Unresolved, known_call, noting, unread
-from permitry.core._memory import Memory, Reference
+from permitry.core._evaluate import Evaluate, Phases
+from permitry.core._known import known_call, unread
 from permitry.core.action import ActionReader
 from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Verdict
-from permitry.core.names import NamePattern, name_forms
-from permitry.core.rule import Question, Selector
+from permitry.core.decision_cache import DecisionCache
+from permitry.core.facts import Fact, Kind
+from permitry.core.finder import Finder
+from permitry.core.names import name_forms
+from permitry.core.rule import Question
 from permitry.core.spec import ToolSpec
+from permitry.core.visibility import Visibility
 from permitry.core.well_known import WELL_KNOWN, well_known
 
 __all__ = ["Index"]
@@ -29,48 +32,120 @@ __all__ = ["Index"]
 MOST_NAMES = 4_096
 """So many undeclared names are kept, and at most as many again that were not asked about since."""
 
+FEW = 4
+"""Up to so many rules, asking each is faster than to look up which can match, unless one looks at the actions."""
+
 _NOWHERE = AuthContext()
-_nobody: Reference = type(None)
+_OF_TOOL = frozenset({Kind.TOOL, Kind.TRAIT})
+_CHEAP = frozenset({*_OF_TOOL, Kind.ARGUMENT})
+_Reference: TypeAlias = Callable[[], ToolSpec | None]
+"""A weak reference to the declaration of a tool, as its registry gave it."""
+_nobody: _Reference = type(None)
+
+
+class _Selection:
+    """The rules that can match calls of some tools, and what finds those of them that can match one call."""
+
+    __slots__ = ("__weakref__", "_cache", "_finder", "phases", "rules")
+
+    def __init__(self, rules: Iterable[CompiledRule], cache: DecisionCache) -> None:
+        self.rules = tuple(rules)
+        self.phases = Phases.of(self.rules, cache)
+        self._cache = cache
+        needs = [_without_tool(rule.needs()) for rule in self.rules]
+        looks_at_actions = any(fact.kind not in _CHEAP for sets in needs for facts in sets for fact in facts)
+        self._finder: Finder | None = None
+        if looks_at_actions or (len(needs) > FEW and any(needs)):
+            self._finder = Finder(needs)
+
+    def about(self, question: Question) -> Phases:
+        """Return those of the rules that may match the call."""
+        if self._finder is None:
+            return self.phases
+        # Where facts cannot be computed, every rule is asked, and its failure kept.
+        with contextlib.suppress(Exception):
+            found = self._finder.find(question.facts)
+            return Phases.of((self.rules[number] for number in sorted(found)), self._cache)
+        return self.phases
+
+
+class _Tool:
+    """One tool, or one name: what is known about it, and the rules that can match its calls. Thread-safe."""
+
+    __slots__ = ("_completed", "_is_own", "_known", "_likely", "_visibility", "kind", "name", "selection", "spec")
+
+    def __init__(self, question: Question, spec: _Reference, selection: _Selection) -> None:
+        self.name: str = question.call.tool
+        self.kind: PayloadKind = question.call.kind
+        self.selection = selection
+        # The declaration as given (`question.own`) belongs to its registry, so `spec` is a weak reference to it. What
+        # was made here to complete it is kept; None where nothing was added.
+        self.spec = spec
+        self._completed = None if question.spec is question.own else question.spec
+        self._is_own = question.tool is question.own
+        self._known = None if self._is_own else question.tool
+        self._likely = question.likely
+        self._visibility: Visibility | None = None
+
+    def question(
+        self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, reader: ActionReader | None
+    ) -> Question:
+        """Return the question to the rules, with what is already known about the tool filled in."""
+        declared = spec if self._completed is None else self._completed
+        question = Question(call, context, declared, reader, own=spec, likely=self._likely)
+        object.__setattr__(question, "tool", spec if self._is_own else self._known)
+        return question
+
+    def blocks_all(self, context: AuthContext, spec: ToolSpec, evaluate: Evaluate) -> bool:
+        """Return whether every call of the tool is certain to be blocked in this context."""
+        if self._visibility is None:
+            self._visibility = Visibility(spec, self.selection.phases, evaluate, self._ask_ahead)
+        return self._visibility.blocks_all(context, spec)
+
+    def _ask_ahead(self, context: AuthContext, spec: ToolSpec) -> Question:
+        """Return the question about a call of which only the tool is known."""
+        return self.question(known_call(ToolCall(self.name, kind=self.kind)), context, spec, unread)
 
 
 class Index:
     """The rules of one policy, ready to be asked about any tool. What it keeps changes no answer; thread-safe."""
 
     __slots__ = (
-        "_declared", "_earlier", "_entries", "_everyone", "_groups", "_kept", "_likely", "_named", "_names", "_phases",
-        "_reader", "_readings", "_shown", "_specs", "most",
+        "_declared", "_earlier", "_evaluate", "_finder", "_kept", "_likely", "_named", "_phases", "_reader", "_rules",
+        "_selections", "_shown", "_specs", "most",
     )  # fmt: skip
 
     def __init__(
-        self, phases: Phases, *, reader: ActionReader | None, declared: Mapping[str, ToolSpec], most: int = MOST_NAMES
+        self,
+        phases: Phases,
+        evaluate: Evaluate,
+        *,
+        reader: ActionReader | None,
+        declared: Mapping[str, ToolSpec],
+        most: int = MOST_NAMES,
     ) -> None:
         self.most = most
         self._reader = reader
         self._declared = declared
         self._phases = phases
-        self._entries = (*phases.overrides, *phases.restrictions, *phases.permissions)
+        self._evaluate = evaluate
+        self._rules = (*phases.overrides, *phases.restrictions, *phases.permissions)
+        self._finder = Finder(_of_tool(rule.needs()) for rule in self._rules)
         self._likely = _by_reading(declared)
-        # Those that say nothing of their tools, those found by the very name, and those found by any reading of it.
-        self._everyone: list[int] = []
-        self._names, self._readings = Names(), Names()
-        self._groups: dict[Selector, list[int]] = {}
-        for number, entry in enumerate(self._entries):
-            for place in entry.places():
-                self._file(place, number, entry.effect)
-        self._names.close()
-        self._readings.close()
-        # By identity of a declaration; each memory says for which one it is, and goes with it.
-        self._specs: dict[object, Memory] = {}
-        self._shown: dict[int, tuple[Memory, ...]] = {}
+        # By the numbers of their rules; tools of the same kind share one.
+        self._selections: weakref.WeakValueDictionary[tuple[int, ...], _Selection] = weakref.WeakValueDictionary()
+        # By identity of a declaration; each tool says for which one it is, and goes with it.
+        self._specs: dict[object, _Tool] = {}
+        self._shown: dict[int, tuple[_Tool, ...]] = {}
         # By name: those declared in rule files, those asked about of late, and those before them.
-        self._kept: dict[object, Memory] = {}
-        self._named: dict[object, Memory] = {}
-        self._earlier: dict[object, Memory] = {}
+        self._kept: dict[object, _Tool] = {}
+        self._named: dict[object, _Tool] = {}
+        self._earlier: dict[object, _Tool] = {}
 
     # Asking -------------------------------------------------------------------------------------------------------
 
-    def decide(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Decision:
-        """Return the decision for a call in this context alone."""
+    def look_up(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> tuple[Question, Phases]:
+        """Return the question about a call in this context alone, and the rules that can match it."""
         if spec is None:
             found = self._named.get(call.tool)
             if found is None or found.kind is not call.kind:
@@ -80,41 +155,42 @@ class Index:
             if found is None or found.spec() is not spec or found.kind is not call.kind or found.name != call.tool:
                 found = self._by_spec(call, spec)
         if found is None:
-            return decided(self.question(call, context, spec), self._phases)
-        return found.decide(call, context, spec, self._reader)
+            return self.question(call, context, spec), self._phases
+        question = found.question(call, context, spec, self._reader)
+        return question, found.selection.about(question)
 
     def blocks_all(self, spec: ToolSpec, contexts: Sequence[AuthContext]) -> bool:
         """Return whether every call that the tool takes is certainly blocked in one of the contexts."""
         shown = self._shown.get(id(spec))
-        if shown is None or any(found.spec() is not spec for found in shown):
+        if shown is None or shown[0].spec() is not spec:
             shown = self._show(spec)
         if shown is None:
             return not spec.kinds
         for found in shown:
             for context in contexts:
-                if found.blocks_all(context, spec):
+                if found.blocks_all(context, spec, self._evaluate):
                     break
             else:
                 return False
         return True
 
-    def _show(self, spec: ToolSpec) -> tuple[Memory, ...] | None:
-        """Return the memories of all kinds of calls that a tool takes; None for none, or one that is not known."""
+    def _show(self, spec: ToolSpec) -> tuple[_Tool, ...] | None:
+        """Return the tools of all kinds of calls that a tool takes; None for none, or one that is not known."""
         found = [self._by_spec(ToolCall(spec.name, kind=kind), spec) for kind in spec.kinds]
-        memories = tuple(each for each in found if each is not None)
-        if not memories:
+        tools = tuple(each for each in found if each is not None)
+        if not tools:
             return None
-        self._shown[id(spec)] = memories
-        return memories
+        self._shown[id(spec)] = tools
+        return tools
 
     # Keeping ------------------------------------------------------------------------------------------------------
 
-    def _by_name(self, call: ToolCall) -> Memory:
-        """Return the memory of a name that no registry declares for this call."""
+    def _by_name(self, call: ToolCall) -> _Tool:
+        """Return a name that no registry declares for this call."""
         key = call.tool if _is_usual(call) else (call.tool, call.kind.value)
         found = self._named.get(key) or self._earlier.get(key)
         if found is None:
-            found = self._resolved(call, None, _nobody)
+            found = self._find(call, None, _nobody)
             if _is_usual(call) and call.tool in self._declared:
                 self._kept[call.tool] = found
         if len(self._named) >= self.most + len(self._kept):
@@ -123,19 +199,19 @@ class Index:
         self._named[key] = found
         return found
 
-    def _by_spec(self, call: ToolCall, spec: ToolSpec) -> Memory | None:
-        """Return the memory of a tool that a registry declares, which is kept as long as the declaration.
+    def _by_spec(self, call: ToolCall, spec: ToolSpec) -> _Tool | None:
+        """Return a tool that a registry declares, which is kept as long as the declaration.
 
         None for a declaration of another type, of which nothing is known.
         """
         if type(spec) is not ToolSpec:
             return None
         if call.tool != spec.name:
-            return self._resolved(call, spec, weakref.ref(spec))
+            return self._find(call, spec, weakref.ref(spec))
         key: object = id(spec) if _is_usual(call) else (id(spec), call.kind.value)
         found = self._specs.get(key)
         if found is None or found.spec() is not spec:
-            found = self._resolved(
+            found = self._find(
                 call, spec, weakref.ref(spec, functools.partial(_forget, self._specs, key, self._shown, id(spec)))
             )
             self._specs[key] = found
@@ -152,28 +228,14 @@ class Index:
             return Question(call, context, declared, self._reader, own=None)
         return Question(call, context, _completed(spec, declared), self._reader, own=spec)
 
-    def _resolved(self, call: ToolCall, spec: ToolSpec | None, reference: Reference) -> Memory:
+    def _find(self, call: ToolCall, spec: ToolSpec | None, reference: _Reference) -> _Tool:
         question = self.question(call, _NOWHERE, spec)
-        numbers = {*self._everyone, *self._names.find((call.tool,)), *self._readings.find(call.readings)}
-        trial = attrs.evolve(question, call=known_call(call), context=noting(None, call.tool, set()), reader=unread)
-        for selector, group in self._groups.items():
-            if _may_select(selector, trial):
-                numbers.update(group)
-        entries = (self._entries[number] for number in sorted(numbers))
-        return Memory(entries, question, reference, self._phases.version)
-
-    def _file(self, place: str | NamePattern | Selector | None, number: int, effect: Verdict) -> None:
-        if place is None:
-            self._everyone.append(number)
-        elif isinstance(place, str):
-            self._names.add(place, number)
-        elif not isinstance(place, NamePattern):
-            self._groups.setdefault(place, []).append(number)
-        elif effect is not Verdict.ALLOW:
-            for form in place.forms:
-                self._readings.add(form, number)
-        else:
-            self._names.add(place.text, number)
+        numbers = tuple(sorted(self._finder.find(question.facts)))
+        selection = self._selections.get(numbers)
+        if selection is None:
+            selection = _Selection((self._rules[number] for number in numbers), self._phases.cache)
+            self._selections[numbers] = selection
+        return _Tool(question, reference, selection)
 
     def _likely_for(self, call: ToolCall, spec: ToolSpec | None) -> tuple[ToolSpec, ...]:
         """Return what the tool of a call may be, where neither its declaration nor its very name says it."""
@@ -196,9 +258,9 @@ def _by_reading(declared: Mapping[str, ToolSpec]) -> dict[str, tuple[ToolSpec, .
 
 
 def _forget(
-    specs: dict[object, Memory],
+    specs: dict[object, _Tool],
     key: object,
-    shown: dict[int, tuple[Memory, ...]],
+    shown: dict[int, tuple[_Tool, ...]],
     number: int,
     _: "weakref.ref[ToolSpec]",
 ) -> None:
@@ -212,13 +274,14 @@ def _is_usual(call: ToolCall) -> bool:
     return call.kind is (PayloadKind.FUNCTION if call.server is None else PayloadKind.MCP)
 
 
-def _may_select(selector: Selector, question: Question) -> bool:
-    if question.likely:
-        return True
-    try:
-        return selector.selects(question, over_approximate=True) is not False
-    except (Exception, Unresolved):  # noqa: BLE001 -- the rule itself is asked, and its failure kept
-        return True
+def _of_tool(sets: Sequence[frozenset[Fact]]) -> list[frozenset[Fact]]:
+    """Return the sets that hold for a tool, whatever the arguments of a call."""
+    return [facts for facts in sets if _OF_TOOL.issuperset(fact.kind for fact in facts)]
+
+
+def _without_tool(sets: Sequence[frozenset[Fact]]) -> list[frozenset[Fact]]:
+    """Return the other sets."""
+    return [facts for facts in sets if not _OF_TOOL.issuperset(fact.kind for fact in facts)]
 
 
 def _completed(spec: ToolSpec, declared: ToolSpec) -> ToolSpec:

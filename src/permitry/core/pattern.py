@@ -64,7 +64,7 @@ class Pattern:
 
     def matches(self, name: str) -> bool:
         """Return whether the whole of `name` fits."""
-        return name == self.text if self.is_exact else has_pieces(name, self.pieces)
+        return name == self.text or (not self.is_exact and has_pieces(name, self.pieces))
 
 
 def has_pieces(name: str, pieces: Sequence[Piece]) -> bool:

@@ -13,66 +13,54 @@ A permission about actions may cover only some of a call's: several together per
 phase 2 that asks is about what those before it have left; of equal priorities the one that asks goes first.
 """
 
-import difflib
 import functools
 import hashlib
 import operator
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar, cast
+from typing import Protocol, TypeVar
 
 import attrs
 
-from permitry.core._entry import compiled
-from permitry.core._evaluate import Phases, decided, with_actions
-from permitry.core._version import Version
-from permitry.core.action import Action, ActionReader, Actions, Run, Touch, Unknown
+from permitry.core._evaluate import Phases, ask_overrides, ask_permissions, ask_restrictions
+from permitry.core.action import ActionReader
 from permitry.core.call import ToolCall
+from permitry.core.compile import compile_rules, complete
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Phase, Verdict
-from permitry.core.explanation import ActionTrace, Explanation
+from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.core.decision_cache import DecisionCache
+from permitry.core.explain import explain
+from permitry.core.explanation import Explanation
+from permitry.core.extend import add_lists, add_rules
+from permitry.core.flow import Flow, check_relied_on, side_effects
 from permitry.core.index import Index
-from permitry.core.likely_roles import declaration, folder_declaration
-from permitry.core.lists import Lists, lists_in
+from permitry.core.lists import Lists
 from permitry.core.origin import Origin
-from permitry.core.rule import AnyRule, Question, Unsure
-from permitry.core.shared import Limit
-from permitry.core.source import RuleSource, is_rule_source
+from permitry.core.rule import AnyRule, Question
+from permitry.core.side_effects import SideEffects
+from permitry.core.source import RuleSource
 from permitry.core.spec import ToolSpec
-from permitry.errors import RuleError, safe_str
+from permitry.errors import safe_str
 
-__all__ = ["AuthorizationPolicy", "Flow", "SideEffects", "Specs"]
+__all__ = ["AuthorizationPolicy", "Specs"]
+
+
+def evaluate(question: Question, rules: Phases) -> Decision:
+    """Return the decision the rules come to. Never raises for a failing rule, never guesses ALLOW."""
+    failures: list[RuleFailure] = []
+    # Each returns the decision in a list, empty where none was made: a decision is neither true nor false.
+    (decision,) = (
+        ask_overrides(rules.overrides, question, failures)
+        or ask_restrictions(rules, question, failures)
+        or ask_permissions(rules.permissions, question, failures)
+        or [rules.cache.default]
+    )
+    return rules.cache.failed(decision, failures) if failures else decision
+
 
 Added = TypeVar("Added", bound=RuleSource | Lists)
 _BANDS = (Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION)
-
-
-class Flow(Protocol):
-    """What a call leaves behind when it runs: a label on the session, a call on a budget.
-
-    `id` names the rule it comes from; `label` is None, and `counts` False, for a flow that does only the other. One
-    that counts for a shared budget has its `limit` as well.
-    """
-
-    @property
-    def id(self) -> str:
-        """The id of the rule."""
-        ...
-
-    @property
-    def label(self) -> str | None:
-        """The label the session gets."""
-        ...
-
-    @property
-    def counts(self) -> bool:
-        """Whether the call counts against the budget of the rule."""
-        ...
-
-    def matches(self, question: Question) -> bool | Unsure:
-        """Return whether the call leaves something behind; doubt and failure count as yes."""
-        ...
 
 
 class Specs(Protocol):
@@ -81,22 +69,6 @@ class Specs(Protocol):
     def get(self, name: str, /) -> ToolSpec | None:
         """Return the declaration of the tool, or None."""
         ...
-
-
-@attrs.frozen
-class SideEffects:
-    """What one call leaves behind: labels, the ids of the rules whose budget it counts against, and its targets.
-
-    `shared` are those of the budgets that are not of the session alone.
-    """
-
-    labels: frozenset[str] = frozenset()
-    rules: frozenset[str] = frozenset()
-    targets: frozenset[str] = frozenset()
-    shared: frozenset[Limit] = frozenset()
-
-
-_NO_SIDE_EFFECTS = SideEffects()
 
 
 def _read_only(value: Mapping[str, ToolSpec]) -> Mapping[str, ToolSpec]:
@@ -137,7 +109,7 @@ class AuthorizationPolicy:
         default=Verdict.CONFIRM, kw_only=True, validator=attrs.validators.in_((Verdict.CONFIRM, Verdict.BLOCK))
     )
     unmatched_source: str | None = attrs.field(default=None, kw_only=True, eq=False)
-    _version: Version = attrs.field(init=False, repr=False)
+    _cache: DecisionCache = attrs.field(init=False, repr=False)
     _phases: Phases = attrs.field(init=False, repr=False, eq=False)
     _index: Index = attrs.field(init=False, repr=False, eq=False)
     # By identity of a rule set, or of lists: the policy with them, kept as long as they are there.
@@ -146,19 +118,19 @@ class AuthorizationPolicy:
     )
 
     def __attrs_post_init__(self) -> None:
-        _check_kept(self.rules, self.flows)
-        version = Version(
+        check_relied_on(map(complete, self.rules), self.flows)
+        cache = DecisionCache(
             functools.partial(_digest, self.rules, self.flows, self.declared, self.unmatched),
             self.unmatched,
             self.unmatched_source,
         )
-        entries = sorted(compiled(self.rules, version), key=operator.attrgetter("priority"))
+        entries = sorted(compile_rules(self.rules, cache), key=operator.attrgetter("priority"))
         overrides, restrictions, permissions = ([e for e in entries if e.phase is phase] for phase in _BANDS)
         permissions.sort(key=lambda entry: 2 * entry.priority + (entry.effect is Verdict.ALLOW))
         restrictions.sort(key=lambda entry: (entry.priority, *entry.specificity))
-        phases = Phases(overrides, restrictions, permissions, version)
-        index = Index(phases, reader=self.reader, declared=self.declared)
-        for name, value in (("_version", version), ("_phases", phases), ("_index", index)):
+        phases = Phases(overrides, restrictions, permissions, cache)
+        index = Index(phases, evaluate, reader=self.reader, declared=self.declared)
+        for name, value in (("_cache", cache), ("_phases", phases), ("_index", index)):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -180,12 +152,12 @@ class AuthorizationPolicy:
     @property
     def version(self) -> str:
         """A short digest that is the same for the same rules, in any process; made when it is first asked for."""
-        return self._version.text
+        return self._cache.text
 
     @functools.cached_property
     def without_keeping(self) -> "AuthorizationPolicy":
         """This policy without its permissions that only permit what was kept before, for a call that cannot be kept."""
-        rules = tuple(rule for rule in self.rules if getattr(rule, "keeps", False) is False)
+        rules = tuple(rule for rule in self.rules if complete(rule).keeps is False)
         return self if len(rules) == len(self.rules) else attrs.evolve(self, rules=rules)
 
     @functools.cached_property
@@ -196,7 +168,7 @@ class AuthorizationPolicy:
     @functools.cached_property
     def asks_origins(self) -> bool:
         """Whether a rule asks where a value comes from."""
-        return any(getattr(rule, "asks_origins", False) for rule in self.rules)
+        return any(complete(rule).asks_origins for rule in self.rules)
 
     def with_rules(self, *rules: AnyRule | RuleSource, flows: Iterable[Flow] = ()) -> "AuthorizationPolicy":
         """Return this policy with more rules, and what it knows and keeps besides: reader, declarations and flows.
@@ -207,13 +179,7 @@ class AuthorizationPolicy:
 
         Raises: `RuleError` as the class does: for another rule of an id that is there already, among others.
         """
-        extended, alone = self, list[AnyRule]()
-        for each in rules:
-            if is_rule_source(each):
-                extended = _extended_by(extended, each)
-            else:
-                alone.append(cast("AnyRule", each))
-        return attrs.evolve(extended, rules=(*extended.rules, *alone), flows=(*extended.flows, *flows))
+        return attrs.evolve(self, **add_rules(self, rules, flows))
 
     def within(self, context: AuthContext) -> "AuthorizationPolicy":
         """Return the policy for the calls of one context alone, not of those above it: with its rules and lists.
@@ -231,15 +197,7 @@ class AuthorizationPolicy:
         Raises: `TypeError` for values that are not texts or numbers; `RuleError` for a list that no rule uses, and for
         a value that is not valid where a rule uses its list.
         """
-        added = Lists(lists)
-        known = frozenset[str]().union(*(lists_in(each) for each in (*self.rules, *self.flows)))
-        for name in added:
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f"did you mean `{near[0]}`?" if near else f"it is for `[list.{name}]` of a rule file"
-                raise RuleError(f"no rule uses the list `{name}`; {hint}")
-        rules = tuple(cast("AnyRule", _filled(rule, added)) for rule in self.rules)
-        return attrs.evolve(self, rules=rules, flows=tuple(cast("Flow", _filled(each, added)) for each in self.flows))
+        return attrs.evolve(self, **add_lists(self, lists))
 
     def _kept(self, source: Added, make: "Callable[[Added], AuthorizationPolicy]") -> "AuthorizationPolicy":
         """Return the policy that is made with a source, and keep it for as long as the source is there."""
@@ -261,8 +219,8 @@ class AuthorizationPolicy:
         Raises: `RuleError` when the rules of the session cannot be added, see `with_rules`.
         """
         if context.parent is None and context.rules is None and context.lists is None:
-            return self._index.decide(call, context, spec)
-        decisions = [_index_of(self.within(each)).decide(call, each, spec) for each in context.lineage()]
+            return evaluate(*self._index.look_up(call, context, spec))
+        decisions = [evaluate(*_index_of(self.within(each)).look_up(call, each, spec)) for each in context.lineage()]
         # max keeps the first of equals: that of the agent's own context.
         decision = max(decisions, key=lambda decision: decision.verdict.strictness)
         keeps = any(each.keeps for each in decisions)
@@ -282,14 +240,7 @@ class AuthorizationPolicy:
     def explain(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Explanation:
         """Return the decision with every rule's part in it, and the decision each action would get alone."""
         policy, question, decision = self._strictest_of(call, context, spec)
-        phases = _phases_of(policy)
-        entries = (*phases.overrides, *phases.restrictions, *phases.permissions)
-        rules = tuple(entry.trace(question, decision.rule_id) for entry in entries)
-        lacking = decision.verdict is not Verdict.ALLOW and any(map(_lacks_roles(question), policy.rules))
-        draft = declaration(call) if lacking else ()
-        if not draft and decision.verdict is not Verdict.ALLOW and _lacks_folder(question):
-            draft = folder_declaration(call)
-        return Explanation(decision, rules, tuple(_each_action(question, phases)), question.context.agent, draft)
+        return explain(question, _phases_of(policy), decision, evaluate)
 
     def origins(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> tuple[Origin, ...]:
         """Return where the values came from that rules ask that of; none where no rule asks, or nothing was heard."""
@@ -303,16 +254,11 @@ class AuthorizationPolicy:
     def side_effects(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> SideEffects:
         """Return what the call leaves behind when it runs; what is not known counts as left."""
         if not self.flows and context.rules is None and context.parent is None:
-            return _NO_SIDE_EFFECTS
+            return SideEffects()
         # A budget of an agent above is spent by its sub-agents as well.
         policies = [self.within(each) for each in context.lineage()]
         flows = {id(flow): flow for policy in policies for flow in policy.flows}.values()
-        questions = [self.question(call, each, spec) for each in context.lineage()]
-        left = [flow for flow in flows if any(_leaves(flow, question) for question in questions)]
-        counted = frozenset(flow.id for flow in left if flow.counts)
-        labels = frozenset(flow.label for flow in left if flow.label is not None)
-        shared = frozenset(limit for flow in left if isinstance(limit := getattr(flow, "limit", None), Limit))
-        return SideEffects(labels, counted, questions[0].targets if counted else frozenset(), shared)
+        return side_effects(flows, [self.question(call, each, spec) for each in context.lineage()])
 
     def question(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Question:
         """Return the question to the rules, with all that is known about the tool."""
@@ -343,7 +289,7 @@ class AuthorizationPolicy:
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None
     ) -> "tuple[AuthorizationPolicy, Question, Decision]":
         pairs = [(self.within(each), self.question(call, each, spec)) for each in context.lineage()]
-        answers = [(policy, question, decided(question, _phases_of(policy))) for policy, question in pairs]
+        answers = [(policy, question, evaluate(question, _phases_of(policy))) for policy, question in pairs]
         # max keeps the first of equals: the agent's own context.
         return max(answers, key=lambda answer: answer[2].verdict.strictness)
 
@@ -352,86 +298,10 @@ _phases_of: Callable[[AuthorizationPolicy], Phases] = operator.attrgetter("_phas
 _index_of: Callable[[AuthorizationPolicy], Index] = operator.attrgetter("_index")
 
 
-def _extended_by(policy: AuthorizationPolicy, source: RuleSource) -> AuthorizationPolicy:
-    stricter = source if source.unmatched > policy.unmatched else policy
-    return attrs.evolve(
-        policy,
-        rules=(*policy.rules, *(rule for rule in source.policy_rules if rule not in policy.rules)),
-        flows=(*policy.flows, *(flow for flow in source.flows if flow not in policy.flows)),
-        declared={**source.tools, **policy.declared},
-        unmatched=stricter.unmatched,
-        unmatched_source=stricter.unmatched_source,
-    )
-
-
-def _lacks_roles(question: Question) -> Callable[[Any], bool]:
-    return lambda rule: hasattr(rule, "lacks_roles") and rule.lacks_roles(question)
-
-
-def _lacks_folder(question: Question) -> bool:
-    """Return whether it is not known where a path starts, only because a tool of a server does not say so."""
-    if question.call.server is None or question.tool is None or question.tool.folder is not None:
-        return False
-    return any(not touch.place.names and not touch.place.is_open for touch in question.actions.touches())
-
-
-def _each_action(question: Question, phases: Phases) -> Iterable[ActionTrace]:
-    if question.tool is None or not question.tool.roles:
-        return
-    actions = question.actions
-    for group in ("certain", "possible", "guessed"):
-        for action in getattr(actions, group):
-            kept = {"guessed" if group == "guessed" else "certain": (action,)}
-            alone = Actions(**kept, roots=actions.roots, doubt=_doubt_of(action, actions))
-            decision = decided(with_actions(question, alone), phases)
-            yield ActionTrace(action, decision, is_certain=group == "certain")
-
-
-def _doubt_of(action: Action, actions: Actions) -> str | None:
-    match action:
-        case Run():
-            return action.doubt
-        case Touch() if action.access.value == "read":
-            return None
-        case Unknown():
-            return action.reason
-        case _:
-            return actions.doubt or "it does more than read"
-
-
-def _check_kept(rules: Iterable[AnyRule], flows: Iterable[Flow]) -> None:
-    """Raise `RuleError` for the first rule that relies on what no flow keeps."""
-    flows = tuple(flows)
-    labels = {flow.label for flow in flows}
-    counted = {flow.id for flow in flows if flow.counts}
-    for rule in rules:
-        needed = getattr(rule, "relies_on", None)
-        if not isinstance(needed, SideEffects):
-            continue
-        lost = [f"the budget of `{each}`" for each in sorted(needed.rules - counted)]
-        lost += [f"the label `{each}`" for each in sorted(needed.labels - labels)]
-        if lost:
-            way_out = (
-                "pass the `flows` of the policy it comes from as well, as in `with_rules(rule, flows=other.flows)`"
-            )
-            raise RuleError(f"rule `{getattr(rule, 'id', rule)}`: no flow keeps {' and '.join(lost)}; {way_out}")
-
-
-def _filled(rule: object, lists: Lists) -> object:
-    return rule if lists_in(rule).isdisjoint(lists) else cast("Any", rule).with_lists(lists)
-
-
 def _forget(
     kept: "dict[int, tuple[weakref.ref[RuleSource | Lists], AuthorizationPolicy]]", key: int, _: object
 ) -> None:
     kept.pop(key, None)
-
-
-def _leaves(flow: Flow, question: Question) -> bool:
-    try:
-        return flow.matches(question) is not False
-    except Exception:  # noqa: BLE001 -- law 2: what cannot be evaluated counts as left
-        return True
 
 
 def _digest(

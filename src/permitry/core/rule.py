@@ -1,7 +1,8 @@
 """What a rule is: the question it is asked, the protocol it follows, and the bands of priorities."""
 
 import functools
-from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 import attrs
 
@@ -9,10 +10,12 @@ from permitry.core.action import ActionReader, Actions, Unknown
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
-from permitry.core.facts import Facts
+from permitry.core.facts import Fact, Facts, ToolFacts
+from permitry.core.lists import Lists
+from permitry.core.origin import Origin
 from permitry.core.parts import Parts, guesses_of, parts_of
-from permitry.core.pattern import Pattern
-from permitry.core.spec import ToolSpec
+from permitry.core.side_effects import SideEffects
+from permitry.core.spec import TRAIT_SELECTORS, ToolSpec
 from permitry.core.well_known import well_known
 from permitry.errors import safe_str
 
@@ -22,7 +25,7 @@ __all__ = [
     "BuiltInRule",
     "PermissionRule",
     "Question",
-    "Selector",
+    "Rule",
     "Unsure",
     "phase_of",
 ]
@@ -111,7 +114,29 @@ class Question:
     @functools.cached_property
     def facts(self) -> Facts:
         """The facts by which rules are found, and their patterns."""
-        return Facts(self.call.arguments, lambda: (self.actions, *(other.actions for other in self.otherwise)))
+        readings = lambda: (self.actions, *(other.actions for other in self.otherwise))  # noqa: E731 -- one line
+        return Facts(self._tool_facts, self.call.arguments, readings)
+
+    @property
+    def _tool_facts(self) -> ToolFacts:
+        """The facts of the tool."""
+        return ToolFacts(self.call.tool, self.call.readings, self._possible_traits())
+
+    def _possible_traits(self) -> frozenset[str]:
+        """Return the selectors of traits that may select the tool, for a permission or for a restriction."""
+        tool = self.tool
+        if self.likely:
+            return frozenset(TRAIT_SELECTORS)
+        if tool is None:
+            return frozenset(TRAIT_SELECTORS) - {"@reads", "@shell"}
+        found = {"@writes"}
+        if tool.is_shell:
+            # What a command does is not looked at.
+            found = {"@shell", "@reads", "@writes"}
+        elif self.is_read_only:
+            found = {"@reads"}
+        traits = {"@network": tool.traits.open_world, "@agent": tool.traits.spawns_agent}
+        return frozenset(found.union(name for name, value in traits.items() if value is not False))
 
     @property
     def targets(self) -> frozenset[str]:
@@ -153,19 +178,6 @@ class Unsure:
         return f"{self.reason}: it may {self.may}" if self.may else self.reason
 
 
-class Selector(Protocol):
-    """One word for the tools that a rule is about; selectors that are equal select the same."""
-
-    @property
-    def pattern(self) -> Pattern | None:
-        """The pattern of names, when the name alone says whether a tool is meant."""
-        ...
-
-    def selects(self, question: Question, *, over_approximate: bool) -> bool:
-        """Return whether the call's tool is meant; where that is not known, what `over_approximate` says."""
-        ...
-
-
 class AuthorizationRule(Protocol):
     """One authorization concern.
 
@@ -173,6 +185,8 @@ class AuthorizationRule(Protocol):
     CONFIRM for 200 to 399 (permissions, and questions among them). `reason` is for the operator, `message` for the
     model, `source` is `file:line`.
     """
+
+    __slots__ = ()
 
     @property
     def id(self) -> str:
@@ -204,33 +218,85 @@ class AuthorizationRule(Protocol):
         ...
 
     def matches(self, question: Question) -> bool | Unsure:
-        """Return whether the rule applies: True, False or `Unsure`, free of side effects.
-
-        A permission may also have `covers(question)`, which returns the indices of the certain actions it permits: a
-        call runs when several permissions together cover all of them.
-
-        A rule may also have `relies_on`, the `SideEffects` it needs the flows of its policy to keep: labels, and the
-        ids of rules whose budgets are counted. A policy without such a flow is refused.
-
-        A rule is asked about every call, unless its class says more in its own body; a subclass says it again.
-        `selectors()` returns the selectors of the tools it is about, None for any tool: it matches no other tool,
-        cannot fail for it, and covers none of its actions. `needs()` returns sets of facts (`permitry.core.facts`):
-        unless the question has one of each set, the rule answers False, and covers nothing. `is_pure`, True or
-        a property, says that the rule answers by its question alone, and swallows no `BaseException`: what it did not
-        look at cannot change what it says, so that its answer may be remembered. `is_sure_by_needs`, True or a
-        property, says of a restriction: of a call with an action of which nothing is known, unless another one
-        has a fact of one of the sets, it answers False or `Unsure` without likeness, and does not fail. Of several
-        such rules the first that is unsure is asked alone.
-        """
+        """Return whether the rule applies: True, False or `Unsure`, free of side effects."""
         ...
 
     def near_miss(self, question: Question) -> str | None:
-        """Return the one fact that kept the rule from matching, or None.
-
-        A restriction may also have `not_lifted(question)`, which returns why its exceptions do not apply to a call that
-        it matches, or None; both are for explanations alone.
-        """
+        """Return the one fact that kept the rule from matching, or None; for explanations alone."""
         ...
+
+
+class Rule(AuthorizationRule, Protocol):
+    """An `AuthorizationRule` with all that a rule may say besides; each has a default, and any rule may have some.
+
+    A rule is asked about every call, and never with stand-ins, unless its class itself has `needs` or `is_pure`: what
+    holds for a class may not hold for those derived from it, and they say it again.
+    """
+
+    __slots__ = ()
+
+    def needs(self) -> Sequence[frozenset[Fact]]:
+        """Return sets of facts: unless the question has one of each set, the rule answers False and does not fail.
+
+        It then covers nothing either. See `permitry.core.facts`.
+        """
+        return ()
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it answers by its question alone, so that what it did not look at cannot change what it says.
+
+        Such a rule swallows no `BaseException`.
+        """
+        return False
+
+    def covers(self, _question: Question, /) -> frozenset[int]:
+        """Return the indices of the certain actions a permission permits: several run a call that they cover."""
+        return frozenset()
+
+    def lacks_roles(self, _question: Question, /) -> bool:
+        """Return whether a permission might permit the call if its tool declared what the arguments are."""
+        return False
+
+    @property
+    def keeps(self) -> bool:
+        """Whether it permits only what can be undone, and is kept before it runs."""
+        return False
+
+    @property
+    def specificity(self) -> tuple[int, int]:
+        """How narrow it is; of several restrictions that match with one priority, the narrowest is named."""
+        return 0, 0
+
+    @property
+    def relies_on(self) -> SideEffects | None:
+        """What the flows of its policy must record for it, or the policy is refused: labels, and calls for budgets."""
+        return None
+
+    @property
+    def lists(self) -> frozenset[str]:
+        """The names of the lists in its conditions, which a session may add values to."""
+        return frozenset()
+
+    def with_lists(self, _added: Lists, /) -> Self:
+        """Return the rule with more values in the lists that it uses.
+
+        Raises: `RuleError` for a value that is not valid where its list is used.
+        """
+        return self
+
+    def not_lifted(self, _question: Question, /) -> str | None:
+        """Return why its exceptions do not apply to a call that a restriction matches; for explanations alone."""
+        return None
+
+    @property
+    def asks_origins(self) -> bool:
+        """Whether it asks where a value comes from."""
+        return False
+
+    def origins(self, _question: Question, /) -> Iterable[Origin]:
+        """Return where the values came from that it asks that of; for explanations alone."""
+        return ()
 
 
 @runtime_checkable
@@ -250,7 +316,7 @@ AnyRule: TypeAlias = AuthorizationRule | PermissionRule
 """What a policy takes for a rule."""
 
 
-class BuiltInRule:
+class BuiltInRule(Rule):
     """What the six built-in rules share: their source, and the two-method form of the seed."""
 
     __slots__ = ()
@@ -262,7 +328,7 @@ class BuiltInRule:
         """Return whether the rule applies."""
         raise NotImplementedError
 
-    def near_miss(self, question: Question) -> str | None:  # noqa: ARG002 -- most built-in rules have none
+    def near_miss(self, _question: Question, /) -> str | None:
         """Return the one fact that kept the rule from matching, or None."""
         return None
 

@@ -14,7 +14,10 @@ from permitry.core.call import PayloadKind, check_tool_name
 from permitry.core.json_values import JsonValue, canonical_json, freeze_object, mutable
 from permitry.errors import CallError
 
-__all__ = ["ArgumentRole", "ToolSpec", "ToolTraits"]
+__all__ = ["TRAIT_SELECTORS", "ArgumentRole", "ToolSpec", "ToolTraits"]
+
+TRAIT_SELECTORS = ("@agent", "@network", "@reads", "@shell", "@writes")
+"""What a rule may write in place of the name of a tool: what the tool, or the call of it, is known to do."""
 
 
 class ArgumentRole(enum.Enum):

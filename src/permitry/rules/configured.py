@@ -9,11 +9,10 @@ from permitry.core.changes import changes_of
 from permitry.core.decision import Verdict
 from permitry.core.facts import Fact
 from permitry.core.origin import Origin
-from permitry.core.policy import SideEffects
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Question, Rule, Unsure
+from permitry.core.side_effects import SideEffects
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.scope import Scope, Scoped
-from permitry.rules.conditions.tools import ToolSelector
 
 __all__ = ["ConfiguredRule"]
 
@@ -23,7 +22,7 @@ _BUDGETS = (Budget, NoneType)
 
 
 @attrs.frozen
-class ConfiguredRule(Scoped):
+class ConfiguredRule(Scoped, Rule):
     """A rule from a file: its scope, its effect, and its budget, if it has one.
 
     A restriction with a budget applies once that is spent; a permission, while it is not. `labels`
@@ -72,12 +71,6 @@ class ConfiguredRule(Scoped):
             return answer
         return answer if self._is_spent(question) else False
 
-    def selectors(self) -> tuple[ToolSelector, ...] | None:
-        """Return the selectors of the tools it is about; empty for every tool, None if they are not known."""
-        selectors = self.scope.selectors
-        is_known = type(self.scope) is Scope and all(type(each) is ToolSelector for each in selectors)
-        return selectors if is_known else None
-
     @property
     def is_pure(self) -> bool:
         """Whether the result depends on the question alone, which includes history and time."""
@@ -85,12 +78,7 @@ class ConfiguredRule(Scoped):
 
     def needs(self) -> tuple[frozenset[Fact], ...]:
         """Return sets of facts. The rule cannot match unless one fact of each set is present."""
-        return self.scope.needs(is_permission=self.effect is Verdict.ALLOW) if self.is_pure else ()
-
-    @property
-    def is_sure_by_needs(self) -> bool:
-        """Whether it is unsure at most, and cannot fail, if none of the facts it needs is known to be present."""
-        return self.is_pure and self.budget is None and self.scope.is_sure_by_needs
+        return self.scope.needs(is_permission=self.effect is Verdict.ALLOW)
 
     def covers(self, question: Question) -> frozenset[int]:
         """Return the indices of the certain actions the rule permits, when it is about actions."""

@@ -4,9 +4,13 @@ from typing import ClassVar
 
 import attrs
 
+from permitry.core.facts import Fact, Kind
 from permitry.core.rule import BuiltInRule, Question
 
 __all__ = ["PresentPlanRule"]
+
+_NAME = "present_plan"
+_NEEDS = (frozenset({Fact(Kind.TOOL, False, _NAME)}),)
 
 
 @attrs.frozen
@@ -24,6 +28,10 @@ class PresentPlanRule(BuiltInRule):
         """Return 0."""
         return 0
 
+    def needs(self) -> tuple[frozenset[Fact], ...]:
+        """Return the name of the tool."""
+        return _NEEDS
+
     def matches(self, question: Question) -> bool:
         """Return whether the call presents a plan."""
-        return question.is_own_tool and question.call.name == "present_plan"
+        return question.is_own_tool and question.call.name == _NAME

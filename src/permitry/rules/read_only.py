@@ -5,10 +5,13 @@ from typing import ClassVar
 import attrs
 
 from permitry.core.action import Access, Action, Run, Touch
+from permitry.core.facts import Fact, Kind
 from permitry.core.rule import BuiltInRule, Question
 from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS
 
 __all__ = ["ReadOnlyToolRule"]
+
+_NEEDS = (frozenset({Fact(Kind.TRAIT, (), "@reads")}),)
 
 
 @attrs.frozen
@@ -28,6 +31,10 @@ class ReadOnlyToolRule(BuiltInRule):
     def priority(self) -> int:
         """Return 200."""
         return 200
+
+    def needs(self) -> tuple[frozenset[Fact], ...]:
+        """Return the trait of tools that may only read."""
+        return _NEEDS
 
     def matches(self, question: Question) -> bool:
         """Return whether the call is known to be read-only."""

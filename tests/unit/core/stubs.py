@@ -1,11 +1,13 @@
-"""A rule for the tests of the parts of a policy."""
+"""Rules for the tests of the parts of a policy."""
+
+from collections.abc import Callable
 
 import attrs
 
 from permitry.core.decision import Verdict
 from permitry.core.rule import Question
 
-__all__ = ["StubRule"]
+__all__ = ["PlainRule", "StubRule", "always", "never"]
 
 
 @attrs.define
@@ -40,6 +42,42 @@ class StubRule:
     def near_miss(self, _: Question) -> str | None:
         """Return no near miss."""
         return None
+
+
+def always(_: Question) -> bool:
+    """Return True."""
+    return True
+
+
+def never(_: Question) -> bool:
+    """Return False."""
+    return False
+
+
+@attrs.frozen
+class PlainRule:
+    """A rule of which everything can be said."""
+
+    id: str
+    effect: Verdict
+    priority_number: int
+    test: Callable[[Question], bool] = attrs.field(default=always, repr=False)
+    reason: str = ""
+    message: str | None = None
+    source: str | None = None
+    near: Callable[[Question], str | None] = attrs.field(default=lambda _: None, repr=False)
+
+    def priority(self) -> int:
+        """Return its place in the order."""
+        return self.priority_number
+
+    def matches(self, question: Question) -> bool:
+        """Return what the test says."""
+        return self.test(question)
+
+    def near_miss(self, question: Question) -> str | None:
+        """Return the near miss."""
+        return self.near(question)
 
 
 def _given(what: object) -> object:

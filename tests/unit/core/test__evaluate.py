@@ -6,13 +6,14 @@ import attrs
 import pytest
 from tests.unit.core.stubs import StubRule
 
-from permitry.core._entry import compiled
-from permitry.core._evaluate import Phases, decided
-from permitry.core._version import Version
+from permitry.core._evaluate import Phases
 from permitry.core.action import Actions, Run, Unknown, Word
 from permitry.core.call import ToolCall
+from permitry.core.compile import compile_rules
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
+from permitry.core.decision_cache import DecisionCache
+from permitry.core.policy import evaluate
 from permitry.core.rule import Question, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec
 
@@ -23,10 +24,10 @@ SHELL = ToolSpec("t", roles={"command": ArgumentRole.COMMAND})
 
 
 def _decided(*rules: object, actions: Actions = TWO, spec: ToolSpec = SHELL) -> Decision:
-    version = Version(lambda: "v1")
-    entries = sorted(compiled(cast("Any", rules), version), key=lambda entry: entry.priority)
+    version = DecisionCache(lambda: "v1")
+    entries = sorted(compile_rules(cast("Any", rules), version), key=lambda entry: entry.priority)
     question = Question(ToolCall("t"), AuthContext(), spec, lambda *_: actions)
-    return decided(question, Phases.of(entries, version))
+    return evaluate(question, Phases.of(entries, version))
 
 
 def test_without_rules_a_human_is_asked() -> None:
@@ -58,19 +59,16 @@ def test_every_restriction_is_asked_and_the_strictest_counts() -> None:
     assert [each.asked for each in rules] == [1, 1, 1, 1]
 
 
-def test_rules_that_are_unsure_at_most_are_asked_until_one_matches() -> None:
-    """The others are asked about in any case, as they may be stricter."""
-    first, second, third = (
+def test_of_rules_that_are_unsure_the_first_is_named() -> None:
+    """Unless one is sure; all are asked in any case, as one may be stricter."""
+    rules = [
         StubRule(name, answer, effect=BLOCK, priority_number=number)
         for name, answer, number in (("no", False, 110), ("may", Unsure("x"), 120), ("might", Unsure("y"), 130))
-    )
+    ]
     sure = StubRule("sure", effect=CONFIRM, priority_number=140)
-    for rules, named in (((first, second, third), "may"), ((first, second, third, sure), "sure")):
-        version = Version(lambda: "v1")
-        question = Question(ToolCall("t"), AuthContext(), SHELL, lambda *_: TWO)
-        phases = Phases.of(compiled(cast("Any", rules), version), version, {"no", "may", "might"})
-        assert decided(question, phases).rule_id == named
-    assert [each.asked for each in (first, second, third, sure)] == [2, 2, 0, 1]
+    assert _decided(*rules).rule_id == "may"
+    assert _decided(*rules, sure).rule_id == "sure"
+    assert [each.asked for each in (*rules, sure)] == [2, 2, 2, 1]
 
 
 def test_of_equals_a_rule_that_is_sure_is_named() -> None:

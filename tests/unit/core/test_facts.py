@@ -6,10 +6,11 @@ from permitry.actions.extract import ReadActions
 from permitry.core.action import Access, Actions, Connect, Place, Touch, Unknown
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.facts import ActionFacts, Anchor, Facts, Kind, Paths, argument_class, program_name
+from permitry.core.facts import ActionFacts, Anchor, Facts, Kind, Paths, ToolFacts, argument_class, program_name
 from permitry.core.policy import AuthorizationPolicy
 
 _POLICY = AuthorizationPolicy(reader=ReadActions("/home/u", has_disk=False))
+TOOL = ToolFacts("t", frozenset({"t"}), frozenset())
 _PATHS = {Kind.PATH, Kind.NAME, Kind.DEPTH}
 
 
@@ -50,7 +51,7 @@ def test_the_name_of_a_program_is_what_its_spellings_share(text: str) -> None:
 )
 def test_an_argument_is_known_where_it_is_a_scalar(arguments: dict[str, object], found: object) -> None:
     """Everything else is for the rule to judge."""
-    assert Facts(arguments, tuple).argument(("a", "b")) == found
+    assert Facts(TOOL, arguments, tuple).argument(("a", "b")) == found
 
 
 def test_programs_come_with_their_arguments() -> None:

@@ -6,7 +6,7 @@ from permitry.actions.extract import ReadActions
 from permitry.core.action import Actions, Run, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.facts import Anchor, Fact, Facts, Kind
+from permitry.core.facts import Anchor, Fact, Facts, Kind, ToolFacts
 from permitry.core.finder import Finder
 from permitry.core.policy import AuthorizationPolicy
 
@@ -57,7 +57,9 @@ def test_a_rule_is_found_by_each_kind_of_fact(
 def test_what_is_not_known_finds_every_rule_of_its_kind() -> None:
     """But not where only what is known is asked for."""
     finder = Finder(_needs(Kind.PROGRAM, (), "git", "ls"))
-    facts = Facts({}, lambda: (Actions((Run((Word("ls"),)), Unknown("x", "why"))),))
+    facts = Facts(
+        ToolFacts("t", frozenset({"t"}), frozenset()), {}, lambda: (Actions((Run((Word("ls"),)), Unknown("x", "why"))),)
+    )
     assert finder.find(facts) == {0, 1, 2}
     assert finder.find(facts, is_of_known=True) == {1, 2}
 

@@ -7,13 +7,11 @@ import attrs
 import pytest
 
 from permitry.actions.extract import ReadActions
-from permitry.core import _memory
 from permitry.core.action import Actions, Operands, Run, Word
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.facts import Fact, Kind
-from permitry.core.history import History, Ran
 from permitry.core.index import Index
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
@@ -35,47 +33,6 @@ from permitry.rules.flow import FlowRule
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
 NOWHERE = AuthContext()
-
-
-@attrs.frozen
-class _Name:
-    """A selector of names."""
-
-    text: str
-
-    @property
-    def pattern(self) -> Pattern | None:
-        return None if self.text.startswith("@") else Pattern(self.text)
-
-    def selects(self, question: Question, *, over_approximate: bool) -> bool:
-        if self.text == "@fails":
-            raise ValueError("on purpose")
-        if self.text == "@arguments":
-            return bool(question.call.arguments)
-        return over_approximate if self.text == "@generous" else question.call.tool == "never"
-
-
-class _Every(Pattern):
-    """A pattern that means more than it says."""
-
-    def matches(self, _: str) -> bool:
-        return True
-
-
-class _Word(str):
-    """A selector that is a word as well."""
-
-    __slots__ = ()
-    pattern = None
-
-    def selects(self, _: Question, *, over_approximate: bool) -> bool:
-        return over_approximate
-
-
-class _Subtle:
-    """A selector with a pattern of its own kind."""
-
-    pattern = _Every("bash")
 
 
 def _yes(_: Question) -> bool:
@@ -107,15 +64,12 @@ class _Rule:
     def near_miss(self, _: Question) -> str | None:
         return None
 
-    def selectors(self) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
-        if isinstance(self.names, Exception):
-            raise self.names
-        return None if self.names is None else tuple(_Name(name) if type(name) is str else name for name in self.names)
-
-    def needs(self) -> Any:  # noqa: ANN401 -- as above
+    def needs(self) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
         if isinstance(self.facts, Exception):
             raise self.facts
-        return self.facts
+        if self.names is None:
+            return self.facts
+        return (frozenset(Fact(Kind.TOOL, False, name) for name in self.names), *self.facts)
 
 
 @attrs.define(eq=False)
@@ -127,8 +81,8 @@ class _Pure(_Rule):
     def matches(self, question: Question) -> bool:
         return super().matches(question)
 
-    def selectors(self) -> Any:  # noqa: ANN401 -- as above
-        return super().selectors()
+    def needs(self) -> Any:  # noqa: ANN401 -- as above
+        return super().needs()
 
 
 def _policy(*rules: _Rule, **rest: Any) -> AuthorizationPolicy:  # noqa: ANN401 -- passed on
@@ -160,23 +114,15 @@ def _index(policy: AuthorizationPolicy) -> Index:
         (("**",), "anything", True),
         (("???",), "abc", True),
         (("???",), "abcd", False),
-        (("@generous",), "anything", True),
-        (("@strict",), "anything", False),
-        (("@fails",), "anything", True),
-        (("@arguments",), "anything", True),
         ((), "anything", True),
         (None, "anything", True),
-        (ValueError("on purpose"), "anything", True),
-        ((7,), "anything", True),
-        ((_Subtle(),), "anything", True),
-        ((_Word("bash"),), "anything", True),
         (("bash", "bash"), "bash", True),
         (("ab*x1", "ab*q*cd", "ab*??cd"), "ab12cd", True),
         (("*q*z*", "*q*r*"), "qr", True),
     ],
 )
 def test_a_rule_is_asked_about_the_tools_it_selects(names: object, tool: str, is_asked: bool) -> None:  # noqa: FBT001 -- a column
-    """By name, by glob, by a trait that may be so; and about all when it cannot say."""
+    """By name or by glob; and about all when it does not say."""
     rule = _Rule(names=names)
     decision = _policy(rule).decide(ToolCall(tool), NOWHERE)
     assert (decision.rule_id is not None, rule.asked > 0) == (is_asked, is_asked)
@@ -190,111 +136,12 @@ def test_rules_about_one_name_are_all_asked(count: int) -> None:
     assert [rule.asked for rule in rules] == [1] * count
 
 
-# What is remembered -------------------------------------------------------------------------------------------------
+# What is asked each time --------------------------------------------------------------------------------------------
 
 
 def _decided(policy: AuthorizationPolicy, context: AuthContext = NOWHERE, calls: int = 3) -> list[Verdict]:
     """Return the verdicts about several calls of one tool."""
     return [policy.decide(ToolCall("bash", {"n": n}), context).verdict for n in range(calls)]
-
-
-def test_a_pure_rule_is_asked_once_for_all_calls_of_a_tool() -> None:
-    """What it does not look at makes no difference, and the decision is one object."""
-    rule = _Pure()
-    policy = _policy(rule)
-    first = policy.decide(ToolCall("bash", {"n": 0}), NOWHERE)
-    before = rule.asked
-    assert policy.decide(ToolCall("bash", {"n": 1}), NOWHERE) is first
-    assert (first.verdict, rule.asked) == (BLOCK, before)
-
-
-def test_a_pure_rule_that_never_matches_a_tool_is_not_asked_again() -> None:
-    """Also where others are."""
-    rule, other = _Pure("pure", answer=lambda question: question.call.tool != "bash"), _Rule()
-    policy = _policy(rule, other)
-    _decided(policy)
-    before = rule.asked, other.asked
-    assert _decided(policy) == [BLOCK] * 3
-    assert (rule.asked, other.asked) == (before[0], before[1] + 3)
-
-
-@pytest.mark.parametrize("rule", [_Rule(), attrs.define(eq=False)(type("_Inherits", (_Pure,), {}))()])
-def test_a_rule_that_does_not_say_itself_that_it_is_pure_is_always_asked(rule: _Rule) -> None:
-    """The word of a class is not that of a subclass."""
-    policy = _policy(rule)
-    assert _decided(policy) == [BLOCK] * 3
-    assert rule.asked == 3
-
-
-class _Unclear(_Pure):
-    """A rule that cannot say whether it is pure."""
-
-    @property
-    def is_pure(self) -> bool:  # type: ignore[override]  # on purpose
-        raise ValueError("on purpose")
-
-
-def test_a_rule_that_cannot_say_whether_it_is_pure_is_not() -> None:
-    """It is asked each time."""
-    rule = attrs.define(eq=False)(_Unclear)()
-    assert _decided(_policy(rule)) == [BLOCK] * 3
-    assert rule.asked == 3
-
-
-_READS: dict[str, Any] = {
-    "is_plan_mode": (True, False),
-    "yolo_mode": (True, False),
-    "mode": ("a", "b"),
-    "agent": ("a", "b"),
-    "workspace": ("/a", None),
-    "attended": (True, False),
-    "labels": (frozenset({"a"}), frozenset()),
-    "active_template": (Template("a"), None),
-    "history": (History.of([Ran(1.0, "bash", "main", "d")]), History()),
-    "now": (1.0, 2.0),
-    "counts": ({"a": 1}, {}),
-    "tool_ignore_list": (("bash",), ()),
-}
-
-
-@pytest.mark.parametrize("field", _READS)
-def test_what_is_read_of_a_context_makes_a_difference(field: str) -> None:
-    """Each field, in the order of either context, and next to one that was read before."""
-    first, second = (AuthContext(**{field: value}) for value in _READS[field])
-    for contexts in ((first, second, first), (second, first, second)):
-        rule = _Pure(answer=lambda question: getattr(question.context, field) == getattr(first, field))
-        policy = _policy(_Pure("other", answer=lambda question: question.context.mode == "night"), rule)
-        verdicts = [_decided(policy, each)[-1] for each in contexts]
-        assert verdicts == [BLOCK if each is first else CONFIRM for each in contexts]
-
-
-def test_a_field_that_is_first_read_in_another_context_is_learned() -> None:
-    """What was remembered without it is forgotten."""
-    rule = _Pure(answer=lambda question: question.context.yolo_mode and "web" in question.context.labels)
-    policy = _policy(rule)
-    contexts = [AuthContext(yolo_mode=yolo, labels=labels) for yolo in (False, True) for labels in ((), ("web",))]
-    assert [_decided(policy, each)[0] for each in (*contexts, *contexts)] == [CONFIRM, CONFIRM, CONFIRM, BLOCK] * 2
-
-
-def test_a_field_that_is_read_after_the_arguments_makes_a_difference() -> None:
-    """Such a rule is asked about every call."""
-    rule = _Pure(answer=lambda question: question.call.arguments["n"] == 1 and question.context.yolo_mode)
-    policy = _policy(rule)
-    assert _decided(policy) == [CONFIRM] * 3
-    assert _decided(policy, AuthContext(yolo_mode=True)) == [CONFIRM, BLOCK, CONFIRM]
-
-
-def test_the_ignore_list_is_a_fact_about_the_tool() -> None:
-    """A list that differs in other tools makes no difference, and a rule cannot ask about another one unnoticed."""
-    rule = _Pure(answer=lambda question: question.context.ignores(question.call.tool))
-    other = _Pure("other", CONFIRM, answer=lambda question: question.context.ignores("other"))
-    policy = _policy(rule)
-    _decided(policy, AuthContext(tool_ignore_list=("bash", "a")))
-    before = rule.asked
-    assert _decided(policy, AuthContext(tool_ignore_list=("bash", "b"))) == [BLOCK] * 3
-    assert rule.asked == before
-    contexts = [AuthContext(tool_ignore_list=names) for names in ((), ("other",), ("bash",))]
-    assert [_policy(other).decide(ToolCall("bash"), each).rule_id for each in contexts] == [None, "other", None]
 
 
 @pytest.mark.parametrize("effect", [CONFIRM, BLOCK])
@@ -325,17 +172,6 @@ def test_a_rule_that_swallows_every_error_still_cannot_hide_what_it_reads() -> N
     assert _decided(_policy(_Pure(answer=swallow))) == [CONFIRM, BLOCK, CONFIRM]
 
 
-def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many contexts come: then it is learned again."""
-    monkeypatch.setattr(_memory, "MOST_CONTEXTS", 3)
-    rule = _Pure(answer=lambda question: question.context.agent == "a7")
-    policy = _policy(rule)
-    for _ in range(2):
-        verdicts = [_decided(policy, AuthContext(agent=f"a{n}"))[0] for n in range(9)]
-        assert verdicts == [CONFIRM] * 7 + [BLOCK, CONFIRM]
-    assert len(_index(policy)._named["bash"]._learned.outcomes) <= 3  # noqa: SLF001 -- the bound
-
-
 # What is found by facts ---------------------------------------------------------------------------------------------
 
 
@@ -361,7 +197,7 @@ def test_of_many_rules_those_are_asked_whose_facts_are_met() -> None:
 def test_a_rule_that_cannot_say_what_it_needs_is_asked() -> None:
     """Among many that can."""
     said: tuple[Any, ...] = (ValueError("on purpose"), None, (), 7, [[]], [["x"]])
-    odd = [_Rule(f"odd-{n}", CONFIRM, facts=facts) for n, facts in enumerate(said)]
+    odd = [_Rule(f"odd-{n}", CONFIRM, names=None, facts=facts) for n, facts in enumerate(said)]
     policy = _policy(*(_needing(number, number) for number in range(100)), *odd)
     policy.decide(ToolCall("bash", {"n": 200}), NOWHERE)
     assert [rule.asked for rule in odd] == [1] * 6
@@ -478,50 +314,68 @@ def test_a_declaration_of_another_type_is_asked_about_each_time() -> None:
 # What is kept -------------------------------------------------------------------------------------------------------
 
 
-def _learning(**rest: Any) -> tuple[AuthorizationPolicy, _Rule]:  # noqa: ANN401 -- passed on
-    """Return a policy, and a rule that is asked only while a tool is learned."""
-    rule = _Pure(names=None, answer=lambda question: question.call.tool == "never")
-    return _policy(rule, **rest), rule
+@pytest.fixture
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the tools whose rules were looked up, one for each time."""
+    found: list[str] = []
+    find = Index._find  # noqa: SLF001 -- it is what is tested
+
+    def noting(index: Index, call: ToolCall, *rest: Any) -> Any:  # noqa: ANN401 -- passed on
+        found.append(call.tool)
+        return find(index, call, *rest)
+
+    monkeypatch.setattr(Index, "_find", noting)
+    return found
 
 
-def test_a_tool_is_learned_once() -> None:
+def test_the_rules_of_a_tool_are_looked_up_once(looked_up: list[str]) -> None:
     """For each declaration, and for each kind of call."""
-    policy, rule = _learning()
-    spec = ToolSpec("bash", kinds=PayloadKind)
+    policy, spec = _policy(), ToolSpec("bash", kinds=PayloadKind)
     for _ in range(3):
         policy.decide(ToolCall("bash"), NOWHERE)
         policy.decide(ToolCall("bash"), NOWHERE, spec)
         policy.decide(ToolCall("bash", kind=PayloadKind.CUSTOM), NOWHERE)
         policy.decide(ToolCall("bash", kind=PayloadKind.CUSTOM), NOWHERE, spec)
-    assert rule.asked == 4
+    assert looked_up == ["bash"] * 4
 
 
-def test_names_that_are_made_up_push_out_only_each_other() -> None:
-    """A declared tool, in a registry or in a rule file, stays learned however many names a model invents."""
-    policy, rule = _learning(declared={"run": ToolSpec("run")})
-    spec = ToolSpec("bash")
+def test_names_that_are_made_up_push_out_only_each_other(looked_up: list[str]) -> None:
+    """A declared tool, in a registry or in a rule file, stays known however many names a model invents."""
+    policy, spec = _policy(declared={"run": ToolSpec("run")}), ToolSpec("bash")
     _index(policy).most = 4
     for name in ("bash", "run", "made_up"):
         policy.decide(ToolCall(name), NOWHERE, spec if name == "bash" else None)
     for number in range(100):
         policy.decide(ToolCall(f"invented_{number}"), NOWHERE)
-    before = rule.asked
     policy.decide(ToolCall("bash"), NOWHERE, spec)
     policy.decide(ToolCall("run"), NOWHERE)
-    assert rule.asked == before == 103
+    assert len(looked_up) == 103
     policy.decide(ToolCall("made_up"), NOWHERE)
-    assert rule.asked == 104
+    assert len(looked_up) == 104
     assert len(_index(policy)._named) + len(_index(policy)._earlier) <= 2 * (4 + 1)  # noqa: SLF001 -- the bound
 
 
-def test_a_name_asked_about_of_late_is_kept() -> None:
+def test_a_name_asked_about_of_late_is_kept(looked_up: list[str]) -> None:
     """Of two names, the one that is still in use stays."""
-    policy, rule = _learning()
+    policy = _policy()
     _index(policy).most = 4
     for number in range(40):
         policy.decide(ToolCall("bash"), NOWHERE)
         policy.decide(ToolCall(f"invented_{number}"), NOWHERE)
-    assert rule.asked == 41
+    assert len(looked_up) == 41
+
+
+def test_tools_with_the_same_rules_share_them() -> None:
+    """What finds those that a call can match is made once, and goes with the last of the tools."""
+    policy = _policy(_Rule("r", names=("b*",)))
+    specs = [ToolSpec(f"b{number}") for number in range(9)]
+    for spec in specs:
+        policy.decide(ToolCall(spec.name), NOWHERE, spec)
+    assert len(_index(policy)._selections) == 1  # noqa: SLF001 -- it is what is tested
+    del spec
+    specs.clear()
+    gc.collect()
+    assert len(_index(policy)._selections) == 0  # noqa: SLF001 -- as above
 
 
 def test_what_is_kept_of_a_tool_goes_with_its_declaration() -> None:

@@ -9,49 +9,17 @@ from typing import Any, cast
 
 import attrs
 import pytest
+from tests.unit.core.stubs import PlainRule, always, never
 
-from permitry.core.action import Actions
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
-from permitry.core.explanation import RuleOutcome
-from permitry.core.policy import AuthorizationPolicy, SideEffects
-from permitry.core.rule import AnyRule, Question
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import Question
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import CallError, RuleError
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
-
-
-def _always(_: Question) -> bool:
-    return True
-
-
-@attrs.frozen
-class _Rule:
-    """A rule of which everything can be said."""
-
-    id: str
-    effect: Verdict
-    priority_number: int
-    test: Callable[[Question], bool] = attrs.field(default=_always, repr=False)
-    reason: str = ""
-    message: str | None = None
-    source: str | None = None
-    near: Callable[[Question], str | None] = attrs.field(default=lambda _: None, repr=False)
-
-    def priority(self) -> int:
-        return self.priority_number
-
-    def matches(self, question: Question) -> bool:
-        return self.test(question)
-
-    def near_miss(self, question: Question) -> str | None:
-        return self.near(question)
-
-
-def _never(_: Question) -> bool:
-    return False
 
 
 def _noting(seen: list[Question]) -> Callable[[Question], bool]:
@@ -86,7 +54,7 @@ def _decide(*rules: Any, tool: str = "bash") -> Decision:  # noqa: ANN401 -- als
 )
 def test_a_band_takes_its_effects(effect: Verdict, priority: int) -> None:
     """Both ends of every band belong to it."""
-    assert _decide(_Rule("r", effect, priority)).verdict is effect
+    assert _decide(PlainRule("r", effect, priority)).verdict is effect
 
 
 @pytest.mark.parametrize(
@@ -100,27 +68,27 @@ def test_a_band_takes_its_effects(effect: Verdict, priority: int) -> None:
 def test_a_band_refuses_other_effects(effect: Verdict, priority: int) -> None:
     """A rule whose priority and effect do not fit is a bad rule, and the error says which fit."""
     with pytest.raises(RuleError, match=rf"^rule `r`: priority {priority} does not fit .* 100 to 199 confirm or block"):
-        _decide(_Rule("r", effect, priority))
+        _decide(PlainRule("r", effect, priority))
 
 
 @pytest.mark.parametrize("priority", [None, "100", 150.0, True])
 def test_a_priority_is_a_whole_number(priority: object) -> None:
     """Anything that only looks like a whole number is refused."""
     with pytest.raises(RuleError, match=r"^rule `r`: the priority must be a whole number"):
-        _decide(_Rule("r", BLOCK, cast("int", priority)))
+        _decide(PlainRule("r", BLOCK, cast("int", priority)))
 
 
 @pytest.mark.parametrize("rule_id", ["", None, 7, b"r"])
 def test_a_rule_has_an_id(rule_id: object) -> None:
     """An id is text, and not empty."""
-    with pytest.raises(RuleError, match=r"^`_Rule` has no id$"):
-        _decide(_Rule(cast("str", rule_id), BLOCK, 150))
+    with pytest.raises(RuleError, match=r"^`PlainRule` has no id$"):
+        _decide(PlainRule(cast("str", rule_id), BLOCK, 150))
 
 
 def test_an_id_occurs_once() -> None:
     """Two rules of one id are refused, also across phases."""
     with pytest.raises(RuleError, match=r"^two rules have the id `r`$"):
-        _decide(_Rule("r", BLOCK, 150), _Rule("other", BLOCK, 150), _Rule("r", ALLOW, 250))
+        _decide(PlainRule("r", BLOCK, 150), PlainRule("other", BLOCK, 150), PlainRule("r", ALLOW, 250))
 
 
 @pytest.mark.parametrize("thing", [object(), "rule", None, ToolCall("bash")])
@@ -132,7 +100,7 @@ def test_what_is_no_rule_is_refused(thing: object) -> None:
 
 def test_rules_may_come_from_any_iterable() -> None:
     """A generator is read once, and kept as a tuple."""
-    policy = AuthorizationPolicy(_Rule(f"r{i}", BLOCK, 150 + i) for i in range(3))
+    policy = AuthorizationPolicy(PlainRule(f"r{i}", BLOCK, 150 + i) for i in range(3))
     assert [rule.priority() for rule in policy.rules] == [150, 151, 152]
 
 
@@ -142,7 +110,7 @@ def test_rules_may_come_from_any_iterable() -> None:
 @pytest.mark.parametrize("unmatched", [CONFIRM, BLOCK])
 def test_what_no_rule_matches_gets_the_verdict_of_the_policy(unmatched: Verdict) -> None:
     """The message says that no rule permits it, and the version of the policy is another one."""
-    policy = AuthorizationPolicy(unmatched=unmatched).with_rules(_Rule("r", ALLOW, 200, _never))
+    policy = AuthorizationPolicy(unmatched=unmatched).with_rules(PlainRule("r", ALLOW, 200, never))
     decision = policy.decide(ToolCall("x"), AuthContext())
     assert (decision.verdict, decision.rule_id, decision.phase) == (unmatched, None, Phase.DEFAULT)
     assert str(decision.message).startswith("No rule permits this call" if unmatched is BLOCK else "This call needs")
@@ -165,48 +133,51 @@ def test_no_rule_means_confirm() -> None:
 
 def test_an_override_comes_before_a_block() -> None:
     """Phase 0 speaks first."""
-    decision = _decide(_Rule("block", BLOCK, 100), _Rule("over", ALLOW, 99))
+    decision = _decide(PlainRule("block", BLOCK, 100), PlainRule("over", ALLOW, 99))
     assert (decision.verdict, decision.rule_id, decision.phase) == (ALLOW, "over", Phase.OVERRIDE)
 
 
 def test_an_override_that_does_not_match_is_no_override() -> None:
     """Without a match, phase 1 is next."""
-    assert _decide(_Rule("over", ALLOW, 0, _never), _Rule("block", BLOCK, 199)).verdict is BLOCK
+    assert _decide(PlainRule("over", ALLOW, 0, never), PlainRule("block", BLOCK, 199)).verdict is BLOCK
 
 
 def test_a_block_comes_before_a_confirm_of_lower_number() -> None:
     """All restrictions are collected, and the strictest wins."""
-    decision = _decide(_Rule("ask", CONFIRM, 100), _Rule("block", BLOCK, 199))
+    decision = _decide(PlainRule("ask", CONFIRM, 100), PlainRule("block", BLOCK, 199))
     assert (decision.verdict, decision.rule_id, decision.phase) == (BLOCK, "block", Phase.RESTRICTION)
 
 
 def test_of_two_blocks_the_lower_number_is_named() -> None:
     """Among equals the first by priority decides, whatever the order given."""
-    assert _decide(_Rule("late", BLOCK, 160), _Rule("early", BLOCK, 120), _Rule("ask", CONFIRM, 100)).rule_id == "early"
+    assert (
+        _decide(PlainRule("late", BLOCK, 160), PlainRule("early", BLOCK, 120), PlainRule("ask", CONFIRM, 100)).rule_id
+        == "early"
+    )
 
 
 def test_of_two_equals_the_first_given_is_named() -> None:
     """Within one priority the order given is kept."""
-    assert _decide(_Rule("z", ALLOW, 250), _Rule("a", ALLOW, 250)).rule_id == "z"
+    assert _decide(PlainRule("z", ALLOW, 250), PlainRule("a", ALLOW, 250)).rule_id == "z"
 
 
 @pytest.mark.parametrize("effect", [CONFIRM, BLOCK])
 def test_a_restriction_comes_before_every_permission(effect: Verdict) -> None:
     """Phase 2 does not speak when phase 1 did."""
-    decision = _decide(_Rule("yes", ALLOW, 200), _Rule("no", effect, 199))
+    decision = _decide(PlainRule("yes", ALLOW, 200), PlainRule("no", effect, 199))
     assert (decision.verdict, decision.phase) == (effect, Phase.RESTRICTION)
 
 
 def test_the_first_permission_is_named() -> None:
     """In phase 2 the lowest number that matches decides."""
-    decision = _decide(_Rule("b", ALLOW, 300), _Rule("a", ALLOW, 250), _Rule("not", ALLOW, 200, _never))
+    decision = _decide(PlainRule("b", ALLOW, 300), PlainRule("a", ALLOW, 250), PlainRule("not", ALLOW, 200, never))
     assert (decision.verdict, decision.rule_id, decision.phase) == (ALLOW, "a", Phase.PERMISSION)
 
 
 def test_rules_see_call_context_and_spec() -> None:
     """The question holds the very objects given."""
     seen: list[Question] = []
-    policy = AuthorizationPolicy([_Rule("r", ALLOW, 250, _noting(seen))])
+    policy = AuthorizationPolicy([PlainRule("r", ALLOW, 250, _noting(seen))])
     call, context, spec = ToolCall("bash", {"a": 1}), AuthContext(agent="x"), ToolSpec("bash", traits=ToolTraits())
     policy.decide(call, context, spec)
     assert (seen[0].call, seen[0].context, seen[0].spec) == (call, context, spec)
@@ -215,7 +186,7 @@ def test_rules_see_call_context_and_spec() -> None:
 def test_a_permission_is_not_asked_after_a_restriction_matched() -> None:
     """What cannot change the verdict is not evaluated."""
     asked: list[Question] = []
-    _decide(_Rule("no", BLOCK, 150), _Rule("yes", ALLOW, 250, _noting(asked)))
+    _decide(PlainRule("no", BLOCK, 150), PlainRule("yes", ALLOW, 250, _noting(asked)))
     assert asked == []
 
 
@@ -224,7 +195,7 @@ def test_a_permission_is_not_asked_after_a_restriction_matched() -> None:
 
 def test_a_decision_carries_the_words_of_its_rule() -> None:
     """Reason, message and source are the rule's own."""
-    decision = _decide(_Rule("r", BLOCK, 150, reason="why", message="what to do", source="rules.toml:3"))
+    decision = _decide(PlainRule("r", BLOCK, 150, reason="why", message="what to do", source="rules.toml:3"))
     assert (decision.reason, decision.message, decision.source) == ("why", "what to do", "rules.toml:3")
 
 
@@ -234,7 +205,7 @@ def test_a_decision_carries_the_words_of_its_rule() -> None:
 )
 def test_the_model_is_reportedmething_by_default(effect: Verdict, priority: int, words: str) -> None:
     """A rule without a message has one all the same, which names no rule."""
-    message = _decide(_Rule("secret-rule", effect, priority, reason="secret reason")).message
+    message = _decide(PlainRule("secret-rule", effect, priority, reason="secret reason")).message
     assert message is not None
     assert words in message
     assert "secret" not in message
@@ -242,44 +213,44 @@ def test_the_model_is_reportedmething_by_default(effect: Verdict, priority: int,
 
 def test_an_empty_message_is_a_message() -> None:
     """Only None means the default."""
-    assert _decide(_Rule("r", BLOCK, 150, message="")).message == ""
+    assert _decide(PlainRule("r", BLOCK, 150, message="")).message == ""
 
 
 def test_an_allow_tells_the_model_nothing() -> None:
     """A call that runs needs no message."""
-    assert _decide(_Rule("r", ALLOW, 250)).message is None
+    assert _decide(PlainRule("r", ALLOW, 250)).message is None
 
 
 def test_equal_questions_share_one_decision() -> None:
     """A decision without errors is made once."""
-    policy = AuthorizationPolicy([_Rule("r", BLOCK, 150)])
+    policy = AuthorizationPolicy([PlainRule("r", BLOCK, 150)])
     first = policy.decide(ToolCall("a"), AuthContext())
     assert policy.decide(ToolCall("b"), AuthContext()) is first
 
 
 def test_every_decision_names_the_version_of_the_policy() -> None:
     """Deciding rule or not, the version is there."""
-    for rules in ((), (_Rule("r", BLOCK, 150),), (_Rule("r", ALLOW, 250),)):
+    for rules in ((), (PlainRule("r", BLOCK, 150),), (PlainRule("r", ALLOW, 250),)):
         policy = AuthorizationPolicy(rules)
         assert policy.decide(ToolCall("a"), AuthContext()).policy_version == policy.version != ""
 
 
 def test_the_version_is_for_the_rules() -> None:
     """Equal rules have one version, other rules or another order have another."""
-    one, other = _Rule("a", BLOCK, 150), _Rule("b", BLOCK, 150)
+    one, other = PlainRule("a", BLOCK, 150), PlainRule("b", BLOCK, 150)
     policies = [
         AuthorizationPolicy(rules)
         for rules in ((one, other), (other, one), (one,), (attrs.evolve(one, reason="x"),), ())
     ]
     assert len({policy.version for policy in policies}) == len(policies)
-    assert AuthorizationPolicy([_Rule("a", BLOCK, 150)]).version == AuthorizationPolicy([one]).version
+    assert AuthorizationPolicy([PlainRule("a", BLOCK, 150)]).version == AuthorizationPolicy([one]).version
 
 
 def test_a_rule_that_cannot_be_shown_fails_no_decision() -> None:
     """Its class represents it in the version, which is made when the first decision needs it."""
 
     @attrs.frozen
-    class _Mute(_Rule):
+    class _Mute(PlainRule):
         def __repr__(self) -> str:
             raise ValueError("on purpose")
 
@@ -293,7 +264,7 @@ def test_a_decision_that_is_made_twice_at_once_is_one() -> None:
     found: list[Decision | None] = []
 
     @attrs.frozen
-    class _Telling(_Rule):
+    class _Telling(PlainRule):
         def __repr__(self) -> str:
             if not found:
                 found.append(None)
@@ -310,7 +281,9 @@ def test_a_decision_that_is_made_twice_at_once_is_one() -> None:
 
 def test_policies_are_equal_when_their_rules_and_versions_are() -> None:
     """What compares equal and is written otherwise makes another policy."""
-    policy, same, other = (AuthorizationPolicy([_Rule("a", BLOCK, 150, reason=cast("Any", n))]) for n in (1, 1, True))
+    policy, same, other = (
+        AuthorizationPolicy([PlainRule("a", BLOCK, 150, reason=cast("Any", n))]) for n in (1, 1, True)
+    )
     assert policy == same != other
     assert hash(policy) == hash(same)
     assert policy != cast("object", policy.version)
@@ -318,7 +291,7 @@ def test_policies_are_equal_when_their_rules_and_versions_are() -> None:
 
 def test_a_policy_is_shown_by_its_size_and_its_version() -> None:
     """It may have a thousand rules."""
-    policy = AuthorizationPolicy([_Rule("a", BLOCK, 150), _Rule("b", BLOCK, 150)])
+    policy = AuthorizationPolicy([PlainRule("a", BLOCK, 150), PlainRule("b", BLOCK, 150)])
     assert repr(policy) == f"<AuthorizationPolicy: rules=2, files=0, version={policy.version}>"
 
 
@@ -369,16 +342,16 @@ def test_two_methods_make_a_permission(priority: int) -> None:
 
 @pytest.mark.parametrize("priority", [0, 50, 150, 250])
 @pytest.mark.parametrize("effect", [CONFIRM, BLOCK])
-def test_two_methods_never_beat_a_restriction(priority: int, effect: Verdict) -> None:
+def test_two_methodsnever_beat_a_restriction(priority: int, effect: Verdict) -> None:
     """A restriction speaks before every such rule."""
-    assert _decide(SeedRule(priority), _Rule("no", effect, 199)).rule_id == "no"
+    assert _decide(SeedRule(priority), PlainRule("no", effect, 199)).rule_id == "no"
 
 
 @pytest.mark.parametrize("priority", [50, 150, 250])
 def test_two_methods_that_do_not_permit_leave_the_default(priority: int) -> None:
     """False restricts nothing and permits nothing."""
     assert _decide(SeedRule(priority, answer=False)).verdict is CONFIRM
-    assert _decide(SeedRule(priority, answer=False), _Rule("yes", ALLOW, 399)).verdict is ALLOW
+    assert _decide(SeedRule(priority, answer=False), PlainRule("yes", ALLOW, 399)).verdict is ALLOW
 
 
 def test_two_methods_are_asked_by_name_and_context() -> None:
@@ -410,13 +383,13 @@ def test_two_methods_need_a_whole_number() -> None:
 
 def test_a_full_rule_and_a_two_method_rule_of_one_name_live_together() -> None:
     """The name of a class gives way to an id that is taken."""
-    assert _decide(_Rule("seed-rule", ALLOW, 250, _never), SeedRule(300)).rule_id == "seed-rule-2"
+    assert _decide(PlainRule("seed-rule", ALLOW, 250, never), SeedRule(300)).rule_id == "seed-rule-2"
 
 
 def test_a_full_rule_may_not_take_the_name_of_a_class() -> None:
     """The other way round, the id is a duplicate."""
     with pytest.raises(RuleError, match=r"^two rules have the id `seed-rule`$"):
-        _decide(SeedRule(300), _Rule("seed-rule", ALLOW, 250))
+        _decide(SeedRule(300), PlainRule("seed-rule", ALLOW, 250))
 
 
 # Asking by name ---------------------------------------------------------------------------------------------------
@@ -428,78 +401,19 @@ def test_a_full_rule_may_not_take_the_name_of_a_class() -> None:
 )
 def test_the_booleans_of_the_seed(*, effect: Verdict, priority: int, confirms: bool, blocks: bool) -> None:
     """`should_confirm` is true for CONFIRM and for BLOCK, `is_tool_blocked` for BLOCK alone."""
-    policy = AuthorizationPolicy([_Rule("r", effect, priority)])
+    policy = AuthorizationPolicy([PlainRule("r", effect, priority)])
     assert policy.should_confirm("bash", AuthContext()) is confirms
     assert policy.is_tool_blocked("bash", AuthContext()) is blocks
 
 
 @pytest.mark.parametrize("name", ["", " bash", "mcp:docs"])
-def test_a_bad_name_is_never_a_no(name: str) -> None:
+def test_a_bad_name_isnever_a_no(name: str) -> None:
     """What is not a tool name gets no answer."""
-    policy = AuthorizationPolicy([_Rule("r", ALLOW, 250)])
+    policy = AuthorizationPolicy([PlainRule("r", ALLOW, 250)])
     with pytest.raises(CallError):
         policy.should_confirm(name, AuthContext())
     with pytest.raises(CallError):
         policy.is_tool_blocked(name, AuthContext())
-
-
-# Explaining -------------------------------------------------------------------------------------------------------
-
-
-def test_an_explanation_tells_every_rule_in_order() -> None:
-    """Phases first, priorities within, two-method rules among the permissions."""
-    rules: list[AnyRule] = [
-        _Rule("p", ALLOW, 250),
-        SeedRule(50),
-        _Rule("r2", BLOCK, 160, _never),
-        _Rule("r1", CONFIRM, 150),
-        _Rule("o", ALLOW, 0, _never),
-    ]
-    explanation = AuthorizationPolicy(rules).explain(ToolCall("bash"), AuthContext())
-    assert [(rule.rule_id, rule.outcome.value, rule.deciding) for rule in explanation.rules] == [
-        ("o", "not matched", False),
-        ("r1", "matched", True),
-        ("r2", "not matched", False),
-        ("seed-rule", "matched", False),
-        ("p", "matched", False),
-    ]
-
-
-def test_a_trace_tells_what_the_rule_is() -> None:
-    """Phase, priority, effect, source and reason are the rule's."""
-    rule = _Rule("r", CONFIRM, 150, reason="why", source="f:1")
-    trace = AuthorizationPolicy([rule]).explain(ToolCall("bash"), AuthContext()).rules[0]
-    assert (trace.phase, trace.priority, trace.effect) == (Phase.RESTRICTION, 150, CONFIRM)
-    assert (trace.source, trace.reason, trace.near_miss, trace.error) == ("f:1", "why", None, None)
-
-
-def test_an_explanation_asks_what_the_decision_asked() -> None:
-    """Call, context and spec reach every rule once more, as they were."""
-    seen: list[Question] = []
-    asked = (ToolCall("tool", {"a": 1}), AuthContext(agent="x"), ToolSpec("tool"))
-    AuthorizationPolicy([_Rule("r", ALLOW, 250, _noting(seen))]).explain(*asked)
-    assert seen == [Question(*asked), Question(*asked)]
-
-
-def test_a_near_miss_is_asked_of_rules_that_did_not_match() -> None:
-    """A rule that matched missed nothing."""
-    rules = [
-        _Rule(name, ALLOW, 250, test, near=lambda _: "mode = plan") for name, test in (("no", _never), ("yes", _always))
-    ]
-    explanation = AuthorizationPolicy(rules).explain(ToolCall("bash"), AuthContext())
-    assert [(rule.rule_id, rule.near_miss) for rule in explanation.rules] == [("no", "mode = plan"), ("yes", None)]
-
-
-def test_a_near_miss_that_fails_costs_nothing() -> None:
-    """A courtesy that raises is left out."""
-
-    def fail(_: Question) -> str:
-        raise RuntimeError("no")
-
-    trace = (
-        AuthorizationPolicy([_Rule("r", BLOCK, 150, _never, near=fail)]).explain(ToolCall("a"), AuthContext()).rules[0]
-    )
-    assert (trace.outcome, trace.near_miss, trace.error) == (RuleOutcome.NOT_MATCHED, None, None)
 
 
 # Frozen -----------------------------------------------------------------------------------------------------------
@@ -507,7 +421,7 @@ def test_a_near_miss_that_fails_costs_nothing() -> None:
 
 def test_a_policy_does_not_follow_its_rules() -> None:
     """A rule that changes its effect or words after the policy is built changes no decision."""
-    rule = attrs.make_class("Loose", [], bases=(_Rule,), frozen=False, slots=False)("r", BLOCK, 150)
+    rule = attrs.make_class("Loose", [], bases=(PlainRule,), frozen=False, slots=False)("r", BLOCK, 150)
     policy = AuthorizationPolicy([rule])
     rule.__dict__["effect"] = ALLOW
     assert policy.decide(ToolCall("a"), AuthContext()).verdict is BLOCK
@@ -520,76 +434,14 @@ def test_no_field_of_a_policy_can_be_set(field: str) -> None:
         setattr(AuthorizationPolicy(), field, ())
 
 
-# More rules -------------------------------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class _Relying(_Rule):
-    """A rule that relies on a budget and a label."""
-
-    relies_on = SideEffects(frozenset({"web"}), frozenset({"few"}))
-
-
-@attrs.frozen
-class _Flow:
-    """A flow of which everything can be said."""
-
-    id: str = "few"
-    label: str | None = "web"
-    counts: bool = True
-
-    def matches(self, _: Question) -> bool:
-        return True
-
-
-def test_a_policy_with_more_rules_keeps_all_else() -> None:
-    """Flows, declarations and reader are the old ones; what is left behind is left behind as before."""
-    declared, reader = {"a": ToolSpec("a")}, lambda *_: cast("Actions", None)
-    before = AuthorizationPolicy([_Relying("few", BLOCK, 150)], reader=reader, declared=declared, flows=[_Flow()])
-    after = before.with_rules(_Rule("new", BLOCK, 120))
-    assert (after.reader, after.declared, after.flows) == (before.reader, before.declared, before.flows)
-    assert after.side_effects(ToolCall("x"), AuthContext()) == before.side_effects(ToolCall("x"), AuthContext())
-    assert (after.decide(ToolCall("x"), AuthContext()).rule_id, len(before.rules)) == ("new", 1)
-
-
-def test_more_rules_bring_flows_of_their_own() -> None:
-    """Those of the policy stay."""
-    policy = AuthorizationPolicy(flows=[_Flow("other", counts=False)]).with_rules(
-        _Relying("few", BLOCK, 150), flows=[_Flow()]
-    )
-    assert [flow.id for flow in policy.flows] == ["other", "few"]
-
-
-def test_a_rule_cannot_be_added_twice() -> None:
-    """Its id is taken."""
-    policy = AuthorizationPolicy([_Rule("one", BLOCK, 150)])
-    with pytest.raises(RuleError, match="two rules have the id `one`"):
-        policy.with_rules(_Rule("one", CONFIRM, 150))
-
-
-@pytest.mark.parametrize(
-    ("flows", "lost"),
-    [
-        ([], "no flow keeps the budget of `few` and the label `web`"),
-        ([_Flow("other")], "no flow keeps the budget of `few`"),
-        ([_Flow(counts=False)], "no flow keeps the budget of `few`"),
-        ([_Flow(label=None)], "no flow keeps the label `web`"),
-    ],
-)
-def test_a_rule_that_relies_on_what_no_flow_keeps_is_refused(flows: list[_Flow], lost: str) -> None:
-    """The message names the rule and the way out."""
-    with pytest.raises(RuleError, match=f"rule `few`: {lost}; pass the `flows` of the policy it comes from"):
-        AuthorizationPolicy([_Relying("few", BLOCK, 150)], flows=flows)
-
-
 def test_a_restriction_that_asks_lifts_no_block_of_what_nothing_permits() -> None:
     """It is asked about what is permitted; a question among the permissions is asked by itself."""
-    asks = _Rule("asks", CONFIRM, 160, _always)
+    asks = PlainRule("asks", CONFIRM, 160, always)
     for more, expected in (
         ((), (BLOCK, None)),
-        ((_Rule("may", ALLOW, 250, _always),), (CONFIRM, "asks")),
-        ((_Rule("question", CONFIRM, 250, _always),), (CONFIRM, "asks")),
-        ((_Rule("never", BLOCK, 150, _always),), (BLOCK, "never")),
+        ((PlainRule("may", ALLOW, 250, always),), (CONFIRM, "asks")),
+        ((PlainRule("question", CONFIRM, 250, always),), (CONFIRM, "asks")),
+        ((PlainRule("never", BLOCK, 150, always),), (BLOCK, "never")),
     ):
         decision = AuthorizationPolicy((asks, *more), unmatched=BLOCK).decide(ToolCall("t"), AuthContext())
         assert (decision.verdict, decision.rule_id) == expected

@@ -1,5 +1,7 @@
 """What a rule is asked, and the bands of priorities."""
 
+from typing import ClassVar
+
 import pytest
 
 from permitry.core.call import PayloadKind, ToolCall
@@ -9,7 +11,15 @@ from permitry.core.rule import BuiltInRule, PermissionRule, Question, phase_of
 from permitry.core.spec import ToolSpec, ToolTraits
 
 
-class _Permits(BuiltInRule):
+class _Silent(BuiltInRule):
+    id: ClassVar[str] = "silent"
+    reason: ClassVar[str] = "why"
+
+    def priority(self) -> int:
+        return 250
+
+
+class _Permits(_Silent):
     def matches(self, question: Question) -> bool:
         return question.call.tool == "bash" and question.context.yolo_mode
 
@@ -105,8 +115,8 @@ def test_a_built_in_restriction_permits_nothing() -> None:
 def test_a_built_in_rule_must_say_what_it_matches() -> None:
     """There is no default match, and no near miss by default."""
     with pytest.raises(NotImplementedError):
-        BuiltInRule().matches(_question(ToolCall("bash")))
-    assert BuiltInRule().near_miss(_question(ToolCall("bash"))) is None
+        _Silent().matches(_question(ToolCall("bash")))
+    assert _Silent().near_miss(_question(ToolCall("bash"))) is None
 
 
 def test_the_protocol_of_the_seed_is_two_methods() -> None:

@@ -20,7 +20,7 @@ from permitry.handler import ToolHandler
 from permitry.outcome import Pending
 from permitry.session import Session
 
-_MOST = 212
+_MOST = 238
 _FORGETTING = 13
 """What was counted when this was set, with little to spare; who needs more raises it, and says why.
 
@@ -29,6 +29,7 @@ From 176: the arguments are checked before anybody is asked, and a run may repor
 From 185: a guard decides, and asks the handler for what only its registry knows.
 From 192: outcomes are those of a session and an agent, and a question may be gone.
 From 196: results are kept for rules that ask where a value comes from, and looked into when one does.
+From 212: the rules that are found are asked about every call; what they said about an earlier one is not kept.
 """
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from permitry.core.call import ToolCall
-from permitry.core.policy import SideEffects
+from permitry.core.side_effects import SideEffects
 from permitry.errors import PermitryError
 from permitry.hooks.memory import locked
 from permitry.session import Session

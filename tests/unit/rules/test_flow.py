@@ -5,9 +5,10 @@ import pytest
 from permitry.core.action import Actions, Connect, Run, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.policy import AuthorizationPolicy, SideEffects
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Question, Unsure
 from permitry.core.shared import Limit
+from permitry.core.side_effects import SideEffects
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions.args import argument_condition
 from permitry.rules.conditions.command import ArgvPattern

@@ -14,11 +14,12 @@ from permitry.config.lint._scopes import ONE, ROOTS, command_samples, selects_an
 from permitry.core.action import Roots, Word
 from permitry.core.facts import program_name
 from permitry.core.pattern import Pattern
+from permitry.core.spec import TRAIT_SELECTORS
 from permitry.rules.conditions._argv import MAX_ALTERNATIVES, Token
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.scope import Condition, Scope
-from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolSelector
+from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.conditions.written import PlainCondition
 
 __all__ = [

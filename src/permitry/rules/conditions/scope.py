@@ -124,21 +124,20 @@ class Scope:
     @property
     def is_pure(self) -> bool:
         """Whether its answers depend on the question alone."""
-        selectors_are_known = all(type(each) is ToolSelector for each in self.selectors)
         are_pure = all(each.are_pure for each in (self.when, *self.unless))
-        return type(self) is Scope and selectors_are_known and are_pure
+        return type(self) is Scope and self._knows_selectors and are_pure
 
     def needs(self, *, is_permission: bool) -> tuple[frozenset[Fact], ...]:
         """Return sets of facts. It cannot permit, cover, restrict or fail unless one fact of each set is present."""
-        return tuple(self.when.needs(is_permission=is_permission))
+        if type(self) is not Scope or not self._knows_selectors:
+            return ()
+        tools = frozenset(fact for each in self.selectors for fact in each.needs(is_permission=is_permission))
+        others = self.when.needs(is_permission=is_permission) if self.is_pure else ()
+        return (tools, *others) if tools else tuple(others)
 
     @property
-    def is_sure_by_needs(self) -> bool:
-        """Whether a restriction is unsure at most, and unlikely, if none of the facts it needs is known to be present.
-
-        The answer to the first kind of conditions says how likely it is.
-        """
-        return bool(self._kinds) and any(self._kinds[0].needs(is_permission=False))
+    def _knows_selectors(self) -> bool:
+        return all(type(each) is ToolSelector for each in self.selectors)
 
     def selects(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether a selector selects the call, or with `over_approximate` may select it."""
@@ -208,7 +207,7 @@ class Scope:
             except Exception as error:  # noqa: BLE001 -- as above
                 # INVARIANT: law 2. An exception that cannot be evaluated lifts nothing.
                 failure = failure or error
-        if self._lift_whole_call(lifting, question):
+        if lifting and self._lift_whole_call(lifting, question):
             return False
         answer = self._fires(question, lifting) if self.when.are_about_actions else True
         if failure is not None and answer is True:
@@ -297,11 +296,11 @@ class Scope:
     # Permissions ---------------------------------------------------------------------------------------------------
 
     def _must_apply(self, question: Question) -> bool:
-        if not self.selects(question, over_approximate=False) or not self.when.plain_hold(
-            question, over_approximate=False
-        ):
+        if not self.selects(question, over_approximate=False):
             return False
-        return not any(self._is_excepted(unless, question) for unless in self.unless)
+        if not self.when.plain_hold(question, over_approximate=False):
+            return False
+        return not self.unless or not any(self._is_excepted(unless, question) for unless in self.unless)
 
     def _is_excepted(self, unless: Conditions, question: Question) -> bool:
         """Return whether one alternative of `unless` may except the whole call from the permission."""
@@ -345,7 +344,7 @@ class Scope:
         """Return whether alternatives whose plain conditions hold certainly lift the restriction from all of it."""
         if not all(each.are_about_actions for each in lifting):
             return True
-        if not lifting or self.when.are_about_actions:
+        if self.when.are_about_actions:
             return False
         actions = question.actions
         # What a wrapper such as `sudo` runs is listed as an action itself.

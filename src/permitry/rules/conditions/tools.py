@@ -1,20 +1,20 @@
 """Which tools a rule is about, and the exception `tools`."""
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 import attrs
 
+from permitry.core.facts import Fact, Kind
 from permitry.core.names import NamePattern
 from permitry.core.rule import Question
+from permitry.core.spec import TRAIT_SELECTORS
 from permitry.errors import RuleError
 from permitry.rules.conditions._words import check_sign, nearest
 from permitry.rules.conditions.written import Place, PlainCondition, Problem, Table, Words
 
-__all__ = ["TRAIT_SELECTORS", "ToolSelector", "ToolsCondition", "name_problem", "own_name", "selector_problem"]
-
-TRAIT_SELECTORS = ("@agent", "@network", "@reads", "@shell", "@writes")
-"""The selectors for traits of a tool instead of its name."""
+__all__ = ["ToolSelector", "ToolsCondition", "name_problem", "own_name", "selector_problem"]
 
 _LONGEST = 256
 _CALL = re.compile(r"(\w+)\((.*)\)")
@@ -112,6 +112,16 @@ class ToolSelector:
     def pattern(self) -> NamePattern | None:
         """The pattern of names; None for a trait selector."""
         return None if self.text.startswith("@") else self._pattern
+
+    def needs(self, *, is_permission: bool) -> Iterator[Fact]:
+        """Yield facts of which a call has one, unless this selects it by no reading."""
+        pattern = self.pattern
+        if pattern is None:
+            yield Fact(Kind.TRAIT, (), self.text)
+        elif is_permission:
+            yield Fact(Kind.TOOL, False, self.text)
+        else:
+            yield from (Fact(Kind.TOOL, True, form) for form in pattern.forms)
 
     def selects(self, question: Question, *, over_approximate: bool) -> bool:
         """Return whether it selects the call, or with `over_approximate` may select it."""

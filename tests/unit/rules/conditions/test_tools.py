@@ -6,9 +6,9 @@ from permitry.core.action import Actions, Run, Word
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.rule import Question
-from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.core.spec import TRAIT_SELECTORS, ArgumentRole, ToolSpec, ToolTraits
 from permitry.errors import RuleError
-from permitry.rules.conditions.tools import TRAIT_SELECTORS, ToolsCondition, ToolSelector, selector_problem
+from permitry.rules.conditions.tools import ToolsCondition, ToolSelector, selector_problem
 
 READS = Actions((Run((Word("ls"),)),))
 WRITES = Actions((Run((Word("rm"),), "it removes"),), doubt="it removes")

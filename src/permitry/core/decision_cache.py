@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.errors import UnevaluableError, safe_str
 
-__all__ = ["CONFIRM_MESSAGE", "Version"]
+__all__ = ["CONFIRM_MESSAGE", "DecisionCache"]
 
 CONFIRM_MESSAGE = "This call needs the user's confirmation before it runs."
 _UNMATCHED_MESSAGE = (
@@ -30,7 +30,7 @@ def _with_errors(decision: Decision, failures: Iterable[RuleFailure]) -> Decisio
     )
 
 
-class Version:
+class DecisionCache:
     """The version of a policy, worked out when it is first asked for, as that takes longer than all else.
 
     `decisions` are those made so far under this version, by the ids of their rules. A thread that makes one takes what
@@ -101,7 +101,7 @@ class Version:
         return self._failed.setdefault(key, (decision, made))[1] if len(self._failed) < _MOST else made
 
     def __eq__(self, other: object) -> bool:
-        return self.text == other.text if isinstance(other, Version) else NotImplemented
+        return self.text == other.text if isinstance(other, DecisionCache) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.text)

@@ -2,23 +2,23 @@
 
 import pytest
 
-from permitry.core import _version
-from permitry.core._version import Version
+from permitry.core import decision_cache
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.core.decision_cache import DecisionCache
 from permitry.errors import UnevaluableError
 
 
 def test_the_text_is_computed_once_and_late() -> None:
     """A policy that decides nothing yet has not been hashed."""
     texts = iter(("v1", "v2"))
-    version = Version(lambda: next(texts))
+    version = DecisionCache(lambda: next(texts))
     assert next(texts) == "v1"
     assert (version.text, version.text) == ("v2", "v2")
 
 
 def test_where_no_rule_matched_a_human_is_asked() -> None:
     """The default never permits, and is one object."""
-    version = Version(lambda: "v1")
+    version = DecisionCache(lambda: "v1")
     assert version.default is version.default
     found = version.default
     assert (found.verdict, found.rule_id, found.phase) == (Verdict.CONFIRM, None, Phase.DEFAULT)
@@ -27,7 +27,7 @@ def test_where_no_rule_matched_a_human_is_asked() -> None:
 
 def test_the_same_failure_is_the_same_object() -> None:
     """As long as its text is plain; another text, or another rule, is another failure."""
-    version = Version(lambda: "v1")
+    version = DecisionCache(lambda: "v1")
     first = version.failure("r", UnevaluableError("no `n`"))
     assert first is version.failure("r", UnevaluableError("no `n`"))
     assert first != version.failure("s", UnevaluableError("no `n`"))
@@ -41,12 +41,12 @@ class _UnprintableError(Exception):
 
 def test_a_failure_without_a_text_is_still_recorded() -> None:
     """An exception that cannot even be printed is named by its class."""
-    assert Version(lambda: "").failure("r", _UnprintableError()).error.startswith("_UnprintableError: ")
+    assert DecisionCache(lambda: "").failure("r", _UnprintableError()).error.startswith("_UnprintableError: ")
 
 
 def test_a_decision_with_failures_lists_them() -> None:
     """The decision without them is unchanged, and the same of both is one object."""
-    version, failures = Version(lambda: "v1"), [RuleFailure("r", "broken")]
+    version, failures = DecisionCache(lambda: "v1"), [RuleFailure("r", "broken")]
     found = version.failed(version.default, failures)
     assert found.errors == tuple(failures)
     assert version.default.errors == ()
@@ -57,7 +57,7 @@ def test_a_decision_with_failures_lists_them() -> None:
 
 def test_a_decision_made_for_one_call_is_not_kept() -> None:
     """Its reason may hold what a model wrote, and there is no end of that."""
-    version = Version(lambda: "v1")
+    version = DecisionCache(lambda: "v1")
     doubt = Decision(Verdict.CONFIRM, None, Phase.RESTRICTION, "unsure")
     failures = [RuleFailure("r", "broken")]
     assert version.failed(doubt, failures) == version.failed(doubt, failures)
@@ -66,15 +66,15 @@ def test_a_decision_made_for_one_call_is_not_kept() -> None:
 
 def test_past_the_bound_failures_are_made_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are the same failures all the same."""
-    monkeypatch.setattr(_version, "_MOST", 0)
-    version, error = Version(lambda: "v1"), UnevaluableError("no `n`")
+    monkeypatch.setattr(decision_cache, "_MOST", 0)
+    version, error = DecisionCache(lambda: "v1"), UnevaluableError("no `n`")
     assert version.failure("r", error) == version.failure("r", error)
     assert version.failure("r", error) is not version.failure("r", error)
 
 
 def test_versions_are_equal_by_their_texts() -> None:
     """And equal to nothing else."""
-    assert Version(lambda: "a") == Version(lambda: "a")
-    assert hash(Version(lambda: "a")) == hash(Version(lambda: "a"))
-    assert Version(lambda: "a") != Version(lambda: "b")
-    assert Version(lambda: "a") != "a"
+    assert DecisionCache(lambda: "a") == DecisionCache(lambda: "a")
+    assert hash(DecisionCache(lambda: "a")) == hash(DecisionCache(lambda: "a"))
+    assert DecisionCache(lambda: "a") != DecisionCache(lambda: "b")
+    assert DecisionCache(lambda: "a") != "a"

@@ -5,72 +5,22 @@ from typing import Any, cast
 import pytest
 from tests.unit.core.stubs import StubRule
 
-from permitry.core._entry import Entry, compiled
-from permitry.core._known import Unresolved
-from permitry.core._version import Version
 from permitry.core.call import ToolCall
+from permitry.core.compile import compile_rules
+from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
-from permitry.core.decision import Phase, RuleFailure, Verdict
+from permitry.core.decision import RuleFailure, Verdict
+from permitry.core.decision_cache import DecisionCache
 from permitry.core.explanation import RuleOutcome
 from permitry.core.origin import Origin
 from permitry.core.rule import Question, Unsure
-from permitry.errors import RuleError
 
 QUESTION = Question(ToolCall("t"), AuthContext())
 BLOCKS: dict[str, Any] = {"effect": Verdict.BLOCK, "priority_number": 150}
 
 
-def _entries(*rules: object) -> list[Entry]:
-    return list(compiled(cast("Any", rules), Version(lambda: "v1")))
-
-
-@pytest.mark.parametrize(
-    ("changes", "why"),
-    [
-        ({"id": ""}, "has no id"),
-        ({"id": 5}, "has no id"),
-        ({"effect": "allow"}, "must be a Verdict"),
-        ({"priority_number": 250.0}, "whole number"),
-        ({"priority_number": True}, "whole number"),
-        ({"priority_number": -1}, "does not fit"),
-        ({"priority_number": 400}, "does not fit"),
-        ({"priority_number": 199}, "does not fit"),
-        ({"effect": Verdict.BLOCK}, "does not fit"),
-    ],
-)
-def test_an_unusable_rule_is_refused(changes: dict[str, Any], why: str) -> None:
-    """By a policy as a whole: it never goes on without one of its rules."""
-    with pytest.raises(RuleError, match=why):
-        _entries(StubRule(**{"id": "r", **changes}))
-
-
-@pytest.mark.parametrize("thing", [None, "rule", object()])
-def test_what_is_not_a_rule_is_refused(thing: object) -> None:
-    """It has neither an effect nor the two methods of a permission."""
-    with pytest.raises(RuleError, match="is not a rule"):
-        _entries(thing)
-
-
-def test_two_rules_with_one_id_are_refused() -> None:
-    """A record could not say which of them decided."""
-    with pytest.raises(RuleError, match="two rules have the id `r`"):
-        _entries(StubRule("r"), StubRule("r"))
-
-
-def test_a_two_method_rule_is_only_ever_a_permission() -> None:
-    """Whatever its priority; a second one of its class has an id of its own."""
-
-    class ReadsOnly:
-        def priority(self) -> int:
-            return 0
-
-        def should_allow_without_confirmation(self, tool: str, _: AuthContext) -> bool:
-            return tool == "t"
-
-    first, second = _entries(ReadsOnly(), ReadsOnly())
-    assert (first.rule_id, second.rule_id) == ("reads-only", "reads-only-2")
-    assert (first.phase, first.effect) == (Phase.PERMISSION, Verdict.ALLOW)
-    assert first.decides(QUESTION, []) is not None
+def _entries(*rules: object) -> list[CompiledRule]:
+    return list(compile_rules(cast("Any", rules), DecisionCache(lambda: "v1")))
 
 
 @pytest.mark.parametrize("answer", [ValueError("broken"), None, 1, "yes"])
@@ -78,8 +28,8 @@ def test_a_rule_that_fails_counts_against_the_call(answer: object) -> None:
     """A restriction counts as matched and a permission does not, and the record has the failure."""
     restriction, permission = _entries(StubRule("no", answer, **BLOCKS), StubRule("yes", answer))
     failures: list[RuleFailure] = []
-    assert restriction.decides(QUESTION, failures) is restriction.decision
-    assert permission.decides(QUESTION, failures) is None
+    assert restriction.decision_for(restriction.ask(QUESTION, failures)) is restriction.decision
+    assert permission.decision_for(permission.ask(QUESTION, failures)) is None
     assert [failure.rule_id for failure in failures] == ["no", "yes"]
 
 
@@ -87,17 +37,17 @@ def test_a_rule_that_is_unsure_never_blocks_and_never_allows() -> None:
     """A restriction asks, with the reason of its doubt; a permission does not match."""
     doubt = Unsure("the text is open", "delete files")
     restriction, permission = _entries(StubRule("no", doubt, **BLOCKS), StubRule("yes", doubt))
-    found = restriction.decides(QUESTION, [])
+    found = restriction.decision_for(restriction.ask(QUESTION, []))
     assert found is not None
     assert found.verdict is Verdict.CONFIRM
     assert found.reason == "the text is open, so rules such as `no` could apply: it may delete files"
-    assert permission.decides(QUESTION, []) is None
+    assert permission.decision_for(permission.ask(QUESTION, [])) is None
 
 
 def test_a_doubt_cannot_steer_the_terminal_of_a_host() -> None:
     """It may name what a model wrote."""
     (restriction,) = _entries(StubRule("no", Unsure("`\x1b[2J`\n", "\u202e"), **BLOCKS))
-    found = restriction.decides(QUESTION, [])
+    found = restriction.decision_for(restriction.ask(QUESTION, []))
     assert found is not None
     assert found.reason == r"`\u001b[2J`\n, so rules such as `no` could apply: it may \u202e"
 
@@ -107,7 +57,7 @@ def test_a_permission_that_cannot_say_what_it_covers_covers_nothing(covered: obj
     """And the record has the failure."""
     (entry,) = _entries(StubRule("yes", answer=False, covered=covered))
     failures: list[RuleFailure] = []
-    assert entry.covered(QUESTION, failures) == frozenset()
+    assert entry.cover(QUESTION, failures) == frozenset()
     assert len(failures) == 1
 
 
@@ -115,21 +65,13 @@ def test_a_restriction_covers_nothing() -> None:
     """Only permissions share the actions of a call."""
     (entry,) = _entries(StubRule("no", covered=frozenset({0}), **BLOCKS))
     assert not entry.can_cover
-    assert entry.covered(QUESTION, []) == frozenset()
-
-
-def test_a_rule_that_does_not_say_it_is_pure_is_not_asked_by_stand_ins() -> None:
-    """Its answer could depend on anything, so that nothing may be concluded from it."""
-    (entry,) = _entries(made := StubRule("r"))
-    with pytest.raises(Unresolved):
-        entry.for_trial.answer(QUESTION, [])
-    assert made.asked == 0
+    assert entry.cover(QUESTION, []) == frozenset()
 
 
 def test_a_decision_is_made_once() -> None:
     """Equal decisions are one object, also for two policies of one version."""
-    version = Version(lambda: "v1")
-    (first,), (second,) = (list(compiled(cast("Any", [StubRule("r")]), version)) for _ in range(2))
+    version = DecisionCache(lambda: "v1")
+    (first,), (second,) = (list(compile_rules(cast("Any", [StubRule("r")]), version)) for _ in range(2))
     assert first.decision is second.decision
     assert first.decision.policy_version == "v1"
 

@@ -1,0 +1,149 @@
+"""What a policy makes of the rules it is given: each complete, checked, with an id of its own."""
+
+import contextlib
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from types import SimpleNamespace
+from typing import ClassVar, TypeGuard, cast
+
+import attrs
+
+from permitry.core.compiled_rule import CompiledRule
+from permitry.core.decision import Phase, Verdict
+from permitry.core.decision_cache import CONFIRM_MESSAGE, DecisionCache
+from permitry.core.rule import AnyRule, AuthorizationRule, PermissionRule, Question, Rule, phase_of
+from permitry.errors import RuleError
+
+__all__ = ["compile_rules", "complete"]
+
+_BLOCK_MESSAGE = (
+    "This call is not permitted and did not run. Do not retry it; go on without it or ask the user how to proceed."
+)
+_MESSAGES = {Verdict.ALLOW: None, Verdict.CONFIRM: CONFIRM_MESSAGE, Verdict.BLOCK: _BLOCK_MESSAGE}
+_EFFECTS = {
+    Phase.OVERRIDE: (Verdict.ALLOW,),
+    Phase.RESTRICTION: (Verdict.CONFIRM, Verdict.BLOCK),
+    Phase.PERMISSION: (Verdict.ALLOW, Verdict.CONFIRM),
+}
+_REQUIRED = ("id", "effect", "reason", "message", "source", "priority", "matches", "near_miss", "keeps")
+_HELPFUL = ("covers", "lacks_roles", "specificity", "relies_on", "not_lifted", "asks_origins", "origins")
+_OF_LISTS = ("lists", "with_lists")
+_OF_CLASS = ("needs", "is_pure")
+
+
+def compile_rules(rules: Iterable[AnyRule], cache: DecisionCache) -> Iterator[CompiledRule]:
+    """Yield rules as a policy asks them, in their order.
+
+    Raises: `RuleError` for a rule without a usable id, priority or effect, and for a duplicate id.
+    """
+    seen: set[str] = set()
+    for rule in rules:
+        compiled = _compile(rule, cache) if _is_full(rule) else _compile_permission(rule, cache, seen)
+        if compiled.rule_id in seen:
+            raise RuleError(f"two rules have the id `{compiled.rule_id}`")
+        seen.add(compiled.rule_id)
+        yield compiled
+
+
+def complete(rule: AnyRule) -> Rule:
+    """Return a rule that says all that a rule may say: what one of another make leaves out is as in `Rule`."""
+    kind = type(rule)
+    own = _own(kind)
+    if Rule in kind.__mro__ and all(name in own or getattr(kind, name) is getattr(Rule, name) for name in _OF_CLASS):
+        return cast("Rule", rule)
+    said = {name: getattr(rule, name) for name in _REQUIRED if hasattr(rule, name)}
+    for name in (*_HELPFUL, *_OF_LISTS, *own):
+        # INVARIANT: law 2. What only helps may be lacking; a rule that fails to say what is required is none.
+        with contextlib.suppress(Exception):
+            said |= {} if (found := getattr(rule, name)) is None else {name: found}
+    return cast("Rule", SimpleNamespace(**(_DEFAULTS | said)))
+
+
+def _own(kind: type) -> set[str]:
+    """Return which of `_OF_CLASS` a class says of its objects itself; none for one whose objects can be changed."""
+    looks_up = any({"__getattr__", "__getattribute__"} & vars(each).keys() for each in kind.__mro__[:-1])
+    return set() if kind.__dictoffset__ or looks_up else vars(kind).keys() & _OF_CLASS
+
+
+@attrs.frozen
+class _Permission(Rule):
+    """A rule of the seed, which has two methods, as one of five attributes and three."""
+
+    rule: PermissionRule
+    id: str
+    effect: ClassVar[Verdict] = Verdict.ALLOW
+    message: ClassVar[str | None] = None
+    source: ClassVar[str | None] = None
+
+    @property
+    def reason(self) -> str:
+        """Which rule it is."""
+        return f"{type(self.rule).__name__} permits it"
+
+    def priority(self) -> int:
+        """Return the place in the order."""
+        return self.rule.priority()
+
+    def matches(self, question: Question) -> bool:
+        """Return whether it lets the bare tool run."""
+        return self.rule.should_allow_without_confirmation(question.call.tool, question.context)
+
+    def near_miss(self, _question: Question, /) -> str | None:
+        """Return None."""
+        return None
+
+
+_SAID = ("keeps", *_HELPFUL, *_OF_CLASS)
+_DEFAULTS = {name: getattr(_Permission(cast("PermissionRule", None), ""), name) for name in _SAID}
+
+
+def _is_full(rule: AnyRule) -> TypeGuard[AuthorizationRule]:
+    # Asked of the object, not of its class: a wrapper forwards what it wraps, and a restriction stays one.
+    return hasattr(rule, "matches") or hasattr(rule, "effect")
+
+
+def _compile(given: AuthorizationRule, cache: DecisionCache) -> CompiledRule:
+    try:
+        rule = complete(given)
+        rule_id, effect, reason, message, source = rule.id, rule.effect, rule.reason, rule.message, rule.source
+    except AttributeError as error:
+        raise RuleError(f"`{type(given).__name__}` is not a rule: {error}") from error
+    if type(rule_id) is not str or not rule_id:
+        raise RuleError(f"`{type(given).__name__}` has no id")
+    if not isinstance(effect, Verdict):
+        raise RuleError(f"rule `{rule_id}`: the effect must be a Verdict, not {effect!r}")
+    priority = _checked_priority(rule, rule_id)
+    phase = phase_of(priority)
+    if phase is None or effect not in _EFFECTS[phase]:
+        raise RuleError(
+            f"rule `{rule_id}`: priority {priority} does not fit the effect {effect.value}; "
+            "0 to 99 allow, 100 to 199 confirm or block, 200 to 399 allow or confirm"
+        )
+    message = _MESSAGES[effect] if message is None else message
+    keeps = rule.keeps is not False
+    return CompiledRule(rule, rule_id, priority, phase, effect, reason, message, source, cache, keeps)
+
+
+def _compile_permission(rule: AnyRule, cache: DecisionCache, seen: set[str]) -> CompiledRule:
+    name = type(rule).__name__
+    if not isinstance(rule, PermissionRule):
+        raise RuleError(f"`{name}` is not a rule: it has neither an effect nor `should_allow_without_confirmation`")
+    kebab = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+    numbered = (f"{kebab}-{number}" for number in itertools.count(2))
+    rule_id = kebab if kebab not in seen else next(each for each in numbered if each not in seen)
+    priority = _checked_priority(rule, rule_id)
+    if phase_of(priority) is None:
+        raise RuleError(f"rule `{rule_id}`: priority {priority} is outside 0 to 399")
+
+    # INVARIANT: law 1. A two-method rule says only "allow", so whatever its priority it is asked after the
+    # restrictions.
+    full = _Permission(rule, rule_id)
+    return CompiledRule(full, rule_id, priority, Phase.PERMISSION, Verdict.ALLOW, full.reason, None, None, cache)
+
+
+def _checked_priority(rule: AnyRule, rule_id: str) -> int:
+    priority = rule.priority()
+    if type(priority) is not int:
+        raise RuleError(f"rule `{rule_id}`: the priority must be a whole number, not {priority!r}")
+    return priority

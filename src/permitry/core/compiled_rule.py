@@ -1,0 +1,183 @@
+"""A rule as the policy keeps it: everything asked of it once, and its decisions made beforehand."""
+
+import inspect
+from collections.abc import Sequence
+
+import attrs
+
+from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.core.decision_cache import DecisionCache
+from permitry.core.explanation import RuleOutcome, RuleTrace
+from permitry.core.facts import Fact
+from permitry.core.lists import lists_in
+from permitry.core.origin import Origin
+from permitry.core.rule import Question, Rule, Unsure
+from permitry.core.texts import one_line
+from permitry.errors import safe_str
+
+_DOUBT_MESSAGE = (
+    "This call needs the user's confirmation before it runs: what it would do cannot be read with certainty. "
+    "Plain arguments are asked about less often than expansions, scripts and patterns."
+)
+# Looked up once: that takes longer than to compare it.
+_ALLOW = Verdict.ALLOW
+
+
+@attrs.define(eq=False, weakref_slot=False)
+class CompiledRule:
+    """One rule of a policy, with all that was asked of it when the policy was made.
+
+    `can_cover`: it may permit some of the actions of a call.
+    """
+
+    rule: Rule
+    rule_id: str
+    priority: int
+    phase: Phase
+    effect: Verdict
+    reason: str
+    message: str | None
+    source: str | None
+    cache: DecisionCache
+    keeps: bool = False
+    can_cover: bool = attrs.field(init=False)
+
+    @can_cover.default
+    def _permits_actions(self) -> bool:
+        covers = self.rule.covers
+        covers_nothing = inspect.ismethod(covers) and covers.__func__ is Rule.covers
+        return self.phase is Phase.PERMISSION and self.effect is _ALLOW and not covers_nothing
+
+    @property
+    def decision(self) -> Decision:
+        """What the rule decides, made once."""
+        decisions = self.cache.decisions
+        decision = decisions.get(self.rule_id)
+        if decision is None:
+            made = Decision(
+                self.effect,
+                self.rule_id,
+                self.phase,
+                self.reason,
+                self.message,
+                source=self.source,
+                policy_version=self.cache.text,
+                keeps=self.keeps,
+            )
+            decision = decisions.setdefault(self.rule_id, made)
+        return decision
+
+    @property
+    def specificity(self) -> tuple[int, int]:
+        """How narrow the rule is, by what it is written with; of no rule that does not say so."""
+        match self.rule.specificity:
+            case (int() as kind, int() as words):
+                return kind, words
+            case _:
+                return 0, 0
+
+    def needs(self) -> Sequence[frozenset[Fact]]:
+        """Return sets of facts, one of each of which is met before the rule can match; none when it does not say."""
+        try:
+            sets = tuple(map(frozenset, self.rule.needs()))
+        except Exception:  # noqa: BLE001 -- a rule that cannot say what it needs is asked about every call
+            return ()
+        are_facts = all(each and all(type(fact) is Fact for fact in each) for each in sets)
+        return sets if are_facts else ()
+
+    def cover(self, question: Question, failures: list[RuleFailure]) -> frozenset[int]:
+        """Return the indices of the actions the rule permits; none where it fails."""
+        try:
+            return frozenset(self.rule.covers(question)) if self.can_cover else frozenset()
+        except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
+            failures.append(self.cache.failure(self.rule_id, error))
+            return frozenset()
+
+    def trace(self, question: Question, deciding: str | None) -> RuleTrace:
+        """Return the rule's part in the decision, for a human."""
+        failures: list[RuleFailure] = []
+        answer = self.ask(question, failures)
+        outcome = self._outcome(question, answer, failures)
+        doubt = str(answer) if isinstance(answer, Unsure) else None
+        is_near = outcome in (RuleOutcome.NOT_MATCHED, RuleOutcome.COVERED)
+        return RuleTrace(
+            rule_id=self.rule_id,
+            phase=self.phase,
+            priority=self.priority,
+            effect=self.effect,
+            outcome=outcome,
+            source=self.source,
+            reason=self.reason,
+            deciding=self.rule_id == deciding,
+            near_miss=self._near_miss(question) if is_near else None,
+            unless=self._not_lifted(question) if outcome is RuleOutcome.MATCHED else None,
+            error=failures[0].error if failures else doubt,
+            lists=tuple(sorted(lists_in(self.rule))),
+            origins=self._origins(question),
+        )
+
+    def ask(self, question: Question, failures: list[RuleFailure]) -> bool | Unsure | None:
+        """Return the rule's answer; None for a failure, which is kept."""
+        try:
+            answer = self.rule.matches(question)
+        except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
+            failures.append(self.cache.failure(self.rule_id, error))
+            return None
+        if answer is True or answer is False or isinstance(answer, Unsure):
+            return answer
+        failures.append(RuleFailure(self.rule_id, f"answered {safe_str(answer, repr)}, not True or False"))
+        return None
+
+    def decision_for(self, answer: bool | Unsure | None) -> Decision | None:  # noqa: FBT001 -- the answer is the value itself
+        """Return what an answer of the rule decides, or None."""
+        if answer is True:
+            return self.decision
+        if answer is None:
+            # INVARIANT: law 2. What restricts or asks counts as matched when it fails, what allows as not matched.
+            return None if self.effect is _ALLOW else self.decision
+        return self._unsure(answer) if isinstance(answer, Unsure) else None
+
+    def _unsure(self, answer: Unsure) -> Decision | None:
+        # INVARIANT: law 3. What cannot be read makes a restriction ask, and a permission not match.
+        # The grounds are those of the doubt: the call may do nothing that the rule is about.
+        if self.effect is _ALLOW:
+            return None
+        # What looks like nothing in particular may be what many rules are about.
+        applies = f"`{self.rule_id}`" if answer.likeness else f"rules such as `{self.rule_id}`"
+        reason = f"{answer.reason}, so {applies} could apply"
+        reason = f"{reason}: it may {answer.may}" if answer.may else reason
+        # It may name what a model wrote; a host shows it in its terminal.
+        return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=one_line(reason), message=_DOUBT_MESSAGE)
+
+    def _outcome(
+        self,
+        question: Question,
+        answer: bool | Unsure | None,  # noqa: FBT001 -- the answer is the value itself
+        failures: list[RuleFailure],
+    ) -> RuleOutcome:
+        if answer is True:
+            return RuleOutcome.MATCHED
+        covers_a_part = not failures and bool(self.cover(question, failures))
+        if failures:
+            return RuleOutcome.FAILED
+        if covers_a_part:
+            return RuleOutcome.COVERED
+        return RuleOutcome.UNSURE if isinstance(answer, Unsure) else RuleOutcome.NOT_MATCHED
+
+    def _not_lifted(self, question: Question) -> str | None:
+        try:
+            return self.rule.not_lifted(question)
+        except Exception:  # noqa: BLE001 -- as for a near miss
+            return None
+
+    def _origins(self, question: Question) -> tuple[Origin, ...]:
+        try:
+            return tuple(self.rule.origins(question))
+        except Exception:  # noqa: BLE001 -- as for a near miss
+            return ()
+
+    def _near_miss(self, question: Question) -> str | None:
+        try:
+            return self.rule.near_miss(question)
+        except Exception:  # noqa: BLE001 -- a near miss is a courtesy; it must not cost the explanation
+            return None

@@ -1,0 +1,76 @@
+"""What a policy becomes with more rules, or with more values in the lists of its rules: the fields that change."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeAlias, cast
+
+from permitry.core.decision import Verdict
+from permitry.core.flow import Flow
+from permitry.core.lists import Lists, lists_in
+from permitry.core.rule import AnyRule
+from permitry.core.source import RuleSource, is_rule_source
+from permitry.core.spec import ToolSpec
+from permitry.errors import RuleError
+
+__all__ = ["Changes", "add_lists", "add_rules"]
+
+Changes: TypeAlias = dict[str, Any]
+"""New values of fields of a policy, by their names."""
+
+
+class _Policy(Protocol):
+    """What is asked of a policy here."""
+
+    @property
+    def rules(self) -> tuple[AnyRule, ...]: ...
+    @property
+    def flows(self) -> tuple[Flow, ...]: ...
+    @property
+    def declared(self) -> Mapping[str, ToolSpec]: ...
+    @property
+    def unmatched(self) -> Verdict: ...
+    @property
+    def unmatched_source(self) -> str | None: ...
+
+
+def add_rules(policy: _Policy, added: Iterable[AnyRule | RuleSource], flows: Iterable[Flow]) -> Changes:
+    """Return what a policy becomes with more rules, rule sets and flows; see `AuthorizationPolicy.with_rules`."""
+    sources = [each for each in added if is_rule_source(each)]
+    alone = [cast("AnyRule", each) for each in added if not is_rule_source(each)]
+    rules, kept, declared = policy.rules, policy.flows, policy.declared
+    stricter: _Policy | RuleSource = policy
+    for source in sources:
+        rules = (*rules, *(rule for rule in source.policy_rules if rule not in rules))
+        kept = (*kept, *(flow for flow in source.flows if flow not in kept))
+        declared = {**source.tools, **declared}
+        if source.unmatched > stricter.unmatched:
+            stricter = source
+    return {
+        "rules": (*rules, *alone),
+        "flows": (*kept, *flows),
+        "declared": declared,
+        "unmatched": stricter.unmatched,
+        "unmatched_source": stricter.unmatched_source,
+    }
+
+
+def add_lists(policy: _Policy, values: Mapping[str, Iterable[str | float]]) -> Changes:
+    """Return what a policy becomes with more values in named lists; see `AuthorizationPolicy.with_lists`."""
+    lists = Lists(values)
+    known = frozenset[str]().union(*(lists_in(each) for each in (*policy.rules, *policy.flows)))
+    for name in lists:
+        if name not in known:
+            raise RuleError(f"no rule uses the list `{name}`; {_hint(name, known)}")
+    return {
+        "rules": tuple(_with_lists(rule, lists) for rule in policy.rules),
+        "flows": tuple(_with_lists(flow, lists) for flow in policy.flows),
+    }
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean `{near[0]}`?" if near else f"it is for `[list.{name}]` of a rule file"
+
+
+def _with_lists(rule: object, lists: Lists) -> object:
+    return rule if lists_in(rule).isdisjoint(lists) else cast("Any", rule).with_lists(lists)

@@ -1,0 +1,171 @@
+"""What a policy makes of the rules it is given, and refuses."""
+
+from typing import Any, ClassVar, cast
+
+import attrs
+import pytest
+from tests.unit.core.stubs import PlainRule, StubRule
+
+from permitry.core.call import ToolCall
+from permitry.core.compile import compile_rules, complete
+from permitry.core.compiled_rule import CompiledRule
+from permitry.core.context import AuthContext
+from permitry.core.decision import Phase, Verdict
+from permitry.core.decision_cache import DecisionCache
+from permitry.core.facts import Fact, Kind
+from permitry.core.rule import Question
+from permitry.errors import RuleError
+from permitry.rules.plan_mode import PlanModeBlockingRule
+from permitry.rules.read_only import ReadOnlyToolRule
+
+QUESTION = Question(ToolCall("t"), AuthContext())
+NEEDS = (frozenset({Fact(Kind.TOOL, False, "t")}),)
+
+
+def _entries(*rules: object) -> list[CompiledRule]:
+    return list(compile_rules(cast("Any", rules), DecisionCache(lambda: "v1")))
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"id": ""}, "has no id"),
+        ({"id": 5}, "has no id"),
+        ({"effect": "allow"}, "must be a Verdict"),
+        ({"priority_number": 250.0}, "whole number"),
+        ({"priority_number": True}, "whole number"),
+        ({"priority_number": -1}, "does not fit"),
+        ({"priority_number": 400}, "does not fit"),
+        ({"priority_number": 199}, "does not fit"),
+        ({"effect": Verdict.BLOCK}, "does not fit"),
+    ],
+)
+def test_an_unusable_rule_is_refused(changes: dict[str, Any], why: str) -> None:
+    """By a policy as a whole: it never goes on without one of its rules."""
+    with pytest.raises(RuleError, match=why):
+        _entries(StubRule(**{"id": "r", **changes}))
+
+
+@pytest.mark.parametrize("thing", [None, "rule", object()])
+def test_what_is_not_a_rule_is_refused(thing: object) -> None:
+    """It has neither an effect nor the two methods of a permission."""
+    with pytest.raises(RuleError, match="is not a rule"):
+        _entries(thing)
+
+
+def test_two_rules_with_one_id_are_refused() -> None:
+    """A record could not say which of them decided."""
+    with pytest.raises(RuleError, match="two rules have the id `r`"):
+        _entries(StubRule("r"), StubRule("r"))
+
+
+def test_a_two_method_rule_is_only_ever_a_permission() -> None:
+    """Whatever its priority; a second one of its class has an id of its own."""
+
+    class ReadsOnly:
+        def priority(self) -> int:
+            return 0
+
+        def should_allow_without_confirmation(self, tool: str, _: AuthContext) -> bool:
+            return tool == "t"
+
+    first, second = _entries(ReadsOnly(), ReadsOnly())
+    assert (first.rule_id, second.rule_id) == ("reads-only", "reads-only-2")
+    assert (first.phase, first.effect) == (Phase.PERMISSION, Verdict.ALLOW)
+    assert first.decision_for(first.ask(QUESTION, [])) is not None
+
+
+def test_a_rule_that_says_everything_is_taken_as_it_is() -> None:
+    """Nothing is copied, so that a rule of a file costs no memory twice."""
+    rule = ReadOnlyToolRule()
+    assert complete(rule) is rule
+
+
+def test_what_a_rule_of_another_make_leaves_out_has_a_default() -> None:
+    """It is asked about every call, covers nothing, keeps nothing and relies on nothing."""
+    full = complete(PlainRule("r", Verdict.ALLOW, 250))
+    assert (full.id, full.matches(QUESTION)) == ("r", True)
+    assert (full.needs(), full.is_pure, full.keeps) == ((), False, False)
+    assert (full.relies_on, full.specificity) == (None, (0, 0))
+    assert (full.covers(QUESTION), full.origins(QUESTION), full.not_lifted(QUESTION)) == (frozenset(), (), None)
+
+
+def test_what_a_rule_of_another_make_says_counts() -> None:
+    """Of its objects by any road, and of its class where objects cannot be changed."""
+
+    @attrs.frozen
+    class _Short(PlainRule):
+        keeps: ClassVar[bool] = True
+        is_pure: ClassVar[bool] = True
+
+        def needs(self) -> tuple[frozenset[Fact], ...]:
+            return NEEDS
+
+    full = complete(_Short("r", Verdict.ALLOW, 250))
+    assert (full.needs(), full.is_pure, full.keeps) == (NEEDS, True, True)
+
+
+class _Wrapper:
+    """Answers for itself, and forwards all the rest."""
+
+    def __init__(self, rule: object) -> None:
+        self.rule = rule
+
+    def matches(self, _: Question) -> bool:
+        return True
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever is there
+        return getattr(self.rule, name)
+
+
+@attrs.frozen
+class _Narrowed(PlanModeBlockingRule):
+    """Derived, with another answer."""
+
+    def matches(self, _: Question) -> bool:
+        return True
+
+
+@attrs.frozen
+class _Wide(ReadOnlyToolRule):
+    """Derived, with another answer."""
+
+    def matches(self, _: Question) -> bool:
+        return True
+
+
+class _Open(ReadOnlyToolRule):
+    """Derived, with objects that can be changed."""
+
+    is_pure: ClassVar[bool] = True
+
+
+@pytest.mark.parametrize("rule", [_Wrapper(ReadOnlyToolRule()), _Narrowed(), _Wide(), _Open()])
+def test_what_a_class_says_holds_for_no_other_one(rule: Any) -> None:  # noqa: ANN401 -- of any class
+    """One that is derived from it may answer otherwise, and is asked about every call."""
+    full = complete(rule)
+    assert (full.needs(), full.is_pure) == ((), False)
+    assert full.id == rule.id
+
+
+def test_a_rule_that_fails_at_what_only_helps_is_a_rule() -> None:
+    """What it cannot say is as if it did not say it."""
+
+    class _Broken(StubRule):
+        @property
+        def asks_origins(self) -> bool:
+            raise ValueError
+
+    assert complete(cast("Any", _Broken("r"))).asks_origins is False
+
+
+@pytest.mark.parametrize(("covers", "can"), [(lambda _: frozenset({0}), True), (None, False)])
+def test_a_permission_that_covers_parts_of_calls_is_asked_for_them(covers: object, can: bool) -> None:  # noqa: FBT001 -- a parameter
+    """One whose `covers` is None has none."""
+
+    class _Covering(PlainRule):
+        pass
+
+    vars_of = {"covers": covers}
+    (entry,) = _entries(type("_Made", (_Covering,), vars_of)("r", Verdict.ALLOW, 250))
+    assert entry.can_cover is can
