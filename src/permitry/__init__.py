@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from permitry.core.result import ToolResult as ToolResult
     from permitry.core.rule import AuthorizationRule as AuthorizationRule
     from permitry.core.rule import Question as Question
+    from permitry.core.rule import Request as Request
     from permitry.core.spec import ArgumentRole as ArgumentRole
     from permitry.core.spec import ToolSpec as ToolSpec
     from permitry.core.spec import ToolTraits as ToolTraits
@@ -84,6 +85,7 @@ _HOMES = {
     "Phase": "core.decision",
     "PolicyReloader": "config.reload",
     "Question": "core.rule",
+    "Request": "core.rule",
     "Ready": "handler",
     "Refusal": "outcome",
     "RuleSet": "config.ruleset",

@@ -12,7 +12,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ToolSpec
 from permitry.errors import ConfigError, RuleError, StoreError, safe_str
 from permitry.rules.conditions.tool_digest import ToolDigestCondition
@@ -135,16 +135,16 @@ class _Whole:
         """Return the place in the order."""
         return _PRIORITY
 
-    def matches(self, question: Question) -> bool | Unsure:
+    def matches(self, request: Request) -> bool | Unsure:
         """Return whether the grant is for the whole call, and for the tool as it declares itself."""
         # INVARIANT: law 5. As an answer is, the grant of a call is for its tool as it was when a human was asked.
-        return not (self.is_undeclared and question.own is not None) and self.rule.matches(question)
+        return not (self.is_undeclared and request.own is not None) and self.rule.matches(request)
 
-    def near_miss(self, question: Question) -> str | None:
+    def near_miss(self, request: Request) -> str | None:
         """Return what kept the grant from matching, or None."""
-        if self.is_undeclared and question.own is not None:
+        if self.is_undeclared and request.own is not None:
             return "the grant is for a tool that no registry declares"
-        return self.rule.near_miss(question)
+        return self.rule.near_miss(request)
 
 
 def text_of(grant: Grant) -> str:
@@ -198,9 +198,9 @@ def _matches(
     grant: Grant, policy: AuthorizationPolicy, call: ToolCall, context: AuthContext, spec: ToolSpec | None
 ) -> bool:
     """Return whether the rule of a grant is for a call; one that cannot be evaluated is not."""
-    question = policy.question(call, context, spec)
+    request = policy.request(call, context, spec)
     try:
-        return any(rule.matches(question) is True for rule in _rules([grant]))
+        return any(rule.matches(request) is True for rule in _rules([grant]))
     except Exception as error:  # noqa: BLE001 -- law 2: a permission that fails in any way permits nothing
         _LOG.warning("the grant `%s` does not count: %s", grant.id, safe_str(error))
         return False

@@ -34,7 +34,7 @@ def _verdict(policy: AuthorizationPolicy, name: str, **arguments: object) -> Ver
 def _answer(policy: AuthorizationPolicy, rule_id: str, command: str) -> bool | Unsure:
     """Return what one rule alone says about a command."""
     rule = next(rule for rule in policy.rules if isinstance(rule, ConfiguredRule) and rule.id == rule_id)
-    return rule.matches(policy.question(ToolCall("run_shell", {"command": command}), _CONTEXT))
+    return rule.matches(policy.request(ToolCall("run_shell", {"command": command}), _CONTEXT))
 
 
 def _pairs(kind: str) -> list[tuple[str, str]]:
@@ -110,7 +110,7 @@ def test_what_an_exception_names_is_not_asked_about(base: AuthorizationPolicy, c
 
 @pytest.mark.parametrize("command", _CALLS["neighbours"])
 def test_a_harmless_neighbour_is_not_asked_about(base: AuthorizationPolicy, command: str) -> None:
-    """A needless question is a defect as well."""
+    """A needless request is a defect as well."""
     assert _verdict(base, "run_shell", command=command) is Verdict.ALLOW
 
 

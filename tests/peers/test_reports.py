@@ -15,7 +15,7 @@ from permitry.config.load import load_rules
 from permitry.config.ruleset import RuleSet
 from permitry.core.json_values import mutable
 from permitry.errors import PermitryError
-from permitry.messages.question import read_question
+from permitry.messages.request import read_request
 from permitry.messages.text import TextCallStream, parse_text
 
 FILE = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "reports.jsonl"
@@ -98,7 +98,7 @@ def _decide(row: dict[str, Any], places: Mapping[str, Path], monkeypatch: pytest
     if isinstance(call, str):
         call = {"name": _shell(parts), "arguments": {"command": call}}
     call["context"] = {"attended": True, **call.get("context", {})}
-    question = read_question(call, loaded.templates, str(places["WS"]))
+    question = read_request(call, loaded.templates, str(places["WS"]))
     return loaded.policy().decide(question.call, question.context, question.spec).verdict.value
 
 

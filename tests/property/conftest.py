@@ -1,4 +1,4 @@
-"""What the laws share: two profiles, the reference evaluator, and random policies and questions.
+"""What the laws share: two profiles, the reference evaluator, and random policies and requests.
 
 The tests of this folder are the same code under two profiles: a plain `pytest` runs them with the small one, and
 `pytest -m large` with the large one. Under the small one each law is tried twice: with 30 examples that are the same in
@@ -7,7 +7,7 @@ Hypothesis reads the profile when a test is decorated, so it is loaded in `pytes
 this folder is imported. The project deselects the marker `large` by default, so exactly a run with `-m large` puts that
 marker on every test here, before pytest selects by it.
 
-Policies, questions, contexts and calls come by type (`@given(policy=..., question=...)`); what is not a type of its own
+Policies, requests, contexts and calls come by type (`@given(policy=..., request=...)`); what is not a type of its own
 comes from a fixture that holds a strategy.
 """
 
@@ -32,7 +32,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import AuthorizationRule, Question, Unsure
+from permitry.core.rule import AuthorizationRule, Request, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.rules import BUILT_IN_RULES
@@ -106,7 +106,7 @@ def _give(answer: object) -> object:
 
 @attrs.frozen
 class FixedRule:
-    """A rule that gives `answer` to every question, or raises it; so with `covering`, the actions it permits."""
+    """A rule that gives `answer` to every request, or raises it; so with `covering`, the actions it permits."""
 
     effect: Verdict
     priority_number: int
@@ -121,15 +121,15 @@ class FixedRule:
         """Return the given priority."""
         return self.priority_number
 
-    def matches(self, _: Question) -> bool | Unsure:
+    def matches(self, _: Request) -> bool | Unsure:
         """Return or raise the given answer."""
         return cast("bool | Unsure", _give(self.answer))
 
-    def covers(self, _: Question) -> frozenset[int]:
+    def covers(self, _: Request) -> frozenset[int]:
         """Return or raise the given indices."""
         return cast("frozenset[int]", _give(self.covering))
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         """Fail: a near miss must never cost an explanation."""
         raise RuntimeError("on purpose")
 
@@ -157,21 +157,21 @@ Rule: TypeAlias = AuthorizationRule | TwoMethods
 # The reference evaluator ------------------------------------------------------------------------------------------
 
 
-def _judge(rules: Sequence[Rule], question: Question, unmatched: Verdict = Verdict.CONFIRM) -> Judgement:
+def _judge(rules: Sequence[Rule], request: Request, unmatched: Verdict = Verdict.CONFIRM) -> Judgement:
     """Return the strictest of what is judged for the agent and those above it; of equals, the nearest."""
-    asked = [attrs.evolve(question, context=context) for context in question.context.lineage()]
+    asked = [attrs.evolve(request, context=context) for context in request.context.lineage()]
     own = [each.context.rules.policy_rules if each.context.rules is not None else () for each in asked]
     judgements = [_judged_once((*rules, *more), each, unmatched) for each, more in zip(asked, own, strict=True)]
     return max(judgements, key=lambda judgement: judgement[0].strictness)
 
 
-def _judged_once(rules: Sequence[Rule], question: Question, unmatched: Verdict) -> Judgement:
+def _judged_once(rules: Sequence[Rule], request: Request, unmatched: Verdict) -> Judgement:
     errors: list[Rule] = []
     in_order = sorted(rules, key=_order)
     for rule in in_order:
-        if _phase(rule) is Phase.OVERRIDE and _asked(rule, question, errors) is True:
+        if _phase(rule) is Phase.OVERRIDE and _asked(rule, request, errors) is True:
             return Verdict.ALLOW, rule.id, Phase.OVERRIDE, len(errors)
-    asked = [(_restriction(rule, question, errors), rule.id) for rule in in_order if _phase(rule) is Phase.RESTRICTION]
+    asked = [(_restriction(rule, request, errors), rule.id) for rule in in_order if _phase(rule) is Phase.RESTRICTION]
     found = [(each, rule_id) for each, rule_id in asked if each is not None]
     restricted: tuple[Verdict, str] | None = None
     if found:
@@ -181,32 +181,32 @@ def _judged_once(rules: Sequence[Rule], question: Question, unmatched: Verdict) 
     if restricted is not None and restricted[0] >= unmatched:
         return *restricted, Phase.RESTRICTION, len(errors)
     permissions = [rule for rule in in_order if _phase(rule) is Phase.PERMISSION]
-    permitted = _permitted(permissions, question, errors)
+    permitted = _permitted(permissions, request, errors)
     if restricted is not None and permitted is not None:
         return *restricted, Phase.RESTRICTION, len(errors)
     return permitted or (unmatched, None, Phase.DEFAULT, len(errors))
 
 
-def _permitted(permissions: Sequence[Rule], question: Question, errors: list[Rule]) -> Judgement | None:
-    left = set(range(len(question.actions.certain)))
+def _permitted(permissions: Sequence[Rule], request: Request, errors: list[Rule]) -> Judgement | None:
+    left = set(range(len(request.actions.certain)))
     for rule in permissions:
         if _effect(rule) is Verdict.CONFIRM:
-            if _asked(rule, _about(question, left), errors) is not False:
+            if _asked(rule, _about(request, left), errors) is not False:
                 return Verdict.CONFIRM, rule.id, Phase.PERMISSION, len(errors)
             continue
-        answer = _asked(rule, question, errors)
-        if answer not in (True, None) and _is_shared_out(question):
-            left -= _covered(rule, question, errors)
-        if answer is True or (not left and _is_shared_out(question)):
+        answer = _asked(rule, request, errors)
+        if answer not in (True, None) and _is_shared_out(request):
+            left -= _covered(rule, request, errors)
+        if answer is True or (not left and _is_shared_out(request)):
             return Verdict.ALLOW, rule.id, Phase.PERMISSION, len(errors)
     return None
 
 
-def _about(question: Question, numbers: set[int]) -> Question:
-    """Return the question about a call that does only some of the actions of this one."""
-    left = tuple(action for number, action in enumerate(question.actions.certain) if number in numbers)
-    actions = attrs.evolve(question.actions, certain=left)
-    return attrs.evolve(question, reader=lambda *_: actions)
+def _about(request: Request, numbers: set[int]) -> Request:
+    """Return the request about a call that does only some of the actions of this one."""
+    left = tuple(action for number, action in enumerate(request.actions.certain) if number in numbers)
+    actions = attrs.evolve(request.actions, certain=left)
+    return attrs.evolve(request, reader=lambda *_: actions)
 
 
 def _effect(rule: Rule) -> Verdict:
@@ -224,12 +224,12 @@ def _specificity(rule: Rule) -> tuple[int, int]:
     return getattr(rule, "specificity", (0, 0))
 
 
-def _restriction(rule: Rule, question: Question, errors: list[Rule]) -> tuple[Verdict, *tuple[int, ...]] | None:
+def _restriction(rule: Rule, request: Request, errors: list[Rule]) -> tuple[Verdict, *tuple[int, ...]] | None:
     """Return what a restriction decides, whether it is sure, if not its likeness, and then what brings it to the front.
 
     None where it does not apply. The more specific one is named, unless nothing that is known looks like it.
     """
-    answer = _asked(rule, question, errors)
+    answer = _asked(rule, request, errors)
     if answer is False:
         return None
     if isinstance(answer, Unsure):
@@ -243,10 +243,10 @@ def _restriction(rule: Rule, question: Question, errors: list[Rule]) -> tuple[Ve
     return cast("FixedRule", rule).effect, True, 0, -rule.priority(), *_specificity(rule)
 
 
-def _is_shared_out(question: Question) -> bool:
+def _is_shared_out(request: Request) -> bool:
     """Return whether several permissions may share the call: its tool and its two or more actions are all known."""
-    certain = question.actions.certain
-    is_known = question.tool is not None and bool(question.tool.roles)
+    certain = request.actions.certain
+    is_known = request.tool is not None and bool(request.tool.roles)
     return is_known and len(certain) > 1 and not any(isinstance(action, Unknown) for action in certain)
 
 
@@ -256,13 +256,13 @@ def _phase(rule: Rule) -> Phase:
     return Phase.OVERRIDE if rule.priority() < 100 else Phase.RESTRICTION
 
 
-def _asked(rule: Rule, question: Question, errors: list[Rule]) -> bool | Unsure | None:
+def _asked(rule: Rule, request: Request, errors: list[Rule]) -> bool | Unsure | None:
     """Return the answer of a rule, None for none."""
     try:
         if isinstance(rule, TwoMethods):
-            answer: object = rule.should_allow_without_confirmation(question.call.tool, question.context)
+            answer: object = rule.should_allow_without_confirmation(request.call.tool, request.context)
         else:
-            answer = rule.matches(question)
+            answer = rule.matches(request)
     except Exception:  # noqa: BLE001 -- a rule may fail in any way
         answer = "no answer"
     if answer is True or answer is False or isinstance(answer, Unsure):
@@ -271,16 +271,16 @@ def _asked(rule: Rule, question: Question, errors: list[Rule]) -> bool | Unsure 
     return None
 
 
-def _covered(rule: Rule, question: Question, errors: list[Rule]) -> set[int]:
+def _covered(rule: Rule, request: Request, errors: list[Rule]) -> set[int]:
     try:
-        return set(rule.covers(question)) if hasattr(rule, "covers") else set()
+        return set(rule.covers(request)) if hasattr(rule, "covers") else set()
     except Exception:  # noqa: BLE001 -- a rule may fail in any way
         errors.append(rule)
         return set()
 
 
 @pytest.fixture(scope="session")
-def reference() -> Callable[[Sequence[Rule], Question, Verdict], Judgement]:
+def reference() -> Callable[[Sequence[Rule], Request, Verdict], Judgement]:
     """Return the slow, obvious evaluator: verdict, id of the deciding rule, phase, and number of errors."""
     return _judge
 
@@ -417,7 +417,7 @@ _rule_lists = st.lists(
 
 @pytest.fixture(scope="session")
 def restrictions() -> SearchStrategy[Rule]:
-    """Return random restrictions and questions among the permissions, failing ones among them."""
+    """Return random restrictions and requests among the permissions, failing ones among them."""
     return _any_restriction
 
 
@@ -427,7 +427,7 @@ def permissions() -> SearchStrategy[Rule]:
     return _any_permission
 
 
-# Random questions -------------------------------------------------------------------------------------------------
+# Random requests -------------------------------------------------------------------------------------------------
 
 
 def _of_session(name: str, place: tuple[Verdict, int], selector: str) -> RuleSet:
@@ -521,16 +521,16 @@ _traits = st.builds(
 _roles = st.sampled_from((None, {}, {"does": ArgumentRole.COMMAND}, {"does": ArgumentRole.WRITE_PATH}))
 
 
-def _question(
+def _request(
     call: ToolCall,
     context: AuthContext,
     traits: ToolTraits | None,
     roles: dict[str, ArgumentRole] | None,
     *,
     is_its_own: bool,
-) -> Question:
+) -> Request:
     spec = None if traits is None else ToolSpec(call.tool if is_its_own else "another", traits=traits, roles=roles)
-    return Question(call, context, spec, Told())
+    return Request(call, context, spec, Told())
 
 
 st.register_type_strategy(AuthContext, _lineages)
@@ -540,5 +540,5 @@ st.register_type_strategy(
     AuthorizationPolicy, st.builds(AuthorizationPolicy, _rule_lists, reader=st.just(Told()), unmatched=_unmatched)
 )
 st.register_type_strategy(
-    Question, st.builds(_question, _calls, _lineages, st.one_of(st.none(), _traits), _roles, is_its_own=_flags)
+    Request, st.builds(_request, _calls, _lineages, st.one_of(st.none(), _traits), _roles, is_its_own=_flags)
 )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from permitry.core.changes import changes_of
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.rules.conditions.agent import AgentCondition
 from permitry.rules.conditions.attended import AttendedCondition
 from permitry.rules.conditions.mode import ModeCondition
@@ -49,71 +49,71 @@ def _rule(
 _rules = st.builds(_rule, _selectors, _plain, _effects)
 
 
-@given(rule=_rules, question=...)
-def test_a_rule_matches_when_selector_and_every_condition_hold(rule: ConfiguredRule, question: Question) -> None:
+@given(rule=_rules, request=...)
+def test_a_rule_matches_when_selector_and_every_condition_hold(rule: ConfiguredRule, request: Request) -> None:
     """The parts of a rule, each asked as a rule of its own, all match exactly when the rule does."""
     scopes = [Scope(rule.scope.selectors), *(Scope((), Conditions((each,))) for each in rule.scope.when.plain)]
     parts = [attrs.evolve(rule, scope=scope) for scope in scopes]
-    assert rule.matches(question) is all(part.matches(question) for part in parts)
+    assert rule.matches(request) is all(part.matches(request) for part in parts)
 
 
-@given(rule=_rules, plain=_plain, question=...)
+@given(rule=_rules, plain=_plain, request=...)
 def test_unless_takes_back_what_it_is_about(
-    rule: ConfiguredRule, plain: tuple[Condition, ...], question: Question
+    rule: ConfiguredRule, plain: tuple[Condition, ...], request: Request
 ) -> None:
     """A rule with `unless` matches where it does without, and the conditions of `unless` do not all hold."""
     unless = attrs.evolve(rule, scope=attrs.evolve(rule.scope, unless=Conditions(plain)))
     over_approximate = rule.effect is Verdict.ALLOW
-    is_excepted = all(condition.holds(question, over_approximate=over_approximate) for condition in plain)
-    assert unless.matches(question) is (rule.matches(question) and not is_excepted)
+    is_excepted = all(condition.holds(request, over_approximate=over_approximate) for condition in plain)
+    assert unless.matches(request) is (rule.matches(request) and not is_excepted)
 
 
-@given(rule=_rules, first=_plain, second=_plain, question=...)
+@given(rule=_rules, first=_plain, second=_plain, request=...)
 def test_each_alternative_of_unless_takes_back_by_itself(
-    rule: ConfiguredRule, first: tuple[Condition, ...], second: tuple[Condition, ...], question: Question
+    rule: ConfiguredRule, first: tuple[Condition, ...], second: tuple[Condition, ...], request: Request
 ) -> None:
     """A rule with two exceptions matches where it does with the one, and with the other, alone."""
     one, other = Conditions(first), Conditions(second)
     found = [
-        attrs.evolve(rule, scope=attrs.evolve(rule.scope, unless=each)).matches(question)
+        attrs.evolve(rule, scope=attrs.evolve(rule.scope, unless=each)).matches(request)
         for each in (one, other, (one, other), (other, one), (one, one))
     ]
     assert found == [found[0], found[1], found[0] and found[1], found[0] and found[1], found[0]]
 
 
-@given(selectors=_selectors, question=..., over_approximate=st.booleans())
+@given(selectors=_selectors, request=..., over_approximate=st.booleans())
 def test_selectors_are_alternatives(
     selectors: tuple[ToolSelector, ...],
-    question: Question,
+    request: Request,
     over_approximate: bool,  # noqa: FBT001 -- hypothesis passes by keyword
 ) -> None:
     """A rule selects a call when one of its selectors does; without selectors, always."""
-    alone = [Scope((selector,)).selects(question, over_approximate=over_approximate) for selector in selectors]
-    assert Scope(selectors).selects(question, over_approximate=over_approximate) is (any(alone) or not selectors)
+    alone = [Scope((selector,)).selects(request, over_approximate=over_approximate) for selector in selectors]
+    assert Scope(selectors).selects(request, over_approximate=over_approximate) is (any(alone) or not selectors)
 
 
-@given(rule=_rules, question=...)
-def test_a_near_miss_is_a_selected_call_that_does_not_match(rule: ConfiguredRule, question: Question) -> None:
+@given(rule=_rules, request=...)
+def test_a_near_miss_is_a_selected_call_that_does_not_match(rule: ConfiguredRule, request: Request) -> None:
     """A near miss is reported exactly when only conditions was in the way."""
-    is_selected = rule.scope.selects(question, over_approximate=rule.effect is not Verdict.ALLOW)
-    assert (rule.near_miss(question) is not None) is (is_selected and not rule.matches(question))
+    is_selected = rule.scope.selects(request, over_approximate=rule.effect is not Verdict.ALLOW)
+    assert (rule.near_miss(request) is not None) is (is_selected and not rule.matches(request))
 
 
-@given(question=...)
-def test_a_call_surely_either_reads_or_writes(question: Question) -> None:
+@given(request=...)
+def test_a_call_surely_either_reads_or_writes(request: Request) -> None:
     """`@reads` and `@writes` share out all calls of which it is asked what they certainly are; no call is neither."""
     for over_approximate in (False, True):
         reads, writes = (
-            ToolSelector(text).selects(question, over_approximate=over_approximate) for text in ("@reads", "@writes")
+            ToolSelector(text).selects(request, over_approximate=over_approximate) for text in ("@reads", "@writes")
         )
         assert reads is not writes if not over_approximate else reads or writes
 
 
-@given(rule=_rules, question=...)
-def test_a_permission_that_keeps_permits_no_more(rule: ConfiguredRule, question: Question) -> None:
+@given(rule=_rules, request=...)
+def test_a_permission_that_keeps_permits_no_more(rule: ConfiguredRule, request: Request) -> None:
     """It permits and covers a part of what it does without that, and only where all changes are known."""
     plain = attrs.evolve(rule, effect=Verdict.ALLOW, priority_number=250)
     keeping = attrs.evolve(plain, keeps=True)
-    assert plain.matches(question) or not keeping.matches(question)
-    assert keeping.covers(question) <= plain.covers(question)
-    assert not keeping.matches(question) or changes_of(question.actions, question.tool).doubt is None
+    assert plain.matches(request) or not keeping.matches(request)
+    assert keeping.covers(request) <= plain.covers(request)
+    assert not keeping.matches(request) or changes_of(request.actions, request.tool).doubt is None

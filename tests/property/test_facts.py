@@ -22,7 +22,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.finder import Finder
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
 from permitry.rules import BUILT_IN_RULES
 from permitry.rules.conditions.args import argument_condition
@@ -107,8 +107,8 @@ _contexts = st.sampled_from((AuthContext(workspace="/w"), AuthContext(), AuthCon
 _READER = ReadActions("/home/u")
 
 
-def _question(call: ToolCall, context: AuthContext) -> Question:
-    return AuthorizationPolicy(reader=_READER).question(call, context)
+def _request(call: ToolCall, context: AuthContext) -> Request:
+    return AuthorizationPolicy(reader=_READER).request(call, context)
 
 
 def _with_all_patterns() -> AbstractContextManager[object]:
@@ -121,11 +121,11 @@ def _with_all_patterns() -> AbstractContextManager[object]:
     return stack
 
 
-def _could_matter(rule: ConfiguredRule, question: Question) -> bool:
+def _could_matter(rule: ConfiguredRule, request: Request) -> bool:
     """Return whether a rule matches, covers something, or fails."""
     try:
         with _with_all_patterns():
-            return rule.matches(question) is not False or (rule.effect is Verdict.ALLOW and bool(rule.covers(question)))
+            return rule.matches(request) is not False or (rule.effect is Verdict.ALLOW and bool(rule.covers(request)))
     except UnevaluableError:
         return True
 
@@ -136,9 +136,9 @@ def test_a_rule_that_can_matter_is_found(
     make: Callable[[str], ConfiguredRule], call: ToolCall, context: AuthContext
 ) -> None:
     """By one fact of each of the sets it declares."""
-    rule, question = make("r"), _question(call, context)
-    if _could_matter(rule, question):
-        facts = question.facts
+    rule, request = make("r"), _request(call, context)
+    if _could_matter(rule, request):
+        facts = request.facts
         for needed in rule.needs():
             assert Finder([[needed]]).find(facts) == {0}, (rule, needed)
 
@@ -167,12 +167,12 @@ def test_the_law_is_not_empty() -> None:
     ]
     finder = Finder([rule.needs() for rule in rules])
     found = [
-        finder.find(_question(ToolCall("bash", {"command": command}), AuthContext()).facts)
+        finder.find(_request(ToolCall("bash", {"command": command}), AuthContext()).facts)
         for command in ("p3 -x a b", "p3 b", "q a", "P3 a", "$X a", "p3 $X")
     ]
     everything = set(range(9))
     assert found == [{3}, set(), set(), {3}, everything, everything]
-    unread = _question(ToolCall("bash", {"command": "p3 a; echo ${X@P}"}), AuthContext()).facts
+    unread = _request(ToolCall("bash", {"command": "p3 a; echo ${X@P}"}), AuthContext()).facts
     assert unread.of_actions.is_unread
     assert finder.find(unread, is_of_known=True) == {3}
 

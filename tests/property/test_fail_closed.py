@@ -8,7 +8,7 @@ from hypothesis import given
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import AnyRule, Question, Unsure
+from permitry.core.rule import AnyRule, Request, Unsure
 
 
 def _is_faulty(rule: AnyRule) -> bool:
@@ -36,35 +36,35 @@ def _without_rules(context: AuthContext) -> AuthContext:
     return attrs.evolve(context, rules=None, parent=above)
 
 
-@given(policy=..., question=...)
+@given(policy=..., request=...)
 def test_a_failing_restriction_matches_and_a_failing_permission_does_not(
-    policy: AuthorizationPolicy, question: Question
+    policy: AuthorizationPolicy, request: Request
 ) -> None:
     """A failing rule leads to the decision of a rule that answers what the law says."""
-    failing = policy.decide(question.call, question.context, question.spec)
+    failing = policy.decide(request.call, request.context, request.spec)
     good = attrs.evolve(policy, rules=map(_mended, policy.rules))
-    mended = good.decide(question.call, question.context, question.spec)
+    mended = good.decide(request.call, request.context, request.spec)
     assert (failing.verdict, failing.rule_id, failing.phase) == (mended.verdict, mended.rule_id, mended.phase)
     # Rules as files have them are not mended, and may not be evaluable either.
     faulty = {getattr(rule, "id", None) for rule in policy.rules if _is_faulty(rule)}
     assert not {error.rule_id for error in mended.errors} & faulty
 
 
-@given(policy=..., question=...)
-def test_rules_that_all_fail_allow_nothing(policy: AuthorizationPolicy, question: Question) -> None:
+@given(policy=..., request=...)
+def test_rules_that_all_fail_allow_nothing(policy: AuthorizationPolicy, request: Request) -> None:
     """A policy of nothing but failing rules never allows, and says which ones failed."""
     faulty = [rule for rule in policy.rules if _is_faulty(rule)]
-    context = _without_rules(question.context)
-    decision = attrs.evolve(policy, rules=faulty).decide(question.call, context, question.spec)
+    context = _without_rules(request.context)
+    decision = attrs.evolve(policy, rules=faulty).decide(request.call, context, request.spec)
     assert decision.verdict is not Verdict.ALLOW
     full = [rule for rule in faulty if hasattr(rule, "effect") and rule.priority() < 200]
     assert len(decision.errors) >= len(full)
     assert all(error.error for error in decision.errors)
 
 
-@given(question=...)
-def test_an_empty_policy_asks(question: Question) -> None:
+@given(request=...)
+def test_an_empty_policy_asks(request: Request) -> None:
     """Without a rule every call is asked about."""
-    decision = AuthorizationPolicy().decide(question.call, _without_rules(question.context), question.spec)
+    decision = AuthorizationPolicy().decide(request.call, _without_rules(request.context), request.spec)
     assert decision.verdict is Verdict.CONFIRM
     assert decision.rule_id is None

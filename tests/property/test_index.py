@@ -28,7 +28,7 @@ from permitry.core.history import History, Ran
 from permitry.core.names import name_forms
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import AnyRule, AuthorizationRule, Question, Unsure, phase_of
+from permitry.core.rule import AnyRule, AuthorizationRule, Request, Unsure, phase_of
 from permitry.core.spec import TRAIT_SELECTORS, ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import UnevaluableError
@@ -70,7 +70,7 @@ _PAIRS = 260 if settings().max_examples > 100 else 100
 class _Asking:
     """Asks rules one by one, and keeps what fails."""
 
-    question: Question
+    request: Request
     errors: list[tuple[str, str]] = attrs.Factory(list)
 
     def judged(self, rules: Sequence[tuple[str, AnyRule]]) -> Told:
@@ -92,7 +92,7 @@ class _Asking:
             if equals:
                 _, _, _, rule_id, reason = min(equals, key=lambda each: each[2])
                 return verdict, rule_id, Phase.RESTRICTION, reason
-        left = set(range(len(self.question.actions.certain)))
+        left = set(range(len(self.request.actions.certain)))
         for rule_id, rule in rules:
             if _phase(rule) is Phase.PERMISSION:
                 answer = self._answer(rule_id, rule)
@@ -118,12 +118,10 @@ class _Asking:
         """Return the answer of a rule, None for none."""
         try:
             if hasattr(rule, "matches"):
-                answer: object = rule.matches(self.question)
+                answer: object = rule.matches(self.request)
             else:
-                question = self.question
-                answer = cast("_TwoMethods", rule).should_allow_without_confirmation(
-                    question.call.tool, question.context
-                )
+                request = self.request
+                answer = cast("_TwoMethods", rule).should_allow_without_confirmation(request.call.tool, request.context)
         except Exception as error:  # noqa: BLE001 -- a rule may fail in any way
             self.errors.append((rule_id, f"{type(error).__name__}: {error}"))
             return None
@@ -134,13 +132,13 @@ class _Asking:
 
     def _covered(self, rule_id: str, rule: AnyRule) -> set[int]:
         try:
-            return set(cast("Any", rule).covers(self.question))
+            return set(cast("Any", rule).covers(self.request))
         except Exception as error:  # noqa: BLE001 -- a rule may fail in any way
             self.errors.append((rule_id, f"{type(error).__name__}: {error}"))
             return set()
 
     def _is_shared_out(self) -> bool:
-        certain, tool = self.question.actions.certain, self.question.tool
+        certain, tool = self.request.actions.certain, self.request.tool
         is_known = tool is not None and bool(tool.roles)
         return is_known and len(certain) > 1 and not any(isinstance(action, Unknown) for action in certain)
 
@@ -170,7 +168,7 @@ def _reference(policy: AuthorizationPolicy, pair: Pair) -> Told:
     call, context, spec = pair
     seen = itertools.count(1)
     rules = [(getattr(rule, "id", None) or _name(next(seen)), rule) for rule in policy.rules]
-    shown = [_Asking(policy.question(call, each, spec)).judged(rules) for each in context.lineage()]
+    shown = [_Asking(policy.request(call, each, spec)).judged(rules) for each in context.lineage()]
     return max(shown, key=lambda each: each[0].strictness)
 
 
@@ -217,13 +215,13 @@ class _Foreign:
     def priority(self) -> int:
         return self.priority_number
 
-    def matches(self, question: Question) -> bool | Unsure:
-        return cast("bool", _give(self.answer(question) if callable(self.answer) else self.answer))
+    def matches(self, request: Request) -> bool | Unsure:
+        return cast("bool", _give(self.answer(request) if callable(self.answer) else self.answer))
 
-    def covers(self, _: Question) -> frozenset[int]:
+    def covers(self, _: Request) -> frozenset[int]:
         return cast("frozenset[int]", _give(self.covering))
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         return None
 
 
@@ -243,11 +241,11 @@ class _Talking(_Foreign):
     def needs(self) -> Any:  # noqa: ANN401 -- as above
         return _give(self.said)
 
-    def matches(self, question: Question) -> bool | Unsure:
-        return super().matches(question)
+    def matches(self, request: Request) -> bool | Unsure:
+        return super().matches(request)
 
-    def covers(self, question: Question) -> frozenset[int]:
-        return super().covers(question)
+    def covers(self, request: Request) -> frozenset[int]:
+        return super().covers(request)
 
 
 def _give(answer: object) -> object:
@@ -260,8 +258,8 @@ def _give(answer: object) -> object:
 class _Narrowed(ConfiguredRule):
     """A rule of a file of which someone changed the answer, and nothing else."""
 
-    def matches(self, question: Question) -> bool | Unsure:
-        return not super().matches(question)
+    def matches(self, request: Request) -> bool | Unsure:
+        return not super().matches(request)
 
 
 class _Loose(ConfiguredRule):
@@ -274,8 +272,8 @@ class _Wrapper:
     def __init__(self, rule: ConfiguredRule) -> None:
         self._rule = rule
 
-    def matches(self, question: Question) -> bool | Unsure:
-        return "a" in question.call.name
+    def matches(self, request: Request) -> bool | Unsure:
+        return "a" in request.call.name
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever is there
         return getattr(self._rule, name)
@@ -285,8 +283,8 @@ class _Wrapper:
 class _OddPlanMode(PlanModeBlockingRule):
     """Plan mode, but for one agent."""
 
-    def matches(self, question: Question) -> bool:
-        return super().matches(question) and question.context.agent == "main"
+    def matches(self, request: Request) -> bool:
+        return super().matches(request) and request.context.agent == "main"
 
 
 @attrs.frozen
@@ -295,16 +293,16 @@ class _OddReadOnly(ReadOnlyToolRule):
 
     id: ClassVar[str] = "odd-read-only"
 
-    def covers(self, question: Question) -> frozenset[int]:
-        return frozenset(range(len(question.actions.certain)))
+    def covers(self, request: Request) -> frozenset[int]:
+        return frozenset(range(len(request.actions.certain)))
 
 
 @attrs.frozen
 class _OddMode(ModeCondition):
     """A condition of which someone changed the answer, and nothing else."""
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
-        return not super().holds(question, over_approximate=over_approximate)
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
+        return not super().holds(request, over_approximate=over_approximate)
 
 
 @attrs.frozen
@@ -314,10 +312,10 @@ class _OddCondition:
     answer: object
     is_pure: ClassVar[bool] = True
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it answers as it does
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it answers as it does
         return cast("bool", _give(self.answer))
 
-    def fact(self, _: Question) -> str:
+    def fact(self, _: Request) -> str:
         return "it is odd"
 
 
@@ -325,8 +323,8 @@ class _OddCondition:
 class _OddSelector(ToolSelector):
     """A selector of which someone changed the answer, and nothing else."""
 
-    def selects(self, question: Question, *, over_approximate: bool) -> bool:
-        return not super().selects(question, over_approximate=over_approximate)
+    def selects(self, request: Request, *, over_approximate: bool) -> bool:
+        return not super().selects(request, over_approximate=over_approximate)
 
 
 # Random rules -----------------------------------------------------------------------------------------------------
@@ -439,7 +437,7 @@ _budgets = st.builds(
 _COUNTED = (FlowRule("r0", Scope(), counts=True),)
 _FAULTS = (None, 1, "yes", ValueError, RecursionError, UnevaluableError)
 _answers = st.sampled_from(
-    (True, False, Unsure("on purpose"), Unsure("a", "b", 2), lambda question: "a" in question.call.name, *_FAULTS)
+    (True, False, Unsure("on purpose"), Unsure("a", "b", 2), lambda request: "a" in request.call.name, *_FAULTS)
 )
 _coverings = st.sampled_from((frozenset(), frozenset({0, 1, 2}), frozenset({1}), None, ValueError))
 _sayings: st.SearchStrategy[object] = st.sampled_from((None, True, ValueError, "nonsense", 1, (), [[]], [["nonsense"]]))

@@ -19,7 +19,7 @@ from permitry.config.conditions import scope_of
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.provenance import Provenance
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
 
 _ATTRIBUTES = frozenset(("href", "src", "action", "formaction", "background", "poster", "cite", "ping", "longdesc"))
@@ -253,9 +253,9 @@ _knowledge = st.sampled_from(
 def _answer(links: object, text: str, known: Provenance, *, over_approximate: bool) -> bool | None:
     """Return what a condition answers; None where it has no answer."""
     (condition,) = scope_of((), {"args": {"to": {"links": links}}}, None).when.plain
-    question = Question(ToolCall("send", {"to": text}), AuthContext(provenance=known))
+    request = Request(ToolCall("send", {"to": text}), AuthContext(provenance=known))
     try:
-        return condition.holds(question, over_approximate=over_approximate)
+        return condition.holds(request, over_approximate=over_approximate)
     except UnevaluableError:
         return None
 

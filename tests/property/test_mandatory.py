@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from permitry.core.decision import Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.rules.configured import ConfiguredRule
 
 
@@ -17,26 +17,26 @@ def _without_overrides(policy: AuthorizationPolicy) -> AuthorizationPolicy:
 
 
 @given(
-    policy=..., question=..., effect=st.sampled_from((Verdict.CONFIRM, Verdict.BLOCK)), priority=st.integers(100, 199)
+    policy=..., request=..., effect=st.sampled_from((Verdict.CONFIRM, Verdict.BLOCK)), priority=st.integers(100, 199)
 )
 def test_no_permission_lifts_a_restriction(
-    policy: AuthorizationPolicy, question: Question, effect: Verdict, priority: int
+    policy: AuthorizationPolicy, request: Request, effect: Verdict, priority: int
 ) -> None:
     """Whatever permits a call, it is at least as strict as one restriction that matches it.
 
-    What nothing permits may be blocked by the policy, which is stricter than a question.
+    What nothing permits may be blocked by the policy, which is stricter than a request.
     """
     mandatory = ConfiguredRule("mandatory", effect, priority)
     restricted = attrs.evolve(policy, rules=(*_without_overrides(policy).rules, mandatory))
-    decision = restricted.decide(question.call, question.context, question.spec)
+    decision = restricted.decide(request.call, request.context, request.spec)
     assert decision.verdict >= effect
     assert decision.phase is Phase.RESTRICTION or (decision.verdict is policy.unmatched > effect)
 
 
-@given(policy=..., question=...)
-def test_an_allow_means_that_no_restriction_matched(policy: AuthorizationPolicy, question: Question) -> None:
+@given(policy=..., request=...)
+def test_an_allow_means_that_no_restriction_matched(policy: AuthorizationPolicy, request: Request) -> None:
     """An ALLOW outside the overrides leaves no restriction that matched or failed."""
-    explanation = policy.explain(question.call, question.context, question.spec)
+    explanation = policy.explain(request.call, request.context, request.spec)
     decision = explanation.decision
     if decision.verdict is Verdict.ALLOW and decision.phase is not Phase.OVERRIDE:
         assert not [rule for rule in explanation.matches if rule.phase is Phase.RESTRICTION]

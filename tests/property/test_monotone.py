@@ -15,7 +15,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import AnyRule, Question
+from permitry.core.rule import AnyRule, Request
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.rules import BUILT_IN_RULES
@@ -29,61 +29,61 @@ from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 
 
-def _decide(policy: AuthorizationPolicy, question: Question) -> Decision:
-    return policy.decide(question.call, question.context, question.spec)
+def _decide(policy: AuthorizationPolicy, request: Request) -> Decision:
+    return policy.decide(request.call, request.context, request.spec)
 
 
 def _with(policy: AuthorizationPolicy, extra: AnyRule, place: int) -> AuthorizationPolicy:
     return attrs.evolve(policy, rules=(*policy.rules[:place], extra, *policy.rules[place:]))
 
 
-@given(policy=..., question=..., data=st.data())
+@given(policy=..., request=..., data=st.data())
 def test_a_restriction_more_never_allows_more(
-    restrictions: SearchStrategy[AnyRule], policy: AuthorizationPolicy, question: Question, data: DataObject
+    restrictions: SearchStrategy[AnyRule], policy: AuthorizationPolicy, request: Request, data: DataObject
 ) -> None:
     """Adding a restriction anywhere keeps the verdict or makes it stricter.
 
-    So does a question among the permissions, but for a call that no rule matched: that question is asked instead.
+    So does a request among the permissions, but for a call that no rule matched: that request is asked instead.
     """
     extra = data.draw(restrictions)
     tightened = _with(policy, extra, data.draw(st.integers(0, len(policy.rules))))
-    before, after = _decide(policy, question), _decide(tightened, question)
+    before, after = _decide(policy, request), _decide(tightened, request)
     assert after.verdict >= before.verdict or (before.phase is Phase.DEFAULT and after.verdict is Verdict.CONFIRM)
     assert extra.priority() >= 200 or after.verdict >= before.verdict
 
 
-@given(policy=..., question=..., data=st.data())
+@given(policy=..., request=..., data=st.data())
 def test_a_permission_more_never_allows_less(
-    permissions: SearchStrategy[AnyRule], policy: AuthorizationPolicy, question: Question, data: DataObject
+    permissions: SearchStrategy[AnyRule], policy: AuthorizationPolicy, request: Request, data: DataObject
 ) -> None:
     """Adding a permission keeps the verdict or relaxes it; one that is not an override lifts no restriction."""
     extra = data.draw(permissions)
-    before = _decide(policy, question)
-    after = _decide(_with(policy, extra, data.draw(st.integers(0, len(policy.rules)))), question)
+    before = _decide(policy, request)
+    after = _decide(_with(policy, extra, data.draw(st.integers(0, len(policy.rules)))), request)
     assert after.verdict <= before.verdict
     is_override = hasattr(extra, "effect") and extra.priority() < 100
     assert is_override or before.phase is not Phase.RESTRICTION or after.verdict is before.verdict
 
 
-@given(policy=..., question=..., data=st.data())
+@given(policy=..., request=..., data=st.data())
 def test_the_order_of_the_rules_changes_no_verdict(
-    policy: AuthorizationPolicy, question: Question, data: DataObject
+    policy: AuthorizationPolicy, request: Request, data: DataObject
 ) -> None:
     """Rules given in another order lead to the same verdict in the same phase."""
     shuffled = attrs.evolve(policy, rules=data.draw(st.permutations(policy.rules)))
-    before, after = _decide(policy, question), _decide(shuffled, question)
+    before, after = _decide(policy, request), _decide(shuffled, request)
     assert (after.verdict, after.phase) == (before.verdict, before.phase)
 
 
-@given(policy=..., question=..., data=st.data())
+@given(policy=..., request=..., data=st.data())
 def test_only_rules_of_one_priority_can_change_places(
-    policy: AuthorizationPolicy, question: Question, data: DataObject
+    policy: AuthorizationPolicy, request: Request, data: DataObject
 ) -> None:
     """Where no two rules share a priority, another order changes not even the errors."""
     distinct = {rule.priority(): rule for rule in policy.rules if hasattr(rule, "effect")}
     rules = tuple(distinct.values())
-    before = _decide(attrs.evolve(policy, rules=rules), question)
-    after = _decide(attrs.evolve(policy, rules=data.draw(st.permutations(rules))), question)
+    before = _decide(attrs.evolve(policy, rules=rules), request)
+    after = _decide(attrs.evolve(policy, rules=data.draw(st.permutations(rules))), request)
     assert attrs.evolve(after, policy_version=before.policy_version) == before
 
 
@@ -103,13 +103,13 @@ _own = st.fixed_dictionaries(
 )
 
 
-@given(policy=..., question=..., own=_own)
+@given(policy=..., request=..., own=_own)
 def test_a_child_agent_is_never_allowed_more_than_its_parent(
-    policy: AuthorizationPolicy, question: Question, own: dict[str, Any]
+    policy: AuthorizationPolicy, request: Request, own: dict[str, Any]
 ) -> None:
     """Whatever a child's own context says, its calls are decided at least as strictly as its parent's."""
-    child = attrs.evolve(question, context=question.context.child("child", **own))
-    assert _decide(policy, child).verdict >= _decide(policy, question).verdict
+    child = attrs.evolve(request, context=request.context.child("child", **own))
+    assert _decide(policy, child).verdict >= _decide(policy, request).verdict
 
 
 # Arguments that are missing or of another type --------------------------------------------------------------------
@@ -130,10 +130,10 @@ class _ArgumentRule:
     def priority(self) -> int:
         return self.priority_number
 
-    def matches(self, question: Question) -> bool:
-        return self.test(question.call.arguments)
+    def matches(self, request: Request) -> bool:
+        return self.test(request.call.arguments)
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         return None
 
 
@@ -288,11 +288,11 @@ def test_no_damage_to_an_argument_gets_a_call_past_a_rule_file(
 # Exceptions -----------------------------------------------------------------------------------------------------------
 
 
-@given(policy=..., question=..., data=st.data())
-def test_an_alternative_more_only_takes_back(policy: AuthorizationPolicy, question: Question, data: DataObject) -> None:
+@given(policy=..., request=..., data=st.data())
+def test_an_alternative_more_only_takes_back(policy: AuthorizationPolicy, request: Request, data: DataObject) -> None:
     """One more alternative of `unless` lifts from a restriction, and takes from a permission, and nothing else.
 
-    A question that is taken back may leave a call that no rule matches, which may be blocked.
+    A request that is taken back may leave a call that no rule matches, which may be blocked.
     """
     with_scopes = [rule for rule in policy.rules if isinstance(rule, ConfiguredRule)]
     assume(with_scopes)
@@ -300,7 +300,7 @@ def test_an_alternative_more_only_takes_back(policy: AuthorizationPolicy, questi
     more = data.draw(st.sampled_from(with_scopes)).scope.when
     scope = attrs.evolve(rule.scope, unless=(*rule.scope.unless, more))
     rules = [attrs.evolve(each, scope=scope) if each is rule else each for each in policy.rules]
-    before, after = _decide(policy, question), _decide(attrs.evolve(policy, rules=rules), question)
+    before, after = _decide(policy, request), _decide(attrs.evolve(policy, rules=rules), request)
     takes_more = rule.effect is Verdict.ALLOW
     is_unmatched = rule.priority() >= 200 and after.phase is Phase.DEFAULT
     assert (after.verdict >= before.verdict if takes_more else after.verdict <= before.verdict) or is_unmatched

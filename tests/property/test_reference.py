@@ -8,29 +8,27 @@ from hypothesis import given, settings
 
 from permitry.core.decision import Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import AnyRule, Question
+from permitry.core.rule import AnyRule, Request
 
-Reference: TypeAlias = Callable[[Sequence[AnyRule], Question, Verdict], tuple[Verdict, str | None, Phase, int]]
+Reference: TypeAlias = Callable[[Sequence[AnyRule], Request, Verdict], tuple[Verdict, str | None, Phase, int]]
 
 
 # This one law carries the others, so it gets ten times the examples of the profile.
 @settings(max_examples=10 * settings().max_examples)
-@given(policy=..., question=...)
-def test_decide_agrees_with_the_reference(
-    reference: Reference, policy: AuthorizationPolicy, question: Question
-) -> None:
+@given(policy=..., request=...)
+def test_decide_agrees_with_the_reference(reference: Reference, policy: AuthorizationPolicy, request: Request) -> None:
     """Verdict, deciding rule, phase and number of errors are those of the reference."""
-    given = question.call, question.context, question.spec
+    given = request.call, request.context, request.spec
     decision = policy.decide(*given)
     found = (decision.verdict, decision.rule_id, decision.phase, len(decision.errors))
     # The policy knows what else the name of a tool may mean.
-    assert found == reference(policy.rules, policy.question(*given), policy.unmatched)
+    assert found == reference(policy.rules, policy.request(*given), policy.unmatched)
 
 
-@given(policy=..., question=...)
-def test_what_no_rule_matches_may_be_blocked(policy: AuthorizationPolicy, question: Question) -> None:
+@given(policy=..., request=...)
+def test_what_no_rule_matches_may_be_blocked(policy: AuthorizationPolicy, request: Request) -> None:
     """Then it is stricter in exactly those places, and in their phase; a restriction that asks lifts no such block."""
-    given = question.call, question.context, question.spec
+    given = request.call, request.context, request.spec
     before, after = policy.decide(*given), attrs.evolve(policy, unmatched=Verdict.BLOCK).decide(*given)
     if Phase.DEFAULT in (before.phase, after.phase):
         assert (after.verdict, after.rule_id, after.phase) == (Verdict.BLOCK, None, Phase.DEFAULT)

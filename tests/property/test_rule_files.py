@@ -22,7 +22,7 @@ from permitry.core.action import Access, Action, Actions, Place, Roots, Run, Tou
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec
 from permitry.errors import ConfigError
 
@@ -80,8 +80,8 @@ def _does(call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Action
 
 
 QUESTIONS = [
-    *(Question(ToolCall(tool), AuthContext(mode=mode), None, _does) for tool in TOOLS for mode in ("default", "plan")),
-    *(Question(call, AuthContext(mode="yolo"), None, _does) for call in ACTS),
+    *(Request(ToolCall(tool), AuthContext(mode=mode), None, _does) for tool in TOOLS for mode in ("default", "plan")),
+    *(Request(call, AuthContext(mode="yolo"), None, _does) for call in ACTS),
 ]
 
 
@@ -144,20 +144,20 @@ def _tables(text: str, seen: set[str]) -> Iterator[dict[str, Any]]:
         yield from _tables(TEXTS[name], seen)
 
 
-def _says(rule: dict[str, Any], question: Question) -> bool:
-    """Return whether a rule, as it is written, speaks about a question."""
-    selectors = {"@reads": question.is_read_only, "@writes": not question.is_read_only}
+def _says(rule: dict[str, Any], request: Request) -> bool:
+    """Return whether a rule, as it is written, speaks about a request."""
+    selectors = {"@reads": request.is_read_only, "@writes": not request.is_read_only}
     when, unless, restricts = rule.get("when", {}), rule.get("unless", {}), rule["effect"] != "allow"
     return (
-        question.context.mode in _list(when.get("mode", question.context.mode))
+        request.context.mode in _list(when.get("mode", request.context.mode))
         and any(
-            selectors[tool] if tool in selectors else fnmatch.fnmatchcase(question.call.tool, tool)
+            selectors[tool] if tool in selectors else fnmatch.fnmatchcase(request.call.tool, tool)
             for tool in rule.get("tools", ["*"])
         )
-        and all(_acts(kind, when[kind], question, over_approximate=restricts) for kind in _KINDS if kind in when)
+        and all(_acts(kind, when[kind], request, over_approximate=restricts) for kind in _KINDS if kind in when)
         and not (
             unless
-            and all(_acts(kind, unless[kind], question, over_approximate=not restricts) for kind in _KINDS & {*unless})
+            and all(_acts(kind, unless[kind], request, over_approximate=not restricts) for kind in _KINDS & {*unless})
         )
     )
 
@@ -166,9 +166,9 @@ def _list(value: Any) -> list[Any]:  # noqa: ANN401 -- what TOML holds
     return [value] if isinstance(value, str) else value
 
 
-def _acts(kind: str, patterns: Any, question: Question, *, over_approximate: bool) -> bool:  # noqa: ANN401 -- what TOML holds
+def _acts(kind: str, patterns: Any, request: Request, *, over_approximate: bool) -> bool:  # noqa: ANN401 -- what TOML holds
     """Return whether a pattern fits what a call does; generously, in any case and wherever a program is."""
-    done = str(question.call.arguments.get(kind, ""))
+    done = str(request.call.arguments.get(kind, ""))
     return bool(done) and any(_KINDS_FIT[kind](pattern, done, over_approximate) for pattern in _list(patterns))
 
 
@@ -219,12 +219,12 @@ def _check(text: str, loaded: RuleSet) -> None:
     written = {(rule["id"], rule["effect"], rule.get("priority", DEFAULTS[rule["effect"]])) for rule in rules}
     assert {(rule.id, rule.effect.value, rule.priority()) for rule in loaded.rules} == written
     policy = attrs.evolve(loaded.policy(), reader=_does)
-    for question in QUESTIONS:
-        spoken = {rule["id"]: Verdict(rule["effect"]) for rule in rules if _says(rule, question)}
-        assert {rule.id for rule in loaded.rules if rule.matches(question)} == set(spoken)
+    for request in QUESTIONS:
+        spoken = {rule["id"]: Verdict(rule["effect"]) for rule in rules if _says(rule, request)}
+        assert {rule.id for rule in loaded.rules if rule.matches(request)} == set(spoken)
         restrictions = {rule.id for rule in loaded.rules if rule.priority() < LEAST_OF_PERMISSIONS}
         strictest = max((verdict.strictness for rule, verdict in spoken.items() if rule in restrictions), default=0)
-        assert policy.decide(question.call, question.context).verdict.strictness >= strictest
+        assert policy.decide(request.call, request.context).verdict.strictness >= strictest
 
 
 # Small changes ----------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.history import History, Ran
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 
@@ -193,12 +193,12 @@ def test_each_condition_alone_hides_only_what_is_blocked(load: Load, data: st.Da
     _check(policy, context)
 
 
-@given(policy=..., question=..., kinds=st.frozensets(st.sampled_from(PayloadKind)))
+@given(policy=..., request=..., kinds=st.frozensets(st.sampled_from(PayloadKind)))
 def test_so_it_is_with_rules_that_know_nothing_of_it(
-    policy: AuthorizationPolicy, question: Question, kinds: frozenset[PayloadKind]
+    policy: AuthorizationPolicy, request: Request, kinds: frozenset[PayloadKind]
 ) -> None:
     """Rules that fail, that are unsure, or that only speak about calls hide nothing that could pass."""
-    call, context = question.call, question.context
+    call, context = request.call, request.context
     spec = ToolSpec(call.tool, traits=ToolTraits(read_only=False), kinds=kinds | {call.kind})
     if not policy.could_run(spec, context):
         assert policy.decide(call, context, spec).verdict is Verdict.BLOCK

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
-from permitry.cli.inputs import add_call_options, add_rules_option, only_tool, questions, rules_from, tell
+from permitry.cli.inputs import add_call_options, add_rules_option, only_tool, requests, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.origin import Origin
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import CallError
 
 __all__ = ["answer_each", "configure", "decision_line", "exit_code", "invalid"]
@@ -31,37 +31,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> ExitCode:
     """Decide each call and print one line for it, in order."""
 
-    def answer(policy: AuthorizationPolicy, call_id: object, question: Question | Decision) -> Decision:
-        if isinstance(question, Decision):
-            decision, name = question, "?"
+    def answer(policy: AuthorizationPolicy, call_id: object, request: Request | Decision) -> Decision:
+        if isinstance(request, Decision):
+            decision, name = request, "?"
             origins: tuple[Origin, ...] = ()
         else:
-            decision, name = policy.decide(question.call, question.context, question.spec), question.call.tool
-            origins = policy.origins(question.call, question.context, question.spec)
+            decision, name = policy.decide(request.call, request.context, request.spec), request.call.tool
+            origins = policy.origins(request.call, request.context, request.spec)
         shown = decision_line(call_id, decision, origins)
         # Flushed line by line, so that another program can ask and read in turn.
         print(json.dumps(shown) if options.json else _as_text(name, decision, origins), flush=True)
-        if isinstance(question, Question) and (options.tool or options.call):
-            tell((*_by_name(policy, question, decision), *_undeclared(policy, question)))
+        if isinstance(request, Request) and (options.tool or options.call):
+            tell((*_by_name(policy, request, decision), *_undeclared(policy, request)))
         return decision
 
     return answer_each(options, answer, only_tool(options))
 
 
-def _by_name(policy: AuthorizationPolicy, question: Question, decision: Decision) -> Iterator[str]:
+def _by_name(policy: AuthorizationPolicy, request: Request, decision: Decision) -> Iterator[str]:
     """Yield a notice for a tool that is let run because of its name alone, without a declaration of it."""
-    spec = policy.question(question.call, question.context).tool
-    name = question.call.tool
+    spec = policy.request(request.call, request.context).tool
+    name = request.call.tool
     if decision.rule_id == "read-only" and name not in policy.declared and spec is not None and not spec.is_shell:
         yield f"`{name}` reads only by its name; a registered tool counts as what it declares, as does `[tool.{name}]`"
 
 
-def _undeclared(policy: AuthorizationPolicy, question: Question) -> Iterator[str]:
+def _undeclared(policy: AuthorizationPolicy, request: Request) -> Iterator[str]:
     """Yield a notice where more would have to be known of the tool."""
-    if policy.explain(question.call, question.context, question.spec).declaration:
-        tool = policy.question(question.call, question.context, question.spec).tool
+    if policy.explain(request.call, request.context, request.spec).declaration:
+        tool = policy.request(request.call, request.context, request.spec).tool
         has_roles = tool is not None and tool.roles is not None
-        name = f"`{question.call.tool}`"
+        name = f"`{request.call.tool}`"
         arguments = f"a permission needs to know what the arguments of {name} are"
         needed = f"it is not known where {name} looks for relative paths" if has_roles else arguments
         yield f"{needed}; `permitry explain` prints a table to paste"
@@ -69,19 +69,19 @@ def _undeclared(policy: AuthorizationPolicy, question: Question) -> Iterator[str
 
 def answer_each(
     options: argparse.Namespace,
-    answer: Callable[[AuthorizationPolicy, object, Question | Decision], Decision],
+    answer: Callable[[AuthorizationPolicy, object, Request | Decision], Decision],
     tool: str | None = None,
 ) -> ExitCode:
     """Have every call of the options answered, and return what the process reports.
 
-    `answer` gets the policy, the id, and the question; for what is not a valid call, the decision to block it.
+    `answer` gets the policy, the id, and the request; for what is not a valid call, the decision to block it.
     With a `tool` the policy has only the rules that can apply to its calls.
     """
     rules = rules_from(options, options.workspace, tool)
     policy = rules.policy()
     worst = ExitCode.OK
-    for number, call_id, question in questions(options, rules):
-        asked = invalid(number if options.calls else None, question) if isinstance(question, CallError) else question
+    for number, call_id, request in requests(options, rules):
+        asked = invalid(number if options.calls else None, request) if isinstance(request, CallError) else request
         worst = max(worst, exit_code(answer(policy, call_id, asked)), key=_ORDER.index)
     return worst
 

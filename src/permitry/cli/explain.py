@@ -14,7 +14,7 @@ from permitry.core.action import Action, Connect, Delegate, Run, Touch, Unknown
 from permitry.core.decision import Decision
 from permitry.core.explanation import ActionTrace, Explanation, RuleTrace
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 
 __all__ = ["configure"]
 
@@ -30,12 +30,12 @@ def execute(options: argparse.Namespace) -> ExitCode:
     """Explain each call, in order."""
     from permitry.cli import render
 
-    def answer(policy: AuthorizationPolicy, call_id: object, question: Question | Decision) -> Decision:
-        if isinstance(question, Decision):
-            explained, tool, digest = Explanation(question, ()), "?", None
+    def answer(policy: AuthorizationPolicy, call_id: object, request: Request | Decision) -> Decision:
+        if isinstance(request, Decision):
+            explained, tool, digest = Explanation(request, ()), "?", None
         else:
-            explained = policy.explain(question.call, question.context, question.spec)
-            tool, digest = question.call.tool, question.call.digest
+            explained = policy.explain(request.call, request.context, request.spec)
+            tool, digest = request.call.tool, request.call.digest
         if options.json:
             print(json.dumps({**_line(call_id, explained), "digest": digest}), flush=True)
         else:

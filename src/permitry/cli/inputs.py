@@ -1,4 +1,4 @@
-"""What several commands read: rule options, lines, and questions."""
+"""What several commands read: rule options, lines, and requests."""
 
 import argparse
 import functools
@@ -14,11 +14,11 @@ from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.json_values import JsonValue, parse_json
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import CallError, PermitryError
 from permitry.messages.incoming import plain_id
 from permitry.messages.plain import call_from_object
-from permitry.messages.question import read_question
+from permitry.messages.request import read_request
 
 __all__ = [
     "TOOLS_FILE",
@@ -29,8 +29,8 @@ __all__ = [
     "only_tool",
     "open_lines",
     "origins_from",
-    "questions",
     "refuse_list",
+    "requests",
     "rules_from",
     "single_call",
     "tell",
@@ -102,7 +102,7 @@ def only_tool(options: argparse.Namespace) -> str | None:
     try:
         data = single_call(options)
     except CallError:
-        # What is wrong with it is reported when the question is read.
+        # What is wrong with it is reported when the request is read.
         return None
     if not isinstance(data, dict) or not {"name", "arguments"} <= data.keys():
         return None
@@ -157,13 +157,13 @@ def numbered_lines(stream: BinaryIO) -> Iterator[tuple[int, str | CallError]]:
                 yield number, CallError("the line is not UTF-8 text")
 
 
-def questions(options: argparse.Namespace, rules: RuleSet) -> Iterator[tuple[int, object, Question | CallError]]:
-    """Yield line number, id, and the question (or why there is none) of each call in the options."""
+def requests(options: argparse.Namespace, rules: RuleSet) -> Iterator[tuple[int, object, Request | CallError]]:
+    """Yield line number, id, and the request (or why there is none) of each call in the options."""
     workspace = str(Path(options.workspace).absolute())
     if options.arg and options.tool is None:
         raise CallError("`--arg` goes with `--tool NAME`")
     if options.calls is None:
-        yield (1, *_question(lambda: single_call(options), rules, workspace))
+        yield (1, *_request(lambda: single_call(options), rules, workspace))
         return
     number = 0
     with open_lines(options.calls) as stream:
@@ -171,7 +171,7 @@ def questions(options: argparse.Namespace, rules: RuleSet) -> Iterator[tuple[int
             if isinstance(line, CallError):
                 yield number, None, line
             else:
-                yield (number, *_question(functools.partial(parse_json, line), rules, workspace))
+                yield (number, *_request(functools.partial(parse_json, line), rules, workspace))
     if number == 0:
         # Nothing was asked, so nothing is allowed: the program that was to write the calls may have died.
         raise CallError("there is no call in the input")
@@ -199,11 +199,11 @@ def _argument(text: str) -> tuple[str, JsonValue]:
         return key, value
 
 
-def _question(read: Callable[[], JsonValue], rules: RuleSet, workspace: str) -> tuple[object, Question | CallError]:
+def _request(read: Callable[[], JsonValue], rules: RuleSet, workspace: str) -> tuple[object, Request | CallError]:
     call_id: object = None
     try:
         data = read()
         call_id = plain_id(data.get("id")) if isinstance(data, dict) else None
-        return call_id, read_question(data, rules.templates, workspace)
+        return call_id, read_request(data, rules.templates, workspace)
     except CallError as error:
         return call_id, error

@@ -15,7 +15,7 @@ from permitry.config.translate import problems_of
 from permitry.core.action import Access
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem, UnevaluableError
@@ -69,8 +69,8 @@ def example_problems(
             given_template = example.given().get("template")
             if given_template is not None and given_template not in templates:
                 continue  # the unknown template is reported elsewhere
-            question = _question(example, draft.table, templates, tools)
-            matches, why = _tried(question, example, draft.table, scope)
+            request = _request(example, draft.table, templates, tools)
+            matches, why = _tried(request, example, draft.table, scope)
             # A `confirm` rule also asks when it only may apply.
             is_asked = wanted and matches is None and draft.table.effect == "confirm"
             if matches is not wanted and not is_asked:
@@ -139,22 +139,22 @@ def _as_name(example: ExampleTable, table: RuleTable) -> str:
     return _meaning(example, table) if (example.text or "").isidentifier() else ""
 
 
-def _tried(question: Question, example: ExampleTable, table: RuleTable, scope: Scope) -> tuple[bool | None, str]:
+def _tried(request: Request, example: ExampleTable, table: RuleTable, scope: Scope) -> tuple[bool | None, str]:
     """Return whether the rule matches the example (None: it only may), and the reason if it does not."""
-    if example.tool is not None and not scope.selects(question, over_approximate=table.effect != "allow"):
+    if example.tool is not None and not scope.selects(request, over_approximate=table.effect != "allow"):
         return False, f"its tools are {', '.join(f'`{selector.text}`' for selector in scope.selectors)}"
-    scope = _asked(scope, example, question)
+    scope = _asked(scope, example, request)
     try:
-        answer = scope.permits(question, is_alone=False) if table.effect == "allow" else scope.restricts(question)
+        answer = scope.permits(request, is_alone=False) if table.effect == "allow" else scope.restricts(request)
     except UnevaluableError as error:
         return table.effect != "allow", str(error)
     if isinstance(answer, Unsure):
         return None, f"it only may: {answer.reason}"
-    facts = ", ".join(scope.facts(question, over_approximate=table.effect != "allow"))
+    facts = ", ".join(scope.facts(request, over_approximate=table.effect != "allow"))
     return answer, f"the example has {facts}" if facts else _NOTHING_FITS
 
 
-def _asked(scope: Scope, example: ExampleTable, question: Question) -> Scope:
+def _asked(scope: Scope, example: ExampleTable, request: Request) -> Scope:
     """Return the scope with only the conditions that the example has a value for; others are assumed to hold."""
     kinds: tuple[type, ...] = tuple(kind for kind, _ in _plain(example))
     # The name of a tool includes its server, and what is declared of it.
@@ -163,9 +163,9 @@ def _asked(scope: Scope, example: ExampleTable, question: Question) -> Scope:
     # Where a value comes from is known of an example in which the user writes something.
     is_heard = "prompt" in example.given()
     kinds += (SourceCondition,) if is_heard and example.args is not None else ()
-    kinds += (TraitsCondition,) if example.tool is not None and question.tool is not None else ()
+    kinds += (TraitsCondition,) if example.tool is not None and request.tool is not None else ()
     # The arguments of a declared tool with roles determine its actions.
-    has_roles = question.tool is not None and bool(question.tool.roles) and example.args is not None
+    has_roles = request.tool is not None and bool(request.tool.roles) and example.args is not None
     has_actions = has_roles or any(getattr(example, kind) is not None for kind in _KINDS)
 
     def left(conditions: Conditions) -> Conditions:
@@ -180,9 +180,9 @@ def _asked(scope: Scope, example: ExampleTable, question: Question) -> Scope:
     return Scope((), left(scope.when), tuple(each for each in unless if each != Conditions()))
 
 
-def _question(
+def _request(
     example: ExampleTable, table: RuleTable, templates: Mapping[str, Template], tools: Mapping[str, ToolSpec]
-) -> Question:
+) -> Request:
     arguments = {kind: getattr(example, kind) for kind in _KINDS if getattr(example, kind) is not None}
     name = example.tool or _TOOL
     spec = tools.get(name)
@@ -192,7 +192,7 @@ def _question(
             ToolSpec(name, roles=roles) if spec is None else attrs.evolve(spec, roles={**(spec.roles or {}), **roles})
         )
     call = ToolCall(name, {**(example.args or {}), **arguments})
-    return Question(call, example_context(example, templates), spec, READER)
+    return Request(call, example_context(example, templates), spec, READER)
 
 
 def example_context(example: ExampleTable, templates: Mapping[str, Template]) -> AuthContext:

@@ -11,7 +11,7 @@ from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.decision_cache import DecisionCache
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ToolSpec
 
 __all__ = ["Evaluate", "Phases", "ask_overrides", "ask_permissions", "ask_restrictions", "with_actions"]
@@ -41,33 +41,33 @@ class Phases:
         return cls(overrides, restrictions, permissions, cache)
 
 
-Evaluate: TypeAlias = Callable[[Question, Phases], Decision]
+Evaluate: TypeAlias = Callable[[Request, Phases], Decision]
 """What comes to a decision: `evaluate` in `permitry.core.policy`, the two phases."""
 
 
-def ask_overrides(rules: Sequence[CompiledRule], question: Question, failures: list[RuleFailure]) -> list[Decision]:
+def ask_overrides(rules: Sequence[CompiledRule], request: Request, failures: list[RuleFailure]) -> list[Decision]:
     """Return the decision of the first rule that matches."""
     for rule in rules:
-        answer = rule.ask(question, failures)
+        answer = rule.ask(request, failures)
         if answer is not False and (decision := rule.decision_for(answer)) is not None:
             return [decision]
     return []
 
 
-def ask_restrictions(phases: Phases, question: Question, failures: list[RuleFailure]) -> list[Decision]:
+def ask_restrictions(phases: Phases, request: Request, failures: list[RuleFailure]) -> list[Decision]:
     """Return the strictest decision of all that match; what nothing permits is the default where that blocks."""
-    found = _find_strictest(phases.restrictions, question, failures)
+    found = _find_strictest(phases.restrictions, request, failures)
     if not found or phases.cache.unmatched is not _BLOCK or found[0].verdict is _BLOCK:
         return found
     # INVARIANT: law 4. What nothing permits is blocked here, and a restriction that asks about it changes that not.
-    return found if ask_permissions(phases.permissions, question, failures) else [phases.cache.default]
+    return found if ask_permissions(phases.permissions, request, failures) else [phases.cache.default]
 
 
-def _find_strictest(rules: Sequence[CompiledRule], question: Question, failures: list[RuleFailure]) -> list[Decision]:
+def _find_strictest(rules: Sequence[CompiledRule], request: Request, failures: list[RuleFailure]) -> list[Decision]:
     matched: list[tuple[CompiledRule, bool | Unsure | None]] = []
     for rule in rules:
         # All are asked, also after a match: a failure further on belongs in the record.
-        answer = rule.ask(question, failures)
+        answer = rule.ask(request, failures)
         if answer is not False:
             matched.append((rule, answer))
     if not matched:
@@ -91,43 +91,43 @@ def _weight(pair: tuple[CompiledRule, bool | Unsure | None]) -> tuple[int, bool,
     return rule.effect.strictness, True, 0, -rule.priority, *rule.specificity
 
 
-def ask_permissions(rules: Sequence[CompiledRule], question: Question, failures: list[RuleFailure]) -> list[Decision]:
+def ask_permissions(rules: Sequence[CompiledRule], request: Request, failures: list[RuleFailure]) -> list[Decision]:
     """Return the decision of the first rule that matches, or of the last of those that permit it together."""
     covered: frozenset[int] = frozenset()
     keeps = False
     for rule in rules:
         before = len(failures)
         # A rule that confirms is about the actions that no permission before it has covered.
-        asked = _without(question, covered) if covered and rule.effect is not _ALLOW else question
+        asked = _without(request, covered) if covered and rule.effect is not _ALLOW else request
         answer = rule.ask(asked, failures)
         if answer is not False and (decision := rule.decision_for(answer)) is not None:
             return [decision]
-        if rule.can_cover and len(failures) == before and _is_divisible(question):
-            own = rule.cover(question, failures)
+        if rule.can_cover and len(failures) == before and _is_divisible(request):
+            own = rule.cover(request, failures)
             keeps = keeps or (rule.keeps and not own <= covered)
             covered |= own
             # INVARIANT: law 3. A call is permitted by its parts only when not one of them is left.
-            if covered.issuperset(range(len(question.actions.certain))):
+            if covered.issuperset(range(len(request.actions.certain))):
                 return [attrs.evolve(rule.decision, keeps=keeps) if keeps else rule.decision]
     return []
 
 
-def _is_divisible(question: Question) -> bool:
+def _is_divisible(request: Request) -> bool:
     """Return whether several permissions could share the call: it has several actions, and all are known."""
-    if question.tool is None or not question.tool.roles:
+    if request.tool is None or not request.tool.roles:
         return False
-    return len(question.actions.certain) > 1 and question.actions.unknown is None
+    return len(request.actions.certain) > 1 and request.actions.unknown is None
 
 
-def _without(question: Question, covered: frozenset[int]) -> Question:
-    actions = question.actions
+def _without(request: Request, covered: frozenset[int]) -> Request:
+    actions = request.actions
     left = tuple(action for number, action in enumerate(actions.certain) if number not in covered)
-    return with_actions(question, attrs.evolve(actions, certain=left))
+    return with_actions(request, attrs.evolve(actions, certain=left))
 
 
-def with_actions(question: Question, actions: Actions) -> Question:
-    """Return the same question about a call that does only these of its actions."""
-    return attrs.evolve(question, reader=_Reading(actions))
+def with_actions(request: Request, actions: Actions) -> Request:
+    """Return the same request about a call that does only these of its actions."""
+    return attrs.evolve(request, reader=_Reading(actions))
 
 
 @attrs.frozen

@@ -100,7 +100,7 @@ class ToolCall:
     tool: str = attrs.field(init=False, repr=False)
     """The name rules see: `name`, or `mcp:server/name` for the tool of an MCP server."""
 
-    # Not the one that attrs writes, with converters and validators: there is one call for every question, and a host
+    # Not the one that attrs writes, with converters and validators: there is one call for every request, and a host
     # can switch validators off.
     def __init__(  # noqa: PLR0913 -- the fields of a call
         self,

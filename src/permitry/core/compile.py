@@ -12,7 +12,7 @@ import attrs
 from permitry.core.compiled_rule import CompiledRule
 from permitry.core.decision import Phase, Verdict
 from permitry.core.decision_cache import CONFIRM_MESSAGE, DecisionCache
-from permitry.core.rule import AnyRule, AuthorizationRule, PermissionRule, Question, Rule, phase_of
+from permitry.core.rule import AnyRule, AuthorizationRule, PermissionRule, Request, Rule, phase_of
 from permitry.errors import RuleError
 
 __all__ = ["compile_rules", "complete"]
@@ -85,11 +85,11 @@ class _Permission(Rule):
         """Return the place in the order."""
         return self.rule.priority()
 
-    def matches(self, question: Question) -> bool:
+    def matches(self, request: Request) -> bool:
         """Return whether it lets the bare tool run."""
-        return self.rule.should_allow_without_confirmation(question.call.tool, question.context)
+        return self.rule.should_allow_without_confirmation(request.call.tool, request.context)
 
-    def near_miss(self, _question: Question, /) -> str | None:
+    def near_miss(self, _request: Request, /) -> str | None:
         """Return None."""
         return None
 

@@ -11,7 +11,7 @@ from permitry.core.explanation import RuleOutcome, RuleTrace
 from permitry.core.facts import Fact
 from permitry.core.lists import lists_in
 from permitry.core.origin import Origin
-from permitry.core.rule import Question, Rule, Unsure
+from permitry.core.rule import Request, Rule, Unsure
 from permitry.core.texts import one_line
 from permitry.errors import safe_str
 
@@ -85,19 +85,19 @@ class CompiledRule:
         are_facts = all(each and all(type(fact) is Fact for fact in each) for each in sets)
         return sets if are_facts else ()
 
-    def cover(self, question: Question, failures: list[RuleFailure]) -> frozenset[int]:
+    def cover(self, request: Request, failures: list[RuleFailure]) -> frozenset[int]:
         """Return the indices of the actions the rule permits; none where it fails."""
         try:
-            return frozenset(self.rule.covers(question)) if self.can_cover else frozenset()
+            return frozenset(self.rule.covers(request)) if self.can_cover else frozenset()
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
             failures.append(self.cache.failure(self.rule_id, error))
             return frozenset()
 
-    def trace(self, question: Question, deciding: str | None) -> RuleTrace:
+    def trace(self, request: Request, deciding: str | None) -> RuleTrace:
         """Return the rule's part in the decision, for a human."""
         failures: list[RuleFailure] = []
-        answer = self.ask(question, failures)
-        outcome = self._outcome(question, answer, failures)
+        answer = self.ask(request, failures)
+        outcome = self._outcome(request, answer, failures)
         doubt = str(answer) if isinstance(answer, Unsure) else None
         is_near = outcome in (RuleOutcome.NOT_MATCHED, RuleOutcome.COVERED)
         return RuleTrace(
@@ -109,17 +109,17 @@ class CompiledRule:
             source=self.source,
             reason=self.reason,
             deciding=self.rule_id == deciding,
-            near_miss=self._near_miss(question) if is_near else None,
-            unless=self._not_lifted(question) if outcome is RuleOutcome.MATCHED else None,
+            near_miss=self._near_miss(request) if is_near else None,
+            unless=self._not_lifted(request) if outcome is RuleOutcome.MATCHED else None,
             error=failures[0].error if failures else doubt,
             lists=tuple(sorted(lists_in(self.rule))),
-            origins=self._origins(question),
+            origins=self._origins(request),
         )
 
-    def ask(self, question: Question, failures: list[RuleFailure]) -> bool | Unsure | None:
+    def ask(self, request: Request, failures: list[RuleFailure]) -> bool | Unsure | None:
         """Return the rule's answer; None for a failure, which is kept."""
         try:
-            answer = self.rule.matches(question)
+            answer = self.rule.matches(request)
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
             failures.append(self.cache.failure(self.rule_id, error))
             return None
@@ -151,33 +151,33 @@ class CompiledRule:
 
     def _outcome(
         self,
-        question: Question,
+        request: Request,
         answer: bool | Unsure | None,  # noqa: FBT001 -- the answer is the value itself
         failures: list[RuleFailure],
     ) -> RuleOutcome:
         if answer is True:
             return RuleOutcome.MATCHED
-        covers_a_part = not failures and bool(self.cover(question, failures))
+        covers_a_part = not failures and bool(self.cover(request, failures))
         if failures:
             return RuleOutcome.FAILED
         if covers_a_part:
             return RuleOutcome.COVERED
         return RuleOutcome.UNSURE if isinstance(answer, Unsure) else RuleOutcome.NOT_MATCHED
 
-    def _not_lifted(self, question: Question) -> str | None:
+    def _not_lifted(self, request: Request) -> str | None:
         try:
-            return self.rule.not_lifted(question)
+            return self.rule.not_lifted(request)
         except Exception:  # noqa: BLE001 -- as for a near miss
             return None
 
-    def _origins(self, question: Question) -> tuple[Origin, ...]:
+    def _origins(self, request: Request) -> tuple[Origin, ...]:
         try:
-            return tuple(self.rule.origins(question))
+            return tuple(self.rule.origins(request))
         except Exception:  # noqa: BLE001 -- as for a near miss
             return ()
 
-    def _near_miss(self, question: Question) -> str | None:
+    def _near_miss(self, request: Request) -> str | None:
         try:
-            return self.rule.near_miss(question)
+            return self.rule.near_miss(request)
         except Exception:  # noqa: BLE001 -- a near miss is a courtesy; it must not cost the explanation
             return None

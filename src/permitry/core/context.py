@@ -1,4 +1,4 @@
-"""The immutable context of one question: everything a rule may look at besides the call."""
+"""The immutable context of one request: everything a rule may look at besides the call."""
 
 import difflib
 import functools

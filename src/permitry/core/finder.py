@@ -16,7 +16,7 @@ _PathsOf: TypeAlias = Callable[[Anchor, Access | None], Paths | None]
 class Finder:
     """An index from facts to the numbers of rules.
 
-    A rule can match only if a question has a fact of each set that the rule needs. So one set is
+    A rule can match only if a request has a fact of each set that the rule needs. So one set is
     enough to find it: it is filed under each fact of the set whose facts the fewest rules share.
     """
 
@@ -48,7 +48,7 @@ class Finder:
         groups[fact.group].add(fact.value, number)
 
     def find(self, facts: Facts, *, is_of_known: bool = False) -> set[int]:
-        """Return the numbers of the rules that may match a question with these facts.
+        """Return the numbers of the rules that may match a request with these facts.
 
         Where facts of a kind are unknown, all rules of that kind are returned; with `is_of_known`, only those that the
         known facts lead to.
@@ -158,7 +158,7 @@ _Groups: TypeAlias = Mapping[Any, Any]
 
 
 class _Asked(NamedTuple):
-    """The facts of a question; `is_of_known`: those that may be present as well do not count."""
+    """The facts of a request; `is_of_known`: those that may be present as well do not count."""
 
     facts: Facts
     is_of_known: bool

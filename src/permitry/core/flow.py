@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from typing import Protocol
 
-from permitry.core.rule import Question, Rule, Unsure
+from permitry.core.rule import Request, Rule, Unsure
 from permitry.core.shared import Limit
 from permitry.core.side_effects import SideEffects
 from permitry.errors import RuleError
@@ -33,7 +33,7 @@ class Flow(Protocol):
         """Whether the call counts against the budget of the rule."""
         ...
 
-    def matches(self, question: Question) -> bool | Unsure:
+    def matches(self, request: Request) -> bool | Unsure:
         """Return whether the call leaves something behind; doubt and failure count as yes."""
         ...
 
@@ -41,10 +41,10 @@ class Flow(Protocol):
 _NOTHING = SideEffects()
 
 
-def side_effects(flows: Iterable[Flow], questions: Collection[Question]) -> SideEffects:
-    """Return what a call leaves behind; `questions` are about it, in its own context and in those above that."""
-    first = next(iter(questions))
-    left = [flow for flow in flows if any(_leaves(flow, question) for question in questions)]
+def side_effects(flows: Iterable[Flow], requests: Collection[Request]) -> SideEffects:
+    """Return what a call leaves behind; `requests` are about it, in its own context and in those above that."""
+    first = next(iter(requests))
+    left = [flow for flow in flows if any(_leaves(flow, request) for request in requests)]
     if not left:
         return _NOTHING
     counted = frozenset(flow.id for flow in left if flow.counts)
@@ -53,9 +53,9 @@ def side_effects(flows: Iterable[Flow], questions: Collection[Question]) -> Side
     return SideEffects(labels, counted, first.targets if counted else frozenset(), shared)
 
 
-def _leaves(flow: Flow, question: Question) -> bool:
+def _leaves(flow: Flow, request: Request) -> bool:
     try:
-        return flow.matches(question) is not False
+        return flow.matches(request) is not False
     except Exception:  # noqa: BLE001 -- law 2: what cannot be evaluated counts as left
         return True
 

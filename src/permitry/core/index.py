@@ -22,7 +22,7 @@ from permitry.core.decision_cache import DecisionCache
 from permitry.core.facts import Fact, Kind
 from permitry.core.finder import Finder
 from permitry.core.names import name_forms
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec
 from permitry.core.visibility import Visibility
 from permitry.core.well_known import WELL_KNOWN, well_known
@@ -58,13 +58,13 @@ class _Selection:
         if looks_at_actions or (len(needs) > FEW and any(needs)):
             self._finder = Finder(needs)
 
-    def about(self, question: Question) -> Phases:
+    def about(self, request: Request) -> Phases:
         """Return those of the rules that may match the call."""
         if self._finder is None:
             return self.phases
         # Where facts cannot be computed, every rule is asked, and its failure kept.
         with contextlib.suppress(Exception):
-            found = self._finder.find(question.facts)
+            found = self._finder.find(request.facts)
             return Phases.of((self.rules[number] for number in sorted(found)), self._cache)
         return self.phases
 
@@ -74,27 +74,27 @@ class _Tool:
 
     __slots__ = ("_completed", "_is_own", "_known", "_likely", "_visibility", "kind", "name", "selection", "spec")
 
-    def __init__(self, question: Question, spec: _Reference, selection: _Selection) -> None:
-        self.name: str = question.call.tool
-        self.kind: PayloadKind = question.call.kind
+    def __init__(self, request: Request, spec: _Reference, selection: _Selection) -> None:
+        self.name: str = request.call.tool
+        self.kind: PayloadKind = request.call.kind
         self.selection = selection
-        # The declaration as given (`question.own`) belongs to its registry, so `spec` is a weak reference to it. What
+        # The declaration as given (`request.own`) belongs to its registry, so `spec` is a weak reference to it. What
         # was made here to complete it is kept; None where nothing was added.
         self.spec = spec
-        self._completed = None if question.spec is question.own else question.spec
-        self._is_own = question.tool is question.own
-        self._known = None if self._is_own else question.tool
-        self._likely = question.likely
+        self._completed = None if request.spec is request.own else request.spec
+        self._is_own = request.tool is request.own
+        self._known = None if self._is_own else request.tool
+        self._likely = request.likely
         self._visibility: Visibility | None = None
 
-    def question(
+    def request(
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, reader: ActionReader | None
-    ) -> Question:
-        """Return the question to the rules, with what is already known about the tool filled in."""
+    ) -> Request:
+        """Return the request to the rules, with what is already known about the tool filled in."""
         declared = spec if self._completed is None else self._completed
-        question = Question(call, context, declared, reader, own=spec, likely=self._likely)
-        object.__setattr__(question, "tool", spec if self._is_own else self._known)
-        return question
+        request = Request(call, context, declared, reader, own=spec, likely=self._likely)
+        object.__setattr__(request, "tool", spec if self._is_own else self._known)
+        return request
 
     def blocks_all(self, context: AuthContext, spec: ToolSpec, evaluate: Evaluate) -> bool:
         """Return whether every call of the tool is certain to be blocked in this context."""
@@ -102,9 +102,9 @@ class _Tool:
             self._visibility = Visibility(spec, self.selection.phases, evaluate, self._ask_ahead)
         return self._visibility.blocks_all(context, spec)
 
-    def _ask_ahead(self, context: AuthContext, spec: ToolSpec) -> Question:
-        """Return the question about a call of which only the tool is known."""
-        return self.question(known_call(ToolCall(self.name, kind=self.kind)), context, spec, unread)
+    def _ask_ahead(self, context: AuthContext, spec: ToolSpec) -> Request:
+        """Return the request about a call of which only the tool is known."""
+        return self.request(known_call(ToolCall(self.name, kind=self.kind)), context, spec, unread)
 
 
 class Index:
@@ -144,8 +144,8 @@ class Index:
 
     # Asking -------------------------------------------------------------------------------------------------------
 
-    def look_up(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> tuple[Question, Phases]:
-        """Return the question about a call in this context alone, and the rules that can match it."""
+    def look_up(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> tuple[Request, Phases]:
+        """Return the request about a call in this context alone, and the rules that can match it."""
         if spec is None:
             found = self._named.get(call.tool)
             if found is None or found.kind is not call.kind:
@@ -155,9 +155,9 @@ class Index:
             if found is None or found.spec() is not spec or found.kind is not call.kind or found.name != call.tool:
                 found = self._by_spec(call, spec)
         if found is None:
-            return self.question(call, context, spec), self._phases
-        question = found.question(call, context, spec, self._reader)
-        return question, found.selection.about(question)
+            return self.request(call, context, spec), self._phases
+        request = found.request(call, context, spec, self._reader)
+        return request, found.selection.about(request)
 
     def blocks_all(self, spec: ToolSpec, contexts: Sequence[AuthContext]) -> bool:
         """Return whether every call that the tool takes is certainly blocked in one of the contexts."""
@@ -219,23 +219,23 @@ class Index:
 
     # Resolving ----------------------------------------------------------------------------------------------------
 
-    def question(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Question:
-        """Return the question to the rules, with all that is known about the tool."""
+    def request(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Request:
+        """Return the request to the rules, with all that is known about the tool."""
         declared = self._declared.get(call.tool)
         if declared is None:
-            return Question(call, context, spec, self._reader, likely=self._likely_for(call, spec))
+            return Request(call, context, spec, self._reader, likely=self._likely_for(call, spec))
         if spec is None:
-            return Question(call, context, declared, self._reader, own=None)
-        return Question(call, context, _completed(spec, declared), self._reader, own=spec)
+            return Request(call, context, declared, self._reader, own=None)
+        return Request(call, context, _completed(spec, declared), self._reader, own=spec)
 
     def _find(self, call: ToolCall, spec: ToolSpec | None, reference: _Reference) -> _Tool:
-        question = self.question(call, _NOWHERE, spec)
-        numbers = tuple(sorted(self._finder.find(question.facts)))
+        request = self.request(call, _NOWHERE, spec)
+        numbers = tuple(sorted(self._finder.find(request.facts)))
         selection = self._selections.get(numbers)
         if selection is None:
             selection = _Selection((self._rules[number] for number in numbers), self._phases.cache)
             self._selections[numbers] = selection
-        return _Tool(question, reference, selection)
+        return _Tool(request, reference, selection)
 
     def _likely_for(self, call: ToolCall, spec: ToolSpec | None) -> tuple[ToolSpec, ...]:
         """Return what the tool of a call may be, where neither its declaration nor its very name says it."""

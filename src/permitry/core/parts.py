@@ -1,6 +1,6 @@
 """What conditions on actions look at in one call: its actions, and what its programs touch and connect to.
 
-This depends on the question alone, so it is listed once and not again for every rule.
+This depends on the request alone, so it is listed once and not again for every rule.
 """
 
 import functools

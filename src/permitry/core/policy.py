@@ -37,7 +37,7 @@ from permitry.core.flow import Flow, check_relied_on, side_effects
 from permitry.core.index import Index
 from permitry.core.lists import Lists
 from permitry.core.origin import Origin
-from permitry.core.rule import AnyRule, Question
+from permitry.core.rule import AnyRule, Request
 from permitry.core.side_effects import SideEffects
 from permitry.core.source import RuleSource
 from permitry.core.spec import ToolSpec
@@ -46,14 +46,14 @@ from permitry.errors import safe_str
 __all__ = ["AuthorizationPolicy", "Specs"]
 
 
-def evaluate(question: Question, rules: Phases) -> Decision:
+def evaluate(request: Request, rules: Phases) -> Decision:
     """Return the decision the rules come to. Never raises for a failing rule, never guesses ALLOW."""
     failures: list[RuleFailure] = []
     # Each returns the decision in a list, empty where none was made: a decision is neither true nor false.
     (decision,) = (
-        ask_overrides(rules.overrides, question, failures)
-        or ask_restrictions(rules, question, failures)
-        or ask_permissions(rules.permissions, question, failures)
+        ask_overrides(rules.overrides, request, failures)
+        or ask_restrictions(rules, request, failures)
+        or ask_permissions(rules.permissions, request, failures)
         or [rules.cache.default]
     )
     return rules.cache.failed(decision, failures) if failures else decision
@@ -239,8 +239,8 @@ class AuthorizationPolicy:
 
     def explain(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Explanation:
         """Return the decision with every rule's part in it, and the decision each action would get alone."""
-        policy, question, decision = self._strictest_of(call, context, spec)
-        return explain(question, _phases_of(policy), decision, evaluate)
+        policy, request, decision = self._strictest_of(call, context, spec)
+        return explain(request, _phases_of(policy), decision, evaluate)
 
     def origins(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> tuple[Origin, ...]:
         """Return where the values came from that rules ask that of; none where no rule asks, or nothing was heard."""
@@ -258,11 +258,14 @@ class AuthorizationPolicy:
         # A budget of an agent above is spent by its sub-agents as well.
         policies = [self.within(each) for each in context.lineage()]
         flows = {id(flow): flow for policy in policies for flow in policy.flows}.values()
-        return side_effects(flows, [self.question(call, each, spec) for each in context.lineage()])
+        return side_effects(flows, [self.request(call, each, spec) for each in context.lineage()])
 
-    def question(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Question:
-        """Return the question to the rules, with all that is known about the tool."""
-        return _index_of(self.within(context)).question(call, context, spec)
+    def request(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Request:
+        """Return the request to the rules, with all that is known about the tool."""
+        return _index_of(self.within(context)).request(call, context, spec)
+
+    question = request
+    """The name of `request` until 2026-11-28."""
 
     def could_run(self, spec: ToolSpec, context: AuthContext) -> bool:
         """Return whether some call of the tool could be allowed or confirmed in `context`; in doubt, True.
@@ -287,9 +290,9 @@ class AuthorizationPolicy:
 
     def _strictest_of(
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None
-    ) -> "tuple[AuthorizationPolicy, Question, Decision]":
-        pairs = [(self.within(each), self.question(call, each, spec)) for each in context.lineage()]
-        answers = [(policy, question, evaluate(question, _phases_of(policy))) for policy, question in pairs]
+    ) -> "tuple[AuthorizationPolicy, Request, Decision]":
+        pairs = [(self.within(each), self.request(call, each, spec)) for each in context.lineage()]
+        answers = [(policy, request, evaluate(request, _phases_of(policy))) for policy, request in pairs]
         # max keeps the first of equals: the agent's own context.
         return max(answers, key=lambda answer: answer[2].verdict.strictness)
 

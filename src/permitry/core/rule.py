@@ -1,4 +1,4 @@
-"""What a rule is: the question it is asked, the protocol it follows, and the bands of priorities."""
+"""What a rule is: the request it is asked, the protocol it follows, and the bands of priorities."""
 
 import functools
 from collections.abc import Iterable, Sequence
@@ -25,6 +25,7 @@ __all__ = [
     "BuiltInRule",
     "PermissionRule",
     "Question",
+    "Request",
     "Rule",
     "Unsure",
     "phase_of",
@@ -45,8 +46,8 @@ def phase_of(priority: int) -> Phase | None:
 
 
 @attrs.frozen
-class Question:
-    """One question to the rules: whether this call may run in this context.
+class Request:
+    """One request to the rules: whether this call may run in this context.
 
     `spec` is the tool's declaration, when a registry or the operator vouches for one; `own` is the part of it that does
     not come from a rule file, None where only a file does. `likely` says, for restrictions alone, what a tool
@@ -107,8 +108,8 @@ class Question:
         return self.tool.only_reads
 
     @functools.cached_property
-    def otherwise(self) -> "tuple[Question, ...]":
-        """The same question about each tool that the name may mean instead."""
+    def otherwise(self) -> "tuple[Request, ...]":
+        """The same request about each tool that the name may mean instead."""
         return tuple(attrs.evolve(self, spec=spec, likely=()) for spec in self.likely)
 
     @functools.cached_property
@@ -147,6 +148,10 @@ class Question:
     def is_own_tool(self) -> bool:
         """Whether the call is a function call to a tool of the agent itself, not of an MCP server."""
         return self.call.server is None and self.call.kind is PayloadKind.FUNCTION
+
+
+Question = Request
+"""The name of a request until 2026-11-28."""
 
 
 def _parts_of(actions: Actions) -> Parts:
@@ -217,11 +222,11 @@ class AuthorizationRule(Protocol):
         """Return the place in the order; lower numbers are asked first."""
         ...
 
-    def matches(self, question: Question) -> bool | Unsure:
+    def matches(self, request: Request) -> bool | Unsure:
         """Return whether the rule applies: True, False or `Unsure`, free of side effects."""
         ...
 
-    def near_miss(self, question: Question) -> str | None:
+    def near_miss(self, request: Request) -> str | None:
         """Return the one fact that kept the rule from matching, or None; for explanations alone."""
         ...
 
@@ -236,7 +241,7 @@ class Rule(AuthorizationRule, Protocol):
     __slots__ = ()
 
     def needs(self) -> Sequence[frozenset[Fact]]:
-        """Return sets of facts: unless the question has one of each set, the rule answers False and does not fail.
+        """Return sets of facts: unless the request has one of each set, the rule answers False and does not fail.
 
         It then covers nothing either. See `permitry.core.facts`.
         """
@@ -244,17 +249,17 @@ class Rule(AuthorizationRule, Protocol):
 
     @property
     def is_pure(self) -> bool:
-        """Whether it answers by its question alone, so that what it did not look at cannot change what it says.
+        """Whether it answers by its request alone, so that what it did not look at cannot change what it says.
 
         Such a rule swallows no `BaseException`.
         """
         return False
 
-    def covers(self, _question: Question, /) -> frozenset[int]:
+    def covers(self, _request: Request, /) -> frozenset[int]:
         """Return the indices of the certain actions a permission permits: several run a call that they cover."""
         return frozenset()
 
-    def lacks_roles(self, _question: Question, /) -> bool:
+    def lacks_roles(self, _request: Request, /) -> bool:
         """Return whether a permission might permit the call if its tool declared what the arguments are."""
         return False
 
@@ -285,7 +290,7 @@ class Rule(AuthorizationRule, Protocol):
         """
         return self
 
-    def not_lifted(self, _question: Question, /) -> str | None:
+    def not_lifted(self, _request: Request, /) -> str | None:
         """Return why its exceptions do not apply to a call that a restriction matches; for explanations alone."""
         return None
 
@@ -294,7 +299,7 @@ class Rule(AuthorizationRule, Protocol):
         """Whether it asks where a value comes from."""
         return False
 
-    def origins(self, _question: Question, /) -> Iterable[Origin]:
+    def origins(self, _request: Request, /) -> Iterable[Origin]:
         """Return where the values came from that it asks that of; for explanations alone."""
         return ()
 
@@ -324,14 +329,14 @@ class BuiltInRule(Rule):
     message: ClassVar[str | None] = None
     source: ClassVar[str | None] = "built-in"
 
-    def matches(self, question: Question) -> bool:
+    def matches(self, request: Request) -> bool:
         """Return whether the rule applies."""
         raise NotImplementedError
 
-    def near_miss(self, _question: Question, /) -> str | None:
+    def near_miss(self, _request: Request, /) -> str | None:
         """Return the one fact that kept the rule from matching, or None."""
         return None
 
     def should_allow_without_confirmation(self, tool_name: str, context: AuthContext) -> bool:
         """Return whether the rule by itself lets a bare tool name run; a restriction never does."""
-        return self.effect is Verdict.ALLOW and self.matches(Question(ToolCall(tool_name), context))
+        return self.effect is Verdict.ALLOW and self.matches(Request(ToolCall(tool_name), context))

@@ -15,7 +15,7 @@ from permitry.core._known import Unresolved, key_of, noting
 from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, RuleFailure, Verdict
-from permitry.core.rule import Question, Rule
+from permitry.core.rule import Request, Rule
 from permitry.core.spec import ToolSpec
 
 __all__ = ["Visibility"]
@@ -23,7 +23,7 @@ __all__ = ["Visibility"]
 MOST_CONTEXTS = 1_024
 """The most contexts remembered for a tool; when there are more, all are forgotten and learned again."""
 
-Ask: TypeAlias = Callable[[AuthContext, ToolSpec], Question]
+Ask: TypeAlias = Callable[[AuthContext, ToolSpec], Request]
 
 
 class _Learned(NamedTuple):
@@ -40,7 +40,7 @@ class _Learned(NamedTuple):
 class Visibility:
     """Whether all calls of one tool are blocked, by context. Thread-safe.
 
-    `ask` returns the question about a call of which only the tool is known.
+    `ask` returns the request about a call of which only the tool is known.
     """
 
     __slots__ = ("_ask", "_contextual", "_evaluate", "_learned", "_phases", "_rules", "_tool")
@@ -68,25 +68,25 @@ class Visibility:
         if isinstance(outcome, bool):
             return outcome
         # Here the context is known in full, and of the call only the tool.
-        question = self._ask(context, spec)
+        request = self._ask(context, spec)
         for rule in outcome:
-            if rule.phase is Phase.OVERRIDE and _could_match(rule, question) is not False:
+            if rule.phase is Phase.OVERRIDE and _could_match(rule, request) is not False:
                 return False
-            if rule.effect is Verdict.BLOCK and _must_block(rule, question):
+            if rule.effect is Verdict.BLOCK and _must_block(rule, request):
                 return True
         return False
 
     def _learn(self, context: AuthContext, spec: ToolSpec) -> bool | tuple[CompiledRule, ...]:
         noted: set[str] = set()
-        question = self._ask(noting(context, self._tool, noted), spec)
+        request = self._ask(noting(context, self._tool, noted), spec)
         outcome: bool | tuple[CompiledRule, ...]
         try:
-            outcome = self._evaluate(question, self._phases).verdict is Verdict.BLOCK
+            outcome = self._evaluate(request, self._phases).verdict is Verdict.BLOCK
         except Unresolved:
             left = tuple(
                 rule
                 for number, rule in enumerate(self._rules)
-                if number not in self._contextual or _could_match(rule, question) is not False
+                if number not in self._contextual or _could_match(rule, request) is not False
             )
             outcome = any(rule.effect is Verdict.BLOCK for rule in left) and left
         fields, key, outcomes = self._learned
@@ -108,29 +108,29 @@ def _for_trial(rule: CompiledRule) -> CompiledRule:
     return rule if is_pure is True else attrs.evolve(rule, rule=_UNRESOLVED)
 
 
-def _unresolved(_: Question) -> NoReturn:
+def _unresolved(_: Request) -> NoReturn:
     raise Unresolved
 
 
 _UNRESOLVED = cast("Rule", SimpleNamespace(matches=_unresolved, covers=_unresolved))
 
 
-def _must_block(rule: CompiledRule, question: Question) -> bool:
+def _must_block(rule: CompiledRule, request: Request) -> bool:
     try:
-        decision = rule.decision_for(rule.ask(question, []))
+        decision = rule.decision_for(rule.ask(request, []))
     except Unresolved:
         return False
     return decision is not None and decision.verdict is Verdict.BLOCK
 
 
-def _could_match(rule: CompiledRule, question: Question) -> bool | Unresolved:
+def _could_match(rule: CompiledRule, request: Request) -> bool | Unresolved:
     """Return False for a rule that cannot match, cover or fail, and otherwise True.
 
     If that depends on what a stand-in does not know, return the `Unresolved` that it raised.
     """
     failures: list[RuleFailure] = []
     try:
-        cannot_match = rule.ask(question, failures) is False and not rule.cover(question, failures)
+        cannot_match = rule.ask(request, failures) is False and not rule.cover(request, failures)
     except Unresolved as signal:
         return signal
     return bool(failures) or not cannot_match

@@ -12,10 +12,10 @@ from permitry.confirm.request import ConfirmationRequestFactory
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.json_values import parse_json
 from permitry.core.decision import Decision
-from permitry.core.rule import Question
+from permitry.core.rule import Request as AskedRequest
 from permitry.errors import CallError, ConfigError, GoldenMismatchError, Problem
 from permitry.handler import ToolHandler
-from permitry.messages.question import read_question
+from permitry.messages.request import read_request
 from permitry.session import Session
 
 __all__ = ["INDEX", "GoldenCase", "case_schema", "check_case", "find_cases", "index_of", "read_case"]
@@ -155,17 +155,17 @@ def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> No
         message, hint = "`call.context` is not read", "put it into `context`, next to `call`"
         raise ConfigError([Problem(str(path), 0, 0, 0, message, hint)])
     try:
-        question = read_question({**case.call, "context": case.context}, rules.templates)
+        request = read_request({**case.call, "context": case.context}, rules.templates)
     except CallError as error:
         raise ConfigError([Problem(str(path), 0, 0, 0, str(error))]) from error
     policy = rules.policy()
-    decision = policy.decide(question.call, question.context, question.spec)
+    decision = policy.decide(request.call, request.context, request.spec)
     pairs: list[tuple[str, BaseModel, dict[str, Any]]] = [("want", case.want, _as_want(decision))]
     if case.request is not None:
-        asked = ConfirmationRequestFactory().create(question.call, decision, question.spec)
+        asked = ConfirmationRequestFactory().create(request.call, decision, request.spec)
         pairs.append(("request", case.request, {"path": asked.path}))
     if case.answer is not None and case.then is not None:
-        pairs.append(("then", case.then, _answered(question, case.answer)))
+        pairs.append(("then", case.then, _answered(request, case.answer)))
     differences = [difference for name, want, got in pairs for difference in _differences(name, want.model_dump(), got)]
     if differences:
         raise GoldenMismatchError("; ".join(differences))
@@ -189,10 +189,10 @@ def _as_want(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _answered(question: Question, answer: Answer) -> dict[str, Any]:
+def _answered(request: AskedRequest, answer: Answer) -> dict[str, Any]:
     """Return what a handler in the case's context makes of the answer."""
-    session = Session(tool_ignore_list=list(question.context.tool_ignore_list))
+    session = Session(tool_ignore_list=list(request.context.tool_ignore_list))
     runs = ToolHandler(session).process_confirmation(
-        ToolConfirmationResponse(**answer.model_dump()), question.call.tool
+        ToolConfirmationResponse(**answer.model_dump()), request.call.tool
     )
     return {"runs": runs, "message": next(iter(session.messages), None), "tool_ignore_list": session.tool_ignore_list}

@@ -10,7 +10,7 @@ import attrs
 
 from permitry.core.context import AuthContext
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.replay.acting import call_in
 from permitry.rules.configured import ConfiguredRule
 
@@ -39,20 +39,20 @@ def rule_times(
         call = call_in(record)
         if call is None:
             continue
-        question = policy.question(call, AuthContext(workspace=workspaces.get(str(record.get("session")))))
-        _ = question.parts
+        request = policy.request(call, AuthContext(workspace=workspaces.get(str(record.get("session")))))
+        _ = request.parts
         for rule in () if spent else rules:
             # What is loaded at the first use is not a part of it either.
-            _seconds(rule, question)
+            _seconds(rule, request)
         for rule in rules:
-            spent.setdefault(rule.id, []).append(_seconds(rule, question))
+            spent.setdefault(rule.id, []).append(_seconds(rule, request))
     found = [RuleTime(rule, fmean(times), max(times)) for rule, times in spent.items()]
     return sorted(found, key=lambda each: -each.mean)
 
 
-def _seconds(rule: ConfiguredRule, question: Question) -> float:
+def _seconds(rule: ConfiguredRule, request: Request) -> float:
     since = time.perf_counter()
     # One that fails takes its time as well.
     with contextlib.suppress(Exception):
-        rule.matches(question)
+        rule.matches(request)
     return time.perf_counter() - since

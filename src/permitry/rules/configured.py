@@ -9,7 +9,7 @@ from permitry.core.changes import changes_of
 from permitry.core.decision import Verdict
 from permitry.core.facts import Fact
 from permitry.core.origin import Origin
-from permitry.core.rule import Question, Rule, Unsure
+from permitry.core.rule import Request, Rule, Unsure
 from permitry.core.side_effects import SideEffects
 from permitry.rules.conditions.budget import Budget
 from permitry.rules.conditions.scope import Scope, Scoped
@@ -17,7 +17,7 @@ from permitry.rules.conditions.scope import Scope, Scoped
 __all__ = ["ConfiguredRule"]
 
 _NOTHING = SideEffects()
-# A budget of another class may depend on more than the question.
+# A budget of another class may depend on more than the request.
 _BUDGETS = (Budget, NoneType)
 
 
@@ -59,64 +59,64 @@ class ConfiguredRule(Scoped, Rule):
         """How narrow the rule is; of several restrictions that match with one priority, the narrowest is named."""
         return self.scope.specificity
 
-    def matches(self, question: Question) -> bool | Unsure:
+    def matches(self, request: Request) -> bool | Unsure:
         """Return whether the rule applies to the call.
 
         Raises: `UnevaluableError` when a condition cannot be evaluated for the call.
         """
         if self.effect is Verdict.ALLOW:
-            return self.scope.permits(question) and not self._is_spent(question) and self._doubt(question) is None
-        answer = self.scope.restricts(question)
+            return self.scope.permits(request) and not self._is_spent(request) and self._doubt(request) is None
+        answer = self.scope.restricts(request)
         if answer is False or self.budget is None:
             return answer
-        return answer if self._is_spent(question) else False
+        return answer if self._is_spent(request) else False
 
     @property
     def is_pure(self) -> bool:
-        """Whether the result depends on the question alone, which includes history and time."""
+        """Whether the result depends on the request alone, which includes history and time."""
         return self.scope.is_pure and type(self.budget) in _BUDGETS
 
     def needs(self) -> tuple[frozenset[Fact], ...]:
         """Return sets of facts. The rule cannot match unless one fact of each set is present."""
         return self.scope.needs(is_permission=self.effect is Verdict.ALLOW)
 
-    def covers(self, question: Question) -> frozenset[int]:
+    def covers(self, request: Request) -> frozenset[int]:
         """Return the indices of the certain actions the rule permits, when it is about actions."""
-        covered = self.scope.covers(question)
-        is_taken_back = covered and (self._is_spent(question) or self._doubt(question) is not None)
+        covered = self.scope.covers(request)
+        is_taken_back = covered and (self._is_spent(request) or self._doubt(request) is not None)
         return frozenset() if is_taken_back else covered
 
-    def lacks_roles(self, question: Question) -> bool:
+    def lacks_roles(self, request: Request) -> bool:
         """Return whether it might permit something of the call if its tool declared what the arguments are."""
-        is_permission = self.effect is Verdict.ALLOW and self.scope.selects(question, over_approximate=False)
-        return is_permission and self.scope.lacks_roles(question)
+        is_permission = self.effect is Verdict.ALLOW and self.scope.selects(request, over_approximate=False)
+        return is_permission and self.scope.lacks_roles(request)
 
-    def near_miss(self, question: Question) -> str | None:
+    def near_miss(self, request: Request) -> str | None:
         """Return what kept the rule from matching; None if it does not select the tool, nor one of nearly that name."""
         over_approximate = self.effect is not Verdict.ALLOW
-        if not self.scope.selects(question, over_approximate=over_approximate):
-            return self._near_name(question)
-        facts = ", ".join(self.scope.facts(question, over_approximate=over_approximate))
-        return facts or self._kept_fact(question) or self._budget_fact(question)
+        if not self.scope.selects(request, over_approximate=over_approximate):
+            return self._near_name(request)
+        facts = ", ".join(self.scope.facts(request, over_approximate=over_approximate))
+        return facts or self._kept_fact(request) or self._budget_fact(request)
 
-    def not_lifted(self, question: Question) -> str | None:
+    def not_lifted(self, request: Request) -> str | None:
         """Return why `unless` does not lift the rule from a call that it restricts; None without `unless`."""
         is_restriction = self.effect is not Verdict.ALLOW
-        return (" and ".join(self.scope.not_lifted(question)) or None) if is_restriction else None
+        return (" and ".join(self.scope.not_lifted(request)) or None) if is_restriction else None
 
     @property
     def asks_origins(self) -> bool:
         """Whether a condition asks where a value comes from."""
         return self.scope.asks_origins
 
-    def origins(self, question: Question) -> Iterator[Origin]:
+    def origins(self, request: Request) -> Iterator[Origin]:
         """Yield where the values came from that its conditions ask that of; nothing for a tool it does not select."""
-        if self.scope.selects(question, over_approximate=self.effect is not Verdict.ALLOW):
-            yield from self.scope.origins(question)
+        if self.scope.selects(request, over_approximate=self.effect is not Verdict.ALLOW):
+            yield from self.scope.origins(request)
 
-    def _near_name(self, question: Question) -> str | None:
+    def _near_name(self, request: Request) -> str | None:
         """Return the name of a tool of this rule that the called one may mean, or has the letters of."""
-        call, called = question.call, _letters(question.call.tool)
+        call, called = request.call, _letters(request.call.tool)
         for pattern in filter(None, (each.pattern for each in self.scope.selectors)):
             if _letters(pattern.text) == called or pattern.may_mean(call.readings):
                 lacks_server = pattern.text.startswith("mcp:") and call.server is None
@@ -124,22 +124,22 @@ class ConfiguredRule(Scoped, Rule):
                 return f"its tool is called `{pattern.text}`{hint}"
         return None
 
-    def _is_spent(self, question: Question) -> bool:
-        return self.budget is not None and self.budget.is_spent(question)
+    def _is_spent(self, request: Request) -> bool:
+        return self.budget is not None and self.budget.is_spent(request)
 
-    def _doubt(self, question: Question) -> str | None:
+    def _doubt(self, request: Request) -> str | None:
         """Return why a call could not be undone, if the rule permits only what can be."""
-        return changes_of(question.actions, question.tool).doubt if self.keeps else None
+        return changes_of(request.actions, request.tool).doubt if self.keeps else None
 
-    def _kept_fact(self, question: Question) -> str | None:
-        doubt = self._doubt(question)
+    def _kept_fact(self, request: Request) -> str | None:
+        doubt = self._doubt(request)
         return None if doubt is None else f"`keep` permits only what can be undone: {doubt}"
 
-    def _budget_fact(self, question: Question) -> str | None:
+    def _budget_fact(self, request: Request) -> str | None:
         if self.budget is None:
             return None
         state = "spent" if self.effect is Verdict.ALLOW else "not spent"
-        return f"the budget is {state}{self.budget.fact(question)}"
+        return f"the budget is {state}{self.budget.fact(request)}"
 
 
 def _letters(name: str) -> str:

@@ -5,7 +5,7 @@ from typing import ClassVar
 import attrs
 
 from permitry.core.decision import Verdict
-from permitry.core.rule import BuiltInRule, Question
+from permitry.core.rule import BuiltInRule, Request
 
 __all__ = ["ExclusiveTemplateRule"]
 
@@ -30,7 +30,7 @@ class ExclusiveTemplateRule(BuiltInRule):
         """Return 110."""
         return 110
 
-    def matches(self, question: Question) -> bool:
+    def matches(self, request: Request) -> bool:
         """Return whether an exclusive template is active and does not list the tool."""
-        template = question.context.active_template
-        return template is not None and template.exclusive and not template.allows(question.call.tool)
+        template = request.context.active_template
+        return template is not None and template.exclusive and not template.allows(request.call.tool)

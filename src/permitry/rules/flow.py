@@ -2,7 +2,7 @@
 
 import attrs
 
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Request, Unsure
 from permitry.core.shared import Limit
 from permitry.rules.conditions.scope import Scope, Scoped
 
@@ -24,9 +24,9 @@ class FlowRule(Scoped):
     limit: Limit | None = attrs.field(default=None, repr=False, kw_only=True)
     source: str | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
 
-    def matches(self, question: Question) -> bool | Unsure:
+    def matches(self, request: Request) -> bool | Unsure:
         """Return whether the call is in scope; over-approximated, as for a restriction.
 
         Raises: `UnevaluableError` when a condition cannot be evaluated for the call.
         """
-        return self.scope.restricts(question)
+        return self.scope.restricts(request)

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.rule import BuiltInRule, Question
+from permitry.core.rule import BuiltInRule, Request
 
 __all__ = ["ToolIgnoreListRule"]
 
@@ -24,6 +24,6 @@ class ToolIgnoreListRule(BuiltInRule):
         """Return 310."""
         return 310
 
-    def matches(self, question: Question) -> bool:
+    def matches(self, request: Request) -> bool:
         """Return whether the tool is on the ignore list."""
-        return question.context.ignores(question.call.tool)
+        return request.context.ignores(request.call.tool)

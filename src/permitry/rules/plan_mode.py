@@ -5,7 +5,7 @@ from typing import ClassVar
 import attrs
 
 from permitry.core.decision import Verdict
-from permitry.core.rule import BuiltInRule, Question
+from permitry.core.rule import BuiltInRule, Request
 
 __all__ = ["PlanModeBlockingRule"]
 
@@ -30,10 +30,10 @@ class PlanModeBlockingRule(BuiltInRule):
         """Return 100."""
         return 100
 
-    def matches(self, question: Question) -> bool:
+    def matches(self, request: Request) -> bool:
         """Return whether plan mode is on and the call may change something."""
-        return question.context.is_plan_mode and not question.is_read_only
+        return request.context.is_plan_mode and not request.is_read_only
 
-    def near_miss(self, question: Question) -> str | None:
+    def near_miss(self, request: Request) -> str | None:
         """Return the plan mode that is off, for a call that may change something."""
-        return None if question.is_read_only else "is_plan_mode = false"
+        return None if request.is_read_only else "is_plan_mode = false"

@@ -5,7 +5,7 @@ from typing import ClassVar
 import attrs
 
 from permitry.core.facts import Fact, Kind
-from permitry.core.rule import BuiltInRule, Question
+from permitry.core.rule import BuiltInRule, Request
 
 __all__ = ["PresentPlanRule"]
 
@@ -32,6 +32,6 @@ class PresentPlanRule(BuiltInRule):
         """Return the name of the tool."""
         return _NEEDS
 
-    def matches(self, question: Question) -> bool:
+    def matches(self, request: Request) -> bool:
         """Return whether the call presents a plan."""
-        return question.is_own_tool and question.call.name == _NAME
+        return request.is_own_tool and request.call.name == _NAME

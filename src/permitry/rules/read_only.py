@@ -6,7 +6,7 @@ import attrs
 
 from permitry.core.action import Access, Action, Run, Touch
 from permitry.core.facts import Fact, Kind
-from permitry.core.rule import BuiltInRule, Question
+from permitry.core.rule import BuiltInRule, Request
 from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS
 
 __all__ = ["ReadOnlyToolRule"]
@@ -36,27 +36,27 @@ class ReadOnlyToolRule(BuiltInRule):
         """Return the trait of tools that may only read."""
         return _NEEDS
 
-    def matches(self, question: Question) -> bool:
+    def matches(self, request: Request) -> bool:
         """Return whether the call is known to be read-only."""
-        return question.is_read_only and not (question.tool is not None and question.tool.follows_urls)
+        return request.is_read_only and not (request.tool is not None and request.tool.follows_urls)
 
-    def covers(self, question: Question) -> frozenset[int]:
+    def covers(self, request: Request) -> frozenset[int]:
         """Return the indices of the parts of a command that only read; another tool may pass on what it reads."""
-        if question.tool is None or not question.tool.is_shell:
+        if request.tool is None or not request.tool.is_shell:
             return frozenset()
-        return frozenset(i for i, action in enumerate(question.actions.certain) if _only_reads(action))
+        return frozenset(i for i, action in enumerate(request.actions.certain) if _only_reads(action))
 
-    def near_miss(self, question: Question) -> str | None:
+    def near_miss(self, request: Request) -> str | None:
         """Return what keeps a command, or a familiar read-only name, from counting as read-only."""
-        if question.tool is not None and question.tool.is_shell:
-            return question.actions.doubt
-        if question.is_read_only:
+        if request.tool is not None and request.tool.is_shell:
+            return request.actions.doubt
+        if request.is_read_only:
             return "the address among its arguments, which is for a rule on hosts to permit"
-        if question.call.name not in DEFAULT_READ_ONLY_TOOLS:
+        if request.call.name not in DEFAULT_READ_ONLY_TOOLS:
             return None
-        if question.spec is not None:
+        if request.spec is not None:
             return "the tool's own traits, which do not say read_only"
-        return f"kind = {question.call.kind.value}; the name alone counts only for function tools"
+        return f"kind = {request.call.kind.value}; the name alone counts only for function tools"
 
 
 def _only_reads(action: Action) -> bool:

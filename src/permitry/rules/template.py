@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.rule import BuiltInRule, Question
+from permitry.core.rule import BuiltInRule, Request
 
 __all__ = ["TemplateAllowedToolsRule"]
 
@@ -24,12 +24,12 @@ class TemplateAllowedToolsRule(BuiltInRule):
         """Return 210."""
         return 210
 
-    def matches(self, question: Question) -> bool:
+    def matches(self, request: Request) -> bool:
         """Return whether a template is active and lists the tool."""
-        template = question.context.active_template
-        return template is not None and template.allows(question.call.tool)
+        template = request.context.active_template
+        return template is not None and template.allows(request.call.tool)
 
-    def near_miss(self, question: Question) -> str | None:
+    def near_miss(self, request: Request) -> str | None:
         """Return the template that is active but does not list the tool."""
-        template = question.context.active_template
+        template = request.context.active_template
         return None if template is None else f"template = {template.name}, which does not list the tool"

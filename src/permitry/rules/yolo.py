@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.rule import BuiltInRule, Question
+from permitry.core.rule import BuiltInRule, Request
 
 __all__ = ["YoloModeRule"]
 
@@ -24,10 +24,10 @@ class YoloModeRule(BuiltInRule):
         """Return 300."""
         return 300
 
-    def matches(self, question: Question) -> bool:
+    def matches(self, request: Request) -> bool:
         """Return whether YOLO mode is on."""
-        return question.context.yolo_mode
+        return request.context.yolo_mode
 
-    def near_miss(self, question: Question) -> str | None:  # noqa: ARG002 -- the mode is all there is to miss
+    def near_miss(self, request: Request) -> str | None:  # noqa: ARG002 -- the mode is all there is to miss
         """Return the YOLO mode that is off."""
         return "yolo_mode = false"

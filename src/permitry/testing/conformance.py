@@ -24,7 +24,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import AuditError
 from permitry.guard import Guard
 from permitry.outcome import Permit
@@ -169,11 +169,11 @@ class _Crashes:
         """Return the default of a block."""
         return 150
 
-    def matches(self, question: Question) -> bool:
+    def matches(self, request: Request) -> bool:
         """Fail."""
-        raise ZeroDivisionError(question.call.tool)
+        raise ZeroDivisionError(request.call.tool)
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         """Return None."""
 
 

@@ -62,8 +62,8 @@ def kept_first(asked: Asked, decision: Decision, undo: Undo | None, session: str
 
 
 def _changes(asked: Asked) -> tuple[Change, ...]:
-    question = asked.policy.question(asked.call, asked.context, asked.spec)
-    changes = changes_of(question.actions, question.tool)
+    request = asked.policy.request(asked.call, asked.context, asked.spec)
+    changes = changes_of(request.actions, request.tool)
     if changes.doubt is not None:
         raise UndoError(changes.doubt)
     if changes.git is None:

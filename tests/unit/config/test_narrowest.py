@@ -16,7 +16,7 @@ PLACE = Place("src/x", ("/w/src/x",), ("/w/src/x",))
 
 
 def _actions(call: ToolCall) -> tuple[Action, ...]:
-    return _POLICY.question(call, _CONTEXT).actions.certain
+    return _POLICY.request(call, _CONTEXT).actions.certain
 
 
 def _bash(command: str) -> ToolCall:

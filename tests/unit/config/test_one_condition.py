@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.template import Template
 from permitry.rules.conditions.written import PlainCondition, Problem, Words
 
@@ -35,11 +35,11 @@ class MoonCondition(PlainCondition):
 
     moons: tuple[str, ...] = attrs.field(converter=tuple)
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
-        return question.context.mode in self.moons
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
+        return request.context.mode in self.moons
 
-    def fact(self, question: Question) -> str:
-        return f"moon = {question.context.mode}"
+    def fact(self, request: Request) -> str:
+        return f"moon = {request.context.mode}"
 
     def implies(self, other: object) -> bool:
         return isinstance(other, MoonCondition) and set(self.moons) <= set(other.moons)

@@ -5,14 +5,14 @@ from collections.abc import Callable
 import attrs
 
 from permitry.core.decision import Verdict
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 
 __all__ = ["PlainRule", "StubRule", "always", "never"]
 
 
 @attrs.define
 class StubRule:
-    """Answers `answer`, and covers `covered`, to every question; an exception is raised instead."""
+    """Answers `answer`, and covers `covered`, to every request; an exception is raised instead."""
 
     id: object
     answer: object = True
@@ -30,26 +30,26 @@ class StubRule:
         """Return its place in the order."""
         return self.priority_number
 
-    def matches(self, _: Question) -> object:
-        """Return or raise the answer, and count the question."""
+    def matches(self, _: Request) -> object:
+        """Return or raise the answer, and count the request."""
         self.asked += 1
         return _given(self.answer)
 
-    def covers(self, _: Question) -> object:
+    def covers(self, _: Request) -> object:
         """Return or raise what it covers."""
         return _given(self.covered)
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         """Return no near miss."""
         return None
 
 
-def always(_: Question) -> bool:
+def always(_: Request) -> bool:
     """Return True."""
     return True
 
 
-def never(_: Question) -> bool:
+def never(_: Request) -> bool:
     """Return False."""
     return False
 
@@ -61,23 +61,23 @@ class PlainRule:
     id: str
     effect: Verdict
     priority_number: int
-    test: Callable[[Question], bool] = attrs.field(default=always, repr=False)
+    test: Callable[[Request], bool] = attrs.field(default=always, repr=False)
     reason: str = ""
     message: str | None = None
     source: str | None = None
-    near: Callable[[Question], str | None] = attrs.field(default=lambda _: None, repr=False)
+    near: Callable[[Request], str | None] = attrs.field(default=lambda _: None, repr=False)
 
     def priority(self) -> int:
         """Return its place in the order."""
         return self.priority_number
 
-    def matches(self, question: Question) -> bool:
+    def matches(self, request: Request) -> bool:
         """Return what the test says."""
-        return self.test(question)
+        return self.test(request)
 
-    def near_miss(self, question: Question) -> str | None:
+    def near_miss(self, request: Request) -> str | None:
         """Return the near miss."""
-        return self.near(question)
+        return self.near(request)
 
 
 def _given(what: object) -> object:

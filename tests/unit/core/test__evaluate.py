@@ -1,4 +1,4 @@
-"""The evaluation of a question: phase by phase, every restriction asked, and nothing allowed by a failure."""
+"""The evaluation of a request: phase by phase, every restriction asked, and nothing allowed by a failure."""
 
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
 from permitry.core.decision_cache import DecisionCache
 from permitry.core.policy import evaluate
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
@@ -26,8 +26,8 @@ SHELL = ToolSpec("t", roles={"command": ArgumentRole.COMMAND})
 def _decided(*rules: object, actions: Actions = TWO, spec: ToolSpec = SHELL) -> Decision:
     version = DecisionCache(lambda: "v1")
     entries = sorted(compile_rules(cast("Any", rules), version), key=lambda entry: entry.priority)
-    question = Question(ToolCall("t"), AuthContext(), spec, lambda *_: actions)
-    return evaluate(question, Phases.of(entries, version))
+    request = Request(ToolCall("t"), AuthContext(), spec, lambda *_: actions)
+    return evaluate(request, Phases.of(entries, version))
 
 
 def test_without_rules_a_human_is_asked() -> None:

@@ -13,12 +13,12 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
 from permitry.core.decision_cache import DecisionCache
 from permitry.core.facts import Fact, Kind
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import RuleError
 from permitry.rules.plan_mode import PlanModeBlockingRule
 from permitry.rules.read_only import ReadOnlyToolRule
 
-QUESTION = Question(ToolCall("t"), AuthContext())
+REQUEST = Request(ToolCall("t"), AuthContext())
 NEEDS = (frozenset({Fact(Kind.TOOL, False, "t")}),)
 
 
@@ -72,7 +72,7 @@ def test_a_two_method_rule_is_only_ever_a_permission() -> None:
     first, second = _entries(ReadsOnly(), ReadsOnly())
     assert (first.rule_id, second.rule_id) == ("reads-only", "reads-only-2")
     assert (first.phase, first.effect) == (Phase.PERMISSION, Verdict.ALLOW)
-    assert first.decision_for(first.ask(QUESTION, [])) is not None
+    assert first.decision_for(first.ask(REQUEST, [])) is not None
 
 
 def test_a_rule_that_says_everything_is_taken_as_it_is() -> None:
@@ -84,10 +84,10 @@ def test_a_rule_that_says_everything_is_taken_as_it_is() -> None:
 def test_what_a_rule_of_another_make_leaves_out_has_a_default() -> None:
     """It is asked about every call, covers nothing, keeps nothing and relies on nothing."""
     full = complete(PlainRule("r", Verdict.ALLOW, 250))
-    assert (full.id, full.matches(QUESTION)) == ("r", True)
+    assert (full.id, full.matches(REQUEST)) == ("r", True)
     assert (full.needs(), full.is_pure, full.keeps) == ((), False, False)
     assert (full.relies_on, full.specificity) == (None, (0, 0))
-    assert (full.covers(QUESTION), full.origins(QUESTION), full.not_lifted(QUESTION)) == (frozenset(), (), None)
+    assert (full.covers(REQUEST), full.origins(REQUEST), full.not_lifted(REQUEST)) == (frozenset(), (), None)
 
 
 def test_what_a_rule_of_another_make_says_counts() -> None:
@@ -111,7 +111,7 @@ class _Wrapper:
     def __init__(self, rule: object) -> None:
         self.rule = rule
 
-    def matches(self, _: Question) -> bool:
+    def matches(self, _: Request) -> bool:
         return True
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever is there
@@ -122,7 +122,7 @@ class _Wrapper:
 class _Narrowed(PlanModeBlockingRule):
     """Derived, with another answer."""
 
-    def matches(self, _: Question) -> bool:
+    def matches(self, _: Request) -> bool:
         return True
 
 
@@ -130,7 +130,7 @@ class _Narrowed(PlanModeBlockingRule):
 class _Wide(ReadOnlyToolRule):
     """Derived, with another answer."""
 
-    def matches(self, _: Question) -> bool:
+    def matches(self, _: Request) -> bool:
         return True
 
 

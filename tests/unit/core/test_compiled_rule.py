@@ -13,9 +13,9 @@ from permitry.core.decision import RuleFailure, Verdict
 from permitry.core.decision_cache import DecisionCache
 from permitry.core.explanation import RuleOutcome
 from permitry.core.origin import Origin
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Request, Unsure
 
-QUESTION = Question(ToolCall("t"), AuthContext())
+REQUEST = Request(ToolCall("t"), AuthContext())
 BLOCKS: dict[str, Any] = {"effect": Verdict.BLOCK, "priority_number": 150}
 
 
@@ -28,8 +28,8 @@ def test_a_rule_that_fails_counts_against_the_call(answer: object) -> None:
     """A restriction counts as matched and a permission does not, and the record has the failure."""
     restriction, permission = _entries(StubRule("no", answer, **BLOCKS), StubRule("yes", answer))
     failures: list[RuleFailure] = []
-    assert restriction.decision_for(restriction.ask(QUESTION, failures)) is restriction.decision
-    assert permission.decision_for(permission.ask(QUESTION, failures)) is None
+    assert restriction.decision_for(restriction.ask(REQUEST, failures)) is restriction.decision
+    assert permission.decision_for(permission.ask(REQUEST, failures)) is None
     assert [failure.rule_id for failure in failures] == ["no", "yes"]
 
 
@@ -37,17 +37,17 @@ def test_a_rule_that_is_unsure_never_blocks_and_never_allows() -> None:
     """A restriction asks, with the reason of its doubt; a permission does not match."""
     doubt = Unsure("the text is open", "delete files")
     restriction, permission = _entries(StubRule("no", doubt, **BLOCKS), StubRule("yes", doubt))
-    found = restriction.decision_for(restriction.ask(QUESTION, []))
+    found = restriction.decision_for(restriction.ask(REQUEST, []))
     assert found is not None
     assert found.verdict is Verdict.CONFIRM
     assert found.reason == "the text is open, so rules such as `no` could apply: it may delete files"
-    assert permission.decision_for(permission.ask(QUESTION, [])) is None
+    assert permission.decision_for(permission.ask(REQUEST, [])) is None
 
 
 def test_a_doubt_cannot_steer_the_terminal_of_a_host() -> None:
     """It may name what a model wrote."""
     (restriction,) = _entries(StubRule("no", Unsure("`\x1b[2J`\n", "\u202e"), **BLOCKS))
-    found = restriction.decision_for(restriction.ask(QUESTION, []))
+    found = restriction.decision_for(restriction.ask(REQUEST, []))
     assert found is not None
     assert found.reason == r"`\u001b[2J`\n, so rules such as `no` could apply: it may \u202e"
 
@@ -57,7 +57,7 @@ def test_a_permission_that_cannot_say_what_it_covers_covers_nothing(covered: obj
     """And the record has the failure."""
     (entry,) = _entries(StubRule("yes", answer=False, covered=covered))
     failures: list[RuleFailure] = []
-    assert entry.cover(QUESTION, failures) == frozenset()
+    assert entry.cover(REQUEST, failures) == frozenset()
     assert len(failures) == 1
 
 
@@ -65,7 +65,7 @@ def test_a_restriction_covers_nothing() -> None:
     """Only permissions share the actions of a call."""
     (entry,) = _entries(StubRule("no", covered=frozenset({0}), **BLOCKS))
     assert not entry.can_cover
-    assert entry.cover(QUESTION, []) == frozenset()
+    assert entry.cover(REQUEST, []) == frozenset()
 
 
 def test_a_decision_is_made_once() -> None:
@@ -90,7 +90,7 @@ def test_a_decision_is_made_once() -> None:
 def test_a_trace_says_how_the_rule_answered(answer: object, covered: object, outcome: RuleOutcome) -> None:
     """And what it failed at, or is in doubt about."""
     (entry,) = _entries(StubRule("r", answer, covered))
-    trace = entry.trace(QUESTION, "r")
+    trace = entry.trace(REQUEST, "r")
     assert (trace.outcome, trace.deciding) == (outcome, True)
     assert (trace.error is not None) is (outcome in (RuleOutcome.UNSURE, RuleOutcome.FAILED))
 
@@ -99,19 +99,19 @@ def test_an_exception_of_a_rule_that_matched_is_explained() -> None:
     """As far as the rule can say it; a failure there costs nothing."""
 
     class _Excepting(StubRule):
-        def not_lifted(self, _: Question) -> str:
+        def not_lifted(self, _: Request) -> str:
             return "`b` (a)" if self.id == "says" else str(1 // 0)
 
     entries = _entries(*(_Excepting(name, **BLOCKS) for name in ("says", "fails")), StubRule("no", **BLOCKS))
-    assert [entry.trace(QUESTION, None).unless for entry in entries] == ["`b` (a)", None, None]
+    assert [entry.trace(REQUEST, None).unless for entry in entries] == ["`b` (a)", None, None]
 
 
 def test_where_values_came_from_is_a_courtesy() -> None:
     """A rule that fails at it costs nothing."""
 
     class _Knowing(StubRule):
-        def origins(self, _: Question) -> list[Origin]:
+        def origins(self, _: Request) -> list[Origin]:
             return [Origin("to", "5" if self.id == "says" else str(1 // 0))]
 
     entries = _entries(*(_Knowing(name) for name in ("says", "fails")), StubRule("no"))
-    assert [entry.trace(QUESTION, None).origins for entry in entries] == [(Origin("to", "5"),), (), ()]
+    assert [entry.trace(REQUEST, None).origins for entry in entries] == [(Origin("to", "5"),), (), ()]

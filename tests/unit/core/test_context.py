@@ -1,4 +1,4 @@
-"""The immutable context of one question."""
+"""The immutable context of one request."""
 
 import copy
 import enum

@@ -9,7 +9,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
 from permitry.core.explanation import RuleOutcome
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import AnyRule, Question
+from permitry.core.rule import AnyRule, Request
 from permitry.core.spec import ToolSpec
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
@@ -27,9 +27,9 @@ class SeedRule:
         return bool(tool_name and context)
 
 
-def _noting(seen: list[Question]) -> Callable[[Question], bool]:
-    def note(question: Question) -> bool:
-        seen.append(question)
+def _noting(seen: list[Request]) -> Callable[[Request], bool]:
+    def note(request: Request) -> bool:
+        seen.append(request)
         return True
 
     return note
@@ -64,10 +64,10 @@ def test_a_trace_tells_what_the_rule_is() -> None:
 
 def test_an_explanation_asks_what_the_decision_asked() -> None:
     """Call, context and spec reach every rule once more, as they were."""
-    seen: list[Question] = []
+    seen: list[Request] = []
     asked = (ToolCall("tool", {"a": 1}), AuthContext(agent="x"), ToolSpec("tool"))
     AuthorizationPolicy([PlainRule("r", ALLOW, 250, _noting(seen))]).explain(*asked)
-    assert seen == [Question(*asked), Question(*asked)]
+    assert seen == [Request(*asked), Request(*asked)]
 
 
 def test_a_near_miss_is_asked_of_rules_that_did_not_match() -> None:
@@ -83,7 +83,7 @@ def test_a_near_miss_is_asked_of_rules_that_did_not_match() -> None:
 def test_a_near_miss_that_fails_costs_nothing() -> None:
     """A courtesy that raises is left out."""
 
-    def fail(_: Question) -> str:
+    def fail(_: Request) -> str:
         raise RuntimeError("no")
 
     trace = (

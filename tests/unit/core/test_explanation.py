@@ -44,7 +44,7 @@ def test_near_misses_hold_the_rules_that_tell_one() -> None:
 
 
 def test_an_explanation_reads_as_text() -> None:
-    """Everything a human asks for is in it, in the order of the questions."""
+    """Everything a human asks for is in it, in the order of the requests."""
     decided = RuleTrace("r", Phase.RESTRICTION, 150, Verdict.BLOCK, RuleOutcome.MATCHED, "f:1", "why", deciding=True)
     other = RuleTrace("yolo", Phase.PERMISSION, 300, Verdict.ALLOW, RuleOutcome.MATCHED, "built-in", "")
     failed = RuleTrace("x", Phase.RESTRICTION, 160, Verdict.CONFIRM, RuleOutcome.FAILED, None, "", error="E: no")

@@ -11,7 +11,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import AnyRule, Question
+from permitry.core.rule import AnyRule, Request
 from permitry.core.spec import ToolSpec
 from permitry.errors import RuleError
 
@@ -24,7 +24,7 @@ class _Flow:
     label: str | None = "web"
     counts: bool = True
 
-    def matches(self, _: Question) -> bool:
+    def matches(self, _: Request) -> bool:
         return True
 
 

@@ -1,4 +1,4 @@
-"""The facts of a question: what is known, what may be anything, and what is looked up."""
+"""The facts of a request: what is known, what may be anything, and what is looked up."""
 
 import pytest
 
@@ -15,7 +15,7 @@ _PATHS = {Kind.PATH, Kind.NAME, Kind.DEPTH}
 
 
 def _facts(tool: str, arguments: dict[str, object], workspace: str | None = "/w") -> ActionFacts:
-    return _POLICY.question(ToolCall(tool, arguments), AuthContext(workspace=workspace)).facts.of_actions
+    return _POLICY.request(ToolCall(tool, arguments), AuthContext(workspace=workspace)).facts.of_actions
 
 
 def _of(*actions: Connect | Touch | Unknown) -> ActionFacts:

@@ -14,7 +14,7 @@ _POLICY = AuthorizationPolicy(reader=ReadActions("/home/u", has_disk=False))
 
 
 def _found(finder: Finder, tool: str, arguments: dict[str, object]) -> set[int]:
-    return finder.find(_POLICY.question(ToolCall(tool, arguments), AuthContext(workspace="/w")).facts)
+    return finder.find(_POLICY.request(ToolCall(tool, arguments), AuthContext(workspace="/w")).facts)
 
 
 def _needs(kind: Kind, group: object, *values: object) -> list[list[frozenset[Fact]]]:

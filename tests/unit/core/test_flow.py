@@ -10,7 +10,7 @@ from permitry.core.action import Action, Actions, Connect
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import AnyRule, Question, Unsure
+from permitry.core.rule import AnyRule, Request, Unsure
 from permitry.core.side_effects import SideEffects
 from permitry.errors import RuleError
 
@@ -35,7 +35,7 @@ class _Flow:
     counts: bool = True
     answer: object = True
 
-    def matches(self, _: Question) -> Any:  # noqa: ANN401 -- what a flow answers is up to it
+    def matches(self, _: Request) -> Any:  # noqa: ANN401 -- what a flow answers is up to it
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer

@@ -10,7 +10,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
 from permitry.errors import CallError, RuleError
@@ -53,11 +53,11 @@ class Blocking:
         """Return the middle of the restrictions."""
         return 150
 
-    def matches(self, _: Question) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
+    def matches(self, _: Request) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
         """Return True."""
         return True
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         """Return None."""
         return None
 
@@ -65,7 +65,7 @@ class Blocking:
 class Raising(Blocking):
     """A rule whose failure cannot be shown."""
 
-    def matches(self, _: Question) -> bool:
+    def matches(self, _: Request) -> bool:
         """Raise."""
         raise Mute
 
@@ -73,7 +73,7 @@ class Raising(Blocking):
 class Answering(Blocking):
     """A rule whose answer cannot be shown."""
 
-    def matches(self, _: Question) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
+    def matches(self, _: Request) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
         """Return no bool."""
         return Mute()
 

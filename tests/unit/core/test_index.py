@@ -15,7 +15,7 @@ from permitry.core.facts import Fact, Kind
 from permitry.core.index import Index
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import AnyRule, Question
+from permitry.core.rule import AnyRule, Request
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import UnevaluableError
@@ -35,7 +35,7 @@ ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
 NOWHERE = AuthContext()
 
 
-def _yes(_: Question) -> bool:
+def _yes(_: Request) -> bool:
     return True
 
 
@@ -57,11 +57,11 @@ class _Rule:
     def priority(self) -> int:
         return self.priority_number
 
-    def matches(self, question: Question) -> bool:
+    def matches(self, request: Request) -> bool:
         self.asked += 1
-        return bool(self.answer(question))
+        return bool(self.answer(request))
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         return None
 
     def needs(self) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
@@ -74,12 +74,12 @@ class _Rule:
 
 @attrs.define(eq=False)
 class _Pure(_Rule):
-    """A rule that answers by its question alone."""
+    """A rule that answers by its request alone."""
 
     is_pure: ClassVar[bool] = True
 
-    def matches(self, question: Question) -> bool:
-        return super().matches(question)
+    def matches(self, request: Request) -> bool:
+        return super().matches(request)
 
     def needs(self) -> Any:  # noqa: ANN401 -- as above
         return super().needs()
@@ -148,8 +148,8 @@ def _decided(policy: AuthorizationPolicy, context: AuthContext = NOWHERE, calls:
 def test_a_failure_is_remembered_as_one(effect: Verdict) -> None:
     """Law 2 holds for what is remembered, and the record says what failed."""
 
-    def fail(question: Question) -> bool:
-        raise UnevaluableError(f"not in mode {question.context.mode}")
+    def fail(request: Request) -> bool:
+        raise UnevaluableError(f"not in mode {request.context.mode}")
 
     policy = _policy(_Pure(effect=effect, answer=fail))
     first, second = (policy.decide(ToolCall("bash", {"n": n}), NOWHERE) for n in range(2))
@@ -163,9 +163,9 @@ def test_a_failure_is_remembered_as_one(effect: Verdict) -> None:
 def test_a_rule_that_swallows_every_error_still_cannot_hide_what_it_reads() -> None:
     """What it asks of a call that is not known passes by `except Exception`."""
 
-    def swallow(question: Question) -> bool:
+    def swallow(request: Request) -> bool:
         try:
-            return bool(question.call.arguments["n"] == 1)
+            return bool(request.call.arguments["n"] == 1)
         except Exception:  # noqa: BLE001 -- as rules of others do
             return False
 
@@ -178,7 +178,7 @@ def test_a_rule_that_swallows_every_error_still_cannot_hide_what_it_reads() -> N
 def _needing(number: int, value: object) -> _Rule:
     return _Rule(
         f"rule-{number}",
-        answer=lambda question: question.call.arguments.get("n") == value,
+        answer=lambda request: request.call.arguments.get("n") == value,
         facts=[frozenset({Fact(Kind.ARGUMENT, (("n",), "number"), value)})],
     )
 
@@ -231,8 +231,8 @@ def test_a_pattern_of_another_type_needs_nothing() -> None:
 class _Narrowed(_Pure):
     """A rule of which only the answer was changed."""
 
-    def matches(self, question: Question) -> bool:
-        return super().matches(question) and question.call.arguments.get("n") == 1
+    def matches(self, request: Request) -> bool:
+        return super().matches(request) and request.call.arguments.get("n") == 1
 
 
 @attrs.define(eq=False)
@@ -240,7 +240,7 @@ class _Static(_Rule):
     """A rule whose answer needs no rule."""
 
     @staticmethod
-    def matches(_: Question) -> bool:
+    def matches(_: Request) -> bool:
         return False
 
 
@@ -264,7 +264,7 @@ class _Wrapper:
     def __init__(self, rule: _Rule) -> None:
         self._rule = rule
 
-    def matches(self, _: Question) -> bool:
+    def matches(self, _: Request) -> bool:
         return False
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever is there
@@ -286,7 +286,7 @@ def test_what_a_class_says_of_its_tools_does_not_hold_for_a_subclass(rule: _Rule
 def test_a_method_that_is_put_onto_the_object_counts() -> None:
     """For each call: such an object is never taken for pure."""
     plain, changed = _Loose(), _Loose()
-    changed.matches = lambda question: question.call.arguments["n"] == 1  # type: ignore[method-assign]  # on purpose
+    changed.matches = lambda request: request.call.arguments["n"] == 1  # type: ignore[method-assign]  # on purpose
     assert _decided(AuthorizationPolicy([plain])) == [BLOCK] * 3
     assert _decided(AuthorizationPolicy([changed])) == [CONFIRM, BLOCK, CONFIRM]
 
@@ -410,12 +410,12 @@ def test_a_declaration_of_one_tool_says_nothing_of_another() -> None:
 
 
 def test_what_a_rule_file_declares_completes_what_a_tool_says() -> None:
-    """Once for the tool, and for each question that is asked about it."""
+    """Once for the tool, and for each request that is asked about it."""
     seen: list[ToolSpec | None] = []
 
     class _Looking(_Rule):
-        def matches(self, question: Question) -> bool:
-            seen.extend((question.spec, question.tool, question.own))
+        def matches(self, request: Request) -> bool:
+            seen.extend((request.spec, request.tool, request.own))
             return False
 
     declared = {"bash": ToolSpec("bash", traits=ToolTraits(read_only=True), roles={"x": ArgumentRole.TEXT})}
@@ -431,19 +431,19 @@ def test_what_a_rule_file_declares_completes_what_a_tool_says() -> None:
 # Ahead of a call ----------------------------------------------------------------------------------------------------
 
 
-def _in_yolo(question: Question) -> bool:
-    return question.context.yolo_mode
+def _in_yolo(request: Request) -> bool:
+    return request.context.yolo_mode
 
 
-def _of_call(question: Question) -> bool:
-    return question.context.yolo_mode and bool(question.call.arguments)
+def _of_call(request: Request) -> bool:
+    return request.context.yolo_mode and bool(request.call.arguments)
 
 
-def _spent(question: Question) -> bool:
-    return question.context.history.count("digest") == 0
+def _spent(request: Request) -> bool:
+    return request.context.history.count("digest") == 0
 
 
-def _never(_: Question) -> bool:
+def _never(_: Request) -> bool:
     return False
 
 
@@ -533,7 +533,7 @@ def _restriction(*plain: Any, scope: type[Scope] = Scope) -> AuthorizationPolicy
 class _OddScope(Scope):
     """A scope that someone changed."""
 
-    def restricts(self, _: Question) -> bool:
+    def restricts(self, _: Request) -> bool:
         """Return False."""
         return False
 
@@ -588,9 +588,9 @@ def test_an_argument_is_judged_the_same_quickly(table: Any, holds: Any, not_so: 
 class _OddMode(ModeCondition):
     """A condition of which only the answer was changed."""
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
         """Return the opposite."""
-        return not super().holds(question, over_approximate=over_approximate)
+        return not super().holds(request, over_approximate=over_approximate)
 
 
 @attrs.frozen
@@ -599,11 +599,11 @@ class _Failing:
 
     is_pure: ClassVar[bool] = True
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it only fails
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it only fails
         """Raise."""
         raise ValueError("on purpose")
 
-    def fact(self, _: Question) -> str:
+    def fact(self, _: Request) -> str:
         """Return nothing of interest."""
         return "it fails"
 
@@ -625,7 +625,7 @@ def test_an_exception_of_a_restriction_is_judged_after_its_conditions() -> None:
 class _OddSelector(ToolSelector):
     """A selector of which only the answer was changed."""
 
-    def selects(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it always selects
+    def selects(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it always selects
         """Return True."""
         return True
 
@@ -701,7 +701,7 @@ class _Running(Budget):
 
     counted: ClassVar[list[str]] = []
 
-    def is_spent(self, _: Question) -> bool:
+    def is_spent(self, _: Request) -> bool:
         """Return whether there was a call."""
         return bool(self.counted)
 
@@ -738,9 +738,9 @@ class _FailingByCall(_Failing):
 
     is_pure: ClassVar[bool] = True
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
         """Raise."""
-        return bool(question.call.arguments) and super().holds(question, over_approximate=over_approximate)
+        return bool(request.call.arguments) and super().holds(request, over_approximate=over_approximate)
 
 
 @pytest.mark.parametrize("unless", [Conditions(), Conditions(commands=(ArgvPattern("git log"),))])
@@ -771,13 +771,13 @@ class _Part:
     def priority(self) -> int:
         return 250
 
-    def matches(self, _: Question) -> bool:
+    def matches(self, _: Request) -> bool:
         return False
 
-    def covers(self, _: Question) -> frozenset[int]:
+    def covers(self, _: Request) -> frozenset[int]:
         raise ValueError("on purpose")
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         return None
 
 

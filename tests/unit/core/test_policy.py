@@ -15,16 +15,16 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import CallError, RuleError
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
 
 
-def _noting(seen: list[Question]) -> Callable[[Question], bool]:
-    def note(question: Question) -> bool:
-        seen.append(question)
+def _noting(seen: list[Request]) -> Callable[[Request], bool]:
+    def note(request: Request) -> bool:
+        seen.append(request)
         return True
 
     return note
@@ -175,8 +175,8 @@ def test_the_first_permission_is_named() -> None:
 
 
 def test_rules_see_call_context_and_spec() -> None:
-    """The question holds the very objects given."""
-    seen: list[Question] = []
+    """The request holds the very objects given."""
+    seen: list[Request] = []
     policy = AuthorizationPolicy([PlainRule("r", ALLOW, 250, _noting(seen))])
     call, context, spec = ToolCall("bash", {"a": 1}), AuthContext(agent="x"), ToolSpec("bash", traits=ToolTraits())
     policy.decide(call, context, spec)
@@ -185,7 +185,7 @@ def test_rules_see_call_context_and_spec() -> None:
 
 def test_a_permission_is_not_asked_after_a_restriction_matched() -> None:
     """What cannot change the verdict is not evaluated."""
-    asked: list[Question] = []
+    asked: list[Request] = []
     _decide(PlainRule("no", BLOCK, 150), PlainRule("yes", ALLOW, 250, _noting(asked)))
     assert asked == []
 
@@ -271,8 +271,8 @@ def test_a_decision_that_is_made_twice_at_once_is_one() -> None:
                 found.extend(policy.decide(ToolCall(tool), AuthContext()) for tool in ("bash", "other"))
             return "telling"
 
-        def matches(self, question: Question) -> bool:
-            return question.call.tool == "bash"
+        def matches(self, request: Request) -> bool:
+            return request.call.tool == "bash"
 
     policy = AuthorizationPolicy([_Telling("r", BLOCK, 150)])
     later = [policy.decide(ToolCall(tool), AuthContext()) for tool in ("bash", "other")]
@@ -435,12 +435,12 @@ def test_no_field_of_a_policy_can_be_set(field: str) -> None:
 
 
 def test_a_restriction_that_asks_lifts_no_block_of_what_nothing_permits() -> None:
-    """It is asked about what is permitted; a question among the permissions is asked by itself."""
+    """It is asked about what is permitted; a request among the permissions is asked by itself."""
     asks = PlainRule("asks", CONFIRM, 160, always)
     for more, expected in (
         ((), (BLOCK, None)),
         ((PlainRule("may", ALLOW, 250, always),), (CONFIRM, "asks")),
-        ((PlainRule("question", CONFIRM, 250, always),), (CONFIRM, "asks")),
+        ((PlainRule("request", CONFIRM, 250, always),), (CONFIRM, "asks")),
         ((PlainRule("never", BLOCK, 150, always),), (BLOCK, "never")),
     ):
         decision = AuthorizationPolicy((asks, *more), unmatched=BLOCK).decide(ToolCall("t"), AuthContext())

@@ -13,7 +13,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.explanation import RuleOutcome
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
@@ -37,7 +37,7 @@ class _Flow:
     label: str | None = None
     counts: bool = True
 
-    def matches(self, _: Question) -> bool:
+    def matches(self, _: Request) -> bool:
         return True
 
 
@@ -58,17 +58,17 @@ class _Rule:
     def priority(self) -> int:
         return self.priority_number
 
-    def matches(self, _: Question) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
+    def matches(self, _: Request) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
 
-    def covers(self, _: Question) -> Any:  # noqa: ANN401 -- as above
+    def covers(self, _: Request) -> Any:  # noqa: ANN401 -- as above
         if isinstance(self.covered, Exception):
             raise self.covered
         return self.covered
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         return "nearly"
 
 
@@ -215,9 +215,9 @@ def test_an_explanation_tells_the_doubt() -> None:
 
 def test_without_a_reader_nothing_is_covered() -> None:
     """What no one reads is unknown, and no shell call only reads."""
-    question = Question(CALL, AuthContext())
-    assert question.actions.unknown is not None
-    assert not question.is_read_only
+    request = Request(CALL, AuthContext())
+    assert request.actions.unknown is not None
+    assert not request.is_read_only
     assert AuthorizationPolicy([_covering("a", 0, 1)]).decide(CALL, AuthContext()).verdict is CONFIRM
 
 
@@ -251,8 +251,8 @@ def test_an_explanation_decides_every_action_alone() -> None:
 
     @attrs.frozen
     class _OnlyReads(_Rule):
-        def matches(self, question: Question) -> bool:
-            return question.actions.doubt is None
+        def matches(self, request: Request) -> bool:
+            return request.actions.doubt is None
 
     certain = (LS, RM, READ, WRITE, UNREADABLE, Connect("h"), Delegate())
     reader = _reader(*certain, possible=(RM,), doubt="it does more")
@@ -268,8 +268,8 @@ def test_a_guess_alone_is_a_guess() -> None:
 
     @attrs.frozen
     class _OnCertain(_Rule):
-        def matches(self, question: Question) -> bool | Unsure:
-            return True if RM in question.actions.certain else Unsure("a guess")
+        def matches(self, request: Request) -> bool | Unsure:
+            return True if RM in request.actions.certain else Unsure("a guess")
 
     rule = _OnCertain("rule", effect=BLOCK, priority_number=150)
     explanation = AuthorizationPolicy([rule], reader=_reader(LS, guessed=(RM,))).explain(CALL, AuthContext())
@@ -290,8 +290,8 @@ def test_a_tool_without_roles_has_no_actions_to_tell() -> None:
 class _BlocksAgent(_Rule):
     """Blocks, or permits, the calls of one agent."""
 
-    def matches(self, question: Question) -> bool:
-        return question.context.agent == self.answer
+    def matches(self, request: Request) -> bool:
+        return request.context.agent == self.answer
 
 
 def test_a_child_is_held_by_a_restriction_on_its_parent() -> None:
@@ -326,16 +326,16 @@ def test_a_rule_file_completes_what_a_spec_leaves_open() -> None:
     declared = ToolSpec("t", traits=traits, roles={"url": ArgumentRole.URL}, folder="sub")
     policy = AuthorizationPolicy(declared={"t": declared})
     own = ToolSpec("t", traits=ToolTraits(read_only=False))
-    completed = policy.question(ToolCall("t"), AuthContext(), own).spec
+    completed = policy.request(ToolCall("t"), AuthContext(), own).spec
     assert completed is not None
     assert (completed.traits, completed.roles) == (ToolTraits(read_only=False, open_world=True), declared.roles)
     assert completed.folder == "sub"
     silent = attrs.evolve(own, roles={}, folder=".")
-    kept = policy.question(ToolCall("t"), AuthContext(), silent).spec
+    kept = policy.request(ToolCall("t"), AuthContext(), silent).spec
     assert kept is not None
     assert (kept.roles, kept.folder) == ({}, ".")
-    assert policy.question(ToolCall("t"), AuthContext()).spec is declared
-    assert policy.question(ToolCall("u"), AuthContext()).spec is None
+    assert policy.request(ToolCall("t"), AuthContext()).spec is declared
+    assert policy.request(ToolCall("u"), AuthContext()).spec is None
 
 
 def test_a_policy_travels_with_all_it_knows() -> None:

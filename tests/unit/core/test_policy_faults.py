@@ -11,7 +11,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.explanation import RuleOutcome
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 
@@ -39,8 +39,8 @@ def _raise(error: BaseException) -> Callable[[Any], Any]:
     return fail
 
 
-def _endless(question: Any) -> Any:  # noqa: ANN401 -- never comes back
-    return _endless(question)
+def _endless(request: Any) -> Any:  # noqa: ANN401 -- never comes back
+    return _endless(request)
 
 
 def _set(name: str, value: object) -> Callable[[Any], Any]:
@@ -57,9 +57,9 @@ def _no_exceptions_left(_: object) -> None:
 
 FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "raises ValueError": (_raise(ValueError("bad value")), "ValueError: bad value"),
-    "raises KeyError": (lambda question: question.call.arguments["missing"], "KeyError: 'missing'"),
-    "raises TypeError": (lambda question: question.call.arguments["path"] > 1, "TypeError: "),
-    "raises AttributeError": (lambda question: question.nothing, "AttributeError: "),
+    "raises KeyError": (lambda request: request.call.arguments["missing"], "KeyError: 'missing'"),
+    "raises TypeError": (lambda request: request.call.arguments["path"] > 1, "TypeError: "),
+    "raises AttributeError": (lambda request: request.nothing, "AttributeError: "),
     "raises AssertionError": (_raise(AssertionError()), "AssertionError: "),
     "raises StopIteration": (_raise(StopIteration()), "StopIteration: "),
     "raises MemoryError": (_raise(MemoryError()), "MemoryError: "),
@@ -92,7 +92,7 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
 class _Rule:
     effect: Verdict
     priority_number: int
-    test: Callable[[Question], bool] = attrs.field(repr=False)
+    test: Callable[[Request], bool] = attrs.field(repr=False)
     id: str = "rule"
     reason: str = "why"
     message: str | None = None
@@ -101,16 +101,16 @@ class _Rule:
     def priority(self) -> int:
         return self.priority_number
 
-    def matches(self, question: Question) -> bool:
-        return self.test(question)
+    def matches(self, request: Request) -> bool:
+        return self.test(request)
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         return "never asked of a rule that failed"
 
 
 @attrs.frozen
 class SeedRule:
-    """A rule with the two methods of the seed, whose fault meets a question all the same."""
+    """A rule with the two methods of the seed, whose fault meets a request all the same."""
 
     priority_number: int
     test: Callable[[Any], bool] = attrs.field(repr=False)
@@ -121,7 +121,7 @@ class SeedRule:
 
     def should_allow_without_confirmation(self, tool_name: str, context: AuthContext) -> bool:
         """Give the given answer."""
-        return self.test(Question(_call(), context, ToolSpec(tool_name)))
+        return self.test(Request(_call(), context, ToolSpec(tool_name)))
 
 
 def _call() -> ToolCall:
@@ -133,7 +133,7 @@ def _decide(*rules: Any) -> Decision:  # noqa: ANN401 -- rules of both kinds
     return AuthorizationPolicy(rules).decide(_call(), context, ToolSpec("bash"))
 
 
-def _yes(_: Question) -> bool:
+def _yes(_: Request) -> bool:
     return True
 
 
@@ -207,8 +207,8 @@ def test_a_failing_block_is_stricter_than_a_matching_confirm() -> None:
 
 
 def test_a_decision_with_errors_leaves_the_next_one_clean() -> None:
-    """Errors belong to one question."""
-    policy = AuthorizationPolicy([_Rule(BLOCK, 150, lambda question: question.call.arguments["path"] == "a")])
+    """Errors belong to one request."""
+    policy = AuthorizationPolicy([_Rule(BLOCK, 150, lambda request: request.call.arguments["path"] == "a")])
     assert policy.decide(ToolCall("bash"), AuthContext()).errors
     assert policy.decide(_call(), AuthContext()).errors == ()
 
@@ -242,13 +242,13 @@ class _Fixed:
     def priority(self) -> int:
         return self.priority_number
 
-    def matches(self, _: Question) -> bool | Unsure:
+    def matches(self, _: Request) -> bool | Unsure:
         if isinstance(self.answer, Exception):
             raise self.answer
         answer: bool | Unsure = self.answer
         return answer
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         return None
 
 

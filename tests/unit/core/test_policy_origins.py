@@ -33,7 +33,7 @@ def test_the_rules_of_an_agent_above_ask_as_well() -> None:
 def test_where_there_is_nothing_to_say_nothing_is_explained(
     policy: AuthorizationPolicy, context: AuthContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ordinary questions stay as fast as they are."""
+    """Ordinary requests stay as fast as they are."""
     monkeypatch.setattr(AuthorizationPolicy, "explain", lambda *_: pytest.fail("an explanation was made"))
     assert policy.origins(CALL, context) == ()
     assert policy.asks_origins is (policy is ASKS)

@@ -10,7 +10,7 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ToolSpec
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
@@ -20,7 +20,7 @@ HERE = AuthContext()
 
 @attrs.frozen
 class _Silent:
-    """A rule that does not say that it answers by its question alone; `answer` is what it says, or gives that."""
+    """A rule that does not say that it answers by its request alone; `answer` is what it says, or gives that."""
 
     effect: Verdict = BLOCK
     answer: Any = True
@@ -33,11 +33,11 @@ class _Silent:
     def priority(self) -> int:
         return self.priority_number
 
-    def matches(self, question: Question) -> bool:
-        answer: bool = self.answer(question) if callable(self.answer) else self.answer
+    def matches(self, request: Request) -> bool:
+        answer: bool = self.answer(request) if callable(self.answer) else self.answer
         return answer
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         return None
 
 
@@ -52,8 +52,8 @@ def _fail(_: object) -> None:
     raise ValueError("on purpose")
 
 
-def _depends(question: Question) -> bool:
-    return bool(question.call.arguments)
+def _depends(request: Request) -> bool:
+    return bool(request.call.arguments)
 
 
 def _could_run(*rules: Any, spec: ToolSpec = LOOK, context: AuthContext = HERE) -> bool:  # noqa: ANN401 -- rules of any kind
@@ -110,7 +110,7 @@ def test_an_override_that_never_allows_does_not(answer: object) -> None:
 
 def test_a_tool_could_run_when_one_of_its_kinds_could() -> None:
     """A block of functions says nothing about free text."""
-    rule = _Rule(BLOCK, lambda question: question.call.kind is PayloadKind.FUNCTION)
+    rule = _Rule(BLOCK, lambda request: request.call.kind is PayloadKind.FUNCTION)
     assert not _could_run(rule)
     assert _could_run(rule, spec=ToolSpec("look", kinds=(PayloadKind.FUNCTION, PayloadKind.CUSTOM)))
     assert not _could_run(_Rule(BLOCK), spec=ToolSpec("look", kinds=PayloadKind))
@@ -121,8 +121,8 @@ def test_a_tool_that_takes_no_kind_of_call_could_not_run() -> None:
     assert not _could_run(spec=ToolSpec("look", kinds=()))
 
 
-def _is_agent(name: str) -> Callable[[Question], bool]:
-    return lambda question: question.context.agent == name
+def _is_agent(name: str) -> Callable[[Request], bool]:
+    return lambda request: request.context.agent == name
 
 
 @pytest.mark.parametrize(("agent", "could"), [("main", False), ("helper", False), ("other", True)])
@@ -140,18 +140,18 @@ def test_what_allows_an_agent_first_does_not_lift_the_block_above_it() -> None:
 
 
 def test_a_rule_sees_what_a_rule_file_adds_to_the_tool() -> None:
-    """The question is the one that is asked about each call, but for its call and its context."""
+    """The request is the one that is asked about each call, but for its call and its context."""
     seen: list[tuple[ToolSpec | None, ...]] = []
     declared = {"look": ToolSpec("look", roles={})}
 
-    def look(question: Question) -> bool:
-        seen.append((question.spec, question.own, question.tool))
+    def look(request: Request) -> bool:
+        seen.append((request.spec, request.own, request.tool))
         return False
 
     rule = _Rule(BLOCK, look)
     policy = AuthorizationPolicy([rule], declared=declared)
     assert policy.could_run(LOOK, HERE)
-    question = policy.question(ToolCall("look"), HERE, LOOK)
-    assert set(seen) == {(question.spec, LOOK, question.tool)}
-    assert question.spec is not None
-    assert question.spec.roles == {}
+    request = policy.request(ToolCall("look"), HERE, LOOK)
+    assert set(seen) == {(request.spec, LOOK, request.tool)}
+    assert request.spec is not None
+    assert request.spec.roles == {}

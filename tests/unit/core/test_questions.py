@@ -63,7 +63,7 @@ def _shell(command: str) -> ToolCall:
 def test_all_is_asked_about_but_what_is_allowed_before(
     policy: Policy, command: str, verdict: Verdict, rule_id: str
 ) -> None:
-    """Even in YOLO mode: its permission comes after the question."""
+    """Even in YOLO mode: its permission comes after the request."""
     decision = policy(_allow("pytest *"), ASK_SHELL).decide(_shell(command), YOLO)
     assert (decision.verdict, decision.rule_id, decision.phase) == (verdict, rule_id, Phase.PERMISSION)
 

@@ -7,7 +7,7 @@ import pytest
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
-from permitry.core.rule import BuiltInRule, PermissionRule, Question, phase_of
+from permitry.core.rule import BuiltInRule, PermissionRule, Request, phase_of
 from permitry.core.spec import ToolSpec, ToolTraits
 
 
@@ -20,16 +20,16 @@ class _Silent(BuiltInRule):
 
 
 class _Permits(_Silent):
-    def matches(self, question: Question) -> bool:
-        return question.call.tool == "bash" and question.context.yolo_mode
+    def matches(self, request: Request) -> bool:
+        return request.call.tool == "bash" and request.context.yolo_mode
 
 
 class _Blocks(_Permits):
     effect = Verdict.BLOCK
 
 
-def _question(call: ToolCall, spec: ToolSpec | None = None) -> Question:
-    return Question(call, AuthContext(), spec)
+def _request(call: ToolCall, spec: ToolSpec | None = None) -> Request:
+    return Request(call, AuthContext(), spec)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_priority_belongs_to_one_phase(priority: int, phase: Phase | None) -> 
 )
 def test_only_a_function_without_a_server_is_the_agents_own(*, call: ToolCall, is_own: bool) -> None:
     """A server's tool and another payload never pass for the agent's own tool."""
-    assert _question(call).is_own_tool is is_own
+    assert _request(call).is_own_tool is is_own
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_only_a_function_without_a_server_is_the_agents_own(*, call: ToolCall, i
 )
 def test_without_a_spec_a_short_list_of_names_reads(*, call: ToolCall, is_read_only: bool) -> None:
     """An unknown tool counts as writing, and a name applies to the agent's own tools only."""
-    assert _question(call).is_read_only is is_read_only
+    assert _request(call).is_read_only is is_read_only
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_without_a_spec_a_short_list_of_names_reads(*, call: ToolCall, is_read_o
 )
 def test_a_spec_speaks_for_its_own_tool_and_above_the_name(*, tool: str, spec: ToolSpec, is_read_only: bool) -> None:
     """Traits decide where there is a spec; the spec of another tool says nothing in a call's favour."""
-    assert _question(ToolCall(tool), spec).is_read_only is is_read_only
+    assert _request(ToolCall(tool), spec).is_read_only is is_read_only
 
 
 def test_a_built_in_rule_has_the_two_methods_of_the_seed() -> None:
@@ -115,8 +115,8 @@ def test_a_built_in_restriction_permits_nothing() -> None:
 def test_a_built_in_rule_must_say_what_it_matches() -> None:
     """There is no default match, and no near miss by default."""
     with pytest.raises(NotImplementedError):
-        _Silent().matches(_question(ToolCall("bash")))
-    assert _Silent().near_miss(_question(ToolCall("bash"))) is None
+        _Silent().matches(_request(ToolCall("bash")))
+    assert _Silent().near_miss(_request(ToolCall("bash"))) is None
 
 
 def test_the_protocol_of_the_seed_is_two_methods() -> None:
@@ -130,6 +130,6 @@ def test_the_protocol_of_the_seed_is_two_methods() -> None:
 def test_a_specs_own_part_is_the_spec_unless_someone_knows_better() -> None:
     """Where a rule file adds to a spec, the tool did not say all of it."""
     spec, call = ToolSpec("look"), ToolCall("look")
-    assert _question(call, spec).own is spec
-    assert _question(call).own is None
-    assert Question(call, AuthContext(), spec, own=None).own is None
+    assert _request(call, spec).own is spec
+    assert _request(call).own is None
+    assert Request(call, AuthContext(), spec, own=None).own is None

@@ -16,7 +16,7 @@ from permitry.core.decision import Verdict
 from permitry.core.decision_cache import DecisionCache
 from permitry.core.history import History, Ran
 from permitry.core.policy import evaluate
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.core.visibility import Visibility
@@ -42,14 +42,14 @@ READ: dict[str, Any] = {
 
 @attrs.frozen
 class _Pure:
-    """A rule that answers by its question alone, and keeps what it was asked."""
+    """A rule that answers by its request alone, and keeps what it was asked."""
 
-    test: Callable[[Question], object]
+    test: Callable[[Request], object]
     id: str = "pure"
     effect: Verdict = Verdict.ALLOW
     number: int = 250
     reason: str = "why"
-    asked: list[Question] = attrs.field(factory=list, repr=False)
+    asked: list[Request] = attrs.field(factory=list, repr=False)
     message: ClassVar[str | None] = None
     source: ClassVar[str | None] = None
     is_pure: ClassVar[bool] = True
@@ -57,23 +57,23 @@ class _Pure:
     def priority(self) -> int:
         return self.number
 
-    def matches(self, question: Question) -> bool:
-        self.asked.append(question)
-        return bool(self.test(question))
+    def matches(self, request: Request) -> bool:
+        self.asked.append(request)
+        return bool(self.test(request))
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         return None
 
 
 def _visibility_of(*rules: object) -> Visibility:
     cache = DecisionCache(lambda: "v1")
     phases = Phases.of(compile_rules(cast("Any", rules), cache), cache)
-    return Visibility(SPEC, phases, evaluate, lambda context, spec: Question(known_call(CALL), context, spec, unread))
+    return Visibility(SPEC, phases, evaluate, lambda context, spec: Request(known_call(CALL), context, spec, unread))
 
 
 def test_what_reads_only_the_tool_is_asked_once() -> None:
     """No rule is asked again, in whatever context."""
-    found = _visibility_of(made := _Pure(lambda question: question.call.tool == "t", **BLOCKS))
+    found = _visibility_of(made := _Pure(lambda request: request.call.tool == "t", **BLOCKS))
     assert found.blocks_all(NOWHERE, SPEC)
     count = len(made.asked)
     assert found.blocks_all(AuthContext(yolo_mode=True), SPEC)
@@ -82,7 +82,7 @@ def test_what_reads_only_the_tool_is_asked_once() -> None:
 
 def test_an_answer_holds_for_the_fields_it_read() -> None:
     """In another mode the rules are asked again; another workspace, which none has read, changes nothing."""
-    found = _visibility_of(made := _Pure(lambda question: question.context.yolo_mode, **BLOCKS))
+    found = _visibility_of(made := _Pure(lambda request: request.context.yolo_mode, **BLOCKS))
     assert found.blocks_all(AuthContext(yolo_mode=True), SPEC)
     assert not found.blocks_all(NOWHERE, SPEC)
     count = len(made.asked)
@@ -95,15 +95,15 @@ def test_what_is_read_of_a_context_makes_a_difference(field: str) -> None:
     """Each field, in the order of either context, and next to one that was read before."""
     first, second = (AuthContext(**{field: value}) for value in READ[field])
     for contexts in ((first, second, first), (second, first, second)):
-        rule = _Pure(lambda question: getattr(question.context, field) == getattr(first, field), **BLOCKS)
-        found = _visibility_of(_Pure(lambda question: question.context.mode == "night", "other", **BLOCKS), rule)
+        rule = _Pure(lambda request: getattr(request.context, field) == getattr(first, field), **BLOCKS)
+        found = _visibility_of(_Pure(lambda request: request.context.mode == "night", "other", **BLOCKS), rule)
         assert [found.blocks_all(each, SPEC) for each in contexts] == [each is first for each in contexts]
 
 
 def test_a_field_read_later_widens_the_key() -> None:
     """A rule that looks at the agent only in one mode is not answered for another agent."""
     found = _visibility_of(
-        _Pure(lambda question: question.context.yolo_mode and question.context.agent == "main", **BLOCKS)
+        _Pure(lambda request: request.context.yolo_mode and request.context.agent == "main", **BLOCKS)
     )
     assert not found.blocks_all(NOWHERE, SPEC)
     assert found.blocks_all(AuthContext(yolo_mode=True), SPEC)
@@ -112,12 +112,12 @@ def test_a_field_read_later_widens_the_key() -> None:
 
 def test_the_ignore_list_is_a_fact_about_the_tool() -> None:
     """A list that differs in other tools makes no difference, and a rule cannot ask about another one unnoticed."""
-    found = _visibility_of(made := _Pure(lambda question: question.context.ignores(question.call.tool), **BLOCKS))
+    found = _visibility_of(made := _Pure(lambda request: request.context.ignores(request.call.tool), **BLOCKS))
     found.blocks_all(AuthContext(tool_ignore_list=("t", "a")), SPEC)
     count = len(made.asked)
     assert found.blocks_all(AuthContext(tool_ignore_list=("t", "b")), SPEC)
     assert len(made.asked) == count
-    other = _visibility_of(_Pure(lambda question: question.context.ignores("other"), **BLOCKS))
+    other = _visibility_of(_Pure(lambda request: request.context.ignores("other"), **BLOCKS))
     lists = ((), ("other",), ("t",))
     assert [other.blocks_all(AuthContext(tool_ignore_list=names), SPEC) for names in lists] == [False, True, False]
 
@@ -125,9 +125,9 @@ def test_the_ignore_list_is_a_fact_about_the_tool() -> None:
 def test_a_rule_that_swallows_every_error_still_cannot_hide_what_it_reads() -> None:
     """What it asks of a call that is not known passes by `except Exception`."""
 
-    def swallow(question: Question) -> bool:
+    def swallow(request: Request) -> bool:
         try:
-            return bool(question.call.arguments["n"] == 1)
+            return bool(request.call.arguments["n"] == 1)
         except Exception:  # noqa: BLE001 -- as rules of others do
             return True
 
@@ -137,8 +137,8 @@ def test_a_rule_that_swallows_every_error_still_cannot_hide_what_it_reads() -> N
 def test_a_rule_that_fails_blocks_every_call() -> None:
     """Law 2, and by the fields that it has read."""
 
-    def fail(question: Question) -> bool:
-        raise UnevaluableError(f"not in mode {question.context.mode}")
+    def fail(request: Request) -> bool:
+        raise UnevaluableError(f"not in mode {request.context.mode}")
 
     assert _visibility_of(_Pure(fail, **BLOCKS)).blocks_all(NOWHERE, SPEC)
 
@@ -146,7 +146,7 @@ def test_a_rule_that_fails_blocks_every_call() -> None:
 def test_past_the_bound_contexts_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """And learned again: the first of three is asked about once more, the last one is not."""
     monkeypatch.setattr(visibility, "MOST_CONTEXTS", 2)
-    found = _visibility_of(made := _Pure(lambda question: question.context.agent == "a1", **BLOCKS))
+    found = _visibility_of(made := _Pure(lambda request: request.context.agent == "a1", **BLOCKS))
     asked = []
     for agent in ("a0", "a1", "a2", "a2", "a0", "a1"):
         before = len(made.asked)
@@ -159,10 +159,10 @@ def test_past_the_bound_contexts_are_forgotten(monkeypatch: pytest.MonkeyPatch) 
     ("rules", "is_blocked"),
     [
         ([_Pure(lambda _: True, **BLOCKS)], True),
-        ([_Pure(lambda question: question.call.arguments["n"] == 1, **BLOCKS)], False),
+        ([_Pure(lambda request: request.call.arguments["n"] == 1, **BLOCKS)], False),
         (
             [
-                _Pure(lambda question: question.call.arguments, "o", number=0),
+                _Pure(lambda request: request.call.arguments, "o", number=0),
                 _Pure(lambda _: True, **BLOCKS),
             ],
             False,

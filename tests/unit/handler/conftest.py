@@ -13,7 +13,7 @@ from permitry.confirm.ledger import ConfirmationLedger
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.dispatch.registry import Handler, ToolRegistry
 from permitry.handler import Pending, ToolHandler
@@ -35,12 +35,12 @@ class _Restriction:
         """Return the default of a block."""
         return 150
 
-    def matches(self, question: Question) -> bool:
+    def matches(self, request: Request) -> bool:
         """Return whether the call is meant."""
-        meant = self.path is None or question.call.arguments.get("path") == self.path
-        return meant and question.call.tool == "write"
+        meant = self.path is None or request.call.arguments.get("path") == self.path
+        return meant and request.call.tool == "write"
 
-    def near_miss(self, _: Question) -> str | None:
+    def near_miss(self, _: Request) -> str | None:
         """Return None."""
 
 

@@ -16,7 +16,7 @@ from permitry.core.lists import Lists
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.provenance import Provenance
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Request, Unsure
 from permitry.core.template import Template
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions.agent import AgentCondition
@@ -44,8 +44,8 @@ def _rule(*tools: str, plain: tuple[Condition, ...] = (), **rest: Any) -> Config
     return ConfiguredRule("rule", Verdict.ALLOW, 250, scope, **rest)
 
 
-def _question(tool: str = "bash", **context: Any) -> Question:  # noqa: ANN401 -- passed on to the context
-    return Question(ToolCall(tool), AuthContext(**context))
+def _request(tool: str = "bash", **context: Any) -> Request:  # noqa: ANN401 -- passed on to the context
+    return Request(ToolCall(tool), AuthContext(**context))
 
 
 def _restriction(rule: ConfiguredRule) -> ConfiguredRule:
@@ -57,9 +57,9 @@ def _restriction(rule: ConfiguredRule) -> ConfiguredRule:
 
 def test_a_rule_without_selectors_selects_every_tool() -> None:
     """No list is not a limit; one of several selectors is enough."""
-    assert _rule().matches(_question("anything"))
-    assert _rule("grep", "bash").matches(_question("bash"))
-    assert not _rule("grep", "glob").matches(_question("bash"))
+    assert _rule().matches(_request("anything"))
+    assert _rule("grep", "bash").matches(_request("bash"))
+    assert not _rule("grep", "glob").matches(_request("bash"))
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_a_rule_without_selectors_selects_every_tool() -> None:
 def test_conditions_that_hold_let_the_rule_match(plain: tuple[Condition, ...], context: dict[str, Any]) -> None:
     """All of them hold, for a permission as for a restriction; then nothing was missed."""
     for rule in (_rule("bash", plain=plain), _restriction(_rule("bash", plain=plain))):
-        assert rule.matches(_question(**context))
-        assert rule.near_miss(_question(**context)) is None
+        assert rule.matches(_request(**context))
+        assert rule.near_miss(_request(**context)) is None
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_a_condition_that_fails_is_the_near_miss(
 ) -> None:
     """Every condition that does not hold is reported as a fact, for a tool the rule means."""
     rule = _rule("bash", plain=plain)
-    assert not rule.matches(_question(**context))
-    assert rule.near_miss(_question(**context)) == near_miss
-    assert rule.near_miss(_question("grep", **context)) is None
+    assert not rule.matches(_request(**context))
+    assert rule.near_miss(_request(**context)) == near_miss
+    assert rule.near_miss(_request("grep", **context)) is None
 
 
 @pytest.mark.parametrize(
@@ -125,15 +125,15 @@ def test_a_condition_that_fails_is_the_near_miss(
 )
 def test_nearly_the_name_is_a_near_miss(tools: tuple[str, ...], called: str, near_miss: str | None) -> None:
     """What differs in case and signs alone is likely to be meant."""
-    assert _rule(*tools).near_miss(_question(called)) == near_miss
+    assert _rule(*tools).near_miss(_request(called)) == near_miss
 
 
 def test_an_exception_that_holds_is_the_near_miss() -> None:
     """What `unless` takes back is reported as such."""
     scope = Scope((ToolSelector("bash"),), unless=Conditions((MAIN,)))
     rule = ConfiguredRule("rule", Verdict.BLOCK, 150, scope)
-    assert rule.matches(_question()) is False
-    assert rule.near_miss(_question()) == "`unless` holds"
+    assert rule.matches(_request()) is False
+    assert rule.near_miss(_request()) == "`unless` holds"
 
 
 @pytest.mark.parametrize(
@@ -174,29 +174,29 @@ def test_it_says_where_the_values_came_from_that_it_asks_about() -> None:
     """In `when` and in `unless`; nothing about the call of another tool."""
     (source,) = argument_conditions(("to",), {"from": ["user"]}, LinkReader(lambda _: (), host_pattern))
     rule = _rule("pay", plain=(source,))
-    question = Question(ToolCall("pay", {"to": "AT11"}), AuthContext(provenance=Provenance.of(["Pay AT11"])))
+    request = Request(ToolCall("pay", {"to": "AT11"}), AuthContext(provenance=Provenance.of(["Pay AT11"])))
     excepting = attrs.evolve(_restriction(rule), scope=Scope(rule.scope.selectors, unless=rule.scope.when))
     for each in (rule, excepting):
-        assert [str(origin) for origin in each.origins(question)] == ['`to` = "AT11" occurs in the user\'s messages']
-    assert list(rule.origins(_question("bash"))) == []
-    assert list(_rule("pay", plain=(ModeCondition(("default",)),)).origins(question)) == []
+        assert [str(origin) for origin in each.origins(request)] == ['`to` = "AT11" occurs in the user\'s messages']
+    assert list(rule.origins(_request("bash"))) == []
+    assert list(_rule("pay", plain=(ModeCondition(("default",)),)).origins(request)) == []
 
 
 def test_a_permission_with_a_budget_matches_while_it_is_not_spent() -> None:
     """What is over the budget is no longer permitted, and the near miss says why."""
     rule = _rule("bash", budget=Budget("rule", 1))
-    assert rule.matches(_question()) is True
-    assert rule.matches(_question(history=SPENT)) is False
-    assert rule.near_miss(_question(history=SPENT)) == "the budget is spent"
+    assert rule.matches(_request()) is True
+    assert rule.matches(_request(history=SPENT)) is False
+    assert rule.near_miss(_request(history=SPENT)) == "the budget is spent"
 
 
 def test_a_restriction_with_a_budget_matches_once_it_is_spent() -> None:
     """What is within the budget is free, and the near miss says why."""
     rule = _restriction(_rule("bash", budget=Budget("rule", 1)))
-    assert rule.matches(_question()) is False
-    assert rule.near_miss(_question()) == "the budget is not spent"
-    assert rule.matches(_question(history=SPENT)) is True
-    assert rule.matches(_question("grep", history=SPENT)) is False
+    assert rule.matches(_request()) is False
+    assert rule.near_miss(_request()) == "the budget is not spent"
+    assert rule.matches(_request(history=SPENT)) is True
+    assert rule.matches(_request("grep", history=SPENT)) is False
 
 
 # Actions ----------------------------------------------------------------------------------------------------------
@@ -210,8 +210,8 @@ def _about(*commands: str, effect: Verdict = Verdict.ALLOW, **rest: Any) -> Conf
     return ConfiguredRule("rule", effect, 250 if effect is Verdict.ALLOW else 150, scope, **rest)
 
 
-def _doing(*certain: Action, **context: Any) -> Question:  # noqa: ANN401 -- passed on to the context
-    return Question(ToolCall("bash"), AuthContext(**context), reader=lambda *_: Actions(certain))
+def _doing(*certain: Action, **context: Any) -> Request:  # noqa: ANN401 -- passed on to the context
+    return Request(ToolCall("bash"), AuthContext(**context), reader=lambda *_: Actions(certain))
 
 
 def test_a_permission_covers_what_its_scope_covers() -> None:
@@ -247,9 +247,9 @@ def test_a_restriction_is_unsure_with_a_budget_only_once_that_is_spent() -> None
 def test_a_restriction_and_a_permission_see_the_mode_with_other_eyes() -> None:
     """As they do for one call: generously the one, surely the other."""
     rule = _rule(plain=(ModeCondition(("yolo",)),))
-    question = _question(is_plan_mode=True, yolo_mode=True)
-    assert rule.matches(question) is False
-    assert _restriction(rule).matches(question) is True
+    request = _request(is_plan_mode=True, yolo_mode=True)
+    assert rule.matches(request) is False
+    assert _restriction(rule).matches(request) is True
 
 
 # As a rule of a policy --------------------------------------------------------------------------------------------
@@ -292,10 +292,10 @@ def test_a_session_fills_the_lists_of_a_rule() -> None:
     rules = load_rules(LISTED)
     using: tuple[ConfiguredRule | FlowRule, ...] = (*rules.rules, *rules.flows)
     for each in using:
-        question = Question(ToolCall("send", {"to": "ann"}), AuthContext())
+        request = Request(ToolCall("send", {"to": "ann"}), AuthContext())
         assert each.lists == {"people"}
-        assert each.matches(question) is False
-        assert each.with_lists(Lists({"people": ["ann"]})).matches(question) is True
+        assert each.matches(request) is False
+        assert each.with_lists(Lists({"people": ["ann"]})).matches(request) is True
         assert each.with_lists(Lists({"others": ["ann"]})) is each
     assert _rule("bash").lists == frozenset()
     assert "in @people" in str(rules.rules[0].scope.when.plain[0])
@@ -315,9 +315,9 @@ def test_a_policy_is_filled_by_the_lists_of_a_context() -> None:
 # What can be undone -------------------------------------------------------------------------------------------------
 
 
-def _shell_question(command: str, *actions: Action) -> Question:
+def _shell_question(command: str, *actions: Action) -> Request:
     call = ToolCall("bash", {"command": command})
-    return Question(call, AuthContext(), reader=lambda *_: Actions(actions))
+    return Request(call, AuthContext(), reader=lambda *_: Actions(actions))
 
 
 def test_a_permission_that_keeps_permits_what_is_known() -> None:

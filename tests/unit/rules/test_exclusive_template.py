@@ -6,7 +6,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.template import Template
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
 from permitry.rules.template import TemplateAllowedToolsRule
@@ -16,8 +16,8 @@ READER = Template("reader", ("read_*",))
 ONLY = Template("only", ("grep",), extends=(READER,), exclusive=True)
 
 
-def _question(tool: str, template: Template | None) -> Question:
-    return Question(ToolCall(tool), AuthContext(active_template=template))
+def _request(tool: str, template: Template | None) -> Request:
+    return Request(ToolCall(tool), AuthContext(active_template=template))
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_it_blocks_what_an_exclusive_template_does_not_list(
     *, tool: str, template: Template | None, matches: bool
 ) -> None:
     """Also by inheritance: what it extends is listed, but a template that extends it is not exclusive by that."""
-    rule, question = ExclusiveTemplateRule(), _question(tool, template)
-    assert rule.matches(question) is matches
+    rule, request = ExclusiveTemplateRule(), _request(tool, template)
+    assert rule.matches(request) is matches
 
 
 def test_it_is_a_restriction_of_priority_110() -> None:

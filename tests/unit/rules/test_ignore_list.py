@@ -5,7 +5,7 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.rules.ignore_list import ToolIgnoreListRule
 
 CONTEXT = AuthContext(tool_ignore_list=("bash", "mcp:docs/search", "write_*"))
@@ -14,18 +14,18 @@ CONTEXT = AuthContext(tool_ignore_list=("bash", "mcp:docs/search", "write_*"))
 @pytest.mark.parametrize("tool", ["bash", "mcp:docs/search"])
 def test_it_matches_the_names_on_the_list(tool: str) -> None:
     """Names as rules see them."""
-    assert ToolIgnoreListRule().matches(Question(ToolCall(tool), CONTEXT))
+    assert ToolIgnoreListRule().matches(Request(ToolCall(tool), CONTEXT))
 
 
 @pytest.mark.parametrize("tool", ["Bash", "bas", "search", "write_file", "mcp:other/search", "mcp:docs/bash"])
 def test_it_matches_no_other_name(tool: str) -> None:
     """An approval was for one tool: no glob, no part of a name, no other server."""
-    assert not ToolIgnoreListRule().matches(Question(ToolCall(tool), CONTEXT))
+    assert not ToolIgnoreListRule().matches(Request(ToolCall(tool), CONTEXT))
 
 
 def test_an_empty_list_matches_nothing() -> None:
     """By default nothing is ignored."""
-    assert not ToolIgnoreListRule().matches(Question(ToolCall("bash"), AuthContext()))
+    assert not ToolIgnoreListRule().matches(Request(ToolCall("bash"), AuthContext()))
 
 
 def test_it_is_a_permission_of_priority_310() -> None:
@@ -36,4 +36,4 @@ def test_it_is_a_permission_of_priority_310() -> None:
 
 def test_it_has_no_near_miss() -> None:
     """A tool that was never approved missed nothing."""
-    assert ToolIgnoreListRule().near_miss(Question(ToolCall("grep"), CONTEXT)) is None
+    assert ToolIgnoreListRule().near_miss(Request(ToolCall("grep"), CONTEXT)) is None

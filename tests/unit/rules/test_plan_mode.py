@@ -5,7 +5,7 @@ import pytest
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.rules.plan_mode import PlanModeBlockingRule
 
@@ -25,24 +25,24 @@ READS = ToolSpec("lookup", traits=ToolTraits(read_only=True))
 )
 def test_it_matches_what_is_not_known_to_read(call: ToolCall) -> None:
     """An unknown tool, a server's tool and another payload count as writing."""
-    assert PlanModeBlockingRule().matches(Question(call, PLAN))
+    assert PlanModeBlockingRule().matches(Request(call, PLAN))
 
 
-@pytest.mark.parametrize("question", [Question(ToolCall("read_file"), PLAN), Question(ToolCall("lookup"), PLAN, READS)])
-def test_it_lets_reading_pass(question: Question) -> None:
+@pytest.mark.parametrize("asked", [Request(ToolCall("read_file"), PLAN), Request(ToolCall("lookup"), PLAN, READS)])
+def test_it_lets_reading_pass(asked: Request) -> None:
     """A tool known to read, by name or by traits, is not its concern."""
-    assert not PlanModeBlockingRule().matches(question)
+    assert not PlanModeBlockingRule().matches(asked)
 
 
 @pytest.mark.parametrize("context", [AuthContext(), AuthContext(yolo_mode=True), AuthContext(mode="review")])
 def test_it_sleeps_outside_plan_mode(context: AuthContext) -> None:
     """In any other mode nothing matches."""
-    assert not PlanModeBlockingRule().matches(Question(ToolCall("bash"), context))
+    assert not PlanModeBlockingRule().matches(Request(ToolCall("bash"), context))
 
 
 def test_the_word_plan_is_plan_mode() -> None:
     """A host that only names its mode is in plan mode all the same."""
-    assert PlanModeBlockingRule().matches(Question(ToolCall("bash"), AuthContext(mode="plan")))
+    assert PlanModeBlockingRule().matches(Request(ToolCall("bash"), AuthContext(mode="plan")))
 
 
 def test_it_blocks_at_priority_100() -> None:
@@ -63,8 +63,8 @@ def test_it_permits_nothing() -> None:
 def test_its_near_miss_is_the_mode() -> None:
     """A writing call missed it for the mode; a reading one missed nothing."""
     rule = PlanModeBlockingRule()
-    assert rule.near_miss(Question(ToolCall("bash"), AuthContext())) == "is_plan_mode = false"
-    assert rule.near_miss(Question(ToolCall("read_file"), AuthContext())) is None
+    assert rule.near_miss(Request(ToolCall("bash"), AuthContext())) == "is_plan_mode = false"
+    assert rule.near_miss(Request(ToolCall("read_file"), AuthContext())) is None
 
 
 SHELL = ToolSpec("run", traits=ToolTraits(read_only=False), roles={"command": ArgumentRole.COMMAND})

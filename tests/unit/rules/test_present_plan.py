@@ -5,7 +5,7 @@ import pytest
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec
 from permitry.rules.present_plan import PresentPlanRule
 
@@ -13,8 +13,8 @@ from permitry.rules.present_plan import PresentPlanRule
 @pytest.mark.parametrize("context", [AuthContext(), AuthContext(is_plan_mode=True), AuthContext(yolo_mode=True)])
 def test_a_plan_may_be_presented_in_every_mode(context: AuthContext) -> None:
     """The mode makes no difference, nor does a spec."""
-    assert PresentPlanRule().matches(Question(ToolCall("present_plan"), context))
-    assert PresentPlanRule().matches(Question(ToolCall("present_plan"), context, ToolSpec("present_plan")))
+    assert PresentPlanRule().matches(Request(ToolCall("present_plan"), context))
+    assert PresentPlanRule().matches(Request(ToolCall("present_plan"), context, ToolSpec("present_plan")))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_a_plan_may_be_presented_in_every_mode(context: AuthContext) -> None:
 )
 def test_no_other_tool_passes_for_it(call: ToolCall) -> None:
     """Another name, a server's tool and another payload are not the agent's own tool."""
-    assert not PresentPlanRule().matches(Question(call, AuthContext(is_plan_mode=True)))
+    assert not PresentPlanRule().matches(Request(call, AuthContext(is_plan_mode=True)))
 
 
 def test_it_is_an_override_of_priority_0() -> None:
@@ -41,4 +41,4 @@ def test_it_is_an_override_of_priority_0() -> None:
 
 def test_it_has_no_near_miss() -> None:
     """A name that is another name missed nothing."""
-    assert PresentPlanRule().near_miss(Question(ToolCall("bash"), AuthContext())) is None
+    assert PresentPlanRule().near_miss(Request(ToolCall("bash"), AuthContext())) is None

@@ -6,7 +6,7 @@ from permitry.core.action import Access, Actions, Connect, Delegate, Place, Run,
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS
 from permitry.rules.read_only import ReadOnlyToolRule
@@ -27,24 +27,24 @@ ACTIONS = Actions(
 )
 
 
-def _question(call: ToolCall, spec: ToolSpec | None = None) -> Question:
-    return Question(call, AuthContext(), spec)
+def _request(call: ToolCall, spec: ToolSpec | None = None) -> Request:
+    return Request(call, AuthContext(), spec)
 
 
-def _doing(tool: str, actions: Actions) -> Question:
-    return Question(ToolCall(tool), AuthContext(), reader=lambda *_: actions)
+def _doing(tool: str, actions: Actions) -> Request:
+    return Request(ToolCall(tool), AuthContext(), reader=lambda *_: actions)
 
 
 @pytest.mark.parametrize("name", sorted(DEFAULT_READ_ONLY_TOOLS))
 def test_it_matches_the_familiar_names(name: str) -> None:
     """Without a spec a short list of names reads."""
-    assert ReadOnlyToolRule().matches(_question(ToolCall(name)))
+    assert ReadOnlyToolRule().matches(_request(ToolCall(name)))
 
 
 def test_it_matches_what_says_that_it_reads() -> None:
     """With a spec the traits decide, for a server's tool too."""
     spec = ToolSpec("mcp:docs/x", traits=ToolTraits(read_only=True))
-    assert ReadOnlyToolRule().matches(_question(ToolCall("mcp:docs/x"), spec))
+    assert ReadOnlyToolRule().matches(_request(ToolCall("mcp:docs/x"), spec))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_it_matches_what_says_that_it_reads() -> None:
 )
 def test_it_does_not_match_what_may_write(call: ToolCall, spec: ToolSpec | None) -> None:
     """An unknown tool, a borrowed name, and traits that do not say so."""
-    assert not ReadOnlyToolRule().matches(_question(call, spec))
+    assert not ReadOnlyToolRule().matches(_request(call, spec))
 
 
 def test_it_is_a_permission_of_priority_200() -> None:
@@ -87,7 +87,7 @@ def test_its_near_miss_is_what_a_familiar_name_lacks(
     call: ToolCall, spec: ToolSpec | None, near_miss: str | None
 ) -> None:
     """A familiar name that does not count says why; any other name missed nothing."""
-    assert ReadOnlyToolRule().near_miss(_question(call, spec)) == near_miss
+    assert ReadOnlyToolRule().near_miss(_request(call, spec)) == near_miss
 
 
 # Commands ---------------------------------------------------------------------------------------------------------
@@ -116,9 +116,9 @@ def test_it_covers_nothing_of_another_tool(tool: str) -> None:
 def test_it_does_not_speak_for_a_tool_that_goes_where_an_argument_says() -> None:
     """An address can carry out what was read before; the near miss says so."""
     spec = ToolSpec("look", traits=ToolTraits(read_only=True), roles={"url": ArgumentRole.URL})
-    question = _question(ToolCall("look", {"url": "https://h"}), spec)
-    assert not ReadOnlyToolRule().matches(question)
+    request = _request(ToolCall("look", {"url": "https://h"}), spec)
+    assert not ReadOnlyToolRule().matches(request)
     assert (
-        ReadOnlyToolRule().near_miss(question)
+        ReadOnlyToolRule().near_miss(request)
         == "the address among its arguments, which is for a rule on hosts to permit"
     )

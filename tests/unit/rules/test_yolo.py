@@ -5,7 +5,7 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.rules.yolo import YoloModeRule
 
 
@@ -13,13 +13,13 @@ from permitry.rules.yolo import YoloModeRule
 @pytest.mark.parametrize("context", [AuthContext(yolo_mode=True), AuthContext(mode="yolo")])
 def test_it_matches_everything_in_yolo_mode(tool: str, context: AuthContext) -> None:
     """By flag or by word, every tool is let through."""
-    assert YoloModeRule().matches(Question(ToolCall(tool), context))
+    assert YoloModeRule().matches(Request(ToolCall(tool), context))
 
 
 @pytest.mark.parametrize("context", [AuthContext(), AuthContext(mode="YOLO"), AuthContext(is_plan_mode=True)])
 def test_it_matches_nothing_otherwise(context: AuthContext) -> None:
     """Another word is another mode."""
-    assert not YoloModeRule().matches(Question(ToolCall("bash"), context))
+    assert not YoloModeRule().matches(Request(ToolCall("bash"), context))
 
 
 def test_it_is_a_permission_of_priority_300() -> None:
@@ -30,4 +30,4 @@ def test_it_is_a_permission_of_priority_300() -> None:
 
 def test_its_near_miss_is_the_mode() -> None:
     """Only the mode keeps it from matching."""
-    assert YoloModeRule().near_miss(Question(ToolCall("bash"), AuthContext())) == "yolo_mode = false"
+    assert YoloModeRule().near_miss(Request(ToolCall("bash"), AuthContext())) == "yolo_mode = false"

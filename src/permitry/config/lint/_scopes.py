@@ -14,7 +14,7 @@ from permitry.core.action import Place, Roots, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.pattern import Pattern
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec
 from permitry.rules.conditions._argv import Token
 from permitry.rules.conditions.command import ArgvPattern
@@ -83,7 +83,7 @@ def selects_tool(selector: ToolSelector, name: str, specs: Specs) -> bool:
     spec = specs.get(name)
     if spec is None or (spec.is_shell and selector.text not in ("@shell", name)):
         return False
-    return selector.selects(Question(ToolCall(name), AuthContext(), spec), over_approximate=False)
+    return selector.selects(Request(ToolCall(name), AuthContext(), spec), over_approximate=False)
 
 
 def covers_pattern(outer: Pattern, inner: str) -> bool:

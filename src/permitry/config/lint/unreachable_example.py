@@ -13,7 +13,7 @@ from permitry.core.decision import Verdict
 from permitry.core.finder import Finder
 from permitry.core.names import name_forms
 from permitry.core.pattern import Pattern
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions.scope import Scope
@@ -34,9 +34,9 @@ def findings(subject: Subject) -> Iterator[Finding]:
         if draft is None:
             continue
         for i, given in enumerate(draft.table.match):
-            question = _question(read_example(given, draft.table), draft.table, rule, subject)
-            near = restrictions.near(question)
-            other = next((each for each in near if _holds_back(each, question)), None)
+            request = _request(read_example(given, draft.table), draft.table, rule, subject)
+            near = restrictions.near(request)
+            other = next((each for each in near if _holds_back(each, request)), None)
             if other is not None:
                 does = "blocks it" if other.effect is Verdict.BLOCK else "asks about it"
                 yield Finding(
@@ -58,10 +58,10 @@ class Restrictions:
         self._finder = Finder([rule.needs() for rule in self._by_facts])
         self._by_tools = Index((rule for rule in self.rules if not rule.needs()), _tool_needs)
 
-    def near(self, question: Question) -> list[ConfiguredRule]:
+    def near(self, request: Request) -> list[ConfiguredRule]:
         """Return those that may apply to the call, in their order."""
-        found = [self._by_facts[number] for number in self._finder.find(question.facts)]
-        names = (name_facts(reading) for reading in question.call.readings)
+        found = [self._by_facts[number] for number in self._finder.find(request.facts)]
+        names = (name_facts(reading) for reading in request.call.readings)
         found += self._by_tools.near({*TRAITS, *itertools.chain.from_iterable(names)})
         return sorted(found, key=lambda rule: self._order[rule.id])
 
@@ -70,15 +70,15 @@ def _tool_needs(scope: Scope) -> Iterator[Need]:
     return tool_needs(scope, name_forms)
 
 
-def _holds_back(rule: ConfiguredRule, question: Question) -> bool:
+def _holds_back(rule: ConfiguredRule, request: Request) -> bool:
     try:
-        return rule.matches(question) is True
+        return rule.matches(request) is True
     except UnevaluableError:
         # An example may leave out values that other rules need; these then do not count.
         return False
 
 
-def _question(example: ExampleTable, table: RuleTable, rule: ConfiguredRule, subject: Subject) -> Question:
+def _request(example: ExampleTable, table: RuleTable, rule: ConfiguredRule, subject: Subject) -> Request:
     arguments = {kind: getattr(example, kind) for kind in _USUAL if getattr(example, kind) is not None}
     name = example.tool or _usual(arguments, rule)
     known = subject.specs.get(name)
@@ -89,7 +89,7 @@ def _question(example: ExampleTable, table: RuleTable, rule: ConfiguredRule, sub
         roles = {"command": ArgumentRole.COMMAND, "path": path, "host": ArgumentRole.URL}
         spec = ToolSpec(name, traits=traits, roles={kind: roles[kind] for kind in arguments})
     call = ToolCall(name, {**(example.args or {}), **arguments})
-    return Question(call, example_context(example, subject.rules.templates), spec, READER)
+    return Request(call, example_context(example, subject.rules.templates), spec, READER)
 
 
 def _usual(arguments: Mapping[str, str], rule: ConfiguredRule) -> str:

@@ -16,7 +16,7 @@ from permitry.core.action import Access, Actions, Connect, Place, Run, Touch, Wo
 from permitry.core.facts import Anchor, Fact, Facts, program_name
 from permitry.core.finder import Finder
 from permitry.core.parts import Part
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
@@ -62,10 +62,10 @@ class Conditions:
         """What an action that meets the conditions does, as a phrase such as "read `~/.ssh/**`"."""
         return self._doing((*self.commands, *self.paths, *self.hosts))
 
-    def does_to(self, part: Part, question: Question) -> str:
+    def does_to(self, part: Part, request: Request) -> str:
         """Return the same phrase as `does` for conditions of one kind, with only patterns that may fit the part."""
         # No more than are needed to say that there are more.
-        return self._doing(tuple(itertools.islice(self._fitting(part, question), _MOST_SHOWN + 1)))
+        return self._doing(tuple(itertools.islice(self._fitting(part, request), _MOST_SHOWN + 1)))
 
     def _doing(self, patterns: Sequence[AnyPattern]) -> str:
         to_paths = " or ".join(each.value for each in Access if each in self.accesses) or "touch"
@@ -82,7 +82,7 @@ class Conditions:
 
     @property
     def are_pure(self) -> bool:
-        """Whether the results depend on the question alone."""
+        """Whether the results depend on the request alone."""
         return type(self) is Conditions and all(map(_is_pure, self.plain))
 
     def needs(self, *, is_permission: bool) -> Iterator[frozenset[Fact]]:
@@ -181,7 +181,7 @@ class Conditions:
         """The conditions without `accesses`, for an undeclared tool, which may access a path in any way."""
         return attrs.evolve(self, accesses=frozenset()) if self.accesses else self
 
-    def plain_hold(self, question: Question, *, over_approximate: bool) -> bool:
+    def plain_hold(self, request: Request, *, over_approximate: bool) -> bool:
         """Return whether every plain condition holds. False if one does not hold, even if another one raises.
 
         Raises: otherwise, the first exception that a condition raised, such as `UnevaluableError`.
@@ -189,7 +189,7 @@ class Conditions:
         trouble: Exception | None = None
         for condition in self.plain:
             try:
-                if not condition.holds(question, over_approximate=over_approximate):
+                if not condition.holds(request, over_approximate=over_approximate):
                     return False
             except Exception as error:  # noqa: BLE001 -- it is raised below, unless it makes no difference
                 trouble = trouble or error
@@ -197,13 +197,13 @@ class Conditions:
             raise trouble
         return True
 
-    def facts(self, question: Question, *, over_approximate: bool) -> Iterator[str]:
+    def facts(self, request: Request, *, over_approximate: bool) -> Iterator[str]:
         """Yield, for each plain condition that does not hold, what is true, as in `mode = default (expected: plan)`."""
         for condition in self.plain:
             try:
-                if not condition.holds(question, over_approximate=over_approximate):
+                if not condition.holds(request, over_approximate=over_approximate):
                     expected = getattr(condition, "expected", None)
-                    yield condition.fact(question) + ("" if expected is None else f" (expected: {expected})")
+                    yield condition.fact(request) + ("" if expected is None else f" (expected: {expected})")
             except UnevaluableError as error:
                 yield str(error)
 
@@ -224,11 +224,11 @@ class Conditions:
             case _:
                 return False
 
-    def may_fit(self, part: Part, question: Question) -> bool:
+    def may_fit(self, part: Part, request: Request) -> bool:
         """Return whether one of the conditions on actions may hold for one part of a call."""
-        return any(True for _ in self._fitting(part, question))
+        return any(True for _ in self._fitting(part, request))
 
-    def _fitting(self, part: Part, question: Question) -> Iterator[AnyPattern]:
+    def _fitting(self, part: Part, request: Request) -> Iterator[AnyPattern]:
         """Yield the patterns that may fit a part."""
         match part.subject:
             case Run() as run:
@@ -243,8 +243,8 @@ class Conditions:
                         yield pattern
             case Touch() as touch:
                 if self.paths and self.is_meant(touch):
-                    near = self.paths_near(touch.place, question.facts)
-                    yield from (each for each in near if each.may_hold(touch.place, question.actions.roots))
+                    near = self.paths_near(touch.place, request.facts)
+                    yield from (each for each in near if each.may_hold(touch.place, request.actions.roots))
                 yield from self._done_by_shell(part, touch)
             case Connect() as connect:
                 yield from (pattern for pattern in self.hosts if pattern.may_hold(connect))
@@ -252,15 +252,15 @@ class Conditions:
             case _:
                 return
 
-    def may_name(self, place: Place, question: Question) -> bool:
+    def may_name(self, place: Place, request: Request) -> bool:
         """Return whether a pattern may fit the place itself, not only something below it."""
-        near = self.paths_near(place, question.facts)
-        return any(pattern.may_name(place, question.actions.roots) for pattern in near)
+        near = self.paths_near(place, request.facts)
+        return any(pattern.may_name(place, request.actions.roots) for pattern in near)
 
-    def names_below(self, place: Place, question: Question) -> Iterator[str | None]:
+    def names_below(self, place: Place, request: Request) -> Iterator[str | None]:
         """Yield the names that match below a folder which a program goes through; None where not all are known."""
-        for pattern in self.paths_near(place, question.facts):
-            yield from pattern.names_below(place, question.actions.roots)
+        for pattern in self.paths_near(place, request.facts):
+            yield from pattern.names_below(place, request.actions.roots)
 
     def _done_by_shell(self, part: Part, subject: Touch | Connect) -> Iterator[ArgvPattern]:
         """Yield the patterns for any command, if the shell itself performs the action, as for a redirection."""
@@ -279,7 +279,7 @@ class Conditions:
             does = subject.text.startswith(("/dev/tcp/", "/dev/udp/"))
         return does and part.run is None and any(pattern.is_any for pattern in self.commands)
 
-    def must_fit(self, part: Part, question: Question) -> bool:
+    def must_fit(self, part: Part, request: Request) -> bool:
         """Return whether one of the conditions on actions certainly holds, given a part that `may_fit`."""
         if part.is_guess:
             return False
@@ -287,7 +287,7 @@ class Conditions:
             case Run() as run:
                 return any(pattern.must_hold(run.words, run.bare, run.sets) for pattern in self.commands_near(run))
             case Touch() as touch:
-                near, roots = self.paths_near(touch.place, question.facts), question.actions.roots
+                near, roots = self.paths_near(touch.place, request.facts), request.actions.roots
                 fits = self._is_certainly_meant(touch) and any(each.must_hold(touch.place, roots) for each in near)
                 return fits or self._is_done_by_shell(part, touch)
             case Connect() as connect:

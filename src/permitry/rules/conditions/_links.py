@@ -13,7 +13,7 @@ import attrs
 from permitry.core.action import Connect
 from permitry.core.origin import Origin, origin_of
 from permitry.core.provenance import Provenance, normal
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.texts import shortened
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions._compare import Truth, all_of, any_of
@@ -144,14 +144,14 @@ class LinkCondition(PlainCondition):
         """Whether a link can pass only where messages of the user are known."""
         return all(any(test.needs_user for test in way) for way in self.ways)
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
         """Return whether every link certainly passes; with `over_approximate`, whether one may pass.
 
         Raises: `UnevaluableError` as `_links`, and when that depends on a link of which it is not known.
         """
         truths = (
-            self._passes(link, question.context.provenance, over_approximate=over_approximate)
-            for link in self._links(question)
+            self._passes(link, request.context.provenance, over_approximate=over_approximate)
+            for link in self._links(request)
         )
         answer = any_of(truths) if over_approximate else all_of(truths)
         if isinstance(answer, str):
@@ -163,13 +163,13 @@ class LinkCondition(PlainCondition):
             all_of(test.truth(link, known, over_approximate=over_approximate) for test in way) for way in self.ways
         )
 
-    def _links(self, question: Question) -> list[Connect]:
+    def _links(self, request: Request) -> list[Connect]:
         """Return the links.
 
         Raises: `UnevaluableError` when the argument is missing or neither a text nor a list of texts, and when its
         links cannot be found.
         """
-        value = value_at(question.call.arguments, self.path)
+        value = value_at(request.call.arguments, self.path)
         if self.is_optional and value in _EMPTY:
             return []
         texts = [each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, str)]
@@ -185,9 +185,9 @@ class LinkCondition(PlainCondition):
         """What it asks for, as shown in near misses."""
         return f"links {', or '.join(', and '.join(map(str, way)) for way in self.ways)}"
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return where the links lead or come from that do not pass, as shown in near misses."""
-        links, known = self._links(question), question.context.provenance
+        links, known = self._links(request), request.context.provenance
         if not links:
             return f"{self._name} has no links"
         failing = [link for link in links if self._passes(link, known, over_approximate=False) is not True]
@@ -199,11 +199,11 @@ class LinkCondition(PlainCondition):
         facts = dict.fromkeys(test.fact(link, known) for way in self.ways for test in way)
         return f"{_shown(link)} {' and '.join(facts)}"
 
-    def origins(self, question: Question) -> Iterator[Origin]:
+    def origins(self, request: Request) -> Iterator[Origin]:
         """Yield where each link was seen, if a test asks that; no more than the first ten."""
         sources = [source for way in self.ways for test in way for source in getattr(test, "sources", ())]
         try:
-            links, known = self._links(question) if sources else [], question.context.provenance
+            links, known = self._links(request) if sources else [], request.context.provenance
         except UnevaluableError:
             return
         for text in list(dict.fromkeys(link.text for link in links))[:_MOST_VALUES]:

@@ -25,7 +25,7 @@ from permitry.core.action import (
     phrase,
 )
 from permitry.core.parts import Part, Parts
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Request, Unsure
 from permitry.rules.conditions._conditions import Conditions
 
 __all__ = ["BY_NAME", "may_be_anything", "met", "met_at_once"]
@@ -37,35 +37,35 @@ _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
 _BY_ACCESS, _BY_FOLDER, BY_NAME = 1, 2, 3
 
 
-def met(kind: Conditions, question: Question, lifts: Callable[[Part], bool]) -> bool | Unsure:
+def met(kind: Conditions, request: Request, lifts: Callable[[Part], bool]) -> bool | Unsure:
     """Return whether an action meets the conditions of one kind, or `Unsure` if it only may.
 
     `lifts` returns whether `unless` lifts the restriction from a part; such parts do not count.
     """
-    lifts = functools.partial(_lifts_below, lifts=lifts, kind=kind, question=question)
-    narrowed = kind.narrowed(question.facts)
-    answer = narrowed is not None and _met_by_known(narrowed, question, lifts)
+    lifts = functools.partial(_lifts_below, lifts=lifts, kind=kind, request=request)
+    narrowed = kind.narrowed(request.facts)
+    answer = narrowed is not None and _met_by_known(narrowed, request, lifts)
     if answer is not False:
         return answer
-    unknown = _unknown(kind, question.actions)
+    unknown = _unknown(kind, request.actions)
     if unknown is not None:
         return Unsure(unknown, kind.does)
-    about_guesses = ((_about(kind, part), part) for part in question.guesses.open)
-    for about, part in itertools.chain(((kind, part) for part in question.parts.open), about_guesses):
+    about_guesses = ((_about(kind, part), part) for part in request.guesses.open)
+    for about, part in itertools.chain(((kind, part) for part in request.parts.open), about_guesses):
         if (reason := may_be_anything(about, part)) is not None:
             return Unsure(reason, about.does, _BY_ACCESS if _has_exactly_the_access(about, part) else 0)
     return False
 
 
-def _lifts_below(part: Part, *, lifts: Callable[[Part], bool], kind: Conditions, question: Question) -> bool:
+def _lifts_below(part: Part, *, lifts: Callable[[Part], bool], kind: Conditions, request: Request) -> bool:
     """Return whether `unless` lifts the restriction from a part, or from all that is found below a folder."""
     if lifts(part):
         return True
     touch = part.subject
-    if not (isinstance(touch, Touch) and touch.place.tops and kind.paths) or kind.may_name(touch.place, question):
+    if not (isinstance(touch, Touch) and touch.place.tops and kind.paths) or kind.may_name(touch.place, request):
         return False
     is_met = False
-    for name in kind.names_below(touch.place, question):
+    for name in kind.names_below(touch.place, request):
         is_met = True
         if name is None or not lifts(attrs.evolve(part, subject=_below(touch, name))):
             return False
@@ -77,15 +77,15 @@ def _below(touch: Touch, name: str) -> Touch:
     return attrs.evolve(touch, place=Place(name, (name,), (name,), is_certain=touch.place.is_certain))
 
 
-def _known(kind: Conditions, question: Question) -> Iterator[tuple[Conditions, Part]]:
+def _known(kind: Conditions, request: Request) -> Iterator[tuple[Conditions, Part]]:
     """Yield the conditions with each certain or possible part that they may be about."""
-    for part in _of_kind(kind, question.parts):
+    for part in _of_kind(kind, request.parts):
         yield kind, part
 
 
-def _guessed(kind: Conditions, question: Question) -> Iterator[tuple[Conditions, Part]]:
+def _guessed(kind: Conditions, request: Request) -> Iterator[tuple[Conditions, Part]]:
     """Yield what `_about` leaves of the conditions with each guessed part they may be about."""
-    for part in _of_kind(kind.guessed, question.guesses):
+    for part in _of_kind(kind.guessed, request.guesses):
         yield _about(kind, part), part
 
 
@@ -107,15 +107,15 @@ def _of_kind(kind: Conditions, parts: Parts) -> tuple[Part, ...]:
     return parts.every if any(pattern.is_any for pattern in kind.commands) else parts.runs
 
 
-def _met_by_known(kind: Conditions, question: Question, lifts: Callable[[Part], bool]) -> bool | Unsure:
+def _met_by_known(kind: Conditions, request: Request, lifts: Callable[[Part], bool]) -> bool | Unsure:
     # `lifts` is evaluated last because it is slow, and few parts fit.
-    fitting = [pair for pair in _fitting(_known(kind, question), question) if not lifts(pair[1])]
-    if any(kind.must_fit(part, question) for _, part in fitting):
+    fitting = [pair for pair in _fitting(_known(kind, request), request) if not lifts(pair[1])]
+    if any(kind.must_fit(part, request) for _, part in fitting):
         return True
-    guesses = (pair for pair in _fitting(_guessed(kind, question), question) if not lifts(pair[1]))
+    guesses = (pair for pair in _fitting(_guessed(kind, request), request) if not lifts(pair[1]))
     best: tuple[int, Conditions, Part] | None = None
     for about, part in itertools.chain(fitting, guesses):
-        likeness = _likeness(about, part, question)
+        likeness = _likeness(about, part, request)
         if best is None or likeness > best[0]:
             best = likeness, about, part
         if likeness == BY_NAME:
@@ -123,30 +123,30 @@ def _met_by_known(kind: Conditions, question: Question, lifts: Callable[[Part], 
     if best is None:
         return False
     likeness, about, part = best
-    return Unsure(_why(part), about.does_to(part, question), likeness)
+    return Unsure(_why(part), about.does_to(part, request), likeness)
 
 
-def _fitting(pairs: Iterable[tuple[Conditions, Part]], question: Question) -> Iterator[tuple[Conditions, Part]]:
+def _fitting(pairs: Iterable[tuple[Conditions, Part]], request: Request) -> Iterator[tuple[Conditions, Part]]:
     """Yield the parts that may fit. A path is compared once, even if several parts name it."""
     known: dict[tuple[int, int], bool] = {}
     for about, part in pairs:
         touch = part.subject
         if not (isinstance(touch, Touch) and about.paths):
-            fits = about.may_fit(part, question)
+            fits = about.may_fit(part, request)
         elif fits := about.is_meant(touch):
             key = id(about), id(touch.place)
             if key not in known:
-                known[key] = about.may_fit(part, question)
+                known[key] = about.may_fit(part, request)
             fits = known[key]
         if fits:
             yield about, part
 
 
-def _likeness(kind: Conditions, part: Part, question: Question) -> int:
+def _likeness(kind: Conditions, part: Part, request: Request) -> int:
     """Return how likely the conditions apply to a part: `BY_NAME`, or less for a tree above the path they name."""
     match part.subject:
         case Touch() as touch if touch.place.is_tree and kind.paths:
-            return BY_NAME if kind.may_name(touch.place, question) else _BY_FOLDER
+            return BY_NAME if kind.may_name(touch.place, request) else _BY_FOLDER
         case _:
             return BY_NAME
 
@@ -157,16 +157,15 @@ def _has_exactly_the_access(kind: Conditions, part: Part) -> bool:
     return isinstance(touch, Touch) and kind.accesses == {touch.access} and not touch.instead
 
 
-def met_at_once(kinds: Sequence[Conditions], question: Question, lifts: Callable[[Part], bool]) -> bool | Unsure:
+def met_at_once(kinds: Sequence[Conditions], request: Request, lifts: Callable[[Part], bool]) -> bool | Unsure:
     """Return whether one program of a call meets the conditions of every kind, given that the call as a whole does.
 
     Otherwise `Unsure`: one program matches the pattern for commands, and another touches the path
     or host.
     """
-    lifts_of = [functools.partial(_lifts_below, lifts=lifts, kind=kind, question=question) for kind in kinds]
+    lifts_of = [functools.partial(_lifts_below, lifts=lifts, kind=kind, request=request) for kind in kinds]
     sure = [
-        [part for _, part in _fitting(_known(kind, question), question) if kind.must_fit(part, question)]
-        for kind in kinds
+        [part for _, part in _fitting(_known(kind, request), request) if kind.must_fit(part, request)] for kind in kinds
     ]
     runs, *found = ([part for part in some if not lifted(part)] for lifted, some in zip(lifts_of, sure, strict=True))
     for run in runs:

@@ -9,7 +9,7 @@ import attrs
 from permitry.core.json_values import JsonValue
 from permitry.core.origin import Origin, origin_of, shown
 from permitry.core.provenance import Path, Provenance, normal, words_of
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions.listed import ListedValues
 from permitry.rules.conditions.written import PlainCondition, Table
@@ -167,7 +167,7 @@ class SourceCondition(PlainCondition):
         """Whether it has an answer only where messages of the user are known."""
         return all(each.needs_user for each in self.sources)
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
         """Return whether the value certainly comes from there, or with `is_negative` does not certainly do so.
 
         A restriction cannot count on a value that comes from somewhere, and a permission not on one that does not.
@@ -177,10 +177,10 @@ class SourceCondition(PlainCondition):
         """
         if over_approximate is not self.is_negative:
             return over_approximate
-        return self._is_known(question) is not self.is_negative
+        return self._is_known(request) is not self.is_negative
 
-    def _is_known(self, question: Question) -> bool:
-        value, known = value_at(question.call.arguments, self.path), question.context.provenance
+    def _is_known(self, request: Request) -> bool:
+        value, known = value_at(request.call.arguments, self.path), request.context.provenance
         if self.is_optional and value in _EMPTY:
             return True
         if value is None:
@@ -215,9 +215,9 @@ class SourceCondition(PlainCondition):
             return f"{self.share:.0%} of its words in the user's messages"
         return f"{'not ' if self.is_negative else ''}from {' or '.join(each.text for each in self.sources)}"
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return where the value comes from, as shown in near misses."""
-        value, known = value_at(question.call.arguments, self.path), question.context.provenance
+        value, known = value_at(request.call.arguments, self.path), request.context.provenance
         parts = []
         for each in value if isinstance(value, tuple) else (value,):
             places = list(dict.fromkeys(self._places(each, known)))
@@ -225,10 +225,10 @@ class SourceCondition(PlainCondition):
             parts.append(f"{text} is in {' and '.join(places)}" if places else f"{text} is in none of its sources")
         return f"{self._name}: {', '.join(parts)}"
 
-    def origins(self, question: Question) -> Iterator[Origin]:
+    def origins(self, request: Request) -> Iterator[Origin]:
         """Yield where each value was seen, in its sources and elsewhere; no more than the first ten of a list."""
         try:
-            value, known = value_at(question.call.arguments, self.path), question.context.provenance
+            value, known = value_at(request.call.arguments, self.path), request.context.provenance
         except UnevaluableError:
             return
         elements = value if isinstance(value, tuple) else (value,)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import attrs
 
 from permitry.core.pattern import Pattern
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.template import Template
 from permitry.rules.conditions._words import check_sign
 from permitry.rules.conditions.written import Place, PlainCondition, Table, Words
@@ -34,21 +34,21 @@ class AgentCondition(PlainCondition):
 
     @property
     def is_pure(self) -> bool:
-        """Whether the result depends on the question alone; a pattern of another class may use more."""
+        """Whether the result depends on the request alone; a pattern of another class may use more."""
         return all(type(each) is Pattern for each in self.agents)
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the name is always known
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the name is always known
         """Return whether the calling agent fits."""
-        return any(agent.matches(question.context.agent) for agent in self.agents)
+        return any(agent.matches(request.context.agent) for agent in self.agents)
 
     @property
     def expected(self) -> str:
         """What it asks for, as shown in near misses."""
         return " or ".join(each.text for each in self.agents)
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        return f"agent = {question.context.agent}"
+        return f"agent = {request.context.agent}"
 
     @classmethod
     def context(cls, value: str, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:

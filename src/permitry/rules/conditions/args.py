@@ -22,7 +22,7 @@ import attrs
 from permitry.core.facts import Fact, Kind, argument_class
 from permitry.core.json_values import JsonValue, canonical_json
 from permitry.core.pattern import Pattern
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.texts import shortened
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions._compare import (
@@ -150,12 +150,12 @@ class ArgumentCondition(PlainCondition):
             else:
                 yield (*above, name), raw
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- no approximation is needed
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- no approximation is needed
         """Return whether the argument of the call passes the test.
 
         Raises: `UnevaluableError` when it is missing, or of a type that the test does not accept.
         """
-        return self.passes(question.call.arguments)
+        return self.passes(request.call.arguments)
 
     @property
     def needs(self) -> frozenset[Fact]:
@@ -175,9 +175,9 @@ class ArgumentCondition(PlainCondition):
         """What it asks for, as shown in near misses."""
         return shortened(str(self.test), _BRIEF)
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        found = _found(question.call.arguments, self.path)
+        found = _found(request.call.arguments, self.path)
         shown = "missing" if isinstance(found, _Absent) else canonical_json(found)
         return f"{_dotted(self.path)} = {shown if len(shown) <= _BRIEF else f'{shown[:_BRIEF]}...'}"
 

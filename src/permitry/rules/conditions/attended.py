@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.template import Template
 from permitry.rules.conditions.written import PlainCondition, Table
 
@@ -25,13 +25,13 @@ class AttendedCondition(PlainCondition):
 
     is_attended: bool
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it is always known
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it is always known
         """Return whether the session is as the rule wants it."""
-        return question.context.attended is self.is_attended
+        return request.context.attended is self.is_attended
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        return f"attended = {str(question.context.attended).lower()}"
+        return f"attended = {str(request.context.attended).lower()}"
 
     @classmethod
     def context(cls, value: bool, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:  # noqa: FBT001 -- it is the value of the key

@@ -8,7 +8,7 @@ import attrs
 from permitry.core.action import Actions
 from permitry.core.context import AuthContext
 from permitry.core.history import Whose
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.shared import Limit, SharedCounts
 from permitry.errors import UnevaluableError
 
@@ -44,7 +44,7 @@ class Budget:
             return None
         return Limit(self.rule_id, self.by, self.most, self.seconds)
 
-    def is_spent(self, question: Question) -> bool:
+    def is_spent(self, request: Request) -> bool:
         """Return whether one more call, or the new targets of this one, would exceed the budget.
 
         Raises: `UnevaluableError` for a window in time when the context has no clock; for targets that are not certain;
@@ -52,13 +52,13 @@ class Budget:
         """
         limit = self.limit
         if limit is not None:
-            return _shared(question).used(limit) >= self.most
-        history, whose, since = question.context.history, self._whose(question), self._since(question.context)
+            return _shared(request).used(limit) >= self.most
+        history, whose, since = request.context.history, self._whose(request), self._since(request.context)
         if self.of == "calls":
             return history.calls(whose, since) >= self.most
-        if not _are_countable(question.actions):
+        if not _are_countable(request.actions):
             raise UnevaluableError("what the call touches is not certain, so its targets cannot be counted")
-        return history.targets(whose, question.targets, self.most, since) > self.most
+        return history.targets(whose, request.targets, self.most, since) > self.most
 
     def _since(self, context: AuthContext) -> float | None:
         if self.seconds is None:
@@ -67,30 +67,30 @@ class Budget:
             raise UnevaluableError("the context has no clock, so the budget cannot be counted")
         return context.now - self.seconds
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return how much of a budget that sessions share is used, after a colon; nothing for any other."""
         limit = self.limit
         if limit is None:
             return ""
-        shared = _shared(question)
+        shared = _shared(request)
         return f": {shared.used(limit)} of {self.most} in {_duration(limit.seconds)} by {shared.whose(limit)}"
 
-    def _whose(self, question: Question) -> Whose:
+    def _whose(self, request: Request) -> Whose:
         match self.by:
             case "session" | "principal" | "organisation":
                 return self.rule_id, "session", ""
             case "agent":
-                return self.rule_id, self.by, question.context.agent
+                return self.rule_id, self.by, request.context.agent
             case "tool":
-                return self.rule_id, self.by, question.call.tool
+                return self.rule_id, self.by, request.call.tool
             case _:
                 assert_never(self.by)
 
 
-def _shared(question: Question) -> SharedCounts:
-    if question.context.shared is None:
+def _shared(request: Request) -> SharedCounts:
+    if request.context.shared is None:
         raise UnevaluableError("no store counts this budget; give the session one: `shared=counters_at(...)`")
-    return question.context.shared
+    return request.context.shared
 
 
 def _duration(seconds: float) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 import attrs
 
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.rules.conditions._words import words
 from permitry.rules.conditions.written import PlainCondition, Problem, Table, Words
 
@@ -33,10 +33,10 @@ class DigestCondition(PlainCondition):
 
     digests: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the digest is always known
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the digest is always known
         """Return whether the call is one of those listed."""
-        return question.call.digest in self.digests
+        return request.call.digest in self.digests
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        return f"digest = {question.call.digest[:12]}..."
+        return f"digest = {request.call.digest[:12]}..."

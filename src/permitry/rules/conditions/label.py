@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.template import Template
 from permitry.rules.conditions._words import words
 from permitry.rules.conditions.written import PlainCondition, Problem, Table, Words
@@ -36,18 +36,18 @@ class LabelCondition(PlainCondition):
 
     labels: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the labels are always known
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the labels are always known
         """Return whether the session has one of the labels."""
-        return not question.context.labels.isdisjoint(self.labels)
+        return not request.context.labels.isdisjoint(self.labels)
 
     @property
     def expected(self) -> str:
         """What it asks for, as shown in near misses."""
         return " or ".join(self.labels)
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        return f"labels = {', '.join(sorted(question.context.labels)) or 'none'}"
+        return f"labels = {', '.join(sorted(request.context.labels)) or 'none'}"
 
     def implies(self, other: object) -> bool:
         """Return whether the other has all of these labels."""

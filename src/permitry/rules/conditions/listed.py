@@ -7,7 +7,7 @@ from typing import ClassVar, TypeAlias
 import attrs
 
 from permitry.core.json_values import JsonValue
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import RuleError
 from permitry.rules.conditions._words import nearest
 from permitry.rules.conditions.written import Condition
@@ -58,10 +58,10 @@ class EmptyList(Condition):
 
     words: tuple[str, ...]
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it depends on nothing
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it depends on nothing
         """Return False."""
         return False
 
-    def fact(self, question: Question) -> str:  # noqa: ARG002 -- as above
+    def fact(self, request: Request) -> str:  # noqa: ARG002 -- as above
         """Return that the words have no values."""
         return f"{', '.join(self.words)} = []"

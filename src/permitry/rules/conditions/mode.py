@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 import attrs
 
 from permitry.core.context import misspelt_mode
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.template import Template
 from permitry.rules.conditions._words import words
 from permitry.rules.conditions.written import PlainCondition, Problem, Table, Words
@@ -37,9 +37,9 @@ class ModeCondition(PlainCondition):
 
     modes: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
         """Return whether one of the modes is on."""
-        context = question.context
+        context = request.context
         in_force = context.modes if over_approximate else {context.mode}
         return not in_force.isdisjoint(self.modes)
 
@@ -48,9 +48,9 @@ class ModeCondition(PlainCondition):
         """What it asks for, as shown in near misses."""
         return " or ".join(self.modes)
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        return f"mode = {question.context.mode}"
+        return f"mode = {request.context.mode}"
 
     def implies(self, other: object) -> bool:
         """Return whether the other has all of these modes."""

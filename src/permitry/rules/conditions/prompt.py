@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import attrs
 
 from permitry.core.provenance import Provenance, normal, words_of
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.template import Template
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions._regex import Regex
@@ -49,12 +49,12 @@ class PromptCondition(PlainCondition):
             raise RuleError("an empty table says nothing; give `words` or `regex`")
         return cls(tuple(words), None if regex is None else Regex(regex))
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- what is forgotten raises
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- what is forgotten raises
         """Return whether the user wrote one of them.
 
         Raises: `UnevaluableError` when no message has it, and not all messages of the user are known.
         """
-        known = question.context.provenance
+        known = request.context.provenance
         if any(known.is_said(normal(word)) for word in self.words) or self._is_found(known):
             return True
         if not known.is_complete:
@@ -70,7 +70,7 @@ class PromptCondition(PlainCondition):
         shown = [f'"{word}"' for word in self.words]
         return " or ".join([*shown, *([f"a text like {self.regex}"] if self.regex else [])])
 
-    def fact(self, question: Question) -> str:  # noqa: ARG002 -- what the user wrote may be long
+    def fact(self, request: Request) -> str:  # noqa: ARG002 -- what the user wrote may be long
         """Return what is true instead, as shown in near misses."""
         return "the user wrote of no such thing"
 

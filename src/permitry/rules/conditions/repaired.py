@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.rules.conditions.written import PlainCondition, Table
 
 __all__ = ["RepairedCondition"]
@@ -22,10 +22,10 @@ class RepairedCondition(PlainCondition):
 
     is_repaired: bool = attrs.field(validator=attrs.validators.instance_of(bool))
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it is always known
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it is always known
         """Return whether the call was repaired, or was not, as the rule wants it."""
-        return question.call.repaired is self.is_repaired
+        return request.call.repaired is self.is_repaired
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        return f"repaired = {str(question.call.repaired).lower()}"
+        return f"repaired = {str(request.call.repaired).lower()}"

@@ -6,7 +6,7 @@ import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.rules.conditions.written import PlainCondition, Table
 
 __all__ = ["RepeatCondition"]
@@ -24,21 +24,21 @@ class RepeatCondition(PlainCondition):
 
     times: int
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a count is known, or not
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a count is known, or not
         """Return whether the call was repeated at least `times` times.
 
         Raises: `UnevaluableError` when the history no longer goes back far enough.
         """
-        return _count(question.call, question.context) >= self.times
+        return _count(request.call, request.context) >= self.times
 
     @property
     def expected(self) -> str:
         """What it asks for, as shown in near misses."""
         return f"at least {self.times}"
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        return f"repeat = {_count(question.call, question.context)}"
+        return f"repeat = {_count(request.call, request.context)}"
 
 
 def _count(call: ToolCall, context: AuthContext) -> int:

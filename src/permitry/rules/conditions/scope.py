@@ -24,7 +24,7 @@ from permitry.core.likely_roles import likely_roles
 from permitry.core.lists import Lists
 from permitry.core.origin import Origin
 from permitry.core.parts import Part, parts_of
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Request, Unsure
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions._conditions import Condition, Conditions
 from permitry.rules.conditions._left import pattern_below, what_is_left
@@ -123,7 +123,7 @@ class Scope:
 
     @property
     def is_pure(self) -> bool:
-        """Whether its answers depend on the question alone."""
+        """Whether its answers depend on the request alone."""
         are_pure = all(each.are_pure for each in (self.when, *self.unless))
         return type(self) is Scope and self._knows_selectors and are_pure
 
@@ -139,106 +139,106 @@ class Scope:
     def _knows_selectors(self) -> bool:
         return all(type(each) is ToolSelector for each in self.selectors)
 
-    def selects(self, question: Question, *, over_approximate: bool) -> bool:
+    def selects(self, request: Request, *, over_approximate: bool) -> bool:
         """Return whether a selector selects the call, or with `over_approximate` may select it."""
         for each in self.selectors:
-            if each.selects(question, over_approximate=over_approximate):
+            if each.selects(request, over_approximate=over_approximate):
                 return True
         return not self.selectors
 
-    def permits(self, question: Question, *, is_alone: bool = True) -> bool:
+    def permits(self, request: Request, *, is_alone: bool = True) -> bool:
         """Return whether a permission with this scope permits the whole call.
 
         With `is_alone=False`, actions of a shell command that only read need not be covered: other
         permissions may cover them.
         """
         if not self.when.are_about_actions:
-            return self._must_apply(question)
-        certain, covered = question.actions.certain, self.covers(question)
-        reads = not is_alone and question.tool is not None and question.tool.is_shell
+            return self._must_apply(request)
+        certain, covered = request.actions.certain, self.covers(request)
+        reads = not is_alone and request.tool is not None and request.tool.is_shell
         return bool(covered) and all(
             i in covered or (reads and _only_reads(action)) for i, action in enumerate(certain)
         )
 
-    def covers(self, question: Question) -> frozenset[int]:
+    def covers(self, request: Request) -> frozenset[int]:
         """Return the indices of the certain actions that a permission with this scope permits."""
         if not self.when.are_about_actions:
             return frozenset()
         failure: Exception | None = None
         try:
-            if not self._must_apply(question):
+            if not self._must_apply(request):
                 return frozenset()
         except Exception as error:  # noqa: BLE001 -- raised below, unless nothing is covered anyway
             failure = error
-        actions = question.actions
+        actions = request.actions
         numbered = ((i, Part(action)) for i, action in enumerate(actions.certain))
         covered = frozenset(
-            i for i, part in numbered if self.when.fit(part, actions) and not self._excepts(part, question)
+            i for i, part in numbered if self.when.fit(part, actions) and not self._excepts(part, request)
         )
         if covered and failure is not None:
             raise failure
         return covered
 
-    def restricts(self, question: Question) -> bool | Unsure:
+    def restricts(self, request: Request) -> bool | Unsure:
         """Return whether a restriction with this scope applies, to any tool that the name in the call may mean.
 
         Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`,
         if the result would otherwise be True.
         """
-        answer = self._restricts(question)
-        for other in question.otherwise if question.likely else ():
+        answer = self._restricts(request)
+        for other in request.otherwise if request.likely else ():
             if answer is not True:
                 answer = self._restricts(other) or answer
         return answer
 
-    def _restricts(self, question: Question) -> bool | Unsure:
-        if not self.selects(question, over_approximate=True):
+    def _restricts(self, request: Request) -> bool | Unsure:
+        if not self.selects(request, over_approximate=True):
             return False
         failure: Exception | None = None
         try:
-            if not self.when.plain_hold(question, over_approximate=True):
+            if not self.when.plain_hold(request, over_approximate=True):
                 return False
         except Exception as error:  # noqa: BLE001 -- as above
             failure = error
         lifting: list[Conditions] = []
         for unless in self.unless:
             try:
-                lifting += [unless] if unless.plain_hold(question, over_approximate=False) else []
+                lifting += [unless] if unless.plain_hold(request, over_approximate=False) else []
             except Exception as error:  # noqa: BLE001 -- as above
                 # INVARIANT: law 2. An exception that cannot be evaluated lifts nothing.
                 failure = failure or error
-        if lifting and self._lift_whole_call(lifting, question):
+        if lifting and self._lift_whole_call(lifting, request):
             return False
-        answer = self._fires(question, lifting) if self.when.are_about_actions else True
+        answer = self._fires(request, lifting) if self.when.are_about_actions else True
         if failure is not None and answer is True:
             raise failure
         return answer
 
-    def facts(self, question: Question, *, over_approximate: bool) -> Iterator[str]:
+    def facts(self, request: Request, *, over_approximate: bool) -> Iterator[str]:
         """Yield a phrase for each reason why the conditions do not hold, for people to read.
 
         There is none where a restriction is about actions that the call may not do: that is not a near miss.
         """
-        is_far = over_approximate and self.when.are_about_actions and self._fires(question, []) is not True
+        is_far = over_approximate and self.when.are_about_actions and self._fires(request, []) is not True
         if not is_far:
-            yield from self.when.facts(question, over_approximate=over_approximate)
+            yield from self.when.facts(request, over_approximate=over_approximate)
             plain = (each for each in self.unless if not each.are_about_actions)
-            if any(not any(each.facts(question, over_approximate=False)) for each in plain):
+            if any(not any(each.facts(request, over_approximate=False)) for each in plain):
                 yield "`unless` holds"
         if over_approximate:
-            yield from self._seeming(question)
+            yield from self._seeming(request)
         if over_approximate or not self.when.are_about_actions:
             return
-        if self.lacks_roles(question):
-            yield f"it is not declared what the arguments of `{question.call.tool}` are"
-        elif question.tool is not None and question.tool.roles:
-            yield from self._uncovered(question)
+        if self.lacks_roles(request):
+            yield f"it is not declared what the arguments of `{request.call.tool}` are"
+        elif request.tool is not None and request.tool.roles:
+            yield from self._uncovered(request)
 
-    def _seeming(self, question: Question) -> Iterator[str]:
+    def _seeming(self, request: Request) -> Iterator[str]:
         """Yield why a pattern of a restriction does not fit, where the call is what it seems to mean."""
         for each in look_alikes(self.when):
             with contextlib.suppress(UnevaluableError):
-                if each.meant is not None and attrs.evolve(self, when=each.meant).restricts(question) is True:
+                if each.meant is not None and attrs.evolve(self, when=each.meant).restricts(request) is True:
                     yield f"{each.reason} ({each.hint})"
 
     @property
@@ -246,65 +246,65 @@ class Scope:
         """Whether a condition asks where a value comes from."""
         return any(isinstance(each, SourceCondition | LinkCondition) for each in self._plain)
 
-    def origins(self, question: Question) -> Iterator[Origin]:
+    def origins(self, request: Request) -> Iterator[Origin]:
         """Yield where the values came from that conditions in `when` and `unless` ask that of."""
         for each in self._plain:
             if isinstance(each, SourceCondition | LinkCondition):
-                yield from each.origins(question)
+                yield from each.origins(request)
 
-    def not_lifted(self, question: Question) -> Iterator[str]:
+    def not_lifted(self, request: Request) -> Iterator[str]:
         """Yield for each alternative of `unless` why it does not lift the restriction from the call, for people."""
         for unless in self.unless:
-            facts = list(unless.facts(question, over_approximate=False))
-            yield ", ".join(facts or [self._not_lifted_by(unless, question)])
+            facts = list(unless.facts(request, over_approximate=False))
+            yield ", ".join(facts or [self._not_lifted_by(unless, request)])
 
-    def _not_lifted_by(self, unless: Conditions, question: Question) -> str:
+    def _not_lifted_by(self, unless: Conditions, request: Request) -> str:
         about = self.when if self.when.are_about_actions else None
-        for part in question.parts.every:
-            if (about is None or about.may_fit(part, question)) and not unless.fit(part, question.actions):
-                shown, why = what_is_left(part.subject, unless, question.actions)
+        for part in request.parts.every:
+            if (about is None or about.may_fit(part, request)) and not unless.fit(part, request.actions):
+                shown, why = what_is_left(part.subject, unless, request.actions)
                 return f"{shown} (expected: {unless.does})" if why is None else f"{shown} is not certain, because {why}"
         return f"something that is not certain (expected: {unless.does})"
 
-    def lacks_roles(self, question: Question) -> bool:
+    def lacks_roles(self, request: Request) -> bool:
         """Return whether the conditions are about arguments that the call seems to have, and that are not declared."""
-        if question.tool is not None and question.tool.roles is not None:
+        if request.tool is not None and request.tool.roles is not None:
             return False
         when = self.when
         kinds = ((when.commands, "command"), (when.paths, "write_path"), (when.hosts, "url"))
         meant = {kind for patterns, kind in kinds if patterns}
-        return any(role.value in meant for role in likely_roles(question.call).values())
+        return any(role.value in meant for role in likely_roles(request.call).values())
 
-    def _uncovered(self, question: Question) -> Iterator[str]:
-        covered = self.covers(question)
-        for i, action in enumerate(question.actions.certain):
-            if i in covered or (question.tool is not None and question.tool.is_shell and _only_reads(action)):
+    def _uncovered(self, request: Request) -> Iterator[str]:
+        covered = self.covers(request)
+        for i, action in enumerate(request.actions.certain):
+            if i in covered or (request.tool is not None and request.tool.is_shell and _only_reads(action)):
                 continue
             part = Part(action)
-            if self.when.fit(part, question.actions) and self._excepts(part, question):
+            if self.when.fit(part, request.actions) and self._excepts(part, request):
                 yield f"`unless` takes `{phrase(action)}` back"
             else:
-                shown, why = what_is_left(action, self.when, question.actions)
-                expected = "" if covered else self._expected(action, question)
+                shown, why = what_is_left(action, self.when, request.actions)
+                expected = "" if covered else self._expected(action, request)
                 yield f"{shown} is not covered{expected}" if why is None else f"{shown} is not certain, because {why}"
 
-    def _expected(self, action: Action, question: Question) -> str:
-        below = pattern_below(action, self.when, question.actions)
+    def _expected(self, action: Action, request: Request) -> str:
+        below = pattern_below(action, self.when, request.actions)
         hint = "" if below is None else f"; what is below it is `{below}`"
         return f" (expected: {self.when.does}{hint})"
 
     # Permissions ---------------------------------------------------------------------------------------------------
 
-    def _must_apply(self, question: Question) -> bool:
-        if not self.selects(question, over_approximate=False):
+    def _must_apply(self, request: Request) -> bool:
+        if not self.selects(request, over_approximate=False):
             return False
-        if not self.when.plain_hold(question, over_approximate=False):
+        if not self.when.plain_hold(request, over_approximate=False):
             return False
-        return not self.unless or not any(self._is_excepted(unless, question) for unless in self.unless)
+        return not self.unless or not any(self._is_excepted(unless, request) for unless in self.unless)
 
-    def _is_excepted(self, unless: Conditions, question: Question) -> bool:
+    def _is_excepted(self, unless: Conditions, request: Request) -> bool:
         """Return whether one alternative of `unless` may except the whole call from the permission."""
-        if not unless.plain_hold(question, over_approximate=True):
+        if not unless.plain_hold(request, over_approximate=True):
             return False
         if not unless.are_about_actions:
             return True
@@ -312,21 +312,21 @@ class Scope:
         # that fits is enough.
         if self.when.are_about_actions:
             return False
-        actions = question.actions
+        actions = request.actions
         # A guessed path may be accessed in any way.
-        groups = ((unless, question.parts), (unless.of_any_access, question.guesses))
+        groups = ((unless, request.parts), (unless.of_any_access, request.guesses))
         return actions.unknown is not None or any(
-            about.may_fit(part, question) or may_be_anything(about, part) is not None
+            about.may_fit(part, request) or may_be_anything(about, part) is not None
             for about, parts in groups
             for part in parts.every
         )
 
-    def _excepts(self, part: Part, question: Question) -> bool:
+    def _excepts(self, part: Part, request: Request) -> bool:
         """Return whether `unless` may except one action of the call from the permission."""
-        return any(self._one_excepts(unless, part, question) for unless in self.unless)
+        return any(self._one_excepts(unless, part, request) for unless in self.unless)
 
-    def _one_excepts(self, unless: Conditions, part: Part, question: Question) -> bool:
-        if not unless.are_about_actions or not unless.plain_hold(question, over_approximate=True):
+    def _one_excepts(self, unless: Conditions, part: Part, request: Request) -> bool:
+        if not unless.are_about_actions or not unless.plain_hold(request, over_approximate=True):
             return False
         run = part.subject
         # The program may also touch paths and hosts that are not listed, and the exception may be
@@ -334,43 +334,43 @@ class Scope:
         if isinstance(run, Run) and (unless.paths or unless.hosts) and not run.operands.is_listed:
             return True
         return any(
-            unless.may_fit(each, question) or may_be_anything(unless, each) is not None
+            unless.may_fit(each, request) or may_be_anything(unless, each) is not None
             for each in parts_of((part.subject,))
         )
 
     # Restrictions --------------------------------------------------------------------------------------------------
 
-    def _lift_whole_call(self, lifting: Sequence[Conditions], question: Question) -> bool:
+    def _lift_whole_call(self, lifting: Sequence[Conditions], request: Request) -> bool:
         """Return whether alternatives whose plain conditions hold certainly lift the restriction from all of it."""
         if not all(each.are_about_actions for each in lifting):
             return True
         if self.when.are_about_actions:
             return False
-        actions = question.actions
+        actions = request.actions
         # What a wrapper such as `sudo` runs is listed as an action itself.
         possible = (each for each in actions.possible if not (isinstance(each, Run) and each.is_wrapper))
         parts = [Part(action) for action in (*actions.certain, *possible)]
-        return bool(parts) and not actions.guessed and all(_is_lifted(part, lifting, question) for part in parts)
+        return bool(parts) and not actions.guessed and all(_is_lifted(part, lifting, request) for part in parts)
 
-    def _fires(self, question: Question, lifting: Sequence[Conditions]) -> bool | Unsure:
+    def _fires(self, request: Request, lifting: Sequence[Conditions]) -> bool | Unsure:
         """Return whether each kind of condition on actions is met by some action that `unless` does not except.
 
         `lifting`: the alternatives of `unless` whose plain conditions hold, so that they may except actions.
         """
-        lifts: Callable[[Part], bool] = functools.partial(_is_lifted, lifting=lifting, question=question)
+        lifts: Callable[[Part], bool] = functools.partial(_is_lifted, lifting=lifting, request=request)
         unsure: Unsure | None = None
         kinds = self._kinds
-        if len(kinds) > 1 and not all(kind.may_be_met(question.facts) for kind in kinds):
+        if len(kinds) > 1 and not all(kind.may_be_met(request.facts) for kind in kinds):
             return False
         for kind in kinds:
-            answer = met(kind, question, lifts)
+            answer = met(kind, request, lifts)
             if answer is False:
                 return False
             if isinstance(answer, Unsure):
                 # If the command is certain, the unsure kinds after it are reported as likely.
                 unsure = unsure or (answer if kind is kinds[0] else attrs.evolve(answer, likeness=BY_NAME))
         if unsure is None and self.when.commands and len(kinds) > 1:
-            return met_at_once(kinds, question, lifts)
+            return met_at_once(kinds, request, lifts)
         return unsure or True
 
     @functools.cached_property
@@ -403,8 +403,8 @@ class Scoped:
         return self if scope is self.scope else attrs.evolve(self, scope=scope)
 
 
-def _is_lifted(part: Part, lifting: Sequence[Conditions], question: Question) -> bool:
-    return any(unless.fit(part, question.actions) for unless in lifting)
+def _is_lifted(part: Part, lifting: Sequence[Conditions], request: Request) -> bool:
+    return any(unless.fit(part, request.actions) for unless in lifting)
 
 
 def _only_reads(action: Action) -> bool:

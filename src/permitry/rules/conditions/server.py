@@ -7,7 +7,7 @@ import attrs
 
 from permitry.core.names import NamePattern, servers
 from permitry.core.pattern import Pattern
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.rules.conditions._words import check_sign
 from permitry.rules.conditions.written import Place, PlainCondition, Table, Words
 
@@ -39,9 +39,9 @@ class ServerCondition(PlainCondition):
         """Return the condition of a list of patterns."""
         return cls(tuple(Pattern(check_sign(word, cls.key)) for word in part))
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
         """Return whether the call goes to one of the servers; a tool of the agent itself goes to none."""
-        call = question.call
+        call = request.call
         if call.server is not None and any(pattern.matches(call.server) for pattern in self.servers):
             return True
         if not over_approximate:
@@ -54,7 +54,7 @@ class ServerCondition(PlainCondition):
         """What it asks for, as shown in near misses."""
         return " or ".join(each.text for each in self.servers)
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        server = question.call.server
+        server = request.call.server
         return "no server" if server is None else f"server = {server}"

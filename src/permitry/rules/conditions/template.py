@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.template import Template
 from permitry.rules.conditions._words import words
 from permitry.rules.conditions.written import PlainCondition, Table, Words
@@ -26,9 +26,9 @@ class TemplateCondition(PlainCondition):
 
     templates: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the template is always known
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the template is always known
         """Return whether one of the templates is active."""
-        template = question.context.active_template
+        template = request.context.active_template
         return template is not None and not template.names().isdisjoint(self.templates)
 
     @property
@@ -36,9 +36,9 @@ class TemplateCondition(PlainCondition):
         """What it asks for, as shown in near misses."""
         return " or ".join(self.templates)
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        template = question.context.active_template
+        template = request.context.active_template
         return "no active template" if template is None else f"template = {template.name}"
 
     def implies(self, other: object) -> bool:

@@ -9,7 +9,7 @@ import attrs
 
 from permitry.core.argument_keys import Misshapen, values_of
 from permitry.core.json_values import JsonValue
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions.args import ArgumentTest, text_test
@@ -41,21 +41,21 @@ class TextCondition(PlainCondition):
         """Return the condition of a table with `contains` or `regex`."""
         return cls(text_test(part))
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- no approximation is needed
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- no approximation is needed
         """Return whether a text passes the test.
 
         Raises: `UnevaluableError` when none does and an argument that could hold one is missing or holds none.
         """
-        arguments = question.call.arguments
+        arguments = request.call.arguments
         texts = itertools.chain.from_iterable(map(_texts, arguments.values()))
-        if any(self.test.truth(text) is True for text in (*texts, *_made_of_lists(arguments, question.tool))):
+        if any(self.test.truth(text) is True for text in (*texts, *_made_of_lists(arguments, request.tool))):
             return True
-        lacking = _lacking(arguments, question.tool)
+        lacking = _lacking(arguments, request.tool)
         if lacking is not None:
             raise UnevaluableError(lacking)
         return False
 
-    def fact(self, _question: Question) -> str:
+    def fact(self, _request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
         return f"no text that {self.test}"
 

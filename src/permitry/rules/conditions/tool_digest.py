@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 import attrs
 
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions._words import words
 from permitry.rules.conditions.written import PlainCondition, Problem, Table, Words
@@ -33,17 +33,17 @@ class ToolDigestCondition(PlainCondition):
 
     digests: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a digest is known or is not
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a digest is known or is not
         """Return whether the digest of the tool's own declaration begins with one of those listed.
 
         Raises: `UnevaluableError` when no registry declares the tool; a declaration in a rule file
         does not count.
         """
-        return _digest(question).startswith(self.digests)
+        return _digest(request).startswith(self.digests)
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        return f"tool_digest = {_digest(question)[:16]}..."
+        return f"tool_digest = {_digest(request)[:16]}..."
 
     def implies(self, other: object) -> bool:
         """Return whether each of these digests begins with one of `other`."""
@@ -52,7 +52,7 @@ class ToolDigestCondition(PlainCondition):
         return all(digest.startswith(other.digests) for digest in self.digests)
 
 
-def _digest(question: Question) -> str:
-    if question.own is None:
+def _digest(request: Request) -> str:
+    if request.own is None:
         raise UnevaluableError("no registry declares the tool, so its declaration has no digest")
-    return question.own.digest
+    return request.own.digest

@@ -8,7 +8,7 @@ import attrs
 
 from permitry.core.facts import Fact, Kind
 from permitry.core.names import NamePattern
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import TRAIT_SELECTORS
 from permitry.errors import RuleError
 from permitry.rules.conditions._words import check_sign, nearest
@@ -123,22 +123,22 @@ class ToolSelector:
         else:
             yield from (Fact(Kind.TOOL, True, form) for form in pattern.forms)
 
-    def selects(self, question: Question, *, over_approximate: bool) -> bool:
+    def selects(self, request: Request, *, over_approximate: bool) -> bool:
         """Return whether it selects the call, or with `over_approximate` may select it."""
         match self.text:
             case "@reads":
-                return question.is_read_only or (over_approximate and _may_read(question))
+                return request.is_read_only or (over_approximate and _may_read(request))
             case "@writes":
-                return not question.is_read_only
+                return not request.is_read_only
             case "@shell":
-                return question.tool is not None and question.tool.is_shell
+                return request.tool is not None and request.tool.is_shell
             case "@network":
-                return _trait(_reaches_out(question), over_approximate=over_approximate)
+                return _trait(_reaches_out(request), over_approximate=over_approximate)
             case "@agent":
-                spawns = None if question.tool is None else question.tool.traits.spawns_agent
+                spawns = None if request.tool is None else request.tool.traits.spawns_agent
                 return _trait(spawns, over_approximate=over_approximate)
             case _:
-                call = question.call
+                call = request.call
                 return self._pattern.matches(call.tool) or (over_approximate and self._pattern.may_mean(call.readings))
 
 
@@ -158,27 +158,27 @@ class ToolsCondition(PlainCondition):
         """Return the condition of a list of selectors."""
         return cls(tuple(map(ToolSelector, part)))
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
         """Return whether one of the selectors selects the call, or with `over_approximate` may select it."""
-        return any(each.selects(question, over_approximate=over_approximate) for each in self.selectors)
+        return any(each.selects(request, over_approximate=over_approximate) for each in self.selectors)
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        return f"tool = {question.call.tool}"
+        return f"tool = {request.call.tool}"
 
 
-def _may_read(question: Question) -> bool:
+def _may_read(request: Request) -> bool:
     # INVARIANT: law 4. A restriction on `@reads` also applies to a command that cannot be read.
-    return question.tool is not None and question.tool.is_shell and question.actions.unknown is not None
+    return request.tool is not None and request.tool.is_shell and request.actions.unknown is not None
 
 
 def _trait(value: bool | None, *, over_approximate: bool) -> bool:  # noqa: FBT001 -- it is the value that is examined
     return over_approximate if value is None else value
 
 
-def _reaches_out(question: Question) -> bool | None:
-    tool = question.tool
+def _reaches_out(request: Request) -> bool | None:
+    tool = request.tool
     if tool is None:
         return None
     # A command that only reads opens no connection, whatever its tool could do.
-    return False if tool.is_shell and question.is_read_only else tool.traits.open_world
+    return False if tool.is_shell and request.is_read_only else tool.traits.open_world

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 import attrs
 
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ToolTraits
 from permitry.rules.conditions.written import PlainCondition, Table, Words, sorted_repr
 
@@ -38,9 +38,9 @@ class TraitsCondition(PlainCondition):
 
     traits: frozenset[Trait] = attrs.field(converter=_traits, repr=sorted_repr)
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
         """Return whether the tool has, or may have, one of the traits."""
-        found = _traits_of(question)
+        found = _traits_of(request)
         values = (getattr(found, trait.value) for trait in self.traits)
         return any(value is True or (value is None and over_approximate) for value in values)
 
@@ -49,9 +49,9 @@ class TraitsCondition(PlainCondition):
         """What it asks for, as shown in near misses."""
         return " or ".join(sorted(each.value for each in self.traits))
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        found = attrs.asdict(_traits_of(question))
+        found = attrs.asdict(_traits_of(request))
         return f"traits = {', '.join(name for name, value in found.items() if value) or 'none that is known'}"
 
     def implies(self, other: object) -> bool:
@@ -59,10 +59,10 @@ class TraitsCondition(PlainCondition):
         return isinstance(other, TraitsCondition) and self.traits <= other.traits
 
 
-def _traits_of(question: Question) -> ToolTraits:
+def _traits_of(request: Request) -> ToolTraits:
     """Return what is declared of the very tool of the call; a declaration of another one says nothing of it."""
-    tool = question.tool
-    is_its_own = tool is not None and (question.spec is None or question.spec.name == question.call.tool)
+    tool = request.tool
+    is_its_own = tool is not None and (request.spec is None or request.spec.name == request.call.tool)
     if tool is None or not is_its_own:
         return ToolTraits()
     # A tool that claims to read only and to destroy is not believed the former.

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, cast
 
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.template import Template
 
 __all__ = [
@@ -83,18 +83,18 @@ class Condition(Protocol):
 
     __slots__ = ()
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
         """Return whether the condition holds; in doubt, `over_approximate`.
 
         Raises: `UnevaluableError` when it cannot be evaluated for the call.
 
         A condition may also have `is_pure` (True, or a property, defined in its own class and not
-        inherited): it depends on the question alone; and `needs`: it cannot hold or fail unless one
+        inherited): it depends on the request alone; and `needs`: it cannot hold or fail unless one
         of these facts is present.
         """
         ...
 
-    def fact(self, question: Question) -> str:
+    def fact(self, request: Request) -> str:
         """Return what is true if the condition does not hold, as in `mode = default`."""
         ...
 

@@ -8,14 +8,14 @@ import pytest
 from permitry.core.action import Access, Actions, Operands, Place, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions._conditions import Conditions, Part
 from permitry.rules.conditions.command import ArgvPattern
 from permitry.rules.conditions.host import HostPattern
 from permitry.rules.conditions.path import PathPattern
 
-QUESTION = Question(ToolCall("t"), AuthContext())
+REQUEST = Request(ToolCall("t"), AuthContext())
 ACTIONS = Actions((), roots=Roots(("/w",), ("/home/u",)))
 HOST = HostPattern("b.example", None, "b.example", None)
 READ = Touch(Access.READ, Place("a", ("/w/a",), ("/w/a",)))
@@ -28,12 +28,12 @@ class _Given:
     answer: bool | None
     is_pure: ClassVar[bool] = True
 
-    def holds(self, _: Question, *, over_approximate: bool) -> bool:
+    def holds(self, _: Request, *, over_approximate: bool) -> bool:
         if self.answer is None:
             raise UnevaluableError(f"no answer, {over_approximate=}")
         return self.answer
 
-    def fact(self, _: Question) -> str:
+    def fact(self, _: Request) -> str:
         return f"answer = {self.answer}"
 
 
@@ -48,19 +48,19 @@ class _Impure(_Given):
 def test_all_conditions_must_hold(answers: tuple[bool | None, ...], *, hold: bool) -> None:
     """One that does not hold outweighs one that fails; no conditions always hold."""
     conditions = Conditions(tuple(map(_Given, answers)))
-    assert conditions.plain_hold(QUESTION, over_approximate=False) is hold
+    assert conditions.plain_hold(REQUEST, over_approximate=False) is hold
 
 
 def test_a_condition_that_fails_is_not_passed_over() -> None:
     """The others hold, so the answer depends on it."""
     with pytest.raises(UnevaluableError):
-        Conditions((_Given(None), _Given(answer=True))).plain_hold(QUESTION, over_approximate=True)
+        Conditions((_Given(None), _Given(answer=True))).plain_hold(REQUEST, over_approximate=True)
 
 
 def test_what_is_the_case_instead_is_reported() -> None:
     """Of each condition that does not hold, or cannot be evaluated."""
     conditions = Conditions((_Given(answer=True), _Given(answer=False), _Given(None)))
-    facts = conditions.facts(QUESTION, over_approximate=False)
+    facts = conditions.facts(REQUEST, over_approximate=False)
     assert list(facts) == ["answer = False", "no answer, over_approximate=False"]
 
 
@@ -142,4 +142,4 @@ def test_a_part_of_a_guess_is_a_guess() -> None:
 
 def test_what_is_not_read_certainly_meets_nothing() -> None:
     """It may only be what the conditions are about."""
-    assert not Conditions(commands=(ArgvPattern("*"),)).must_fit(Part(Unknown("$x", "an expansion")), QUESTION)
+    assert not Conditions(commands=(ArgvPattern("*"),)).must_fit(Part(Unknown("$x", "an expansion")), REQUEST)

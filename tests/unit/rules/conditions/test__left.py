@@ -6,7 +6,7 @@ from permitry.actions.extract import ReadActions
 from permitry.core.action import Access
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.rules.conditions._conditions import Conditions
 from permitry.rules.conditions.command import ArgvPattern
@@ -28,10 +28,10 @@ OPEN = "is not certain, because it is not known before it runs"
 LEADS = "is not certain, because where it leads is not known"
 
 
-def asked(command: str) -> Question:
-    """Return the question of a command that runs in a workspace."""
+def asked(command: str) -> Request:
+    """Return the request of a command that runs in a workspace."""
     call = ToolCall("run_shell", {"command": command})
-    return Question(call, AuthContext(workspace="/work"), SHELL, READER)
+    return Request(call, AuthContext(workspace="/work"), SHELL, READER)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,6 @@ def test_what_is_below_a_folder_has_a_pattern_of_its_own(path: str, hint: str) -
     """The author of `docs` may have meant all of the folder."""
     scope = Scope(when=Conditions(paths=(PathPattern("docs"),), accesses=frozenset({Access.WRITE})))
     call = ToolCall("write_file", {"path": path})
-    question = Question(call, AuthContext(workspace="/work"), WRITER, READER)
+    request = Request(call, AuthContext(workspace="/work"), WRITER, READER)
     fact = f"`write {path}` is not covered (expected: write `docs`{hint})"
-    assert list(scope.facts(question, over_approximate=False)) == [fact]
+    assert list(scope.facts(request, over_approximate=False)) == [fact]

@@ -9,7 +9,7 @@ from permitry.config.conditions import scope_of
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.provenance import Provenance
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions.args import LinkCondition
 from permitry.rules.conditions.listed import ListedValues
@@ -20,8 +20,8 @@ _KNOWN = Provenance.of(
 )
 
 
-def _question(value: object, known: Provenance = _KNOWN) -> Question:
-    return Question(ToolCall("send", {"body": value}), AuthContext(provenance=known))
+def _request(value: object, known: Provenance = _KNOWN) -> Request:
+    return Request(ToolCall("send", {"body": value}), AuthContext(provenance=known))
 
 
 def _condition(more: dict[str, Any] | None = None, /, **links: object) -> LinkCondition:
@@ -39,8 +39,8 @@ def _holds(value: object, **links: object) -> tuple[bool, bool]:
     """Return what a permission, and what a restriction makes of a text."""
     condition = _condition(**links)
     return (
-        condition.holds(_question(value), over_approximate=False),
-        condition.holds(_question(value), over_approximate=True),
+        condition.holds(_request(value), over_approximate=False),
+        condition.holds(_request(value), over_approximate=True),
     )
 
 
@@ -103,7 +103,7 @@ def test_links_elsewhere(text: str, expected: tuple[bool, bool]) -> None:
 )
 def test_every_link_may_be_meant(text: str, hosts: list[str], *, expected: bool) -> None:
     """A star means links without a host as well."""
-    assert _condition(host=hosts).holds(_question(text), over_approximate=True) is expected
+    assert _condition(host=hosts).holds(_request(text), over_approximate=True) is expected
 
 
 def test_mail_is_a_scheme_of_its_own() -> None:
@@ -114,11 +114,11 @@ def test_mail_is_a_scheme_of_its_own() -> None:
 
 def test_what_cannot_be_read_is_no_answer_for_a_restriction() -> None:
     """Law 2 makes a match of it; a permission does not match."""
-    question = _question("https://%/")
-    assert not _condition(host=["a.com"]).holds(question, over_approximate=False)
+    request = _request("https://%/")
+    assert not _condition(host=["a.com"]).holds(request, over_approximate=False)
     with pytest.raises(UnevaluableError, match="has no host that can be read"):
-        _condition(host=["a.com"]).holds(question, over_approximate=True)
-    assert _condition(not_host=["a.com"]).holds(question, over_approximate=True)
+        _condition(host=["a.com"]).holds(request, over_approximate=True)
+    assert _condition(not_host=["a.com"]).holds(request, over_approximate=True)
 
 
 @pytest.mark.parametrize(
@@ -143,14 +143,14 @@ def test_what_cannot_be_read_is_no_answer_for_a_restriction() -> None:
 )
 def test_links_come_from_sources_as_a_whole(text: object, sources: list[str], *, holds: bool) -> None:
     """Every link, with its path and query."""
-    assert _condition(**{"from": sources}).holds(_question(text), over_approximate=False) is holds
-    assert _condition(not_from=sources).holds(_question(text), over_approximate=True) is not holds
+    assert _condition(**{"from": sources}).holds(_request(text), over_approximate=False) is holds
+    assert _condition(not_from=sources).holds(_request(text), over_approximate=True) is not holds
 
 
 def test_where_a_link_may_come_from_is_not_known() -> None:
     """As for `from` itself."""
-    assert _condition(**{"from": ["user"]}).holds(_question("https://z.com"), over_approximate=True)
-    assert not _condition(not_from=["user"]).holds(_question("https://z.com"), over_approximate=False)
+    assert _condition(**{"from": ["user"]}).holds(_request("https://z.com"), over_approximate=True)
+    assert not _condition(not_from=["user"]).holds(_request("https://z.com"), over_approximate=False)
 
 
 def test_a_user_who_is_not_heard_is_no_answer() -> None:
@@ -158,11 +158,11 @@ def test_a_user_who_is_not_heard_is_no_answer() -> None:
     silent = Provenance.of([], [("read", {}, {"url": "https://e.com/z"})])
     condition = _condition(**{"from": ["user", "read#url"]})
     with pytest.raises(UnevaluableError, match="no message of the user is known"):
-        condition.holds(_question("https://a.com/x", silent), over_approximate=False)
-    assert condition.holds(_question("https://e.com/z", silent), over_approximate=False)
-    assert condition.holds(_question("x", silent), over_approximate=False)
+        condition.holds(_request("https://a.com/x", silent), over_approximate=False)
+    assert condition.holds(_request("https://e.com/z", silent), over_approximate=False)
+    assert condition.holds(_request("x", silent), over_approximate=False)
     other = _condition(**{"from": ["read#url"]})
-    assert not other.holds(_question("https://a.com/x", silent), over_approximate=False)
+    assert not other.holds(_request("https://a.com/x", silent), over_approximate=False)
 
 
 @pytest.mark.parametrize("value", [None, 5, True, {"a": "b"}, ["a", 5], [None], [["https://a.com"]]])
@@ -170,43 +170,43 @@ def test_a_user_who_is_not_heard_is_no_answer() -> None:
 def test_links_are_of_texts(value: object, links: dict[str, object]) -> None:
     """There is no answer for anything else."""
     with pytest.raises(UnevaluableError, match="neither a text"):
-        _condition(**links).holds(_question(value), over_approximate=False)
+        _condition(**links).holds(_request(value), over_approximate=False)
 
 
 @pytest.mark.parametrize("value", [None, "", []])
 def test_an_optional_argument_has_no_links(value: object) -> None:
     """It may be left out."""
     condition = _condition({"optional": True}, host=["a.com"])
-    assert condition.holds(_question(value), over_approximate=False)
-    assert not condition.holds(_question(value), over_approximate=True)
-    assert condition.fact(_question(value)) == "args.body has no links"
+    assert condition.holds(_request(value), over_approximate=False)
+    assert not condition.holds(_request(value), over_approximate=True)
+    assert condition.fact(_request(value)) == "args.body has no links"
 
 
 def test_a_text_with_too_many_links_is_no_answer() -> None:
     """The explanation names the argument."""
     with pytest.raises(UnevaluableError, match=r"`args.body`: a text with more than 1,000 links"):
-        _condition(host=["a.com"]).holds(_question("https://a.com " * 1_001), over_approximate=False)
+        _condition(host=["a.com"]).holds(_request("https://a.com " * 1_001), over_approximate=False)
 
 
 def test_near_misses_name_the_links_that_fail() -> None:
     """And what the rule asks for."""
     hosts = _condition(host=["a.com", "*.b.com"])
     assert hosts.expected == "links to `a.com` or `*.b.com`"
-    assert hosts.fact(_question("https://a.com https://evil.com/x https://a.com@e.com javascript:x https://%/")) == (
+    assert hosts.fact(_request("https://a.com https://evil.com/x https://a.com@e.com javascript:x https://%/")) == (
         "args.body: the link `https://evil.com/x` leads to evil.com, the link `https://a.com@e.com` may lead to e.com, "
         "the link `https://a.com@e.com` may lead to a.com, ..."
     )
-    assert hosts.fact(_question("javascript:x")) == "args.body: the link `javascript:x` has no host"
-    assert hosts.fact(_question("https://a.com")) == "args.body: the link `https://a.com` leads to a.com"
+    assert hosts.fact(_request("javascript:x")) == "args.body: the link `javascript:x` has no host"
+    assert hosts.fact(_request("https://a.com")) == "args.body: the link `https://a.com` leads to a.com"
     assert _condition(not_host=["a.com"]).expected == "links not to `a.com`"
     assert _condition(host=[ListedValues.of("ours", ("b.com",))]).expected == "links to `b.com` of `@ours`"
     assert _condition(host=[ListedValues.of("ours", ())]).expected == "links to an empty list"
     sources = _condition(**{"from": ["user", "read#url"]})
     assert sources.expected == "links from user or read#url"
-    assert sources.fact(_question("https://a.com/x https://evil.com")) == (
+    assert sources.fact(_request("https://a.com/x https://evil.com")) == (
         "args.body: the link `https://evil.com` is in none of its sources"
     )
-    assert sources.fact(_question("https://e.com/z")) == (
+    assert sources.fact(_request("https://e.com/z")) == (
         "args.body: the link `https://e.com/z` is in read #1, field `url`"
     )
     assert _condition(not_from=["user"]).expected == "links not from user"
@@ -259,30 +259,30 @@ _EITHER = [{"host": ["a.com"]}, {"from": ["user"]}]
 )
 def test_links_by_host_and_by_source(text: str, *, both: bool, either: bool, neither: bool) -> None:
     """Each link passes all of a table, and one table of a list; what `either` permits, `neither` does not restrict."""
-    assert _of(_BOTH).holds(_question(text), over_approximate=False) is both
-    assert _of(_EITHER).holds(_question(text), over_approximate=False) is either
-    assert _of(_NEITHER).holds(_question(text), over_approximate=True) is neither
+    assert _of(_BOTH).holds(_request(text), over_approximate=False) is both
+    assert _of(_EITHER).holds(_request(text), over_approximate=False) is either
+    assert _of(_NEITHER).holds(_request(text), over_approximate=True) is neither
 
 
 def test_one_way_that_has_an_answer_is_enough() -> None:
     """Where no user is heard, a host still permits, and what fails one test fails the table."""
     ours, others, silent = "https://a.com/x", "https://evil.com", Provenance()
-    assert _of(_EITHER).holds(_question(ours, silent), over_approximate=False)
-    assert not _of(_BOTH).holds(_question(others, silent), over_approximate=False)
-    assert not _of(_NEITHER).holds(_question(ours, silent), over_approximate=True)
+    assert _of(_EITHER).holds(_request(ours, silent), over_approximate=False)
+    assert not _of(_BOTH).holds(_request(others, silent), over_approximate=False)
+    assert not _of(_NEITHER).holds(_request(ours, silent), over_approximate=True)
     for links, text, over_approximate in ((_EITHER, others, False), (_BOTH, ours, False), (_NEITHER, others, True)):
         with pytest.raises(UnevaluableError, match=r"`args.body`: no message of the user is known"):
-            _of(links).holds(_question(text, silent), over_approximate=over_approximate)
+            _of(links).holds(_request(text, silent), over_approximate=over_approximate)
 
 
 def test_near_misses_name_each_test_that_a_link_fails() -> None:
     """In the words of both."""
     assert _of(_BOTH).expected == "links to `a.com`, and from user"
     assert _of(_EITHER).expected == "links to `a.com`, or from user"
-    assert _of(_EITHER).fact(_question("https://evil.com https://a.com/y")) == (
+    assert _of(_EITHER).fact(_request("https://evil.com https://a.com/y")) == (
         "args.body: the link `https://evil.com` leads to evil.com and is in none of its sources"
     )
-    assert _of(_EITHER).fact(_question("https://a.com/x")) == (
+    assert _of(_EITHER).fact(_request("https://a.com/x")) == (
         "args.body: the link `https://a.com/x` leads to a.com and is in the user's messages"
     )
 
@@ -290,7 +290,7 @@ def test_near_misses_name_each_test_that_a_link_fails() -> None:
 def test_it_says_where_links_were_seen() -> None:
     """If a test asks that; of many links, of the first ten."""
     text = "https://a.com/x, https://d.com/y, https://a.com/x and javascript:z"
-    origins = list(_of([{"host": ["a.com"]}, {"from": ["user"]}]).origins(_question(text)))
+    origins = list(_of([{"host": ["a.com"]}, {"from": ["user"]}]).origins(_request(text)))
     assert [(each.argument, each.value, each.is_said) for each in origins] == [
         ("body.links", '"https://a.com/x"', True),
         ("body.links", '"https://d.com/y"', False),
@@ -298,9 +298,9 @@ def test_it_says_where_links_were_seen() -> None:
     ]
     assert origins[1].places == ("read #1, field `body`",)
     many = " ".join(f"https://a.com/{number}" for number in range(20))
-    assert len(list(_of(_BOTH).origins(_question(many)))) == 10
-    assert list(_of({"host": ["a.com"]}).origins(_question(text))) == []
-    assert list(_of(_BOTH).origins(_question(5))) == []
+    assert len(list(_of(_BOTH).origins(_request(many)))) == 10
+    assert list(_of({"host": ["a.com"]}).origins(_request(text))) == []
+    assert list(_of(_BOTH).origins(_request(5))) == []
 
 
 def test_they_can_be_sent_to_another_process() -> None:

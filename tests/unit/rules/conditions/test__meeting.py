@@ -6,7 +6,7 @@ import pytest
 from permitry.core.action import Access, Actions, Connect, Place, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question, Unsure
+from permitry.core.rule import Request, Unsure
 from permitry.rules.conditions._conditions import Conditions, Part
 from permitry.rules.conditions._meeting import BY_NAME, may_be_anything, met
 from permitry.rules.conditions.command import ArgvPattern
@@ -22,8 +22,8 @@ OPEN = Place("$X", is_certain=False, is_open=True)
 
 def _met(kind: Conditions, actions: Actions, *, is_lifted: bool = False) -> bool | Unsure:
     actions = attrs.evolve(actions, roots=Roots(("/w",), ("/home/u",)))
-    question = Question(ToolCall("t"), AuthContext(), reader=lambda *_: actions)
-    return met(kind, question, lambda _: is_lifted)
+    request = Request(ToolCall("t"), AuthContext(), reader=lambda *_: actions)
+    return met(kind, request, lambda _: is_lifted)
 
 
 def _run(*texts: str) -> Run:

@@ -8,7 +8,7 @@ from permitry.config.conditions import host_pattern
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.provenance import Provenance
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions._sources import SourceCondition, source_condition, source_of, trusted_sources
 from permitry.rules.conditions.args import LinkReader, argument_conditions
@@ -32,8 +32,8 @@ _KNOWN = Provenance.of(
 _NO_LINKS = LinkReader(lambda _: (), host_pattern)
 
 
-def _question(value: object, known: Provenance = _KNOWN, more: dict[str, object] | None = None) -> Question:
-    return Question(ToolCall("pay", {"to": value, **(more or {})}), AuthContext(provenance=known))
+def _request(value: object, known: Provenance = _KNOWN, more: dict[str, object] | None = None) -> Request:
+    return Request(ToolCall("pay", {"to": value, **(more or {})}), AuthContext(provenance=known))
 
 
 def _condition(*sources: object, name: str = "from", optional: object = None) -> SourceCondition:
@@ -79,44 +79,44 @@ def _condition(*sources: object, name: str = "from", optional: object = None) ->
 )
 def test_a_value_comes_from_a_source(source: object, value: object, *, holds: bool) -> None:
     """Each element of a list has to."""
-    assert _condition(source).holds(_question(value), over_approximate=False) is holds
-    assert _condition(source, name="not_from").holds(_question(value), over_approximate=True) is not holds
+    assert _condition(source).holds(_request(value), over_approximate=False) is holds
+    assert _condition(source, name="not_from").holds(_request(value), over_approximate=True) is not holds
 
 
 def test_one_source_is_enough() -> None:
     """For each element another one may be."""
     condition = _condition("user", "look#iban")
-    assert condition.holds(_question(["AT11", "DE22"]), over_approximate=False)
+    assert condition.holds(_request(["AT11", "DE22"]), over_approximate=False)
 
 
 def test_where_a_value_may_come_from_is_not_known() -> None:
     """A restriction cannot count on `from`, nor a permission on `not_from`."""
-    assert _condition("user").holds(_question("FR44"), over_approximate=True)
-    assert not _condition("user", name="not_from").holds(_question("FR44"), over_approximate=False)
+    assert _condition("user").holds(_request("FR44"), over_approximate=True)
+    assert not _condition("user", name="not_from").holds(_request("FR44"), over_approximate=False)
 
 
 @pytest.mark.parametrize("value", [None, "", [], [""], True, {"a": "AT11"}, ["AT11", None], [["AT11"]]])
 def test_some_values_come_from_nowhere(value: object) -> None:
-    """There is no answer, which law 2 makes a question."""
+    """There is no answer, which law 2 makes a request."""
     with pytest.raises(UnevaluableError):
-        _condition("user").holds(_question(value), over_approximate=False)
+        _condition("user").holds(_request(value), over_approximate=False)
 
 
 def test_the_argument_may_be_in_an_object() -> None:
     """Or the object may be missing."""
     condition = source_condition(("a", "b"), "from", ["user"])
-    assert condition.holds(_question("x", more={"a": {"b": "AT11"}}), over_approximate=False)
+    assert condition.holds(_request("x", more={"a": {"b": "AT11"}}), over_approximate=False)
     lacking: list[dict[str, object]] = [{"a": "AT11"}, {"a": {}}, {}]
     for more in lacking:
         with pytest.raises(UnevaluableError):
-            condition.holds(_question("x", more=more), over_approximate=False)
+            condition.holds(_request("x", more=more), over_approximate=False)
 
 
 @pytest.mark.parametrize("value", [None, "", []])
 def test_an_optional_argument_may_be_left_out(value: object) -> None:
     """Then it comes from wherever the rule wants."""
-    assert _condition("user", optional=True).holds(_question(value), over_approximate=False)
-    assert not _condition("user", name="not_from", optional=True).holds(_question(value), over_approximate=True)
+    assert _condition("user", optional=True).holds(_request(value), over_approximate=False)
+    assert not _condition("user", name="not_from", optional=True).holds(_request(value), over_approximate=True)
 
 
 @pytest.mark.parametrize("source", ["user", "look#items.to@for", "named:look#iban", "named:look"])
@@ -124,9 +124,9 @@ def test_a_user_who_is_not_heard_is_no_answer(source: str) -> None:
     """The host may have no way to pass on what the user wrote."""
     silent = Provenance.of([], [("look", {"who": "x"}, {"iban": "DE22", "items": [{"to": "FR33", "for": "x"}]})])
     with pytest.raises(UnevaluableError, match="no message of the user is known"):
-        _condition(source).holds(_question("DE22", silent), over_approximate=False)
-    assert _condition(source, "look#iban").holds(_question("DE22", silent), over_approximate=False)
-    assert not _condition("look#iban").holds(_question("DE23", silent), over_approximate=False)
+        _condition(source).holds(_request("DE22", silent), over_approximate=False)
+    assert _condition(source, "look#iban").holds(_request("DE22", silent), over_approximate=False)
+    assert not _condition("look#iban").holds(_request("DE23", silent), over_approximate=False)
 
 
 @pytest.mark.parametrize(
@@ -142,16 +142,16 @@ def test_a_user_who_is_not_heard_is_no_answer(source: str) -> None:
 )
 def test_words_of_the_user(value: str, share: float, *, holds: bool) -> None:
     """So many of the words have to be in the messages."""
-    assert source_condition(("to",), "words", share).holds(_question(value), over_approximate=False) is holds
+    assert source_condition(("to",), "words", share).holds(_request(value), over_approximate=False) is holds
 
 
 def test_words_are_those_of_texts() -> None:
     """A number has none; without messages there is no answer."""
     condition = source_condition(("to",), "words", 0.5)
-    assert not condition.holds(_question(50), over_approximate=False)
-    assert not condition.holds(_question([50, "50"]), over_approximate=False)
+    assert not condition.holds(_request(50), over_approximate=False)
+    assert not condition.holds(_request([50, "50"]), over_approximate=False)
     with pytest.raises(UnevaluableError):
-        condition.holds(_question("x", Provenance()), over_approximate=False)
+        condition.holds(_request("x", Provenance()), over_approximate=False)
 
 
 def test_near_misses_say_where_values_come_from() -> None:
@@ -160,38 +160,38 @@ def test_near_misses_say_where_values_come_from() -> None:
         "user", "look#items.to", "call:make#id", ListedValues.of("ours", ("AT11",)), *trusted_sources("make", "*")
     )
     assert condition.expected == "from user or look#items.to or call:make#id or list:ours or make"
-    assert condition.fact(_question(["AT11", "FR33", "n1", "n3", "no"])) == (
+    assert condition.fact(_request(["AT11", "FR33", "n1", "n3", "no"])) == (
         'args.to: "AT11" is in the user\'s messages and the list `ours`, "FR33" is in look #1, field `items.to`, '
         '"n1" is in make #5, argument `id`, "n3" is in make #5, "no" is in none of its sources'
     )
     assert _condition("user", name="not_from").expected == "not from user"
     words = source_condition(("to",), "words", 0.5)
     assert words.expected == "50% of its words in the user's messages"
-    assert words.fact(_question("rent")) == 'args.to: "rent" is in the words of the user'
-    assert words.fact(_question("x" * 100)).endswith('xx" (102 characters) is in none of its sources')
-    assert "missing" in words.fact(_question(None))
-    assert "missing" in _condition("user").fact(_question(None))
+    assert words.fact(_request("rent")) == 'args.to: "rent" is in the words of the user'
+    assert words.fact(_request("x" * 100)).endswith('xx" (102 characters) is in none of its sources')
+    assert "missing" in words.fact(_request(None))
+    assert "missing" in _condition("user").fact(_request(None))
 
 
 def test_it_says_where_values_were_seen() -> None:
     """Also outside of its sources, and of a value that comes from one of them."""
     condition = _condition("look#iban", ListedValues.of("ours", ("AT11",)))
-    origins = list(condition.origins(_question(["AT11", "n3", None])))
+    origins = list(condition.origins(_request(["AT11", "n3", None])))
     assert [(each.argument, each.value, each.is_said) for each in origins] == [
         ("to", '"AT11"', True),
         ("to", '"n3"', False),
         ("to", "null", False),
     ]
     assert [each.places for each in origins] == [("the list `ours`",), ("make #5",), ()]
-    assert len(list(condition.origins(_question(["AT11"] * 100)))) == 10
-    assert list(condition.origins(_question(None))) == []
-    assert list(source_condition(("to", "id"), "from", ["user"]).origins(_question("AT11"))) == []
+    assert len(list(condition.origins(_request(["AT11"] * 100)))) == 10
+    assert list(condition.origins(_request(None))) == []
+    assert list(source_condition(("to", "id"), "from", ["user"]).origins(_request("AT11"))) == []
 
 
 def test_it_says_how_many_words_the_user_wrote() -> None:
     """Of texts: a number has none."""
     condition = source_condition(("to",), "words", 0.5)
-    text, number = condition.origins(_question(["Summer rent 2026", 50]))
+    text, number = condition.origins(_request(["Summer rent 2026", 50]))
     assert (text.words, number.words) == ((2, 3), None)
 
 

@@ -5,12 +5,12 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.pattern import Pattern
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.rules.conditions.agent import AgentCondition
 
 
-def _question(agent: str) -> Question:
-    return Question(ToolCall("bash"), AuthContext(agent=agent))
+def _request(agent: str) -> Request:
+    return Request(ToolCall("bash"), AuthContext(agent=agent))
 
 
 @pytest.mark.parametrize("over_approximate", [False, True])
@@ -30,16 +30,16 @@ def test_one_pattern_must_fit_the_whole_name(
 ) -> None:
     """The name is always known, so a restriction sees no more than a permission."""
     condition = AgentCondition(tuple(map(Pattern, patterns)))
-    assert condition.holds(_question(agent), over_approximate=over_approximate) is holds
+    assert condition.holds(_request(agent), over_approximate=over_approximate) is holds
 
 
 def test_a_child_goes_by_its_own_name() -> None:
     """The agents above it are asked in their own contexts."""
     context = AuthContext(agent="main").child("low")
     condition = AgentCondition((Pattern("main"),))
-    assert not condition.holds(Question(ToolCall("bash"), context), over_approximate=True)
+    assert not condition.holds(Request(ToolCall("bash"), context), over_approximate=True)
 
 
 def test_its_fact_is_the_agent_that_calls() -> None:
     """A near miss names it."""
-    assert AgentCondition((Pattern("x"),)).fact(_question("main")) == "agent = main"
+    assert AgentCondition((Pattern("x"),)).fact(_request("main")) == "agent = main"

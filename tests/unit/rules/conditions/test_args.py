@@ -7,7 +7,7 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions.args import OPERATORS, ArgumentCondition, argument_condition
 
@@ -327,5 +327,5 @@ def test_what_is_expected_is_shown() -> None:
 )
 def test_what_the_argument_is_instead_is_shown(arguments: dict[str, object], fact: str) -> None:
     """Canonically, and as briefly."""
-    question = Question(ToolCall("tool", arguments), AuthContext())
-    assert argument_condition("x.y", 2).fact(question) == fact
+    request = Request(ToolCall("tool", arguments), AuthContext())
+    assert argument_condition("x.y", 2).fact(request) == fact

@@ -4,7 +4,7 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.rules.conditions.attended import AttendedCondition
 
 
@@ -13,10 +13,10 @@ from permitry.rules.conditions.attended import AttendedCondition
 def test_it_holds_in_a_session_of_the_kind(*, wanted: bool, over_approximate: bool) -> None:
     """The host says which it is, so there is no doubt; a near miss says what it is instead."""
     for attended in (True, False):
-        question = Question(ToolCall("t"), AuthContext(attended=attended))
+        request = Request(ToolCall("t"), AuthContext(attended=attended))
         condition = AttendedCondition(wanted)
-        assert condition.holds(question, over_approximate=over_approximate) is (attended is wanted)
-        assert condition.fact(question) == f"attended = {str(attended).lower()}"
+        assert condition.holds(request, over_approximate=over_approximate) is (attended is wanted)
+        assert condition.fact(request) == f"attended = {str(attended).lower()}"
 
 
 def test_an_example_may_say_it() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import RuleError
 from permitry.rules.conditions.digest import DigestCondition
 from permitry.rules.conditions.keys import condition
@@ -26,12 +26,12 @@ CALL = ToolCall("bash", {"command": "ls"})
 def test_it_holds_for_the_very_call(*, call: ToolCall, holds: bool, over_approximate: bool) -> None:
     """Tool, server and arguments count to the letter, the id of the call does not."""
     condition = DigestCondition(("0" * 64, CALL.digest))
-    assert condition.holds(Question(call, AuthContext()), over_approximate=over_approximate) is holds
+    assert condition.holds(Request(call, AuthContext()), over_approximate=over_approximate) is holds
 
 
 def test_its_fact_is_the_beginning_of_the_digest() -> None:
     """Enough to tell two calls apart."""
-    fact = DigestCondition(("0" * 64,)).fact(Question(CALL, AuthContext()))
+    fact = DigestCondition(("0" * 64,)).fact(Request(CALL, AuthContext()))
     assert fact == f"digest = {CALL.digest[:12]}..."
 
 

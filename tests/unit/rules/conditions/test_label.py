@@ -4,15 +4,15 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import RuleError
 from permitry.rules.conditions.keys import condition
 from permitry.rules.conditions.label import LabelCondition
 from permitry.rules.conditions.written import bare_type
 
 
-def _question(*labels: str) -> Question:
-    return Question(ToolCall("bash"), AuthContext(labels=labels))
+def _request(*labels: str) -> Request:
+    return Request(ToolCall("bash"), AuthContext(labels=labels))
 
 
 @pytest.mark.parametrize("over_approximate", [False, True])
@@ -31,13 +31,13 @@ def test_it_holds_while_the_session_carries_one_of_the_labels(
     *, wanted: tuple[str, ...], labels: tuple[str, ...], holds: bool, over_approximate: bool
 ) -> None:
     """Labels are words, not patterns, and one is enough."""
-    assert LabelCondition(wanted).holds(_question(*labels), over_approximate=over_approximate) is holds
+    assert LabelCondition(wanted).holds(_request(*labels), over_approximate=over_approximate) is holds
 
 
 @pytest.mark.parametrize(("labels", "fact"), [((), "labels = none"), (("web", "mail"), "labels = mail, web")])
 def test_its_fact_is_what_the_session_carries(labels: tuple[str, ...], fact: str) -> None:
     """A near miss names all labels in one order."""
-    assert LabelCondition(("x",)).fact(_question(*labels)) == fact
+    assert LabelCondition(("x",)).fact(_request(*labels)) == fact
 
 
 def test_one_string_is_no_list_of_labels() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.rules.conditions.listed import EmptyList, ListedValues, list_name, unknown_list
 
 
@@ -41,7 +41,7 @@ def test_the_values_of_a_list_keep_its_name() -> None:
 
 def test_an_empty_list_fits_nothing() -> None:
     """Neither in doubt nor for certain; the near miss shows the words as they are written."""
-    condition, question = EmptyList(("@a", "git push @b")), Question(ToolCall("x"), AuthContext())
-    assert not condition.holds(question, over_approximate=True)
-    assert not condition.holds(question, over_approximate=False)
-    assert condition.fact(question) == "@a, git push @b = []"
+    condition, request = EmptyList(("@a", "git push @b")), Request(ToolCall("x"), AuthContext())
+    assert not condition.holds(request, over_approximate=True)
+    assert not condition.holds(request, over_approximate=False)
+    assert condition.fact(request) == "@a, git push @b = []"

@@ -6,15 +6,15 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import RuleError
 from permitry.rules.conditions.keys import condition
 from permitry.rules.conditions.mode import ModeCondition, mode_problem
 from permitry.rules.conditions.written import bare_type
 
 
-def _question(**context: Any) -> Question:  # noqa: ANN401 -- passed on to the context
-    return Question(ToolCall("bash"), AuthContext(**context))
+def _request(**context: Any) -> Request:  # noqa: ANN401 -- passed on to the context
+    return Request(ToolCall("bash"), AuthContext(**context))
 
 
 @pytest.mark.parametrize(
@@ -35,14 +35,14 @@ def test_a_permission_goes_by_the_name_and_a_restriction_by_all_that_is_true(
     *, modes: tuple[str, ...], context: dict[str, Any], surely: bool, generously: bool
 ) -> None:
     """One mode can hide another from its name, but not from a restriction."""
-    condition, question = ModeCondition(modes), _question(**context)
-    assert condition.holds(question, over_approximate=False) is surely
-    assert condition.holds(question, over_approximate=True) is generously
+    condition, request = ModeCondition(modes), _request(**context)
+    assert condition.holds(request, over_approximate=False) is surely
+    assert condition.holds(request, over_approximate=True) is generously
 
 
 def test_its_fact_is_the_mode_in_force() -> None:
     """A near miss names it."""
-    assert ModeCondition(("plan",)).fact(_question(yolo_mode=True)) == "mode = yolo"
+    assert ModeCondition(("plan",)).fact(_request(yolo_mode=True)) == "mode = yolo"
 
 
 def test_one_string_is_no_list_of_modes() -> None:

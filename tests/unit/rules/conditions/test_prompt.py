@@ -8,13 +8,13 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.history import Bounds
 from permitry.core.provenance import Heard, Provenance
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions.prompt import PromptCondition
 
 
-def _question(known: Provenance) -> Question:
-    return Question(ToolCall("pay"), AuthContext(provenance=known))
+def _request(known: Provenance) -> Request:
+    return Request(ToolCall("pay"), AuthContext(provenance=known))
 
 
 @pytest.mark.parametrize("over_approximate", [False, True])
@@ -34,8 +34,8 @@ def test_it_holds_where_the_user_wrote_of_it(
     *, written: dict[str, Any], text: str, holds: bool, over_approximate: bool
 ) -> None:
     """In any message."""
-    question = _question(Provenance.of(["hello", text]))
-    assert PromptCondition.read((), written).holds(question, over_approximate=over_approximate) is holds
+    request = _request(Provenance.of(["hello", text]))
+    assert PromptCondition.read((), written).holds(request, over_approximate=over_approximate) is holds
 
 
 def test_what_is_not_known_is_no_answer() -> None:
@@ -44,12 +44,12 @@ def test_what_is_not_known_is_no_answer() -> None:
     heard = Heard(Bounds(messages=1))
     for text in ("pay", "x"):
         with pytest.raises(UnevaluableError):
-            condition.holds(_question(Provenance()), over_approximate=True)
+            condition.holds(_request(Provenance()), over_approximate=True)
         heard.hear(text)
     with pytest.raises(UnevaluableError, match="not all messages"):
-        condition.holds(_question(heard.provenance), over_approximate=True)
+        condition.holds(_request(heard.provenance), over_approximate=True)
     heard.hear("pay")
-    assert condition.holds(_question(heard.provenance), over_approximate=False)
+    assert condition.holds(_request(heard.provenance), over_approximate=False)
 
 
 @pytest.mark.parametrize(
@@ -75,5 +75,5 @@ def test_a_mistake_is_an_error(written: dict[str, Any], message: str) -> None:
 def test_near_misses() -> None:
     """They do not repeat what the user wrote."""
     condition = PromptCondition.read((), {"words": ["pay"], "regex": "rent"})
-    assert condition.fact(_question(Provenance())) == "the user wrote of no such thing"
+    assert condition.fact(_request(Provenance())) == "the user wrote of no such thing"
     assert condition.expected.startswith('"pay" or a text like ')

@@ -6,12 +6,12 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.rules.conditions.repaired import RepairedCondition
 
 
-def _question(*, repaired: bool) -> Question:
-    return Question(ToolCall("bash", {"command": "ls"}, repaired=repaired), AuthContext())
+def _request(*, repaired: bool) -> Request:
+    return Request(ToolCall("bash", {"command": "ls"}, repaired=repaired), AuthContext())
 
 
 @pytest.mark.parametrize("over_approximate", [False, True])
@@ -20,13 +20,13 @@ def _question(*, repaired: bool) -> Question:
 def test_it_holds_for_the_one_or_for_the_other(*, repaired: bool, wanted: bool, over_approximate: bool) -> None:
     """A call always says whether it was repaired."""
     condition = RepairedCondition(wanted)
-    assert condition.holds(_question(repaired=repaired), over_approximate=over_approximate) is (repaired is wanted)
+    assert condition.holds(_request(repaired=repaired), over_approximate=over_approximate) is (repaired is wanted)
 
 
 @pytest.mark.parametrize(("repaired", "fact"), [(True, "repaired = true"), (False, "repaired = false")])
 def test_its_fact_is_what_the_call_says(*, repaired: bool, fact: str) -> None:
     """As a rule file would write it."""
-    assert RepairedCondition(not repaired).fact(_question(repaired=repaired)) == fact
+    assert RepairedCondition(not repaired).fact(_request(repaired=repaired)) == fact
 
 
 @pytest.mark.parametrize("value", [None, 1, "true"])

@@ -7,7 +7,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.history import Bounds, History, Log, Ran
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
 from permitry.rules.conditions.repeat import RepeatCondition
 from permitry.rules.conditions.scope import Conditions, Scope
@@ -17,9 +17,9 @@ from permitry.rules.configured import ConfiguredRule
 CALL, OTHER = ToolCall("bash", {"command": "ls"}), ToolCall("bash", {"command": "pwd"})
 
 
-def _question(*ran: ToolCall) -> Question:
+def _request(*ran: ToolCall) -> Request:
     history = History.of(Ran(float(at), call.tool, "main", call.digest) for at, call in enumerate(ran))
-    return Question(CALL, AuthContext(history=history))
+    return Request(CALL, AuthContext(history=history))
 
 
 @pytest.mark.parametrize("over_approximate", [False, True])
@@ -29,12 +29,12 @@ def _question(*ran: ToolCall) -> Question:
 )
 def test_it_holds_from_the_third_time_on(*, ran: tuple[ToolCall, ...], holds: bool, over_approximate: bool) -> None:
     """The call that is asked about counts, what ran between does not."""
-    assert RepeatCondition(3).holds(_question(*ran), over_approximate=over_approximate) is holds
+    assert RepeatCondition(3).holds(_request(*ran), over_approximate=over_approximate) is holds
 
 
 def test_its_fact_is_how_often_the_call_would_have_run() -> None:
     """The call that is asked about included."""
-    assert RepeatCondition(9).fact(_question(CALL, OTHER, CALL)) == "repeat = 3"
+    assert RepeatCondition(9).fact(_request(CALL, OTHER, CALL)) == "repeat = 3"
 
 
 def test_a_count_that_is_not_known_any_more_is_a_failure() -> None:
@@ -42,11 +42,11 @@ def test_a_count_that_is_not_known_any_more_is_a_failure() -> None:
     log = Log(Bounds(calls=1, digests=1))
     for at, call in enumerate((OTHER, CALL, ToolCall("bash"))):
         log.add(Ran(float(at), call.tool, "main", call.digest))
-    question = Question(CALL, AuthContext(history=log.history))
+    request = Request(CALL, AuthContext(history=log.history))
     with pytest.raises(UnevaluableError, match="so many calls"):
-        RepeatCondition(2).holds(question, over_approximate=True)
+        RepeatCondition(2).holds(request, over_approximate=True)
     for effect, priority, verdict in ((Verdict.BLOCK, 150, Verdict.BLOCK), (Verdict.ALLOW, 250, Verdict.CONFIRM)):
         scope = Scope((ToolSelector("bash"),), Conditions((RepeatCondition(2),)))
         policy = AuthorizationPolicy([ConfiguredRule("again", effect, priority, scope)])
-        decision = policy.decide(CALL, question.context)
+        decision = policy.decide(CALL, request.context)
         assert (decision.verdict, [each.rule_id for each in decision.errors]) == (verdict, ["again"])

@@ -4,7 +4,7 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.template import Template
 from permitry.errors import RuleError
 from permitry.rules.conditions.template import TemplateCondition
@@ -13,8 +13,8 @@ READER = Template("reader")
 EDITOR = Template("editor", extends=(READER,))
 
 
-def _question(template: Template | None) -> Question:
-    return Question(ToolCall("bash"), AuthContext(active_template=template))
+def _request(template: Template | None) -> Request:
+    return Request(ToolCall("bash"), AuthContext(active_template=template))
 
 
 @pytest.mark.parametrize("over_approximate", [False, True])
@@ -34,13 +34,13 @@ def test_it_holds_while_the_template_or_one_that_extends_it_is_active(
     *, names: tuple[str, ...], template: Template | None, holds: bool, over_approximate: bool
 ) -> None:
     """Names are no patterns, and what extends a template is one."""
-    assert TemplateCondition(names).holds(_question(template), over_approximate=over_approximate) is holds
+    assert TemplateCondition(names).holds(_request(template), over_approximate=over_approximate) is holds
 
 
 @pytest.mark.parametrize(("template", "fact"), [(None, "no active template"), (EDITOR, "template = editor")])
 def test_its_fact_is_the_template_in_force(template: Template | None, fact: str) -> None:
     """A near miss names it, or says that there is none."""
-    assert TemplateCondition(("x",)).fact(_question(template)) == fact
+    assert TemplateCondition(("x",)).fact(_request(template)) == fact
 
 
 def test_one_string_is_no_list_of_templates() -> None:

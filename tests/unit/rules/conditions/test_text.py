@@ -6,7 +6,7 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions.args import text_test
@@ -23,11 +23,11 @@ ROLES = ToolSpec("t", roles={"path|file": "read_path", "items[].path": "read_pat
 def _holds(arguments: dict[str, Any], spec: ToolSpec | None = None, table: object = None) -> bool | None:
     """Return whether the condition holds, None for no answer."""
     condition = TextCondition(text_test(table or {"contains": "prod"}))
-    question = Question(ToolCall("t", arguments), AuthContext(), spec)
+    request = Request(ToolCall("t", arguments), AuthContext(), spec)
     found: set[bool | None] = set()
     for over_approximate in (True, False):
         try:
-            found.add(condition.holds(question, over_approximate=over_approximate))
+            found.add(condition.holds(request, over_approximate=over_approximate))
         except UnevaluableError:
             found.add(None)
     [answer] = found
@@ -152,7 +152,7 @@ def test_a_tool_without_arguments_has_no_text() -> None:
 def test_a_near_miss_says_what_was_looked_for() -> None:
     """The texts themselves may be long."""
     condition = TextCondition.read((), {"contains": "prod"})
-    assert condition.fact(Question(ToolCall("t"), AuthContext())) == 'no text that contains ["prod"]'
+    assert condition.fact(Request(ToolCall("t"), AuthContext())) == 'no text that contains ["prod"]'
 
 
 def test_a_test_of_a_text_knows_two_operators() -> None:

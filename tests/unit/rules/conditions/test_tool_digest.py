@@ -9,7 +9,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.conditions.keys import condition
@@ -22,8 +22,8 @@ CALL, SPEC = ToolCall("send"), ToolSpec("send", "Sends a mail.")
 PINNED = ToolDigestCondition((SPEC.digest,))
 
 
-def _question(spec: ToolSpec | None = SPEC) -> Question:
-    return Question(CALL, AuthContext(), spec)
+def _request(spec: ToolSpec | None = SPEC) -> Request:
+    return Request(CALL, AuthContext(), spec)
 
 
 @pytest.mark.parametrize("over_approximate", [False, True])
@@ -43,7 +43,7 @@ def test_it_holds_for_the_declaration_that_is_listed(
     *, digests: tuple[str, ...], holds: bool, over_approximate: bool
 ) -> None:
     """By its whole digest, or by the beginning of it."""
-    assert ToolDigestCondition(digests).holds(_question(), over_approximate=over_approximate) is holds
+    assert ToolDigestCondition(digests).holds(_request(), over_approximate=over_approximate) is holds
 
 
 @pytest.mark.parametrize(
@@ -58,24 +58,24 @@ def test_it_holds_for_the_declaration_that_is_listed(
 )
 def test_a_tool_that_declares_itself_otherwise_is_another_tool(changed: ToolSpec) -> None:
     """Whatever a model is shown about the tool, and whatever it is judged by, is pinned."""
-    assert not PINNED.holds(_question(changed), over_approximate=False)
+    assert not PINNED.holds(_request(changed), over_approximate=False)
 
 
 def test_limits_are_not_pinned() -> None:
     """How long a tool may take says nothing about what it does."""
-    assert PINNED.holds(_question(attrs.evolve(SPEC, timeout=1.0, output_limit=10)), over_approximate=False)
+    assert PINNED.holds(_request(attrs.evolve(SPEC, timeout=1.0, output_limit=10)), over_approximate=False)
 
 
 @pytest.mark.parametrize("over_approximate", [False, True])
 def test_a_tool_that_nobody_declares_gives_no_answer(*, over_approximate: bool) -> None:
     """Law 2 says what that means to a permission and to a restriction."""
     with pytest.raises(UnevaluableError, match="no registry declares the tool"):
-        PINNED.holds(_question(None), over_approximate=over_approximate)
+        PINNED.holds(_request(None), over_approximate=over_approximate)
 
 
 def test_its_fact_is_the_beginning_of_the_digest() -> None:
     """As long as a rule has to name it at least."""
-    fact = ToolDigestCondition(("0" * 64,)).fact(_question())
+    fact = ToolDigestCondition(("0" * 64,)).fact(_request())
     assert fact == f"tool_digest = {SPEC.digest[:16]}..."
 
 

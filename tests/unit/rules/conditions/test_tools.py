@@ -5,7 +5,7 @@ import pytest
 from permitry.core.action import Actions, Run, Word
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import TRAIT_SELECTORS, ArgumentRole, ToolSpec, ToolTraits
 from permitry.errors import RuleError
 from permitry.rules.conditions.tools import ToolsCondition, ToolSelector, selector_problem
@@ -16,16 +16,16 @@ NOTHING = Actions()
 BASH = ToolCall("bash", {"command": "x"})
 
 
-def _question(tool: str | ToolCall, traits: ToolTraits | None = None, actions: Actions = NOTHING) -> Question:
+def _request(tool: str | ToolCall, traits: ToolTraits | None = None, actions: Actions = NOTHING) -> Request:
     call = ToolCall(tool) if isinstance(tool, str) else tool
     spec = None if traits is None else ToolSpec(call.tool, traits=traits)
-    return Question(call, AuthContext(), spec, lambda *_: actions)
+    return Request(call, AuthContext(), spec, lambda *_: actions)
 
 
-def _both(selector: str, question: Question) -> tuple[bool, bool]:
+def _both(selector: str, request: Request) -> tuple[bool, bool]:
     """Return what a permission and what a restriction selects."""
     selects = ToolSelector(selector).selects
-    return selects(question, over_approximate=False), selects(question, over_approximate=True)
+    return selects(request, over_approximate=False), selects(request, over_approximate=True)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def _both(selector: str, question: Question) -> tuple[bool, bool]:
 )
 def test_a_selector_selects_by_name_and_glob(selector: str, tool: str) -> None:
     """The name is the one rules see."""
-    assert _both(selector, _question(tool)) == (True, True)
+    assert _both(selector, _request(tool)) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_selector_selects_by_name_and_glob(selector: str, tool: str) -> None:
 )
 def test_a_selector_selects_nothing_else(selector: str, tool: str) -> None:
     """The whole name must fit, server included, also for a restriction."""
-    assert _both(selector, _question(tool)) == (False, False)
+    assert _both(selector, _request(tool)) == (False, False)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_selector_selects_nothing_else(selector: str, tool: str) -> None:
 )  # fmt: skip
 def test_a_restriction_selects_by_any_reading_of_a_name(selector: str, tool: str) -> None:
     """A permission, and what lifts a restriction, by the very name alone."""
-    assert _both(selector, _question(tool)) == (False, True)
+    assert _both(selector, _request(tool)) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -70,25 +70,25 @@ def test_a_restriction_selects_by_any_reading_of_a_name(selector: str, tool: str
 )
 def test_trait_selectors_look_at_what_a_tool_is(*, call: ToolCall, spec: ToolSpec | None, reads: bool) -> None:
     """`@reads` selects what is known to read, `@writes` all else."""
-    question = Question(call, AuthContext(), spec)
-    assert _both("@reads", question) == (reads, reads)
-    assert _both("@writes", question) == (not reads, not reads)
+    request = Request(call, AuthContext(), spec)
+    assert _both("@reads", request) == (reads, reads)
+    assert _both("@writes", request) == (not reads, not reads)
 
 
 @pytest.mark.parametrize(("actions", "reads"), [(READS, True), (WRITES, False)])
 def test_a_command_reads_when_all_it_runs_does(*, actions: Actions, reads: bool) -> None:
     """A shell is judged by what it is told to do."""
-    question = _question(BASH, actions=actions)
-    assert _both("@reads", question) == (reads, reads)
-    assert _both("@writes", question) == (not reads, not reads)
-    assert _both("@network", question) == (not reads, not reads)
+    request = _request(BASH, actions=actions)
+    assert _both("@reads", request) == (reads, reads)
+    assert _both("@writes", request) == (not reads, not reads)
+    assert _both("@network", request) == (not reads, not reads)
 
 
 def test_a_restriction_on_readers_binds_what_could_not_be_read() -> None:
     """Law 4: a command that is damaged must not leave a restriction that held it."""
     call = ToolCall("bash", {"command": 7})
-    assert _both("@reads", Question(call, AuthContext())) == (False, True)
-    assert _both("@writes", Question(call, AuthContext())) == (True, True)
+    assert _both("@reads", Request(call, AuthContext())) == (False, True)
+    assert _both("@writes", Request(call, AuthContext())) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_restriction_on_readers_binds_what_could_not_be_read() -> None:
 )
 def test_a_shell_is_a_tool_that_takes_a_command(*, tool: str, is_shell: bool) -> None:
     """By its roles, or by a name everybody uses for one."""
-    assert _both("@shell", _question(tool)) == (is_shell, is_shell)
+    assert _both("@shell", _request(tool)) == (is_shell, is_shell)
 
 
 @pytest.mark.parametrize("selector", ["@network", "@agent"])
@@ -106,13 +106,13 @@ def test_an_unknown_trait_counts_against_the_call(
 ) -> None:
     """A permission selects what is known to be so, a restriction what may be."""
     traits = ToolTraits(open_world=value, spawns_agent=value)
-    assert _both(selector, _question("thing", traits)) == selected
+    assert _both(selector, _request("thing", traits)) == selected
 
 
 @pytest.mark.parametrize("selector", ["@network", "@agent"])
 def test_nothing_is_known_of_an_unknown_tool(selector: str) -> None:
     """A restriction selects it, a permission does not."""
-    assert _both(selector, _question("unheard_of")) == (False, True)
+    assert _both(selector, _request("unheard_of")) == (False, True)
 
 
 def test_the_trait_selectors_are_listed() -> None:
@@ -139,10 +139,10 @@ def test_one_selector_is_enough_and_lifts_only_what_is_certain() -> None:
         ("fetch", ToolSpec("fetch", traits=ToolTraits(open_world=True)), (True, True)),
         ("read", ToolSpec("read", traits=ToolTraits(open_world=False)), (False, False)),
     ):
-        question = Question(ToolCall(name), AuthContext(), spec)
-        held = tuple(excepted.holds(question, over_approximate=each) for each in (False, True))
+        request = Request(ToolCall(name), AuthContext(), spec)
+        held = tuple(excepted.holds(request, over_approximate=each) for each in (False, True))
         assert (name, held) == (name, expected)
-        assert excepted.fact(question) == f"tool = {name}"
+        assert excepted.fact(request) == f"tool = {name}"
 
 
 SHELL = ToolSpec("run", traits=ToolTraits(open_world=True), roles={"command": ArgumentRole.COMMAND})

@@ -6,19 +6,19 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.rules.conditions.traits import TraitsCondition
 
 
-def _question(spec: ToolSpec | None) -> Question:
-    return Question(ToolCall("t"), AuthContext(), spec)
+def _request(spec: ToolSpec | None) -> Request:
+    return Request(ToolCall("t"), AuthContext(), spec)
 
 
 def _holds(spec: ToolSpec | None, *words: str) -> tuple[bool, bool]:
     """Return whether the condition holds, and whether it may."""
-    condition, question = TraitsCondition(words), _question(spec)
-    return tuple(condition.holds(question, over_approximate=each) for each in (False, True))  # type: ignore[return-value]  # two
+    condition, request = TraitsCondition(words), _request(spec)
+    return tuple(condition.holds(request, over_approximate=each) for each in (False, True))  # type: ignore[return-value]  # two
 
 
 @pytest.mark.parametrize("word", ["read_only", "destructive", "idempotent", "open_world", "spawns_agent"])
@@ -34,14 +34,14 @@ def test_of_an_undeclared_tool_nothing_is_known() -> None:
     other = ToolSpec("another", traits=ToolTraits(read_only=True))
     assert _holds(None, "read_only") == _holds(other, "read_only") == (False, True)
     assert _holds(None, "destructive") == (False, True)
-    assert TraitsCondition(("read_only",)).fact(_question(other)) == "traits = none that is known"
+    assert TraitsCondition(("read_only",)).fact(_request(other)) == "traits = none that is known"
 
 
 def test_one_trait_of_several_is_enough() -> None:
     """As one mode or one label of several is."""
     spec = ToolSpec("t", traits=ToolTraits(open_world=True, destructive=False))
     assert _holds(spec, "destructive", "open_world") == (True, True)
-    assert TraitsCondition(("destructive",)).fact(_question(spec)) == "traits = open_world"
+    assert TraitsCondition(("destructive",)).fact(_request(spec)) == "traits = open_world"
 
 
 def test_who_claims_to_read_and_to_destroy_is_not_believed() -> None:

@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from permitry.core.action import Access
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.rules.conditions.written import PlainCondition, Words, WrittenPattern, bare_type, sorted_repr
 
 
@@ -22,10 +22,10 @@ class _Colour(PlainCondition):
 
     words: tuple[str, ...]
 
-    def holds(self, question: Question, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the protocol's
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the protocol's
         return over_approximate
 
-    def fact(self, question: Question) -> str:  # noqa: ARG002 -- the protocol's
+    def fact(self, request: Request) -> str:  # noqa: ARG002 -- the protocol's
         return "colour = red"
 
 

@@ -8,23 +8,23 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.history import History, Ran
 from permitry.core.provenance import Provenance
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.shared import GivenCounts
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import CallError
-from permitry.messages.question import read_question
+from permitry.messages.request import read_request
 
 _REVIEW = Template("review", ("read_*",))
 
 
-def _read(**line: object) -> Question:
-    return read_question({"name": "look", "arguments": {}, **line}, {"review": _REVIEW})
+def _read(**line: object) -> Request:
+    return read_request({"name": "look", "arguments": {}, **line}, {"review": _REVIEW})
 
 
 def test_a_bare_line_is_a_call_in_a_plain_context() -> None:
     """Name and arguments are enough."""
-    assert _read(arguments={"path": "a"}) == Question(ToolCall("look", {"path": "a"}), AuthContext())
+    assert _read(arguments={"path": "a"}) == Request(ToolCall("look", {"path": "a"}), AuthContext())
 
 
 def test_kind_and_server_are_the_calls() -> None:
@@ -103,7 +103,7 @@ def test_a_workspace_may_be_given_for_lines_that_name_none() -> None:
     """The one of the line comes first."""
     for context, wanted in (({}, "w"), ({"workspace": "mine"}, "mine"), (None, "w")):
         line = {"name": "look", "arguments": {}, "context": context}
-        assert read_question(line, {}, workspace="w").context.workspace == wanted
+        assert read_request(line, {}, workspace="w").context.workspace == wanted
 
 
 def test_a_template_may_be_spelled_out() -> None:
@@ -144,9 +144,9 @@ def test_annotations_that_hint_at_nothing_make_no_spec(annotations: object) -> N
 
 def test_the_spec_bears_the_name_rules_see() -> None:
     """The annotations of a server's tool are that tool's."""
-    question = _read(server="docs", annotations={"readOnlyHint": True})
-    assert question.spec is not None
-    assert question.spec.name == "mcp:docs/look"
+    request = _read(server="docs", annotations={"readOnlyHint": True})
+    assert request.spec is not None
+    assert request.spec.name == "mcp:docs/look"
 
 
 def test_foreign_keys_are_passed_over() -> None:
@@ -163,7 +163,7 @@ def test_a_key_like_one_that_is_there_is_passed_over() -> None:
 def test_only_an_object_is_a_line(line: object) -> None:
     """Anything else is refused."""
     with pytest.raises(CallError, match="a line is a JSON object"):
-        read_question(line, {})
+        read_request(line, {})
 
 
 @pytest.mark.parametrize(
@@ -178,9 +178,9 @@ def test_only_an_object_is_a_line(line: object) -> None:
     ],
 )
 def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], expected: str) -> None:
-    """A key that was meant is not skipped: a context that is not read would judge another question."""
+    """A key that was meant is not skipped: a context that is not read would judge another request."""
     with pytest.raises(CallError) as caught:
-        read_question(line, {})
+        read_request(line, {})
     assert expected in str(caught.value)
 
 
@@ -275,14 +275,14 @@ def test_every_mistake_is_named(rest: dict[str, Any], expected: str) -> None:
 def test_a_template_without_any_known_ones_says_so() -> None:
     """The hint does not invent names."""
     with pytest.raises(CallError, match="unknown template `review`; known: none"):
-        read_question({"name": "look", "arguments": {}, "context": {"template": "review"}}, {})
+        read_request({"name": "look", "arguments": {}, "context": {"template": "review"}}, {})
 
 
 @pytest.mark.parametrize("line", [{"role": "assistant"}, {"choices": []}, {"type": "tool_use", "input": {}}])
 def test_a_message_of_a_model_is_reported_apart(line: dict[str, object]) -> None:
     """Who gives a message where a call is asked for is shown which command reads it."""
     with pytest.raises(CallError, match=r"a message of a model, which `permitry run` reads"):
-        read_question(line, {})
+        read_request(line, {})
 
 
 @pytest.mark.parametrize(("mode", "meant"), [("Plan", "plan"), ("yol", "yolo"), ("Default", "default")])
@@ -295,6 +295,6 @@ def test_a_misspelt_mode_is_refused(mode: str, meant: str) -> None:
 def test_what_is_used_of_shared_budgets_is_given() -> None:
     """By the ids of their rules; without it each counts as spent."""
     line = {"name": "look", "arguments": {}}
-    shared = read_question({**line, "context": {"shared": {"web": 2}}}, {}).context.shared
+    shared = read_request({**line, "context": {"shared": {"web": 2}}}, {}).context.shared
     assert shared == GivenCounts({"web": 2})
-    assert read_question({**line, "context": {"shared": None}}, {}).context.shared is None
+    assert read_request({**line, "context": {"shared": None}}, {}).context.shared is None

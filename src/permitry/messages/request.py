@@ -13,14 +13,14 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext, misspelt_mode
 from permitry.core.history import History, Ran
 from permitry.core.provenance import GivenResult, Provenance
-from permitry.core.rule import Question
+from permitry.core.rule import Request
 from permitry.core.shared import GivenCounts
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import CallError
 from permitry.messages.plain import call_from_object
 
-__all__ = ["read_question"]
+__all__ = ["read_request"]
 
 _KEYS = ("agent", "annotations", "arguments", "context", "id", "kind", "name", "repaired", "server")
 _CONTEXT: Mapping[str, type] = {
@@ -53,8 +53,8 @@ _LISTS = {"history": "a list of calls", "results": "a list of results"}
 _WORDS = {bool: "true or false", str: "a string", list: "a list of strings", dict: "an object"}
 
 
-def read_question(line: object, templates: Mapping[str, Template], workspace: str | None = None) -> Question:
-    """Return the question of one parsed line; `templates` are those a context may name.
+def read_request(line: object, templates: Mapping[str, Template], workspace: str | None = None) -> Request:
+    """Return the request of one parsed line; `templates` are those a context may name.
 
     `workspace` is the one of a context that names none.
 
@@ -77,7 +77,7 @@ def read_question(line: object, templates: Mapping[str, Template], workspace: st
     agent = line.get("agent")
     given = {"workspace": workspace, **context}
     call = attrs.evolve(incoming.call, repaired=True) if _is_repaired(line) else incoming.call
-    return Question(call, _context(given, agent, templates), _spec(call, line))
+    return Request(call, _context(given, agent, templates), _spec(call, line))
 
 
 def _is_repaired(line: Mapping[str, Any]) -> bool:
