@@ -16,6 +16,9 @@ import pytest
 from permitry.audit.record import JsonlRecorder
 from permitry.cli.main import main
 from permitry.cli.prompt import TerminalChannel
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.scope import Conditions, Scope
+from permitry.conditions.tools import ToolSelector
 from permitry.config.default import create_default_authorization_policy
 from permitry.config.load import Origin, load_policy, load_rules
 from permitry.confirm.channel import CallbackChannel
@@ -32,9 +35,6 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import AuditError, ConfigError, RuleError, ToolError
 from permitry.handler import ToolHandler
 from permitry.messages import calls_in
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.scope import Conditions, Scope
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.plan_mode import PlanModeBlockingRule
 from permitry.rules.yolo import YoloModeRule

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import attrs
 
+from permitry.conditions.tool_digest import ToolDigestCondition
 from permitry.confirm.clock import Moment
 from permitry.confirm.grants import Grant, GrantStore
 from permitry.core.call import ToolCall
@@ -15,7 +16,6 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ToolSpec
 from permitry.errors import ConfigError, RuleError, StoreError, safe_str
-from permitry.rules.conditions.tool_digest import ToolDigestCondition
 from permitry.rules.configured import ConfiguredRule
 from permitry.session import Session
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar, assert_never
 
 import attrs
 
+from permitry.actions.changes import Undo
 from permitry.audit.record import RunRecord, decision_fields
 from permitry.config.diagnostics import nearest
 from permitry.confirm.handled import Asker
@@ -22,7 +23,6 @@ from permitry.confirm.refusal import (
 )
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import PayloadKind, ToolCall
-from permitry.core.changes import Undo
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy

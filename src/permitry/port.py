@@ -6,6 +6,7 @@ functions here say what a command or a call means to a policy, for tools that ac
 
 from collections.abc import Sequence
 
+from permitry.actions.braces import expand
 from permitry.actions.extract import ReadActions
 from permitry.actions.folders import Folder
 from permitry.actions.hosts import read_url
@@ -14,9 +15,9 @@ from permitry.actions.shell.applied import AppliedPatch, applied_patch, calls_pa
 from permitry.actions.shell.lenient import read_leniently
 from permitry.actions.shell.reading import read_argv, read_command
 from permitry.actions.shell.runners import program_of
+from permitry.conditions.host import is_private
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.action import Access, Actions, Connect, Place
-from permitry.core.braces import expand
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.json_values import canonical_json, freeze_object
@@ -58,7 +59,6 @@ from permitry.files import (
 from permitry.messages.mcp_lines import ENCODING
 from permitry.messages.mcp_lists import tool_lists
 from permitry.messages.mcp_restarts import Restarts
-from permitry.rules.conditions.host import is_private
 
 __all__ = [
     "CREATE",

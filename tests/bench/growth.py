@@ -15,14 +15,14 @@ from tests.bench.memory import resident
 from tests.bench.report import Report, Scale, Table, Tell, number
 
 from permitry import AuthorizationPolicy, Session, ToolCall, ToolHandler, ToolRegistry, ToolSpec
+from permitry.conditions.budget import Budget
+from permitry.conditions.repeat import RepeatCondition
+from permitry.conditions.scope import Conditions, Scope
+from permitry.conditions.tools import ToolSelector
 from permitry.core.action import Actions, Connect
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.side_effects import SideEffects
-from permitry.rules.conditions.budget import Budget
-from permitry.rules.conditions.repeat import RepeatCondition
-from permitry.rules.conditions.scope import Conditions, Scope
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule
 

@@ -22,6 +22,10 @@ from permitry.actions.programs.classify import classify
 from permitry.actions.programs.operands import touches_of
 from permitry.actions.shell.recursive import read_recursively, read_words_recursively
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
+from permitry.conditions.args import argument_condition
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.host import HostPattern
+from permitry.conditions.path import PathPattern
 from permitry.config.load import load_rules
 from permitry.core.action import Action, Actions, Roots, Run, Word, phrase
 from permitry.core.call import ToolCall
@@ -30,10 +34,6 @@ from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.errors import CallError, ConfigError, RuleError, UnevaluableError
 from permitry.messages.formats import marks_of
 from permitry.messages.text import TextCallStream, parse_text
-from permitry.rules.conditions.args import argument_condition
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.path import PathPattern
 
 __all__ = ["TARGETS", "Target"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from permitry.actions.paths import read_path, roots_of
-from permitry.rules.conditions.path import PathPattern
+from permitry.conditions.path import PathPattern
 
 SAMPLES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "security" / "path_cases.jsonl"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from permitry.actions.hosts import other_readings, read_host, read_url
-from permitry.rules.conditions.host import HostPattern
+from permitry.conditions.host import HostPattern
 
 SAMPLES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "security" / "url_cases.jsonl"
 

@@ -25,6 +25,17 @@ from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from permitry.conditions.agent import AgentCondition
+from permitry.conditions.attended import AttendedCondition
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.host import HostPattern
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.path import PathPattern
+from permitry.conditions.scope import Condition, Conditions, Scope
+from permitry.conditions.template import TemplateCondition
+from permitry.conditions.text import TextCondition
+from permitry.conditions.tools import ToolsCondition, ToolSelector
+from permitry.conditions.traits import TraitsCondition
 from permitry.config.ruleset import RuleSet
 from permitry.core.action import Access, Action, Actions, Connect, Operands, Place, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import PayloadKind, ToolCall
@@ -36,17 +47,6 @@ from permitry.core.rule import AuthorizationRule, Request, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.agent import AgentCondition
-from permitry.rules.conditions.attended import AttendedCondition
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.scope import Condition, Conditions, Scope
-from permitry.rules.conditions.template import TemplateCondition
-from permitry.rules.conditions.text import TextCondition
-from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
-from permitry.rules.conditions.traits import TraitsCondition
 from permitry.rules.configured import ConfiguredRule
 
 Judgement: TypeAlias = tuple[Verdict, str | None, Phase, int]

@@ -9,12 +9,12 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from permitry.actions.patches import paths_of
+from permitry.conditions._argv import MAX_GAPS
+from permitry.conditions.args import argument_condition
+from permitry.conditions.command import ArgvPattern
 from permitry.core.action import Word
 from permitry.core.call import ToolCall
 from permitry.errors import RuleError, UnevaluableError
-from permitry.rules.conditions._argv import MAX_GAPS
-from permitry.rules.conditions.args import argument_condition
-from permitry.rules.conditions.command import ArgvPattern
 
 # Commands ---------------------------------------------------------------------------------------------------------
 

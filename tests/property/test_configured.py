@@ -4,17 +4,17 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permitry.core.changes import changes_of
+from permitry.actions.changes import changes_of
+from permitry.conditions.agent import AgentCondition
+from permitry.conditions.attended import AttendedCondition
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.scope import Condition, Conditions, Scope
+from permitry.conditions.template import TemplateCondition
+from permitry.conditions.tools import ToolsCondition, ToolSelector
+from permitry.conditions.traits import TraitsCondition
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Request
-from permitry.rules.conditions.agent import AgentCondition
-from permitry.rules.conditions.attended import AttendedCondition
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.scope import Condition, Conditions, Scope
-from permitry.rules.conditions.template import TemplateCondition
-from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
-from permitry.rules.conditions.traits import TraitsCondition
 from permitry.rules.configured import ConfiguredRule
 
 _selectors = st.lists(

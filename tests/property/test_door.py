@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permitry.audit.record import AuditRecord, MemoryRecorder
+from permitry.conditions.scope import Scope
+from permitry.conditions.tools import ToolSelector
 from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.request import ToolConfirmationRequest
@@ -23,8 +25,6 @@ from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.dispatch.registry import Handler, ToolRegistry
 from permitry.errors import AuditError
 from permitry.handler import Ready, ToolHandler
-from permitry.rules.conditions.scope import Scope
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 
 Json: TypeAlias = Any

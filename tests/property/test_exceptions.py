@@ -5,15 +5,15 @@ from hypothesis import strategies as st
 
 from permitry.actions.extract import ReadActions
 from permitry.actions.hosts import read_host
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.host import HostPattern
+from permitry.conditions.path import PathPattern
+from permitry.conditions.scope import Conditions, Scope
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ArgumentRole, ToolSpec
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.configured import ConfiguredRule
 
 _SPEC = ToolSpec("bash", roles={"command": ArgumentRole.COMMAND})

@@ -14,6 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permitry.actions.extract import ReadActions
+from permitry.conditions.args import argument_condition
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.path import PathPattern
+from permitry.conditions.scope import Conditions, Scope
 from permitry.config.conditions import host_pattern
 from permitry.core import index
 from permitry.core.action import Access
@@ -25,11 +30,6 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.args import argument_condition
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.configured import ConfiguredRule
 
 # Rules ------------------------------------------------------------------------------------------------------------

@@ -13,6 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permitry.audit.record import MemoryRecorder
+from permitry.conditions.budget import Budget
+from permitry.conditions.repeat import RepeatCondition
+from permitry.conditions.scope import Conditions, Scope
+from permitry.conditions.tools import ToolSelector
 from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.handled import HandledCalls
 from permitry.confirm.ledger import ConfirmationLedger
@@ -26,10 +30,6 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.dispatch.registry import ToolRegistry
 from permitry.handler import Pending, ToolHandler
-from permitry.rules.conditions.budget import Budget
-from permitry.rules.conditions.repeat import RepeatCondition
-from permitry.rules.conditions.scope import Conditions, Scope
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule
 

@@ -7,7 +7,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from permitry.actions.hosts import other_readings, read_host, read_url
-from permitry.rules.conditions.host import HostPattern
+from permitry.conditions.host import HostPattern
 
 _labels = st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
 _names = st.lists(_labels, min_size=1, max_size=3).map(lambda labels: ".".join([*labels, "example"]))

@@ -20,6 +20,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permitry.actions.extract import ReadActions
+from permitry.conditions.agent import AgentCondition
+from permitry.conditions.args import argument_condition
+from permitry.conditions.attended import AttendedCondition
+from permitry.conditions.budget import Budget
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.digest import DigestCondition
+from permitry.conditions.host import HostPattern
+from permitry.conditions.label import LabelCondition
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.path import PathPattern
+from permitry.conditions.repaired import RepairedCondition
+from permitry.conditions.repeat import RepeatCondition
+from permitry.conditions.scope import Condition, Conditions, Scope
+from permitry.conditions.server import ServerCondition
+from permitry.conditions.template import TemplateCondition
+from permitry.conditions.text import TextCondition
+from permitry.conditions.tool_digest import ToolDigestCondition
+from permitry.conditions.tools import ToolsCondition, ToolSelector
+from permitry.conditions.traits import TraitsCondition
 from permitry.core.action import Unknown
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -33,25 +52,6 @@ from permitry.core.spec import TRAIT_SELECTORS, ArgumentRole, ToolSpec, ToolTrai
 from permitry.core.template import Template
 from permitry.errors import UnevaluableError
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.agent import AgentCondition
-from permitry.rules.conditions.args import argument_condition
-from permitry.rules.conditions.attended import AttendedCondition
-from permitry.rules.conditions.budget import Budget
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.digest import DigestCondition
-from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.label import LabelCondition
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.repaired import RepairedCondition
-from permitry.rules.conditions.repeat import RepeatCondition
-from permitry.rules.conditions.scope import Condition, Conditions, Scope
-from permitry.rules.conditions.server import ServerCondition
-from permitry.rules.conditions.template import TemplateCondition
-from permitry.rules.conditions.text import TextCondition
-from permitry.rules.conditions.tool_digest import ToolDigestCondition
-from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
-from permitry.rules.conditions.traits import TraitsCondition
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
 from permitry.rules.flow import FlowRule

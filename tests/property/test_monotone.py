@@ -10,6 +10,13 @@ from hypothesis.strategies import DataObject, SearchStrategy
 
 from permitry.actions.extract import ReadActions
 from permitry.actions.hosts import read_host
+from permitry.conditions.args import argument_condition
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.host import HostPattern
+from permitry.conditions.path import PathPattern
+from permitry.conditions.scope import Conditions, Scope
+from permitry.conditions.text import TextCondition
+from permitry.conditions.tools import ToolSelector
 from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -19,13 +26,6 @@ from permitry.core.rule import AnyRule, Request
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.args import argument_condition
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.scope import Conditions, Scope
-from permitry.rules.conditions.text import TextCondition
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 
 

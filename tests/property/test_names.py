@@ -9,6 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permitry.actions.extract import ReadActions
+from permitry.conditions.args import argument_condition
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.path import PathPattern
+from permitry.conditions.scope import Condition, Conditions, Scope
+from permitry.conditions.server import ServerCondition
+from permitry.conditions.tools import ToolSelector
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
@@ -17,12 +23,6 @@ from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import TRAIT_SELECTORS, ArgumentRole, ToolSpec, ToolTraits
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.args import argument_condition
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.scope import Condition, Conditions, Scope
-from permitry.rules.conditions.server import ServerCondition
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 
 OWN = ("send_money", "bash", "read_file", "delete_file", "web_fetch", "task", "run_it", "present_plan")

@@ -6,13 +6,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from permitry.actions.extract import ReadActions
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.scope import Conditions, Scope
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ArgumentRole, ToolSpec
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.configured import ConfiguredRule
 
 _SPEC = ToolSpec("bash", roles={"command": ArgumentRole.COMMAND})

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from permitry.actions.paths import read_path, roots_of
+from permitry.conditions.path import PathPattern
 from permitry.core.action import Place, Roots
 from permitry.errors import RuleError
-from permitry.rules.conditions.path import PathPattern
 
 ROOTS = Roots(("/w",), ("/w/home",))
 LONGEST = 8.0  # seconds of processor time: no gate on speed, only on explosions

@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
+from permitry.conditions.args import argument_condition
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.scope import Condition, Conditions, Scope
+from permitry.conditions.tools import ToolSelector
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.args import argument_condition
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.scope import Condition, Conditions, Scope
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 
 CONTEXT = AuthContext()

@@ -9,11 +9,11 @@ from enum import Enum
 from pydantic import ValidationInfo
 from pydantic_core import PydanticCustomError
 
+from permitry.conditions.tools import name_problem, own_name, selector_problem
 from permitry.config.diagnostics import nearest
 from permitry.core.decision import Verdict
 from permitry.core.spec import ArgumentRole
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.tools import name_problem, own_name, selector_problem
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
 
 __all__ = [

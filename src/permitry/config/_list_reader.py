@@ -6,13 +6,13 @@ from typing import Any, TypeVar
 
 import attrs
 
+from permitry.conditions.args import LINKS, trusted_sources
+from permitry.conditions.command import ArgvPattern, listed_in
+from permitry.conditions.host import HostPattern
+from permitry.conditions.listed import ListedValues, list_name, unknown_list
+from permitry.conditions.path import PathPattern
 from permitry.config.lists import ListUses
 from permitry.errors import RuleError
-from permitry.rules.conditions.args import LINKS, trusted_sources
-from permitry.rules.conditions.command import ArgvPattern, listed_in
-from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.listed import ListedValues, list_name, unknown_list
-from permitry.rules.conditions.path import PathPattern
 
 __all__ = ["ListReader"]
 

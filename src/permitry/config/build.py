@@ -5,6 +5,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from permitry.conditions.args import LINKS, ArgumentCondition
+from permitry.conditions.listed import list_name
+from permitry.conditions.scope import Scope
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import nearest
 from permitry.config.drafts import ListDraft, RuleDraft, TemplateDraft
@@ -19,9 +22,6 @@ from permitry.core.rule import phase_of
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem
-from permitry.rules.conditions.args import LINKS, ArgumentCondition
-from permitry.rules.conditions.listed import list_name
-from permitry.rules.conditions.scope import Scope
 
 __all__ = [
     "DEEPEST",

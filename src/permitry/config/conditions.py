@@ -5,21 +5,21 @@ from typing import Any, TypeAlias, TypeVar
 
 import attrs
 
+from permitry.conditions.access import AccessCondition
+from permitry.conditions.args import ArgumentCondition, LinkReader, argument_conditions
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.host import HostPattern
+from permitry.conditions.keys import CONDITIONS, condition
+from permitry.conditions.listed import EmptyList
+from permitry.conditions.path import PathPattern
+from permitry.conditions.scope import Condition, Conditions, Scope
+from permitry.conditions.tools import ToolsCondition, ToolSelector
+from permitry.conditions.written import Place, PlainCondition, Value, Written
 from permitry.config._list_reader import ListReader
 from permitry.config.lists import ListUses
 from permitry.core.action import Connect
 from permitry.core.lists import Lists
 from permitry.errors import RuleError
-from permitry.rules.conditions.access import AccessCondition
-from permitry.rules.conditions.args import ArgumentCondition, LinkReader, argument_conditions
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.keys import CONDITIONS, condition
-from permitry.rules.conditions.listed import EmptyList
-from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.scope import Condition, Conditions, Scope
-from permitry.rules.conditions.tools import ToolsCondition, ToolSelector
-from permitry.rules.conditions.written import Place, PlainCondition, Value, Written
 
 __all__ = ["Given", "Place", "Refusals", "host_pattern", "scope_of"]
 

@@ -8,6 +8,14 @@ import attrs
 from pydantic import ValidationError
 
 from permitry.actions.extract import ReadActions
+from permitry.conditions.args import LinkCondition, SourceCondition
+from permitry.conditions.keys import CONDITIONS, condition
+from permitry.conditions.scope import Conditions, Scope
+from permitry.conditions.server import ServerCondition
+from permitry.conditions.text import TextCondition
+from permitry.conditions.tools import ToolsCondition
+from permitry.conditions.traits import TraitsCondition
+from permitry.conditions.written import PlainCondition
 from permitry.config.drafts import RuleDraft
 from permitry.config.locate import KeyPath
 from permitry.config.schema import ExampleTable, RuleTable, groups_of
@@ -19,14 +27,6 @@ from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
 from permitry.errors import Problem, UnevaluableError
-from permitry.rules.conditions.args import LinkCondition, SourceCondition
-from permitry.rules.conditions.keys import CONDITIONS, condition
-from permitry.rules.conditions.scope import Conditions, Scope
-from permitry.rules.conditions.server import ServerCondition
-from permitry.rules.conditions.text import TextCondition
-from permitry.rules.conditions.tools import ToolsCondition
-from permitry.rules.conditions.traits import TraitsCondition
-from permitry.rules.conditions.written import PlainCondition
 
 __all__ = ["READER", "example_context", "example_problems", "read_example", "role_of_path"]
 

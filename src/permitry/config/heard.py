@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from permitry.conditions.args import Source, SourceCondition
+from permitry.conditions.prompt import PromptCondition
+from permitry.conditions.scope import Scope
 from permitry.config.ruleset import RuleSet
-from permitry.rules.conditions.args import Source, SourceCondition
-from permitry.rules.conditions.prompt import PromptCondition
-from permitry.rules.conditions.scope import Scope
 
 __all__ = ["Wanted", "wanted_by", "wanted_in"]
 

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias, TypeVar
 import attrs
 from pydantic import BaseModel, ValidationError
 
+from permitry.conditions.keys import condition
+from permitry.conditions.scope import Scope
 from permitry.config._checks import tool_name_problem
 from permitry.config._dropped import Dropped, notices_on
 from permitry.config.build import (
@@ -41,8 +43,6 @@ from permitry.config.translate import problems_of, type_problem
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import ConfigError, Problem
-from permitry.rules.conditions.keys import condition
-from permitry.rules.conditions.scope import Scope
 
 __all__ = ["Compiled", "Origin", "Reached", "RuleSet", "compile_rules", "load_policy", "load_rules"]
 

@@ -7,6 +7,10 @@ must have, and the constructors of rules apply their own checks as well.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from permitry.conditions.budget import Budget
+from permitry.conditions.keys import CONDITIONS, condition
+from permitry.conditions.scope import Scope
+from permitry.conditions.written import Table, Value, Words, bare_type
 from permitry.config.conditions import scope_of
 from permitry.config.lists import lists_of, uses_of
 from permitry.config.ruleset import RuleSet
@@ -14,10 +18,6 @@ from permitry.core.decision import Verdict
 from permitry.core.names import NamePattern, readings
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
-from permitry.rules.conditions.budget import Budget
-from permitry.rules.conditions.keys import CONDITIONS, condition
-from permitry.rules.conditions.scope import Scope
-from permitry.rules.conditions.written import Table, Value, Words, bare_type
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
+from permitry.conditions.scope import Scope
 from permitry.config.default import create_default_authorization_policy
 from permitry.config.lists import NamedList
 from permitry.core.decision import Verdict
@@ -11,7 +12,6 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import AnyRule
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
-from permitry.rules.conditions.scope import Scope
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
 from permitry.rules.flow import FlowRule

@@ -18,6 +18,9 @@ from pydantic import (
 )
 from pydantic_core import core_schema
 
+from permitry.conditions.keys import CONDITIONS, condition
+from permitry.conditions.label import label_problem
+from permitry.conditions.written import PlainCondition, Table, Value, Words, bare_type
 from permitry.config._checks import (
     as_example,
     checked_by,
@@ -42,9 +45,6 @@ from permitry.config._checks import (
     unknown_word_of,
     without_repeats,
 )
-from permitry.rules.conditions.keys import CONDITIONS, condition
-from permitry.rules.conditions.label import label_problem
-from permitry.rules.conditions.written import PlainCondition, Table, Value, Words, bare_type
 
 __all__ = [
     "BudgetTable",

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from permitry.conditions.scope import Scope
 from permitry.config.conditions import Place, Refusals, scope_of
 from permitry.config.drafts import RuleDraft
 from permitry.config.lists import ListUses, NamedList
 from permitry.core.decision import Verdict
 from permitry.errors import Problem
-from permitry.rules.conditions.scope import Scope
 
 __all__ = ["read_scope"]
 

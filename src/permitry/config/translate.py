@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from permitry.conditions.keys import CONDITIONS, condition
+from permitry.conditions.written import Words, bare_type
 from permitry.config.diagnostics import SourceText, nearest
 from permitry.config.locate import KeyPath
 from permitry.config.schema import (
@@ -16,8 +18,6 @@ from permitry.config.schema import (
     WhenTable,
 )
 from permitry.errors import Problem
-from permitry.rules.conditions.keys import CONDITIONS, condition
-from permitry.rules.conditions.written import Words, bare_type
 
 __all__ = ["problems_of", "type_problem"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from permitry.actions.changes import Change
 from permitry.core.call import ToolCall
-from permitry.core.changes import Change
 from permitry.errors import PermitryError
 
 if TYPE_CHECKING:

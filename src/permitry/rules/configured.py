@@ -5,14 +5,14 @@ from types import NoneType
 
 import attrs
 
-from permitry.core.changes import changes_of
+from permitry.actions.changes import changes_of
+from permitry.conditions.budget import Budget
+from permitry.conditions.scope import Scope, Scoped
 from permitry.core.decision import Verdict
 from permitry.core.facts import Fact
 from permitry.core.origin import Origin
 from permitry.core.rule import Request, Rule, Unsure
 from permitry.core.side_effects import SideEffects
-from permitry.rules.conditions.budget import Budget
-from permitry.rules.conditions.scope import Scope, Scoped
 
 __all__ = ["ConfiguredRule"]
 

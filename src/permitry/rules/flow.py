@@ -2,9 +2,9 @@
 
 import attrs
 
+from permitry.conditions.scope import Scope, Scoped
 from permitry.core.rule import Request, Unsure
 from permitry.core.shared import Limit
-from permitry.rules.conditions.scope import Scope, Scoped
 
 __all__ = ["FlowRule"]
 

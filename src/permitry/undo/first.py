@@ -2,8 +2,8 @@
 
 import attrs
 
+from permitry.actions.changes import Change, Undo, changes_of
 from permitry.core.call import ToolCall
-from permitry.core.changes import Change, Undo, changes_of
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy

@@ -5,9 +5,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from permitry.actions.changes import Change
+from permitry.actions.git_commands import GitCommand
 from permitry.actions.repositories import QUIET, RepositoryError, ask_git, check_environment, find_git
-from permitry.core.changes import Change
-from permitry.core.git_commands import GitCommand
 from permitry.errors import UndoError
 
 __all__ = ["changes_of_git"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
 
-from permitry.core.changes import Change
+from permitry.actions.changes import Change
 from permitry.errors import UndoError
 from permitry.files import DIRECTORY, READ, mode_at
 from permitry.undo.access import READ_FILE, READ_FOLDER, widen

@@ -12,8 +12,8 @@ from typing import Any
 
 import attrs
 
+from permitry.actions.changes import Change
 from permitry.core.call import ToolCall
-from permitry.core.changes import Change
 from permitry.errors import UndoError
 from permitry.files import DIRECTORY, opened, replace_file, write_new
 from permitry.undo.contents import Contents

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
+from permitry.conditions._sources import SourceCondition
+from permitry.conditions.args import LinkCondition, argument_condition
+from permitry.conditions.listed import EmptyList, ListedValues
+from permitry.conditions.scope import Conditions
 from permitry.config.conditions import scope_of
 from permitry.config.lists import ListUses, NamedList
 from permitry.core.action import Word
 from permitry.errors import RuleError
-from permitry.rules.conditions._sources import SourceCondition
-from permitry.rules.conditions.args import LinkCondition, argument_condition
-from permitry.rules.conditions.listed import EmptyList, ListedValues
-from permitry.rules.conditions.scope import Conditions
 
 
 def _listed(*values: str | float) -> NamedList:

@@ -3,6 +3,12 @@
 import attrs
 import pytest
 
+from permitry.conditions.agent import AgentCondition
+from permitry.conditions.budget import Budget
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.scope import Scope
+from permitry.conditions.template import TemplateCondition
+from permitry.conditions.tools import ToolSelector
 from permitry.config.build import DEEPEST, build_templates, build_tool, plain_rule, read_rule
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import RuleDraft, TemplateDraft
@@ -14,12 +20,6 @@ from permitry.core.pattern import Pattern
 from permitry.core.shared import Limit
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
-from permitry.rules.conditions.agent import AgentCondition
-from permitry.rules.conditions.budget import Budget
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.scope import Scope
-from permitry.rules.conditions.template import TemplateCondition
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule
 

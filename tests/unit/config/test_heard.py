@@ -6,9 +6,9 @@ from typing import Any
 import attrs
 import pytest
 
+from permitry.conditions.scope import Conditions, Scope
 from permitry.config.heard import Wanted, wanted_by, wanted_in
 from permitry.config.load import Origin, load_rules
-from permitry.rules.conditions.scope import Conditions, Scope
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import attrs
 import pytest
 
 import permitry.config.load
+from permitry.conditions.template import TemplateCondition
 from permitry.config.build import DEEPEST
 from permitry.config.catalogue import shipped_names
 from permitry.config.load import Origin, RuleSet, load_policy, load_rules
@@ -21,7 +22,6 @@ from permitry.core.decision import Verdict
 from permitry.core.template import Template
 from permitry.errors import ConfigError, Problem
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.template import TemplateCondition
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
 
 Write = Callable[[str, str], Origin]

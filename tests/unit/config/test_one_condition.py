@@ -15,7 +15,7 @@ import attrs
 
 from permitry.core.rule import Request
 from permitry.core.template import Template
-from permitry.rules.conditions.written import PlainCondition, Problem, Words
+from permitry.conditions.written import PlainCondition, Problem, Words
 
 
 def _problem(word: str) -> Problem | None:
@@ -96,8 +96,8 @@ match = [{ tool = "x", moon = "new" }]
 # As a developer adds a condition: a file in the folder, and a name in the tuple, before anything is loaded.
 SCRIPT = """
 import json, sys
-import permitry.rules.conditions as package
-from permitry.rules.conditions import keys
+import permitry.conditions as package
+from permitry.conditions import keys
 package.__path__.append(sys.argv[1])
 keys.CONDITIONS += ("moon",)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from permitry.conditions.scope import Scope
 from permitry.config.load import compile_rules, load_rules
 from permitry.config.plain import rule_of, rule_set_of
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.rules.conditions.scope import Scope
 
 RULES = """
 schema = 1

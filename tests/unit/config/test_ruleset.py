@@ -1,13 +1,13 @@
 """What rule files say, once they are loaded: the modes they name, and the policy they make."""
 
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.scope import Conditions, Scope
 from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.template import Template
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.scope import Conditions, Scope
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
 from permitry.rules.flow import FlowRule

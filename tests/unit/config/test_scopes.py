@@ -2,6 +2,21 @@
 
 import pytest
 
+from permitry.conditions.agent import AgentCondition
+from permitry.conditions.args import argument_condition
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.digest import DigestCondition
+from permitry.conditions.host import HostPattern
+from permitry.conditions.label import LabelCondition
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.path import PathPattern
+from permitry.conditions.repaired import RepairedCondition
+from permitry.conditions.repeat import RepeatCondition
+from permitry.conditions.scope import Condition, Conditions, Scope
+from permitry.conditions.server import ServerCondition
+from permitry.conditions.template import TemplateCondition
+from permitry.conditions.tool_digest import ToolDigestCondition
+from permitry.conditions.tools import ToolSelector
 from permitry.config.conditions import scope_of
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import RuleDraft
@@ -10,21 +25,6 @@ from permitry.config.schema import RuleTable
 from permitry.config.scopes import read_scope
 from permitry.core.pattern import Pattern
 from permitry.errors import ConfigError, RuleError
-from permitry.rules.conditions.agent import AgentCondition
-from permitry.rules.conditions.args import argument_condition
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.digest import DigestCondition
-from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.label import LabelCondition
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.repaired import RepairedCondition
-from permitry.rules.conditions.repeat import RepeatCondition
-from permitry.rules.conditions.scope import Condition, Conditions, Scope
-from permitry.rules.conditions.server import ServerCondition
-from permitry.rules.conditions.template import TemplateCondition
-from permitry.rules.conditions.tool_digest import ToolDigestCondition
-from permitry.rules.conditions.tools import ToolSelector
 
 
 def _table(**keys: object) -> RuleTable:

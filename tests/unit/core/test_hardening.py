@@ -6,6 +6,8 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.tools import ToolSelector
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
@@ -14,8 +16,6 @@ from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
 from permitry.errors import CallError, RuleError
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 from permitry.session import Session
 

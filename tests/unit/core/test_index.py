@@ -7,6 +7,14 @@ import attrs
 import pytest
 
 from permitry.actions.extract import ReadActions
+from permitry.conditions.agent import AgentCondition
+from permitry.conditions.args import ArgumentCondition, ArgumentTest, argument_condition
+from permitry.conditions.budget import Budget
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.path import PathPattern
+from permitry.conditions.scope import Conditions, Scope
+from permitry.conditions.tools import ToolSelector
 from permitry.core.action import Actions, Operands, Run, Word
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -20,14 +28,6 @@ from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import UnevaluableError
 from permitry.rules import BUILT_IN_RULES
-from permitry.rules.conditions.agent import AgentCondition
-from permitry.rules.conditions.args import ArgumentCondition, ArgumentTest, argument_condition
-from permitry.rules.conditions.budget import Budget
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.scope import Conditions, Scope
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule
 

@@ -6,6 +6,9 @@ from typing import Any
 import attrs
 import pytest
 
+from permitry.conditions.budget import Budget
+from permitry.conditions.scope import Scope
+from permitry.conditions.tools import ToolSelector
 from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -15,9 +18,6 @@ from permitry.core.source import is_rule_source
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import RuleError
-from permitry.rules.conditions.budget import Budget
-from permitry.rules.conditions.scope import Scope
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
 from permitry.rules.flow import FlowRule

@@ -8,6 +8,9 @@ import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.conditions.budget import Budget
+from permitry.conditions.scope import Scope
+from permitry.conditions.tools import ToolSelector
 from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.channel import CallbackChannel
 from permitry.confirm.ledger import ConfirmationLedger
@@ -18,9 +21,6 @@ from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import LedgerError
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
-from permitry.rules.conditions.budget import Budget
-from permitry.rules.conditions.scope import Scope
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule
 

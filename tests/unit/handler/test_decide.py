@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from permitry.conditions._conditions import Conditions
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.scope import Scope
 from permitry.config.load import load_policy, load_rules
 from permitry.confirm.channel import UnattendedChannel
 from permitry.confirm.response import ToolConfirmationResponse
@@ -18,9 +21,6 @@ from permitry.core.template import Template
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import RuleError
 from permitry.handler import Blocked, Cause, ToolHandler
-from permitry.rules.conditions._conditions import Conditions
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.scope import Scope
 from permitry.rules.configured import ConfiguredRule
 from permitry.session import Session
 

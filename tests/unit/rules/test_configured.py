@@ -5,6 +5,18 @@ from typing import Any
 import attrs
 import pytest
 
+from permitry.conditions.agent import AgentCondition
+from permitry.conditions.args import LinkReader, argument_conditions
+from permitry.conditions.attended import AttendedCondition
+from permitry.conditions.budget import Budget
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.label import LabelCondition
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.repeat import RepeatCondition
+from permitry.conditions.scope import Condition, Conditions, Scope
+from permitry.conditions.server import ServerCondition
+from permitry.conditions.template import TemplateCondition
+from permitry.conditions.tools import ToolSelector
 from permitry.config.conditions import host_pattern
 from permitry.config.load import load_rules
 from permitry.core.action import Action, Actions, Run, Unknown, Word
@@ -19,18 +31,6 @@ from permitry.core.provenance import Provenance
 from permitry.core.rule import Request, Unsure
 from permitry.core.template import Template
 from permitry.errors import RuleError, UnevaluableError
-from permitry.rules.conditions.agent import AgentCondition
-from permitry.rules.conditions.args import LinkReader, argument_conditions
-from permitry.rules.conditions.attended import AttendedCondition
-from permitry.rules.conditions.budget import Budget
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.label import LabelCondition
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.repeat import RepeatCondition
-from permitry.rules.conditions.scope import Condition, Conditions, Scope
-from permitry.rules.conditions.server import ServerCondition
-from permitry.rules.conditions.template import TemplateCondition
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule
 

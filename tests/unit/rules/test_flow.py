@@ -2,6 +2,10 @@
 
 import pytest
 
+from permitry.conditions.args import argument_condition
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.scope import Conditions, Scope
+from permitry.conditions.tools import ToolSelector
 from permitry.core.action import Actions, Connect, Run, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -10,10 +14,6 @@ from permitry.core.rule import Request, Unsure
 from permitry.core.shared import Limit
 from permitry.core.side_effects import SideEffects
 from permitry.errors import UnevaluableError
-from permitry.rules.conditions.args import argument_condition
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.scope import Conditions, Scope
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.flow import FlowRule
 
 CURL = Scope(when=Conditions(commands=(ArgvPattern("curl *"),)))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from permitry.actions.changes import Change
 from permitry.core.call import ToolCall
-from permitry.core.changes import Change
 from permitry.undo.vault import Vault
 
 CALL = ToolCall("bash", {"command": "x"})

@@ -17,7 +17,7 @@ _SCRIPT = """
 import encodings.ascii, fcntl, json, os, secrets, shutil, sys, traceback
 from pathlib import Path
 from permitry.core.call import ToolCall
-from permitry.core.changes import Change
+from permitry.actions.changes import Change
 from permitry.undo.restoring import restore
 from permitry.undo.vault import Vault
 

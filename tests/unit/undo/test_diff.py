@@ -7,7 +7,7 @@ import attrs
 import pytest
 from tests.unit.undo.conftest import CALL, Keep
 
-from permitry.core.changes import Change
+from permitry.actions.changes import Change
 from permitry.undo import diff as module
 from permitry.undo.diff import diff_of
 from permitry.undo.restoring import plan

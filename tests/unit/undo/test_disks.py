@@ -13,7 +13,7 @@ import os, subprocess, sys
 from pathlib import Path
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
-from permitry.core.changes import Change
+from permitry.actions.changes import Change
 from permitry.errors import UndoError
 from permitry.guard import Guard
 from permitry.outcome import Ask, Permit

@@ -10,13 +10,13 @@ import attrs
 import pytest
 from tests.unit.undo.test_restoring import tree_of
 
+from permitry.actions.changes import Change
 from permitry.actions.extract import ReadActions
 from permitry.audit.record import MemoryRecorder
 from permitry.config.load import load_policy, load_rules
 from permitry.confirm.handled import HandledCalls
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
-from permitry.core.changes import Change
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.unit.undo.test_restoring import tree_of
 
+from permitry.actions.git_commands import GitCommand
 from permitry.config.load import load_policy
-from permitry.core.git_commands import GitCommand
 from permitry.errors import UndoError
 from permitry.guard import Guard
 from permitry.outcome import Ask, Permit

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from permitry.core.changes import Change
+from permitry.actions.changes import Change
 from permitry.errors import UndoError
 from permitry.undo import looking
 from permitry.undo.looking import Limits, look, roots_of

@@ -12,7 +12,7 @@ import attrs
 import pytest
 from tests.unit.undo.conftest import CALL, Keep
 
-from permitry.core.changes import Change
+from permitry.actions.changes import Change
 from permitry.errors import UndoError
 from permitry.undo import vault as module
 from permitry.undo.looking import Limits
@@ -22,7 +22,7 @@ _KEEP = """
 import sys
 from pathlib import Path
 from permitry.core.call import ToolCall
-from permitry.core.changes import Change
+from permitry.actions.changes import Change
 from permitry.undo.vault import Vault
 vault = Vault(Path(sys.argv[1]))
 print("ready", flush=True)

@@ -7,9 +7,9 @@ dot at the beginning of a name.
 import re
 from collections.abc import Iterator, Sequence
 
+from permitry.actions.braces import expand
 from permitry.actions.programs.candidates import UNSEEN
 from permitry.core.action import Word
-from permitry.core.braces import expand
 
 __all__ = ["expanded_by_program"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from permitry.rules.conditions._compare import class_of
-from permitry.rules.conditions.args import ArgumentCondition
+from permitry.conditions._compare import class_of
+from permitry.conditions.args import ArgumentCondition
 
 __all__ = ["contradiction"]
 

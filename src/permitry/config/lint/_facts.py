@@ -9,18 +9,18 @@ decisions, by `permitry.core.finder`.
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from permitry.conditions._argv import MAX_ALTERNATIVES, Token
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.host import HostPattern
+from permitry.conditions.scope import Condition, Scope
+from permitry.conditions.tools import ToolSelector
+from permitry.conditions.written import PlainCondition
 from permitry.config.lint._index import Key, Need
 from permitry.config.lint._scopes import ONE, ROOTS, command_samples, selects_any
 from permitry.core.action import Roots, Word
 from permitry.core.facts import program_name
 from permitry.core.pattern import Pattern
 from permitry.core.spec import TRAIT_SELECTORS
-from permitry.rules.conditions._argv import MAX_ALTERNATIVES, Token
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.scope import Condition, Scope
-from permitry.rules.conditions.tools import ToolSelector
-from permitry.rules.conditions.written import PlainCondition
 
 __all__ = [
     "TRAITS",

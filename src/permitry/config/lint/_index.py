@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple, TypeAlias
 
-from permitry.rules.conditions.scope import Scope
+from permitry.conditions.scope import Scope
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["Index", "Key", "Need"]

@@ -10,19 +10,19 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from permitry.conditions._argv import Token
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.host import HostPattern
+from permitry.conditions.path import PathPattern
+from permitry.conditions.scope import Condition, Conditions, Scope
+from permitry.conditions.tools import ToolSelector
+from permitry.conditions.written import PlainCondition
 from permitry.core.action import Place, Roots, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec
-from permitry.rules.conditions._argv import Token
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.scope import Condition, Conditions, Scope
-from permitry.rules.conditions.tools import ToolSelector
-from permitry.rules.conditions.written import PlainCondition
 
 __all__ = [
     "ONE",

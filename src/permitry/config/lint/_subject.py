@@ -8,6 +8,8 @@ from typing import Literal
 
 import attrs
 
+from permitry.conditions.scope import Conditions, Scope
+from permitry.conditions.tools import ToolSelector
 from permitry.config.lint._facts import containing_needs, scope_facts, word_needs
 from permitry.config.lint._index import Index, Key
 from permitry.config.lint._schemas import Schema
@@ -19,8 +21,6 @@ from permitry.core.pattern import Pattern
 from permitry.core.rule import phase_of
 from permitry.core.spec import ToolSpec
 from permitry.core.well_known import WELL_KNOWN
-from permitry.rules.conditions.scope import Conditions, Scope
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["BUILT_IN_TOOLS", "Finding", "Subject", "all_conditions", "finding_in", "is_unconditional"]

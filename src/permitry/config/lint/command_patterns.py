@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.shell.runners import runs_others
 from permitry.actions.shell.running import SHELLS
+from permitry.conditions.command import ArgvPattern
 from permitry.config.lint._subject import Finding, Subject, finding_in
 from permitry.core.action import Word
 from permitry.core.decision import Verdict
-from permitry.rules.conditions.command import ArgvPattern
 
 __all__ = ["findings"]
 

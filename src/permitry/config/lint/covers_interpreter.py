@@ -8,10 +8,10 @@ from permitry.actions.programs.catalogue import catalogue
 from permitry.actions.shell.git import without_options
 from permitry.actions.shell.runners import program_of, runs_others, unfolded
 from permitry.actions.shell.running import LISTED_OPTIONS, SUBCOMMANDS, WRAPPERS, wrapper_of
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.scope import Scope
 from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
 from permitry.core.action import Word
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.scope import Scope
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["findings"]

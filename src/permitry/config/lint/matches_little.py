@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from permitry.conditions.lookalikes import look_alikes
 from permitry.config.lint._subject import Finding, Subject, finding_in
-from permitry.rules.conditions.lookalikes import look_alikes
 
 __all__ = ["findings"]
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from permitry.conditions.args import LinkCondition, SourceCondition
+from permitry.conditions.prompt import PromptCondition
+from permitry.conditions.scope import Condition, Scope
 from permitry.config.lint._subject import Finding, Subject
-from permitry.rules.conditions.args import LinkCondition, SourceCondition
-from permitry.rules.conditions.prompt import PromptCondition
-from permitry.rules.conditions.scope import Condition, Scope
 
 __all__ = ["findings"]
 

@@ -5,6 +5,13 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 from permitry.actions.shell.variables import changes_commands
+from permitry.conditions.args import ArgumentCondition
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.scope import Condition, Conditions
+from permitry.conditions.server import ServerCondition
+from permitry.conditions.tools import ToolSelector
+from permitry.conditions.written import PlainCondition
 from permitry.config.lint._arguments import contradiction
 from permitry.config.lint._facts import word_facts
 from permitry.config.lint._scopes import command_samples, holds_within, selects_all
@@ -12,13 +19,6 @@ from permitry.config.lint._subject import Finding, Subject, finding_in, is_uncon
 from permitry.config.schema import groups_of
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
-from permitry.rules.conditions.args import ArgumentCondition
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.scope import Condition, Conditions
-from permitry.rules.conditions.server import ServerCondition
-from permitry.rules.conditions.tools import ToolSelector
-from permitry.rules.conditions.written import PlainCondition
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["findings"]

@@ -4,9 +4,9 @@ import collections
 import itertools
 from collections.abc import Iterator, Mapping
 
+from permitry.conditions.args import ArgumentCondition, ArgumentTest
+from permitry.conditions.scope import Conditions
 from permitry.config.lint._subject import Finding, Subject, finding_in
-from permitry.rules.conditions.args import ArgumentCondition, ArgumentTest
-from permitry.rules.conditions.scope import Conditions
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["findings"]

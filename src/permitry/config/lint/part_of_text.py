@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
+from permitry.conditions.args import ArgumentCondition, ArgumentTest
+from permitry.conditions.scope import Conditions
 from permitry.config.lint._subject import Finding, Subject, finding_in
 from permitry.core.spec import ArgumentRole
-from permitry.rules.conditions.args import ArgumentCondition, ArgumentTest
-from permitry.rules.conditions.scope import Conditions
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["findings"]

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.tools import ToolSelector
 from permitry.config.lint._facts import containing_needs
 from permitry.config.lint._index import Index
 from permitry.config.lint._scopes import contains, selects_all
@@ -9,8 +11,6 @@ from permitry.config.lint._subject import Finding, Subject, finding_in
 from permitry.config.lint.shadowed import shadow_of
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["findings"]

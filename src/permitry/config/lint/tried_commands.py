@@ -3,6 +3,8 @@
 import itertools
 from collections.abc import Iterator
 
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.scope import Conditions
 from permitry.config.lint._subject import Finding, Subject, finding_in
 from permitry.core.action import Run, phrase
 from permitry.core.call import ToolCall
@@ -10,8 +12,6 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.explanation import ActionTrace, Explanation
 from permitry.core.policy import AuthorizationPolicy
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.scope import Conditions
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["findings"]

@@ -4,12 +4,12 @@ import collections
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from permitry.conditions.args import AnyArgumentCondition, ArgumentCondition
+from permitry.conditions.scope import Scope
+from permitry.conditions.tools import ToolSelector
 from permitry.config.diagnostics import nearest
 from permitry.config.lint._schemas import has_argument, top_names
 from permitry.config.lint._subject import Finding, Subject
-from permitry.rules.conditions.args import AnyArgumentCondition, ArgumentCondition
-from permitry.rules.conditions.scope import Scope
-from permitry.rules.conditions.tools import ToolSelector
 
 __all__ = ["findings"]
 

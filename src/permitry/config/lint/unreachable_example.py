@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator, Mapping
 
+from permitry.conditions.scope import Scope
 from permitry.config.examples import READER, example_context, read_example, role_of_path
 from permitry.config.lint._facts import TRAITS, name_facts, tool_needs
 from permitry.config.lint._index import Index, Need
@@ -16,7 +17,6 @@ from permitry.core.pattern import Pattern
 from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.errors import UnevaluableError
-from permitry.rules.conditions.scope import Scope
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["Restrictions", "findings"]

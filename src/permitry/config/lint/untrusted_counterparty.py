@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from permitry.conditions.args import ArgumentCondition, Source, SourceCondition
 from permitry.config.lint._subject import Finding, Subject, all_conditions, finding_in
 from permitry.core.spec import ToolSpec
-from permitry.rules.conditions.args import ArgumentCondition, Source, SourceCondition
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["findings"]

@@ -4,14 +4,14 @@ import functools
 import itertools
 from collections.abc import Iterator
 
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.tools import ToolSelector
 from permitry.config.lint._facts import command_facts, command_needs, name_facts, tool_needs
 from permitry.config.lint._index import Index, Key
 from permitry.config.lint._scopes import command_samples, covers_pattern, selects_all
 from permitry.config.lint._subject import Finding, Subject, finding_in
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["findings"]

@@ -5,6 +5,13 @@ import itertools
 from tests.unit.config.lint.test__index import COMMANDS, HOSTS, PATHS, TOOLS
 
 from permitry.actions.hosts import read_host
+from permitry.conditions.args import argument_condition
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.host import HostPattern
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.path import PathPattern
+from permitry.conditions.scope import Conditions, Scope
+from permitry.conditions.tools import ToolSelector
 from permitry.config.lint._facts import (
     command_facts,
     command_needs,
@@ -19,13 +26,6 @@ from permitry.config.lint._index import Key, Need
 from permitry.config.lint._scopes import command_samples, contains, covers_pattern
 from permitry.core.pattern import Pattern
 from permitry.core.well_known import WELL_KNOWN
-from permitry.rules.conditions.args import argument_condition
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.scope import Conditions, Scope
-from permitry.rules.conditions.tools import ToolSelector
 
 PLAIN = (
     (),

@@ -2,6 +2,12 @@
 
 import pytest
 
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.host import HostPattern
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.path import PathPattern
+from permitry.conditions.scope import Conditions, Scope
+from permitry.conditions.tools import ToolSelector
 from permitry.config.lint._scopes import (
     ONE,
     command_samples,
@@ -13,12 +19,6 @@ from permitry.config.lint._scopes import (
 from permitry.core.action import Access
 from permitry.core.pattern import Pattern
 from permitry.core.well_known import WELL_KNOWN
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.host import HostPattern
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.scope import Conditions, Scope
-from permitry.rules.conditions.tools import ToolSelector
 
 READ = frozenset({Access.READ})
 

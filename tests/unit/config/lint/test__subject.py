@@ -4,12 +4,12 @@ from collections.abc import Callable, Collection
 
 import pytest
 
+from permitry.conditions.tools import ToolSelector
 from permitry.config.lint._subject import BUILT_IN_TOOLS, Subject, finding_in, is_unconditional
 from permitry.config.lint.drafts import drafts_of
 from permitry.config.load import Origin, load_rules
 from permitry.core.pattern import Pattern
 from permitry.core.well_known import WELL_KNOWN
-from permitry.rules.conditions.tools import ToolSelector
 
 Read = Callable[..., Subject]
 

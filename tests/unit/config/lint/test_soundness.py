@@ -8,6 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.mode import ModeCondition
+from permitry.conditions.path import PathPattern
+from permitry.conditions.scope import Condition, Conditions, Scope
+from permitry.conditions.server import ServerCondition
+from permitry.conditions.tools import ToolSelector
 from permitry.config.lint import lint
 from permitry.config.load import RuleSet
 from permitry.core.call import ToolCall
@@ -15,12 +21,6 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
-from permitry.rules.conditions.command import ArgvPattern
-from permitry.rules.conditions.mode import ModeCondition
-from permitry.rules.conditions.path import PathPattern
-from permitry.rules.conditions.scope import Condition, Conditions, Scope
-from permitry.rules.conditions.server import ServerCondition
-from permitry.rules.conditions.tools import ToolSelector
 from permitry.rules.configured import ConfiguredRule
 
 TOOLS = ("*", "run_*", "run_shell", "write_file", "read_file", "mcp:*/x", "mcp:s/?", "@reads", "@writes", "@shell")

@@ -1,0 +1,279 @@
+"""The operator `links` of `when.args`: where the links in a text lead, and where they were seen before.
+
+Each link is looked at alone. It passes a table if it passes all tests in it, and a list of tables if it passes one. A
+permission needs that every link certainly passes, and a restriction applies if one link may pass. So a text without
+links passes a permission, and no restriction applies to it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, TypeAlias
+
+import attrs
+
+from permitry.conditions._compare import Truth, all_of, any_of
+from permitry.conditions._sources import Source, flag, in_lists, sources_of, value_at
+from permitry.conditions._words import nearest
+from permitry.conditions.host import HostPattern
+from permitry.conditions.listed import ListedValues
+from permitry.conditions.written import PlainCondition, Table
+from permitry.core.action import Connect
+from permitry.core.origin import Origin, origin_of
+from permitry.core.provenance import Provenance, normal
+from permitry.core.rule import Request
+from permitry.core.texts import shortened
+from permitry.errors import RuleError, UnevaluableError
+
+__all__ = ["LINKS", "LinkCondition", "LinkReader", "link_condition"]
+
+LINKS = "links"
+_OPERATORS = ("host", "not_host", "from", "not_from")
+_BRIEF = 60
+_MOST_SHOWN = 3
+_MOST_VALUES = 10
+_EMPTY: tuple[object, ...] = (None, "", ())
+_NEED_A_HOST = (None, "http", "https")
+
+
+@attrs.frozen
+class LinkReader:
+    """How links are found in a text, and what pattern of hosts a text denotes: rules cannot import these functions."""
+
+    find: Callable[[str], Sequence[Connect]]
+    host: Callable[[str], HostPattern]
+
+
+@attrs.frozen
+class _HostTest:
+    """What a link passes that leads to a host which fits one of the patterns; with `is_negative`, none of them."""
+
+    needs_user: ClassVar[bool] = False
+
+    hosts: tuple[HostPattern, ...]
+    is_negative: bool
+
+    def truth(self, link: Connect, _: Provenance, *, over_approximate: bool) -> Truth:
+        """Return whether a link certainly passes; with `over_approximate`, whether it may."""
+        if not over_approximate:
+            return self._passes(link)
+        if self._may_pass(link):
+            return True
+        is_unread = link.host is None and link.scheme in _NEED_A_HOST and not self.is_negative
+        return f"{_shown(link)} {_led(link)}" if is_unread else False
+
+    def _passes(self, link: Connect) -> bool:
+        if self.is_negative:
+            return link.is_certain and not any(_may_be_at(pattern, link) for pattern in self.hosts)
+        return any(pattern.holds(link) for pattern in self.hosts)
+
+    def _may_pass(self, link: Connect) -> bool:
+        if self.is_negative:
+            return not any(pattern.holds(link) for pattern in self.hosts)
+        return any(_may_be_at(pattern, link) for pattern in self.hosts)
+
+    def fact(self, link: Connect, _: Provenance) -> str:
+        return _led(link)
+
+    def __str__(self) -> str:
+        hosts = " or ".join(map(_written, self.hosts)) or "an empty list"
+        return f"{'not ' if self.is_negative else ''}to {hosts}"
+
+
+@attrs.frozen
+class _SourceTest:
+    """What a link passes that certainly comes from one of the sources, as a whole; with `is_negative`, unless it does.
+
+    INVARIANT: law 4, as for `from` itself: a restriction cannot count on a link that comes from somewhere, and a
+    permission not on one that does not.
+    """
+
+    sources: tuple[Source, ...]
+    is_negative: bool
+
+    @property
+    def needs_user(self) -> bool:
+        return all(each.needs_user for each in self.sources)
+
+    def truth(self, link: Connect, known: Provenance, *, over_approximate: bool) -> Truth:
+        """Return whether a link certainly passes; with `over_approximate`, whether it may."""
+        if over_approximate is not self.is_negative:
+            return over_approximate
+        if any(True for _ in self._places(link, known)):
+            return not self.is_negative
+        if not known.texts and any(each.needs_user for each in self.sources):
+            return "no message of the user is known here"
+        return self.is_negative
+
+    def _places(self, link: Connect, known: Provenance) -> Iterator[str]:
+        form = normal(link.text)
+        if form is not None:
+            for source in self.sources:
+                yield from source.places(form, known)
+
+    def fact(self, link: Connect, known: Provenance) -> str:
+        place = next(self._places(link, known), None)
+        return "is in none of its sources" if place is None else f"is in {place}"
+
+    def __str__(self) -> str:
+        return f"{'not ' if self.is_negative else ''}from {' or '.join(each.text for each in self.sources)}"
+
+
+_Test: TypeAlias = _HostTest | _SourceTest
+
+
+@attrs.frozen
+class LinkCondition(PlainCondition):
+    """Holds when each link in the text at `path`, or in the texts of a list, passes all tests of one of the `ways`."""
+
+    key: ClassVar[str] = "args.links"
+    table: ClassVar[Table] = dict
+    description: ClassVar[str] = "The links in a text."
+    is_pure: ClassVar[bool] = True
+
+    path: tuple[str, ...]
+    reader: LinkReader = attrs.field(repr=False, eq=False)
+    ways: tuple[tuple[_Test, ...], ...]
+    is_optional: bool = False
+
+    @property
+    def needs_sources(self) -> bool:
+        """Whether it has an answer only where it is known what was seen in the session."""
+        return any(isinstance(test, _SourceTest) for way in self.ways for test in way)
+
+    @property
+    def needs_user(self) -> bool:
+        """Whether a link can pass only where messages of the user are known."""
+        return all(any(test.needs_user for test in way) for way in self.ways)
+
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
+        """Return whether every link certainly passes; with `over_approximate`, whether one may pass.
+
+        Raises: `UnevaluableError` as `_links`, and when that depends on a link of which it is not known.
+        """
+        truths = (
+            self._passes(link, request.context.provenance, over_approximate=over_approximate)
+            for link in self._links(request)
+        )
+        answer = any_of(truths) if over_approximate else all_of(truths)
+        if isinstance(answer, str):
+            raise UnevaluableError(f"`{self._name}`: {answer}")
+        return answer
+
+    def _passes(self, link: Connect, known: Provenance, *, over_approximate: bool) -> Truth:
+        return any_of(
+            all_of(test.truth(link, known, over_approximate=over_approximate) for test in way) for way in self.ways
+        )
+
+    def _links(self, request: Request) -> list[Connect]:
+        """Return the links.
+
+        Raises: `UnevaluableError` when the argument is missing or neither a text nor a list of texts, and when its
+        links cannot be found.
+        """
+        value = value_at(request.call.arguments, self.path)
+        if self.is_optional and value in _EMPTY:
+            return []
+        texts = [each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, str)]
+        if not texts or len(texts) < (len(value) if isinstance(value, tuple) else 1):
+            raise UnevaluableError(f"`{self._name}` is missing, or neither a text nor a list of texts")
+        try:
+            return [link for text in texts for link in self.reader.find(text)]
+        except UnevaluableError as error:
+            raise UnevaluableError(f"`{self._name}`: {error}") from error
+
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return f"links {', or '.join(', and '.join(map(str, way)) for way in self.ways)}"
+
+    def fact(self, request: Request) -> str:
+        """Return where the links lead or come from that do not pass, as shown in near misses."""
+        links, known = self._links(request), request.context.provenance
+        if not links:
+            return f"{self._name} has no links"
+        failing = [link for link in links if self._passes(link, known, over_approximate=False) is not True]
+        phrases = list(dict.fromkeys(self._fact(link, known) for link in failing or links))
+        more = ", ..." if len(phrases) > _MOST_SHOWN else ""
+        return f"{self._name}: {', '.join(phrases[:_MOST_SHOWN])}{more}"
+
+    def _fact(self, link: Connect, known: Provenance) -> str:
+        facts = dict.fromkeys(test.fact(link, known) for way in self.ways for test in way)
+        return f"{_shown(link)} {' and '.join(facts)}"
+
+    def origins(self, request: Request) -> Iterator[Origin]:
+        """Yield where each link was seen, if a test asks that; no more than the first ten."""
+        sources = [source for way in self.ways for test in way for source in getattr(test, "sources", ())]
+        try:
+            links, known = self._links(request) if sources else [], request.context.provenance
+        except UnevaluableError:
+            return
+        for text in list(dict.fromkeys(link.text for link in links))[:_MOST_VALUES]:
+            yield origin_of(".".join((*self.path, LINKS)), text, known, in_lists(sources, text))
+
+    @property
+    def _name(self) -> str:
+        return ".".join(("args", *self.path))
+
+
+def _may_be_at(pattern: HostPattern, link: Connect) -> bool:
+    """Return whether a link may lead to a host; every link may lead to any."""
+    is_any = pattern.host == "*" and link.host is None and pattern.scheme in (None, link.scheme)
+    return is_any or pattern.may_hold(link)
+
+
+def _written(pattern: HostPattern) -> str:
+    return f"`{pattern.text}`" if pattern.listed is None else f"`{pattern.text}` of `@{pattern.listed}`"
+
+
+def _shown(link: Connect) -> str:
+    return f"the link `{shortened(link.text, _BRIEF)}`"
+
+
+def _led(link: Connect) -> str:
+    """Return where a link leads, as a phrase."""
+    if link.host is not None:
+        return f"{'leads' if link.is_certain else 'may lead'} to {link.host}"
+    return "has no host that can be read" if link.scheme in _NEED_A_HOST else "has no host"
+
+
+def link_condition(path: tuple[str, ...], raw: object, reader: LinkReader, *, optional: object = None) -> LinkCondition:
+    """Return the condition that a `links` denotes: a table whose tests all have to pass, or a list of such tables.
+
+    Raises: `RuleError`.
+    """
+    try:
+        tables = raw if isinstance(raw, list | tuple) and raw else [raw]
+        return LinkCondition(path, reader, tuple(_way(each, reader) for each in tables), flag(optional))
+    except RuleError as error:
+        raise RuleError(f"`{'.'.join(('args', *path))}`: `{LINKS}`: {error}") from error
+
+
+def _way(raw: object, reader: LinkReader) -> tuple[_Test, ...]:
+    unknown = [str(name) for name in (raw if isinstance(raw, Mapping) else ()) if name not in _OPERATORS]
+    if unknown:
+        raise RuleError(f"unknown operator `{unknown[0]}`; {nearest(unknown[0], _OPERATORS)}")
+    if not isinstance(raw, Mapping) or not raw:
+        raise RuleError('a table with `host`, `not_host`, `from` or `not_from` is needed, such as `host = ["*"]`')
+    return tuple(_test(name, raw[name], reader) for name in _OPERATORS if name in raw)
+
+
+def _test(name: str, operand: object, reader: LinkReader) -> _Test:
+    is_negative = name.startswith("not_")
+    if name.endswith("from"):
+        return _SourceTest(sources_of(operand), is_negative)
+    return _HostTest(_hosts(operand, reader), is_negative)
+
+
+def _hosts(raw: object, reader: LinkReader) -> tuple[HostPattern, ...]:
+    words = [raw] if isinstance(raw, str) else raw
+    if not isinstance(words, list | tuple) or not words:
+        raise RuleError('a list of hosts is needed, such as `["example.com", "*.example.com"]`')
+    return tuple(pattern for word in words for pattern in _patterns(word, reader))
+
+
+def _patterns(word: object, reader: LinkReader) -> Iterable[HostPattern]:
+    """Return the pattern that a word denotes, or those of the values of a list."""
+    if isinstance(word, ListedValues):
+        return [attrs.evolve(reader.host(str(value)), listed=word.name) for value in word]
+    if not isinstance(word, str):
+        raise RuleError(f"a host is a text such as `example.com`, not `{str(word)[:_BRIEF]}`")
+    return [reader.host(word)]

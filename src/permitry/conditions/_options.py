@@ -1,0 +1,275 @@
+"""The options of a command pattern among the words of a command, in whatever place these have them.
+
+Most programs take options before, between and after operands, letters of flags alone or together, and the value of an
+option as the next word or after `=`. For a restriction all these are spellings of one command.
+"""
+
+import functools
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from permitry.conditions._argv import Token
+from permitry.core.action import Word
+from permitry.core.facts import program_name
+
+__all__ = ["NONE", "Named", "Option", "find_options", "options_of"]
+
+_MOST_FLAGS = 10
+_MOST_LETTERS_OF_NON_WORD = 2
+_VOWELS = frozenset("aeiouAEIOU")
+_SHORT = len("-n")
+_SHORTEST = len("--h")
+"""The shortest name that is taken for one cut short."""
+_CHANGING = re.compile(r"[$`*?\[]")
+
+
+@attrs.frozen
+class Option:
+    """An option in a pattern, and the word after it, which may be its value.
+
+    `at` is its index. `has_any_value`: any words may follow. `may_be_operand`: `--` or `**` comes before it, so that
+    a command may have it behind `--`.
+    """
+
+    at: int
+    token: Token
+    value: Token | None = None
+    has_any_value: bool = False
+    may_be_operand: bool = False
+
+    @functools.cached_property
+    def joined(self) -> Token | None:
+        """The option and its value as one word, such as `--context=prod`."""
+        return None if self.value is None else self.token.join("=", self.value)
+
+    @functools.cached_property
+    def glued(self) -> Token | None:
+        """The same for an option of one letter, such as `-nprod`."""
+        if self.value is None or any(len(pattern.text) != _SHORT for pattern in self.token.alternatives):
+            return None
+        return self.token.join("", self.value)
+
+
+@attrs.frozen
+class Named:
+    """Which tokens of a pattern are options and values that a command has somewhere, and which words are such values.
+
+    All are indices.
+    """
+
+    tokens: frozenset[int] = frozenset()
+    values: frozenset[int] = frozenset()
+
+
+NONE = Named()
+
+
+def options_of(tokens: Sequence[Token]) -> tuple[Option, ...]:
+    """Return the options of a pattern."""
+    found: list[Option] = []
+    may_be_operand = False
+    for at, token in enumerate(tokens):
+        options = token.options
+        if at > 0 and options is not None:
+            following = tokens[at + 1] if at + 1 < len(tokens) else None
+            is_value = following is not None and not (following.is_any or following.may_be_option)
+            found.append(
+                Option(
+                    at,
+                    options,
+                    value=following if is_value else None,
+                    has_any_value=following is not None and following.is_any,
+                    may_be_operand=may_be_operand,
+                )
+            )
+        may_be_operand = may_be_operand or token.is_any or token.texts == ("--",)
+    return tuple(found)
+
+
+def find_options(options: Sequence[Option], words: Sequence[Word], *, is_sure: bool) -> Named:
+    """Return which of the options a command has. With `is_sure`, nothing is assumed of what the shell may expand."""
+    if not options:
+        return NONE
+    # `--` behind an option may be the value of that option.
+    ends = (at for at, word in enumerate(words) if word.text == "--")
+    end = next((at for at in ends if is_sure or not (at and words[at - 1].may_be_option)), len(words))
+    tokens: set[int] = set()
+    values: set[int] = set()
+    for option in options:
+        search = _Search(option, words if option.may_be_operand else words[:end], is_sure=is_sure)
+        for found in search.found():
+            tokens |= found.tokens
+            values |= found.values
+    return Named(frozenset(tokens), frozenset(values))
+
+
+@attrs.frozen
+class _Search:
+    """Finds one option of a pattern among words."""
+
+    option: Option
+    words: Sequence[Word]
+    is_sure: bool
+
+    def found(self) -> Iterator[Named]:
+        """Yield each way in which the words have the option."""
+        at = self.option.at
+        alone, both = frozenset((at,)), frozenset((at, at + 1))
+        # A word that the shell may expand is not certain to be a flag.
+        known = [word for word in self.words if not (self.is_sure and _may_change(word))]
+        if _Flags.of(known).meet(self.option.token, is_sure=self.is_sure):
+            yield Named(alone)
+        for number, word in enumerate(self.words[1:], 1):
+            if not word.may_be_option:
+                continue
+            following = self.words[number + 1] if number + 1 < len(self.words) else None
+            if self._is_named(word):
+                yield Named(alone)
+            if self._has_value(word):
+                yield Named(both)
+            if following is not None:
+                value = frozenset((number + 1,))
+                if self._is_joined(word, following):
+                    yield Named(alone, value)
+                if self._takes_value(word, following):
+                    yield Named(both, value)
+
+    def _is_named(self, word: Word) -> bool:
+        """Return whether a word is the option, with any value if the pattern leaves that open."""
+        if self._fits(self.option.token, word):
+            return True
+        name = _name_of(word)
+        counts = self.option.has_any_value or not self.is_sure
+        return name is not None and counts and self._fits(self.option.token, name)
+
+    def _has_value(self, word: Word) -> bool:
+        """Return whether one word is the option with the value that the pattern has."""
+        joined, glued = self.option.joined, self.option.glued
+        if self.is_sure:
+            return joined is not None and self._is_known_value() and self._fits(joined, word)
+        return any(token is not None and self._fits(token, word) for token in (joined, glued))
+
+    def _is_joined(self, word: Word, following: Word) -> bool:
+        """Return whether two words are the option and its value, which the pattern has as one word."""
+        token = self.option.token
+        is_short = len(word.text) == _SHORT and not self.is_sure
+        return self._fits(token, _join(word, "=", following)) or (
+            is_short and self._fits(token, _join(word, "", following))
+        )
+
+    def _takes_value(self, word: Word, following: Word) -> bool:
+        """Return whether a word is the option, and the next one the value that the pattern has."""
+        value = self.option.value
+        if value is None or (self.is_sure and not self._is_known_value()) or not self._fits(value, following):
+            return False
+        return self._fits(self.option.token, word) or (
+            not (self.is_sure and _may_change(word))
+            and _Flags.of((self.words[0], word)).meet(self.option.token, is_sure=self.is_sure)
+        )
+
+    def _is_known_value(self) -> bool:
+        """Return whether the pattern says more of the value than that there is one: otherwise it may be an operand."""
+        return self.option.value is not None and not self.option.value.is_one
+
+    def _fits(self, token: Token, word: Word) -> bool:
+        """Return whether a word is one of the alternatives, or may become one."""
+        if self.is_sure:
+            return not _may_change(word) and token.matches(word.text)
+        if not word.is_open:
+            return any(map(token.may_match, (word, *_in_full(word, token))))
+        return token.may_become(word)
+
+
+def _may_change(word: Word) -> bool:
+    return word.is_open or word.is_glob
+
+
+def _name_of(word: Word) -> Word | None:
+    """Return what of an option comes before `=`; None without that."""
+    name = word.text.partition("=")[0]
+    if name == word.text:
+        return None
+    may_change = _CHANGING.search(name) is not None
+    return attrs.evolve(word, text=name, is_glob=word.is_glob and may_change, is_open=word.is_open and may_change)
+
+
+def _in_full(word: Word, token: Token) -> Iterator[Word]:
+    """Yield a long option with the rest of a name that it may be short for: `--har` is `--hard` to git.
+
+    A name behind which the longer one has a hyphen is another option, as `--force` is.
+    """
+    name, equals, value = word.text.partition("=")
+    if len(name) < _SHORTEST or not name.startswith("--"):
+        return
+    for full in (pattern.text.partition("=")[0] for pattern in token.alternatives):
+        if full.startswith(name) and full[len(name) :][:1] not in ("", "-"):
+            yield attrs.evolve(word, text=f"{full}{equals}{value}")
+
+
+def _join(word: Word, mark: str, value: Word) -> Word:
+    """Return an option and its value as one word."""
+    is_open = word.is_open or value.is_open
+    return Word(
+        f"{word.text}{mark}{value.text}",
+        is_glob=word.is_glob or value.is_glob,
+        is_open=is_open,
+        is_single=is_open and not (word.is_open and not word.is_single),
+    )
+
+
+@attrs.frozen
+class _Flags:
+    """The one-letter flags of a command: `clusters` are the letters of each word, `may_be_any` if one is unknown."""
+
+    clusters: tuple[str, ...] = ()
+    may_be_any: bool = False
+
+    @classmethod
+    def of(cls, words: Sequence[Word]) -> "_Flags":
+        options = [word for word in words if word.may_be_option]
+        clusters = tuple(_cluster(word) for word in options if word.text.startswith("-"))
+        # The flags of `rm` take no values, so that `-r.log`, which `*.log` may expand to, is an error to it.
+        has_values = not words or program_name(words[0].text) != "rm"
+        may_be_any = any(
+            (word.is_open and not word.start.startswith("--"))
+            or (word.is_glob and (has_values or _may_become_cluster(word)))
+            for word in options
+        )
+        return cls(clusters, may_be_any)
+
+    def meet(self, token: Token, *, is_sure: bool) -> bool:
+        """Return whether an alternative of the token is a cluster, such as `-rf`, and these flags include its letters.
+
+        A pattern that looks like a word, such as `-set`, may mean one option instead of a cluster. With `is_sure` it
+        then matches only clusters without other letters. A word of more than ten different letters is not taken for a
+        cluster either: never with `is_sure`, and never for a pattern that looks like a word.
+        """
+        return any(self._hold(cluster, is_sure=is_sure) for cluster in token.clusters)
+
+    def _hold(self, cluster: frozenset[str], *, is_sure: bool) -> bool:
+        if self.may_be_any and not is_sure:
+            return True
+        given = self.clusters
+        if is_sure or _is_word(cluster):
+            given = tuple(each for each in given if len(frozenset(each)) <= _MOST_FLAGS)
+        if is_sure and _is_word(cluster):
+            given = tuple(each for each in given if len(each) <= len(cluster.intersection(each)))
+        return cluster <= frozenset("".join(given))
+
+
+def _cluster(word: Word) -> str:
+    """Return the letters of a word such as `-rf`; none for a long option."""
+    return "" if word.text.startswith("--") else "".join(itertools.takewhile(str.isalnum, word.text[1:]))
+
+
+def _may_become_cluster(word: Word) -> bool:
+    """Return whether a word with wildcards may become flags of `rm`: not `*.log`, as none has a dot."""
+    tail = re.split(r"[*?\[\]]", word.text)[-1]
+    return not tail or tail.isalnum()
+
+
+def _is_word(cluster: frozenset[str]) -> bool:
+    return len(cluster) > _MOST_LETTERS_OF_NON_WORD and not cluster.isdisjoint(_VOWELS)

@@ -1,0 +1,313 @@
+"""The operators `from`, `not_from` and `words` of `when.args`: where the value of an argument was seen before."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar
+
+import attrs
+
+from permitry.conditions.listed import ListedValues
+from permitry.conditions.written import PlainCondition, Table
+from permitry.core.json_values import JsonValue
+from permitry.core.origin import Origin, origin_of, shown
+from permitry.core.provenance import Path, Provenance, normal, words_of
+from permitry.core.rule import Request
+from permitry.errors import RuleError, UnevaluableError
+
+__all__ = [
+    "ABOUT_SOURCES",
+    "Source",
+    "SourceCondition",
+    "flag",
+    "in_lists",
+    "source_condition",
+    "source_of",
+    "sources_of",
+    "trusted_sources",
+    "value_at",
+]
+
+ABOUT_SOURCES = ("from", "not_from", "words")
+_BRIEF = 60
+_MOST_VALUES = 10
+_UP = "../"
+_PATH = re.compile(r"[^\s#@.*]+(\.[^\s#@.*]+)*")
+_EMPTY: tuple[object, ...] = (None, "", ())
+
+
+@attrs.frozen
+class Source:
+    """Where a value may come from. `kind` is `user`, `list`, `result`, `named` or `call`.
+
+    `path` leads to the value in a result of `tool`, or in the arguments of an earlier call; None: it is anywhere in the
+    result. With `other`, that value of the same object, or of the one so many levels `up` around it, is one that the
+    user wrote; of `named`, the texts and numbers in the call were.
+    """
+
+    text: str
+    kind: str
+    tool: str = ""
+    path: Path | None = None
+    other: str | None = None
+    up: int = 0
+    values: frozenset[str] = attrs.field(default=frozenset(), repr=lambda values: repr(sorted(values)))
+
+    @property
+    def needs_user(self) -> bool:
+        """Whether it can only be known where the messages of the user are."""
+        return self.kind in ("user", "named") or self.other is not None
+
+    def places(self, form: str, known: Provenance) -> Iterator[str]:
+        """Yield where a value with this normal form certainly was seen, as phrases for people."""
+        match self.kind:
+            case "user":
+                if known.is_said(form):
+                    yield "the user's messages"
+            case "list":
+                if form in self.values:
+                    yield f"the list `{self.text.removeprefix('list:')}`"
+            case _:
+                yield from self._places_in_results(form, known)
+
+    def _places_in_results(self, form: str, known: Provenance) -> Iterator[str]:
+        if self.path is None:
+            for each in known.results_with(self.tool, form):
+                if self.kind != "named" or _are_said(each.given, known):
+                    yield f"{self.tool} #{each.number}"
+            return
+        look = known.given if self.kind == "call" else known.seen
+        for seen in look(self.tool, self.path, form):
+            if self.kind == "named" and not _are_said(seen.of.given, known):
+                continue
+            if self.other is not None and not _are_said(seen.other(self.other, self.up), known):
+                continue
+            what = "argument" if self.kind == "call" else "field"
+            yield f"{self.tool} #{seen.of.number}, {what} `{'.'.join(self.path)}`"
+
+
+def _are_said(forms: Sequence[str | None], known: Provenance) -> bool:
+    """Return whether there are values, and the user wrote them all."""
+    return bool(forms) and all(map(known.is_said, forms))
+
+
+def source_of(word: object) -> Iterable[Source]:
+    """Return the sources that a word, or the values of a list, denote.
+
+    A list, and a tool without a field, are known to the loader alone, which puts something else in their place.
+
+    Raises: `RuleError`.
+    """
+    if isinstance(word, Source):
+        return [word]
+    if isinstance(word, ListedValues):
+        forms = frozenset(form for form in map(normal, word) if form is not None)
+        return [Source(f"list:{word.name}", "list", values=forms)]
+    if not isinstance(word, str) or not word:
+        raise RuleError(f"a source is a text such as `user` or `TOOL#field`, not `{str(word)[:_BRIEF]}`")
+    if word == "user":
+        return [Source("user", "user")]
+    if word.startswith("@"):
+        raise RuleError(f"`{word}` is a list; write `list:{word[1:]}`")
+    kind, mark, rest = word.partition(":")
+    kind, rest = (kind, rest) if mark and kind in ("named", "call") else ("result", word)
+    tool, mark, path = rest.partition("#")
+    path, at, other = path.partition("@")
+    is_tool = bool(tool) and not set(tool) & set(" @")
+    if kind == "named" and is_tool and not mark:
+        return [Source(word, kind, tool)]
+    is_whole = is_tool and _PATH.fullmatch(path)
+    if not mark or not is_whole or bool(at) is not bool(other) or (other and kind != "result"):
+        raise RuleError(
+            f"`{word}` is not a source; write `user`, `list:NAME`, `TOOL#field`, `TOOL#field@other`, "
+            "`named:TOOL`, `named:TOOL#field` or `call:TOOL#arg`"
+        )
+    return [_of_field(word, kind, tool, tuple(path.split(".")), other)]
+
+
+def _of_field(word: str, kind: str, tool: str, path: Path, other: str) -> Source:
+    up = 0
+    while other.startswith(_UP):
+        up, other = up + 1, other.removeprefix(_UP)
+    # INVARIANT: the object is named by its level. The next one around it that has the name would be another one where
+    # a record lacks it, which who writes the record decides.
+    if up >= len(path) or (up and not other):
+        raise RuleError(
+            f"`{word}` names no object; `../` leads to the object around, and `{'.'.join(path)}` is in {len(path)}"
+        )
+    return Source(word, kind, tool, path, other or None, up)
+
+
+def trusted_sources(tool: str, fields: Iterable[str]) -> list[Source]:
+    """Return the sources that the bare name of a tool denotes; `fields` are those declared as trusted, `*` for all."""
+    return [Source(tool, "result", tool, None if each == "*" else tuple(each.split("."))) for each in fields]
+
+
+@attrs.frozen
+class SourceCondition(PlainCondition):
+    """Holds when the argument at `path`, or each element of it, certainly comes from one of the sources.
+
+    With `is_negative` it holds unless that is certain: for restrictions. `share` is how many of the words of a text
+    must be in the messages of the user, in place of sources. INVARIANT: law 4. Whatever is forgotten, neither does a
+    permission with `from` match that otherwise did not, nor does a restriction with `not_from` fail to.
+    """
+
+    key: ClassVar[str] = "args.from"
+    table: ClassVar[Table] = dict
+    description: ClassVar[str] = "Where the value of an argument was seen before."
+    is_pure: ClassVar[bool] = True
+
+    path: tuple[str, ...]
+    sources: tuple[Source, ...] = ()
+    share: float | None = None
+    is_negative: bool = False
+    is_optional: bool = False
+
+    @property
+    def needs_user(self) -> bool:
+        """Whether it has an answer only where messages of the user are known."""
+        return all(each.needs_user for each in self.sources)
+
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
+        """Return whether the value certainly comes from there, or with `is_negative` does not certainly do so.
+
+        A restriction cannot count on a value that comes from somewhere, and a permission not on one that does not.
+
+        Raises: `UnevaluableError` when the argument is missing or not a text, a number, or a list of these, and when
+        the messages of the user are not known.
+        """
+        if over_approximate is not self.is_negative:
+            return over_approximate
+        return self._is_known(request) is not self.is_negative
+
+    def _is_known(self, request: Request) -> bool:
+        value, known = value_at(request.call.arguments, self.path), request.context.provenance
+        if self.is_optional and value in _EMPTY:
+            return True
+        if value is None:
+            raise UnevaluableError(f"`{self._name}` is missing")
+        if all(any(True for _ in self._places(each, known)) for each in self._elements(value)):
+            return True
+        if not known.texts and (self.share is not None or any(each.needs_user for each in self.sources)):
+            raise UnevaluableError("no message of the user is known here")
+        return False
+
+    def _elements(self, value: JsonValue) -> tuple[JsonValue, ...]:
+        elements = value if isinstance(value, tuple) else (value,)
+        apart = {(type(each), normal(each)): each for each in elements}
+        if not elements or not all(form for _, form in apart):
+            raise UnevaluableError(f"`{self._name}` is empty, too long, or holds more than texts and numbers")
+        # INVARIANT: elements of one type and form come from one place, however many there are.
+        return tuple(apart.values())
+
+    def _places(self, element: JsonValue, known: Provenance) -> Iterator[str]:
+        form = normal(element)
+        if self.share is not None:
+            if isinstance(element, str) and _share(element, known) >= self.share:
+                yield "the words of the user"
+        elif form is not None:
+            for source in self.sources:
+                yield from source.places(form, known)
+
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        if self.share is not None:
+            return f"{self.share:.0%} of its words in the user's messages"
+        return f"{'not ' if self.is_negative else ''}from {' or '.join(each.text for each in self.sources)}"
+
+    def fact(self, request: Request) -> str:
+        """Return where the value comes from, as shown in near misses."""
+        value, known = value_at(request.call.arguments, self.path), request.context.provenance
+        parts = []
+        for each in value if isinstance(value, tuple) else (value,):
+            places = list(dict.fromkeys(self._places(each, known)))
+            text = "missing" if each is None else shown(each)
+            parts.append(f"{text} is in {' and '.join(places)}" if places else f"{text} is in none of its sources")
+        return f"{self._name}: {', '.join(parts)}"
+
+    def origins(self, request: Request) -> Iterator[Origin]:
+        """Yield where each value was seen, in its sources and elsewhere; no more than the first ten of a list."""
+        try:
+            value, known = value_at(request.call.arguments, self.path), request.context.provenance
+        except UnevaluableError:
+            return
+        elements = value if isinstance(value, tuple) else (value,)
+        for each in elements[:_MOST_VALUES] if value is not None else ():
+            origin = origin_of(".".join(self.path), each, known, in_lists(self.sources, each))
+            words = _words_said(each, known) if self.share is not None and isinstance(each, str) else None
+            yield attrs.evolve(origin, words=words)
+
+    @property
+    def _name(self) -> str:
+        return ".".join(("args", *self.path))
+
+
+def in_lists(sources: Iterable[Source], value: JsonValue) -> list[str]:
+    """Return the names of those lists among sources that a value is in."""
+    form = normal(value)
+    return [source.text.removeprefix("list:") for source in sources if form in source.values]
+
+
+def source_condition(path: tuple[str, ...], name: str, operand: object, *, optional: object = None) -> SourceCondition:
+    """Return the condition of one of these operators.
+
+    Raises: `RuleError`.
+    """
+    try:
+        share = _share_of(operand) if name == "words" else None
+        sources = sources_of(operand) if share is None else ()
+        is_optional = flag(optional)
+    except RuleError as error:
+        raise RuleError(f"`{'.'.join(('args', *path))}`: `{name}`: {error}") from error
+    return SourceCondition(path, sources, share, is_negative=name == "not_from", is_optional=is_optional)
+
+
+def flag(raw: object) -> bool:
+    """Return whether `optional` is given.
+
+    Raises: `RuleError` for anything but true.
+    """
+    if raw not in (None, True):
+        raise RuleError("`optional` is true; take it out where the argument is needed")
+    return raw is True
+
+
+def sources_of(raw: object) -> tuple[Source, ...]:
+    """Return the sources that a list denotes.
+
+    Raises: `RuleError`.
+    """
+    if not isinstance(raw, list | tuple) or not raw:
+        raise RuleError('a list of sources is needed, such as `["user"]`')
+    return tuple(source for word in raw for source in source_of(word))
+
+
+def _share_of(raw: object) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, int | float) or not 0 < raw <= 1:
+        raise RuleError("a share is a number above 0 and up to 1, such as 0.5")
+    return float(raw)
+
+
+def _share(text: str, known: Provenance) -> float:
+    """Return how many of the words of a text are in the messages of the user."""
+    said, all_of_them = _words_said(text, known)
+    return said / all_of_them if said else 0.0
+
+
+def _words_said(text: str, known: Provenance) -> tuple[int, int]:
+    """Return how many of the words of a text are in the messages of the user, and how many it has."""
+    words = set(words_of(text))
+    return sum(map(known.is_word, words)), len(words)
+
+
+def value_at(arguments: Mapping[str, JsonValue], path: Sequence[str]) -> JsonValue:
+    """Return the value of an argument; None if it is missing.
+
+    Raises: `UnevaluableError` if there is something else than an object on the way to it.
+    """
+    value: JsonValue = arguments
+    for depth, name in enumerate(path):
+        if not isinstance(value, Mapping):
+            raise UnevaluableError(f"`{'.'.join(('args', *path[:depth]))}` is not an object")
+        value = value.get(name)
+    return value

@@ -1,0 +1,56 @@
+"""The condition `agent`."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import attrs
+
+from permitry.conditions._words import check_sign
+from permitry.conditions.written import Place, PlainCondition, Table, Words
+from permitry.core.pattern import Pattern
+from permitry.core.rule import Request
+from permitry.core.template import Template
+
+__all__ = ["AgentCondition"]
+
+
+@attrs.frozen
+class AgentCondition(PlainCondition):
+    """Holds when the agent that calls fits one of the patterns."""
+
+    key: ClassVar[str] = "agent"
+    table: ClassVar[Table] = Words
+    description: ClassVar[str] = "The agent that calls; `*` and `?` are wildcards."
+    has_wildcards: ClassVar[bool] = True
+    is_answered: ClassVar[bool] = True
+    example: ClassVar[Table] = str
+
+    agents: tuple[Pattern, ...]
+
+    @classmethod
+    def read(cls, _place: Place, part: Words, /) -> "AgentCondition":
+        """Return the condition of a list of patterns."""
+        return cls(tuple(Pattern(check_sign(word, cls.key)) for word in part))
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether the result depends on the request alone; a pattern of another class may use more."""
+        return all(type(each) is Pattern for each in self.agents)
+
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the name is always known
+        """Return whether the calling agent fits."""
+        return any(agent.matches(request.context.agent) for agent in self.agents)
+
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return " or ".join(each.text for each in self.agents)
+
+    def fact(self, request: Request) -> str:
+        """Return what is true instead, as shown in near misses."""
+        return f"agent = {request.context.agent}"
+
+    @classmethod
+    def context(cls, value: str, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:
+        """Return the agent."""
+        return {"agent": value}

@@ -1,0 +1,39 @@
+"""The condition `attended`."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import attrs
+
+from permitry.conditions.written import PlainCondition, Table
+from permitry.core.rule import Request
+from permitry.core.template import Template
+
+__all__ = ["AttendedCondition"]
+
+
+@attrs.frozen
+class AttendedCondition(PlainCondition):
+    """Holds while a user can answer questions, or while none can."""
+
+    key: ClassVar[str] = "attended"
+    table: ClassVar[Table] = bool
+    description: ClassVar[str] = "Whether a user can answer questions."
+    example: ClassVar[Table] = bool
+    is_answered: ClassVar[bool] = True
+    is_pure: ClassVar[bool] = True
+
+    is_attended: bool
+
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it is always known
+        """Return whether the session is as the rule wants it."""
+        return request.context.attended is self.is_attended
+
+    def fact(self, request: Request) -> str:
+        """Return what is true instead, as shown in near misses."""
+        return f"attended = {str(request.context.attended).lower()}"
+
+    @classmethod
+    def context(cls, value: bool, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:  # noqa: FBT001 -- it is the value of the key
+        """Return a session of this kind."""
+        return {"attended": value}

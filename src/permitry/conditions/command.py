@@ -1,0 +1,282 @@
+"""The condition `when.command`: patterns over the arguments a program is run with.
+
+A pattern is read like the words of a simple command. A lone `*` at the end matches any further arguments, or none;
+elsewhere exactly one argument; `**` matches any number. Inside a word `*`, `?` and `{this,that}` are wildcards; quotes
+and backslashes make them literal.
+
+A permission uses `holds`, which is exact. A restriction uses `may_hold`, which over-approximates, and for certainty
+`must_hold`, which accepts the same spellings but does not guess. `holds` implies `must_hold`, which implies `may_hold`.
+"""
+
+import functools
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
+
+import attrs
+
+from permitry.conditions._argv import Token, listed_in, read_tokens
+from permitry.conditions._options import NONE, Named, Option, find_options, options_of
+from permitry.conditions.listed import WordLists
+from permitry.conditions.written import WrittenPattern
+from permitry.core.action import Word
+from permitry.core.facts import Fact, Kind, program_name, program_path
+
+__all__ = ["ArgvPattern", "listed_in"]
+
+_EXPANDING = frozenset("$`")
+
+
+@attrs.frozen
+class ArgvPattern(WrittenPattern):
+    """A pattern over argv, such as `git log *`; matching takes time in the product of both lengths.
+
+    `lists` has the values of each list that is a word of it, such as `@branches` in `git push origin @branches`.
+
+    Raises: `RuleError` for text that is not a valid pattern.
+    """
+
+    key: ClassVar[str] = "command"
+    description: ClassVar[str] = "Programs and their arguments: `git log *`."
+
+    text: str
+    lists: WordLists = ()
+    _tokens: tuple[Token, ...] = attrs.field(
+        init=False,
+        repr=False,
+        eq=False,
+        default=attrs.Factory(lambda self: read_tokens(self.text, self.lists), takes_self=True),
+    )
+
+    @property
+    def is_any(self) -> bool:
+        """Whether every command matches."""
+        return self.text.strip(" \t") == "*"
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The words of the pattern."""
+        return self._tokens
+
+    @functools.cached_property
+    def assignments(self) -> tuple[Token, ...]:
+        """The words before the program that set variables."""
+        return tuple(itertools.takewhile(lambda token: token.are_assignments, self._tokens[:-1]))
+
+    @functools.cached_property
+    def _command(self) -> tuple[Token, ...]:
+        """The words from the program on."""
+        return self._tokens[len(self.assignments) :]
+
+    @property
+    def operands(self) -> tuple[Token, ...]:
+        """The words of the pattern that every command has as they are: neither options, nor perhaps values of these."""
+        pairs = itertools.pairwise(self._command)
+        return tuple(token for before, token in pairs if not (before.may_be_option or token.may_be_option))
+
+    @property
+    def programs(self) -> frozenset[str] | None:
+        """The names, without directories, of the only programs that may match; None for any."""
+        return self._command[0].names
+
+    @property
+    def needs(self) -> frozenset[Fact]:
+        """Facts of which one is present if a command can match: a literal word after a program, or the program.
+
+        Empty if any program may match.
+        """
+        program = self._command[0]
+        words = next((token.texts for token in self.operands if token.texts), None)
+        if words is not None:
+            names = ("",) if program.texts is None else map(program_name, program.texts)
+            return frozenset(Fact(Kind.WORD, name, word) for name in names for word in words)
+        if program.is_any or program.is_one:
+            return frozenset()
+        spelled = (name for text in program.patterns for name in (program_name(text), program_path(text)))
+        # An escaped wildcard counts as a wildcard here, which finds more rules, never fewer; `?` as `*`, because
+        # case-folding may turn one letter into several. A wildcard may match a slash, so paths are needed too.
+        return frozenset(Fact(Kind.PROGRAM, (), name.replace("?", "*")) for name in spelled)
+
+    @property
+    def literals(self) -> int:
+        """How many of its words are not a lone wildcard."""
+        return sum(not (token.is_any or token.is_one) for token in self._tokens)
+
+    def holds(self, words: Sequence[Word], sets: Sequence[str] = ()) -> bool:
+        """Return whether the words certainly match; the program must be spelled exactly as in the pattern.
+
+        A glob, a tilde or an open word, which the shell may expand, matches only a wildcard for any number of
+        arguments; as the program, an open word matches nothing. `sets` are assignments before the program that change
+        what it runs: the pattern must name each of them, in this order, as `PYTHONPATH=src pytest *` does.
+        """
+        if not words or words[0].is_open or len(sets) != len(self.assignments):
+            return False
+        if not all(token.matches(text) for token, text in zip(self.assignments, sets, strict=True)):
+            return False
+        states = {0}
+        for word in words:
+            states = set(self._after(word, states))
+        return len(self._command) in _epsilon_closure(self._command, states)
+
+    def may_hold(self, words: Sequence[Word], sets: Sequence[str] = ()) -> bool:
+        """Return whether the words may match; an over-approximation, for restrictions.
+
+        Of the assignments before the program the pattern need not name each, nor in the order of the command.
+
+        The program may be written with a directory and in another case. Options, each with a value, may come between
+        the words of the pattern. The options of the pattern may be anywhere, also after operands; flags such as `-rf`
+        may be split and joined, and so may an option and its value. A glob may expand to any number of matching words,
+        and an open word to any words at all.
+        """
+        return self._sets(sets, is_sure=False) and self._fits(words, is_sure=False)
+
+    def must_hold(self, words: Sequence[Word], bare: Sequence[Word] = (), sets: Sequence[str] = ()) -> bool:
+        """Return whether the words match in one of the spellings of `may_hold`, by what is known of them alone.
+
+        An expansion or a glob matches only a wildcard. `bare` are the words without the options of the program itself,
+        where these options are known; then the words as written are compared only with a pattern that has options.
+        """
+        if not self._sets(sets, is_sure=True):
+            return False
+        return self._fits(bare or words, is_sure=True) or (
+            bool(bare) and self._has_option and self._fits(words, is_sure=True)
+        )
+
+    def _sets(self, sets: Sequence[str], *, is_sure: bool) -> bool:
+        """Return whether each assignment of the pattern is among those of a command."""
+        return all(any(_assigns(token, text, is_sure=is_sure) for text in sets) for token in self.assignments)
+
+    @functools.cached_property
+    def _has_option(self) -> bool:
+        return any(token.may_be_option for token in self._tokens[1:])
+
+    @functools.cached_property
+    def _options(self) -> tuple[Option, ...]:
+        return options_of(self._command)
+
+    def _fits(self, words: Sequence[Word], *, is_sure: bool) -> bool:
+        if not words or self._is_of_another_program(words[0], is_sure=is_sure):
+            return False
+        if _Tolerant(self._command, is_sure=is_sure).fits(words):
+            return True
+        named = find_options(self._options, words, is_sure=is_sure)
+        return bool(named.tokens) and _Tolerant(self._command, named, is_sure=is_sure).fits(words)
+
+    def _is_of_another_program(self, word: Word, *, is_sure: bool) -> bool:
+        """Return whether the first word already rules out a match, as for most pairs of a pattern and a command."""
+        first = self._command[0]
+        if word.is_open or word.is_glob:
+            return is_sure and not (first.is_any or first.is_one)
+        return not (first.is_any or first.may_name(word))
+
+    def _after(self, word: Word, states: Iterable[int]) -> Iterator[int]:
+        is_sure = not (word.is_glob or word.is_home or word.is_open)
+        for at in _epsilon_closure(self._command, states):
+            token = self._command[at] if at < len(self._command) else None
+            if token is None:
+                continue
+            if token.is_any:
+                yield at
+            elif is_sure and token.matches(word.text):
+                yield at + 1
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _assigns(token: Token, text: str, *, is_sure: bool) -> bool:
+    """Return whether an assignment is one that a pattern names, whatever its value becomes."""
+    if is_sure or _EXPANDING.isdisjoint(text):
+        return token.matches(text)
+    return token.may_become(Word(text, is_open=True, is_single=True))
+
+
+def _epsilon_closure(
+    tokens: tuple[Token, ...], states: Iterable[int], optional: frozenset[int] = frozenset()
+) -> set[int]:
+    """Return the states, and those reached by letting wildcards and `optional` tokens match nothing."""
+    reached = set(states)
+    for start in tuple(reached):
+        at = start
+        while at < len(tokens) and (tokens[at].is_any or at in optional):
+            at += 1
+            reached.add(at)
+    return reached
+
+
+@attrs.frozen
+class _Tolerant:
+    """Matches words as a restriction does, accepting other spellings.
+
+    `named` are the options that the words have in any place, and their values. `is_sure`: a word that the shell may
+    expand is not assumed to become what the pattern asks for.
+    """
+
+    tokens: tuple[Token, ...]
+    named: Named = NONE
+    is_sure: bool = False
+
+    def fits(self, words: Sequence[Word]) -> bool:
+        # A state is an index into the tokens, and whether the next word may be the value of a skipped option.
+        states = {(0, False)}
+        for number, word in enumerate(words):
+            before = states
+            states = self._after(attrs.evolve(word, is_home=False) if self.is_sure and word.is_home else word, states)
+            if number in self.named.values:
+                states.update((at, False) for at, _ in before)
+            if not states:
+                return False
+        return len(self.tokens) in self._closure(at for at, _ in states)
+
+    def _closure(self, states: Iterable[int]) -> set[int]:
+        return _epsilon_closure(self.tokens, states, self.named.tokens)
+
+    def _after(self, word: Word, states: Iterable[tuple[int, bool]]) -> set[tuple[int, bool]]:
+        """Return the states after `word`."""
+        reached = {(at, False) for at, is_value in states if is_value}
+        is_option = word.text.startswith("-") if self.is_sure else word.may_be_option
+        # After the last word of a pattern only one that names options takes others.
+        end = len(self.tokens) + bool(self.named.tokens)
+        for at in self._closure(start for start, _ in states):
+            reached.update([(place, False) for place in self._matched(word, at)])
+            if is_option and 0 < at < end:
+                # What follows the last operand of the pattern is one more operand, and no value of an option.
+                reached.add((at, len(self.tokens) not in self._closure([at])))
+        return reached
+
+    def _matched(self, word: Word, at: int) -> Iterable[int]:
+        """Return the indices of tokens after `word` was matched with those from `at` on."""
+        if word.is_open or word.is_glob:
+            return self._matched_by_wildcard(at) if self.is_sure else self._maybe_matched(word, at)
+        if at == len(self.tokens) or not self._may_match(at, word):
+            return ()
+        return (at if self.tokens[at].is_any else at + 1,)
+
+    def _maybe_matched(self, word: Word, at: int) -> Iterable[int]:
+        """Return the same for a word that the shell may make into several, or into none."""
+        if word.is_open and word.is_single and at > 0:
+            return self._matched_by_one(word, at)
+        if word.is_open:
+            return range(at, len(self.tokens) + 1)
+        end = at
+        while end < len(self.tokens) and (end in self.named.tokens or self._may_match(end, word)):
+            end += 1
+        return range(at, end + 1)
+
+    def _matched_by_one(self, word: Word, at: int) -> Iterable[int]:
+        """Return the same for one word of which only the beginning may be known."""
+        if at == len(self.tokens):
+            return ()
+        token = self.tokens[at]
+        return (at,) if token.is_any else (at + 1,) if token.may_become(word) else ()
+
+    def _matched_by_wildcard(self, at: int) -> Iterable[int]:
+        """Return the indices of tokens after a word with unknown text, which only a wildcard matches."""
+        if at == len(self.tokens):
+            return ()
+        token = self.tokens[at]
+        return (at,) if token.is_any else (at + 1,) if token.is_one else ()
+
+    def _may_match(self, at: int, word: Word) -> bool:
+        token = self.tokens[at]
+        return token.is_any or (token.may_name(word) if at == 0 else token.may_match(word))

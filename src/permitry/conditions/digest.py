@@ -1,0 +1,42 @@
+"""The condition `digest`."""
+
+import re
+from typing import Annotated, ClassVar
+
+import attrs
+
+from permitry.conditions._words import words
+from permitry.conditions.written import PlainCondition, Problem, Table, Words
+from permitry.core.rule import Request
+
+__all__ = ["DigestCondition"]
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def _digest_problem(word: str) -> Problem | None:
+    if _DIGEST.fullmatch(word):
+        return None
+    hint = "a digest has 64 hexadecimal digits; `permitry explain --json` shows it"
+    return f"`{word[:80]}` is not a digest", hint
+
+
+@attrs.frozen
+class DigestCondition(PlainCondition):
+    """Holds for exactly the calls whose digests are listed (SHA-256 over kind, server, name and arguments, in hex)."""
+
+    key: ClassVar[str] = "digest"
+    table: ClassVar[Table] = Annotated[Words, _digest_problem]
+    description: ClassVar[str] = "The digest of the very call, in hex."
+    is_answered: ClassVar[bool] = True
+    is_pure: ClassVar[bool] = True
+
+    digests: tuple[str, ...] = attrs.field(converter=words)
+
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the digest is always known
+        """Return whether the call is one of those listed."""
+        return request.call.digest in self.digests
+
+    def fact(self, request: Request) -> str:
+        """Return what is true instead, as shown in near misses."""
+        return f"digest = {request.call.digest[:12]}..."

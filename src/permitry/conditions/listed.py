@@ -1,0 +1,67 @@
+"""Named lists in conditions: how a condition refers to one, and what it is when the list is empty."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, TypeAlias
+
+import attrs
+
+from permitry.conditions._words import nearest
+from permitry.conditions.written import Condition
+from permitry.core.json_values import JsonValue
+from permitry.core.rule import Request
+from permitry.errors import RuleError
+
+__all__ = ["EmptyList", "ListedValues", "WordLists", "list_name", "unknown_list"]
+
+_REFERENCE = re.compile(r"@([A-Za-z0-9][A-Za-z0-9_-]*)")
+
+WordLists: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""The values of lists, next to their names."""
+
+
+def list_name(word: object) -> str | None:
+    """Return the name of the list that a word such as `@colleagues` refers to; None for any other value."""
+    found = _REFERENCE.fullmatch(word) if isinstance(word, str) else None
+    return None if found is None else found[1]
+
+
+def unknown_list(name: str, known: Iterable[str], literal: str | None) -> RuleError:
+    """Return the error about a list that is not defined; `literal` is how the word itself is written, if it can be."""
+    hint = nearest(name, sorted(known))
+    if not hint.startswith("did"):
+        hint = f"define `[list.{name}]`" + ("" if literal is None else f", or write `{literal}` for the word itself")
+    return RuleError(f"unknown list `@{name}`; {hint}")
+
+
+class ListedValues(tuple[JsonValue, ...]):  # noqa: SLOT001 -- a tuple cannot have slots that are not empty
+    """The values of a named list, which may be empty."""
+
+    name: str
+
+    @classmethod
+    def of(cls, name: str, values: Sequence[JsonValue]) -> "ListedValues":
+        """Return the values with the name of their list."""
+        listed = cls(values)
+        listed.name = name
+        return listed
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ListedValues.of, (self.name, tuple(self))
+
+
+@attrs.frozen
+class EmptyList(Condition):
+    """The condition that an action fits one of these words, whose lists are empty: no action does."""
+
+    is_pure: ClassVar[bool] = True
+
+    words: tuple[str, ...]
+
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it depends on nothing
+        """Return False."""
+        return False
+
+    def fact(self, request: Request) -> str:  # noqa: ARG002 -- as above
+        """Return that the words have no values."""
+        return f"{', '.join(self.words)} = []"

@@ -1,0 +1,62 @@
+"""The condition `mode`."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+import attrs
+
+from permitry.conditions._words import words
+from permitry.conditions.written import PlainCondition, Problem, Table, Words
+from permitry.core.context import misspelt_mode
+from permitry.core.rule import Request
+from permitry.core.template import Template
+
+__all__ = ["ModeCondition"]
+
+
+def mode_problem(word: str) -> Problem | None:
+    """Return what is wrong with the word for a mode."""
+    if word.startswith("!"):
+        return f"unknown mode `{word}`", f'write `unless.mode = "{word.lstrip("! ")}"`'
+    meant = misspelt_mode(word)
+    return (f"unknown mode `{word}`", f"did you mean `{meant}`?") if meant else None
+
+
+@attrs.frozen
+class ModeCondition(PlainCondition):
+    """Holds in one of the named modes.
+
+    A permission compares the name of the mode; a restriction every mode that the session is in.
+    """
+
+    key: ClassVar[str] = "mode"
+    table: ClassVar[Table] = Annotated[Words, mode_problem]
+    description: ClassVar[str] = "The session's mode: plan, yolo, default, or a word of the host."
+    example: ClassVar[Table] = Annotated[str, mode_problem]
+    is_pure: ClassVar[bool] = True
+
+    modes: tuple[str, ...] = attrs.field(converter=words)
+
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
+        """Return whether one of the modes is on."""
+        context = request.context
+        in_force = context.modes if over_approximate else {context.mode}
+        return not in_force.isdisjoint(self.modes)
+
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return " or ".join(self.modes)
+
+    def fact(self, request: Request) -> str:
+        """Return what is true instead, as shown in near misses."""
+        return f"mode = {request.context.mode}"
+
+    def implies(self, other: object) -> bool:
+        """Return whether the other has all of these modes."""
+        return isinstance(other, ModeCondition) and set(self.modes) <= set(other.modes)
+
+    @classmethod
+    def context(cls, value: str, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:
+        """Return the mode."""
+        return {"mode": value}

@@ -1,0 +1,362 @@
+"""The condition `path`: patterns of paths, exact for a permission, over-approximate for a restriction."""
+
+import functools
+import itertools
+import unicodedata
+from collections.abc import Iterator
+from typing import ClassVar, TypeAlias, assert_never
+
+import attrs
+
+from permitry.conditions._segment import Row, Segment, advanced, align, begun
+from permitry.conditions._words import check_sign
+from permitry.conditions.written import WrittenPattern
+from permitry.core.action import Descent, Listing, Place, Roots, components_of
+from permitry.core.facts import Anchor, Fact, Kind
+from permitry.errors import RuleError
+
+__all__ = ["PathPattern"]
+
+_LONGEST = 4096
+_MOST_STARS = 16
+_WILDCARDS = frozenset("*?[")
+_STAR = Segment.parse("*")
+_CERTAIN = frozenset({Descent.ALL, Descent.NEW})
+
+# None is `**`: any number of components.
+_Parts: TypeAlias = tuple[Segment | None, ...]
+
+
+@attrs.frozen
+class PathPattern(WrittenPattern):
+    """A pattern of paths: `x` and `./x` below the workspace, `/x` absolute, `~/x` below the home folder.
+
+    `*`, `?` and `[set]` stay within a component, `**` as a whole component is any number of them.
+    Stars match names that begin with a dot, and letters are compared byte by byte. A pattern always
+    starts at its root: `.env` is only the file at the top of the workspace. `listed` is the name of
+    the list that it is from.
+
+    Raises:
+        RuleError: the text is not such a pattern, or could never match.
+    """
+
+    key: ClassVar[str] = "path"
+    description: ClassVar[str] = "Paths that are read, written or deleted: `src/**`, `~/.ssh/**`."
+
+    text: str
+    listed: str | None = attrs.field(default=None, repr=False, eq=False)
+    _anchor: Anchor = attrs.field(init=False, repr=False, eq=False)
+    _parts: _Parts = attrs.field(init=False, repr=False, eq=False)
+    _needle: str = attrs.field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        anchor, parts = _parse(self.text)
+        literal = [part.folded.literal or "" for part in parts if part is not None]
+        # The longest literal component: a name without it cannot fit, and the check is cheap.
+        object.__setattr__(self, "_needle", max(literal, key=len, default=""))
+        object.__setattr__(self, "_anchor", anchor)
+        object.__setattr__(self, "_parts", parts)
+
+    @property
+    def literals(self) -> int:
+        """How many of its components are literal."""
+        return sum(part is not None and part.literal is not None for part in self._parts)
+
+    @property
+    def needs(self) -> frozenset[Fact]:
+        """Facts of which one is present if a path can match: its leading literal components.
+
+        If there are none: a literal component or part of one elsewhere, or the number of
+        components. The second part of the group is None: any access.
+        """
+        head = itertools.takewhile(lambda part: part is not None and part.literal is not None, self._parts)
+        names = tuple(part.folded.literal for part in head if part is not None)
+        group = (self._anchor, None)
+        if names:
+            return frozenset((Fact(Kind.PATH, group, names),))
+        if self._spine:
+            # A walk may end at any name that `*` matches.
+            return frozenset()
+        if self._needle:
+            return frozenset((Fact(Kind.NAME, group, self._needle),))
+        globs = max((part.globs for part in self._parts if part is not None), key=_letters, default=frozenset[str]())
+        if _letters(globs):
+            return frozenset(Fact(Kind.NAME, group, text) for text in globs)
+        return frozenset() if None in self._parts else frozenset((Fact(Kind.DEPTH, group, len(self._parts)),))
+
+    def holds(self, place: Place, roots: Roots) -> bool:
+        """Return whether the place certainly matches the pattern, for a permission.
+
+        `x/**` matches what lies below `x`. A place that is a whole directory tree matches only a
+        pattern that ends in `**`; the tree of `x` itself matches `x/**`.
+        """
+        if not place.is_certain or not place.real or not self._stays(place, roots):
+            return False
+        is_deep = self._parts[-1:] == (None,)
+        if place.is_tree and not is_deep:
+            return False
+        parts = (*self._parts, _STAR) if is_deep and not place.is_tree else self._parts
+        return all(any(_fits(parts, name, base) for base in self._bases(roots)) for name in place.real)
+
+    def may_hold(self, place: Place, roots: Roots) -> bool:
+        """Return whether the place may match the pattern, for a restriction.
+
+        Any name of the place counts, without regard to case and composition; a glob, if it may
+        expand to a name that fits; a tree, if it contains what the pattern names. Without a
+        workspace a relative pattern may be anywhere.
+        """
+        return self.may_name(place, roots) or (bool(place.tops) and self._is_met_below(place, roots) is not False)
+
+    def may_name(self, place: Place, roots: Roots) -> bool:
+        """Return whether the place itself may match the pattern, not only something below it."""
+        if not (place.has_wildcards or self._needle in place.folded):
+            return False
+        if place.is_around and place.made() is not None:
+            return False
+        if not (self._parts or place.is_certain or self._bases(roots)):
+            # Any text might name a folder that is not known, which is not a reason to think so.
+            return False
+        wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
+        return any(align(whole, name, Segment.may_match) for name in _names(place) for whole in wholes)
+
+    def _is_met_below(self, place: Place, roots: Roots) -> bool | None:
+        """Return whether something below a folder matches; None if that is not known."""
+        looked = self._look_below(place, roots)
+        if looked is None:
+            return None if self._may_be_below(place, roots) else False
+        if next(self._matching(looked), None) is not None:
+            return True if place.is_certain else None
+        return False if all(listing.is_whole for _, listing in looked) else None
+
+    def names_below(self, place: Place, roots: Roots) -> Iterator[str | None]:
+        """Yield the names that match below a folder which a program goes through; None where not all are known."""
+        looked = self._look_below(place, roots)
+        if looked is None or not all(listing.is_whole for _, listing in looked):
+            yield None
+        else:
+            yield from self._matching(looked)
+
+    def _look_below(self, place: Place, roots: Roots) -> list[tuple[_Parts, Listing]] | None:
+        """Return the pattern from each root, and the names to compare with it; None where the disk does not tell.
+
+        They are looked for from the folder that the literal beginning of the pattern names.
+        """
+        look = place.look
+        wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
+        if place.descent is Descent.NEW:
+            made = place.made()
+            return None if made is None else [(whole, made) for whole in wholes]
+        if look is None:
+            return None
+        return [
+            (whole, look(start, _depth(start, whole)))
+            for top in place.tops
+            for whole in wholes
+            for start in _starts(top, whole)
+        ]
+
+    def _matching(self, looked: list[tuple[_Parts, Listing]]) -> Iterator[str]:
+        for whole, listing in looked:
+            if self._hint in listing.text:
+                yield from _fitting(whole, listing)
+
+    @functools.cached_property
+    def _hint(self) -> str:
+        return max((part.hint for part in self._parts if part is not None), key=len, default="/")
+
+    def _may_be_below(self, place: Place, roots: Roots) -> bool:
+        bases = self._literal_bases(roots)
+        return any(self._is_below(base, name) for name in _names(place) for base in bases)
+
+    def must_hold(self, place: Place, roots: Roots) -> bool:
+        """Return whether the place itself matches the pattern by a known name, which makes a restriction certain.
+
+        A wildcard of the shell fits only a star or `**` of the pattern, or the same character in a
+        set: `/[*]` fits the word `/*` of `rm /*`. A folder of which all is touched matches if something
+        below it does now, and one in which files are made, if one of them does.
+        """
+        if place.descent in _CERTAIN and place.tops and self._is_met_below(place, roots):
+            return True
+        if place.is_open or place.is_around or self._needle not in place.folded:
+            return False
+        meets = _must_meet if place.has_wildcards else Segment.may_match
+        wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
+        return any(align(whole, _literal(name), meets) for name in place.names for whole in wholes)
+
+    def _literal_bases(self, roots: Roots) -> list[_Parts]:
+        return [_literal(base) for base in self._bases(roots)] or [(None,)]
+
+    def _bases(self, roots: Roots) -> tuple[str, ...]:
+        match self._anchor:
+            case Anchor.WORKSPACE:
+                return roots.workspace
+            case Anchor.HOME:
+                return roots.home
+            case Anchor.TOP:
+                return ("/",)
+            case _:
+                assert_never(self._anchor)
+
+    def _stays(self, place: Place, roots: Roots) -> bool:
+        # A path that leaves the workspace by `..` and comes back by a link is not what the author
+        # of the rule meant.
+        if self._anchor is not Anchor.WORKSPACE or place.text.startswith(("/", "~")):
+            return True
+        return all(any(_below(name, root) is not None for root in roots.workspace) for name in place.lexical)
+
+    def _is_below(self, base: _Parts, name: _Parts) -> bool:
+        """Return whether a walk through a folder reaches the literal part of the pattern.
+
+        Any folder may contain a match of `**/x`.
+        """
+        spine = self._spine
+        top = name[: name.index(None)] if None in name else name
+        if None in base:
+            return bool(spine)
+        if len(top) > len(base) + len(spine) or (len(top) == len(base) and not spine):
+            return False
+        return align((*base, *spine)[: len(top)], top, Segment.may_match)
+
+    @functools.cached_property
+    def _spine(self) -> _Parts:
+        head = self._parts[: self._parts.index(None)] if None in self._parts else self._parts
+        literal = [at for at, part in enumerate(head, 1) if part is not None and part.literal is not None]
+        return head[: max(literal, default=0)]
+
+
+def _parse(text: str) -> tuple[Anchor, _Parts]:
+    _check(text)
+    names = text.split("/")
+    anchor = {"": Anchor.TOP, "~": Anchor.HOME}.get(names[0], Anchor.WORKSPACE)
+    rest = names[1:] if anchor is Anchor.HOME else names
+    return anchor, tuple(None if name == "**" else Segment.parse(name) for name in rest if name not in ("", "."))
+
+
+def _check(text: str) -> None:
+    check_sign(text, PathPattern.key)
+    for is_wrong, why in (
+        (not text, "a path pattern is empty; write `**` for everything in the workspace"),
+        (len(text) > _LONGEST, f"a path pattern has more than {_LONGEST} characters; no path is that long"),
+        ("\\" in text, f"the path pattern `{text}` holds a backslash; write `/` between names, and `[*]` for a star"),
+        (
+            any(unicodedata.category(char) in ("Cc", "Cs") for char in text),
+            f"the path pattern {text!a} holds a control character, and such a path never matches; leave it out",
+        ),
+        (
+            ".." in text.split("/"),
+            f"the path pattern `{text}` holds `..`; name the folder itself, from `/` or `~/` if it is elsewhere",
+        ),
+        (
+            text.startswith("~") and not f"{text}/".startswith("~/"),
+            f"the path pattern `{text}` names the home of a user; write it from `/`, or `./{text}` for a file",
+        ),
+        (
+            text.split("/").count("**") > _MOST_STARS,
+            f"the path pattern `{text[:60]}` holds `**` more than {_MOST_STARS} times; no tree needs that",
+        ),
+        (
+            any("**" in name and name != "**" for name in text.split("/")),
+            f"the path pattern `{text}` holds `**` next to other letters; for folders write it alone: `src/**/*.py`",
+        ),
+        (
+            _has_braces(text),
+            f"the path pattern `{text}` holds a choice in braces; list the patterns one by one",
+        ),
+    ):
+        if is_wrong:
+            raise RuleError(why)
+
+
+def _has_braces(text: str) -> bool:
+    _, opening, rest = text.replace("[{]", "").partition("{")
+    inner, closing, _ = rest.partition("}")
+    return bool(opening and closing) and ("," in inner or ".." in inner)
+
+
+def _below(name: str, root: str) -> str | None:
+    """Return the name relative to a root, or None if it is not below it."""
+    if root in (name, "/"):
+        return name[len(root) :]
+    return name[len(root) + 1 :] if name.startswith(root + "/") else None
+
+
+def _fits(parts: _Parts, name: str, base: str) -> bool:
+    rest = _below(name, base)
+    return rest is not None and align(parts, _split(rest), Segment.matches)
+
+
+def _split(name: str) -> list[str]:
+    return [part for part in name.split("/") if part]
+
+
+@functools.lru_cache(maxsize=512)
+def _literal(name: str) -> _Parts:
+    return tuple(Segment((part,)) for part in _split(name))
+
+
+def _letters(globs: frozenset[str]) -> int:
+    """Return the number of literal characters of the glob that has the fewest."""
+    return min((len(text.replace("*", "")) for text in globs), default=0)
+
+
+def _starts(top: str, whole: _Parts) -> Iterator[str]:
+    """Yield the folder from which to look for matches of a pattern below `top`, unless none can be there."""
+    head = [part.literal for part in itertools.takewhile(lambda part: part is not None and part.literal, whole) if part]
+    # What the last literal component names is looked for in its folder, where letters of another case are found.
+    names = [name for name in (head[:-1] if len(head) == len(whole) else head) if name is not None]
+    ours, theirs = components_of("/".join(names)), components_of(top)
+    if ours[: len(theirs)] == theirs:
+        # The folder as it is written in the call, and not in the pattern: its letters may be of another case.
+        yield "/".join([top.rstrip("/"), *names[len(theirs) :]]) or "/"
+    elif theirs[: len(ours)] == ours:
+        yield top
+
+
+def _depth(start: str, whole: _Parts) -> int | None:
+    """Return how many folders below `start` a pattern may name something first; None for any number."""
+    begun = len(_split(start))
+    rest = whole[begun:-1] if whole[-1:] == (None,) else whole[begun:]
+    return None if None in (*whole[:begun], *rest) else len(rest)
+
+
+def _fitting(whole: _Parts, listing: Listing) -> Iterator[str]:
+    """Yield the names that fit a pattern; how far a folder has come is kept for what is in it."""
+    rows: list[Row] = []
+    known: dict[tuple[Row, str], Row] = {}
+    for name, parent in zip(listing.names, listing.parents, strict=True):
+        if parent < 0:
+            row = begun(whole)
+            for part in _split(name):
+                row = advanced(row, part, whole, _is_named)
+        else:
+            key = rows[parent], name.rpartition("/")[2]
+            row = known.get(key) or known.setdefault(key, advanced(*key, whole, _is_named))
+        rows.append(row)
+        if row[-1]:
+            yield name
+
+
+def _is_named(name: str, segment: Segment) -> bool:
+    return segment.may_name(name)
+
+
+def _must_meet(ours: Segment, theirs: Segment) -> bool:
+    """Return whether every expansion of a component fits: where it has a wildcard, the pattern has a star."""
+    text = theirs.literal or ""
+    if ours.pieces == _STAR.pieces or _WILDCARDS.isdisjoint(text) or ours.writes_out(text, _WILDCARDS):
+        return ours.may_match(theirs)
+    has_stars_alone = all(isinstance(piece, str) for piece in ours.pieces)
+    return has_stars_alone and "[" not in text and ours.may_match(theirs)
+
+
+def _names(place: Place) -> Iterator[_Parts]:
+    """Yield every name of the place as written and, if it has wildcards, as a glob."""
+    for name in place.names:
+        yield _literal(name)
+        if place.has_wildcards:
+            yield _guess(name)
+
+
+@functools.lru_cache(maxsize=512)
+def _guess(name: str) -> _Parts:
+    return tuple(None if part == "**" else Segment.guess(part) for part in _split(name))

@@ -1,0 +1,31 @@
+"""The condition `repaired`."""
+
+from typing import ClassVar
+
+import attrs
+
+from permitry.conditions.written import PlainCondition, Table
+from permitry.core.rule import Request
+
+__all__ = ["RepairedCondition"]
+
+
+@attrs.frozen
+class RepairedCondition(PlainCondition):
+    """Holds for calls whose text had to be repaired before it could be read, or for all others."""
+
+    key: ClassVar[str] = "repaired"
+    table: ClassVar[Table] = bool
+    description: ClassVar[str] = "Whether the text of the call had to be repaired to be read."
+    is_answered: ClassVar[bool] = True
+    is_pure: ClassVar[bool] = True
+
+    is_repaired: bool = attrs.field(validator=attrs.validators.instance_of(bool))
+
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it is always known
+        """Return whether the call was repaired, or was not, as the rule wants it."""
+        return request.call.repaired is self.is_repaired
+
+    def fact(self, request: Request) -> str:
+        """Return what is true instead, as shown in near misses."""
+        return f"repaired = {str(request.call.repaired).lower()}"

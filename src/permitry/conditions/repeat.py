@@ -1,0 +1,45 @@
+"""The condition `repeat`."""
+
+from typing import Annotated, ClassVar
+
+import attrs
+
+from permitry.conditions.written import PlainCondition, Table
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Request
+
+__all__ = ["RepeatCondition"]
+
+
+@attrs.frozen
+class RepeatCondition(PlainCondition):
+    """Holds when the same call (by digest) would now run for at least the `times`-th time in the session."""
+
+    key: ClassVar[str] = "repeat"
+    table: ClassVar[Table] = Annotated[int, range(2, 1_000_001)]
+    description: ClassVar[str] = "The same call, for this many times or more."
+    is_answered: ClassVar[bool] = True
+    is_pure: ClassVar[bool] = True
+
+    times: int
+
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a count is known, or not
+        """Return whether the call was repeated at least `times` times.
+
+        Raises: `UnevaluableError` when the history no longer goes back far enough.
+        """
+        return _count(request.call, request.context) >= self.times
+
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return f"at least {self.times}"
+
+    def fact(self, request: Request) -> str:
+        """Return what is true instead, as shown in near misses."""
+        return f"repeat = {_count(request.call, request.context)}"
+
+
+def _count(call: ToolCall, context: AuthContext) -> int:
+    return 1 + context.history.count(call.digest)

@@ -1,0 +1,60 @@
+"""The condition `server`."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+import attrs
+
+from permitry.conditions._words import check_sign
+from permitry.conditions.written import Place, PlainCondition, Table, Words
+from permitry.core.names import NamePattern, servers
+from permitry.core.pattern import Pattern
+from permitry.core.rule import Request
+
+__all__ = ["ServerCondition"]
+
+
+def _name_patterns(patterns: Iterable[Pattern]) -> tuple[NamePattern, ...]:
+    return tuple(NamePattern(pattern.text) for pattern in patterns)
+
+
+@attrs.frozen
+class ServerCondition(PlainCondition):
+    """Holds when the tool belongs to an MCP server whose name fits one of the patterns.
+
+    With `over_approximate`, every server that the name of the tool may refer to counts.
+    """
+
+    key: ClassVar[str] = "server"
+    table: ClassVar[Table] = Words
+    description: ClassVar[str] = "The MCP server of the tool; `*` and `?` are wildcards."
+    has_wildcards: ClassVar[bool] = True
+    is_answered: ClassVar[bool] = True
+    is_pure: ClassVar[bool] = True
+
+    servers: tuple[NamePattern, ...] = attrs.field(converter=_name_patterns)
+
+    @classmethod
+    def read(cls, _place: Place, part: Words, /) -> "ServerCondition":
+        """Return the condition of a list of patterns."""
+        return cls(tuple(Pattern(check_sign(word, cls.key)) for word in part))
+
+    def holds(self, request: Request, *, over_approximate: bool) -> bool:
+        """Return whether the call goes to one of the servers; a tool of the agent itself goes to none."""
+        call = request.call
+        if call.server is not None and any(pattern.matches(call.server) for pattern in self.servers):
+            return True
+        if not over_approximate:
+            return False
+        found = servers(call.tool, call.server)
+        return any(pattern.may_mean(found) for pattern in self.servers)
+
+    @property
+    def expected(self) -> str:
+        """What it asks for, as shown in near misses."""
+        return " or ".join(each.text for each in self.servers)
+
+    def fact(self, request: Request) -> str:
+        """Return what is true instead, as shown in near misses."""
+        server = request.call.server
+        return "no server" if server is None else f"server = {server}"

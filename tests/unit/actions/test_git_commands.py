@@ -1,0 +1,73 @@
+"""Which commands of git are read, and where they run."""
+
+from pathlib import Path
+
+import pytest
+from tests.unit.actions.test_changes import _changes
+
+from permitry.actions.git_commands import GitCommand, git_command
+from permitry.core.action import Operands, Run, Word
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("git checkout -- a d/x", ("checkout", "", (), ("a", "d/x"))),
+        ("git checkout -q -- .", ("checkout", "", ("-q",), (".",))),
+        ("git checkout -- 'a b' c", ("checkout", "", (), ("a b", "c"))),
+        ("git restore a", ("restore", "", (), ("a",))),
+        ("git restore -W ./d/", ("restore", "", ("-W",), ("./d/",))),
+        ("git restore --quiet -- a", ("restore", "", ("--quiet",), ("a",))),
+        ("git clean -fd", ("clean", "", ("-f", "-d"), ())),
+        ("git clean --force -d -- -x", ("clean", "", ("--force", "-d"), ("-x",))),
+        ("git clean d -f", ("clean", "", ("-f",), ("d",))),
+        ("cd d && git clean -fdX", ("clean", "/d", ("-f", "-d", "-X"), ())),
+        ("ls; git restore x && git status", ("restore", "", (), ("x",))),
+        ("git checkout -- a >/dev/null 2>&1", ("checkout", "", (), ("a",))),
+    ],
+)
+def test_what_brings_files_back_or_removes_them_is_read(
+    tmp_path: Path, command: str, expected: tuple[str, str, tuple[str, ...], tuple[str, ...]]
+) -> None:
+    """With the folder it runs in, also where something that only reads is next to it."""
+    (tmp_path / "d").mkdir()
+    name, folder, options, paths = expected
+    found = _changes(tmp_path, command)
+    assert found.git == GitCommand(name, f"{tmp_path}{folder}", options, paths)
+    assert (found.paths, found.doubt) == ((), None)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout a", "git checkout main -- a", "git checkout -f -- a", "git checkout --", "git checkout -p -- a",
+        "git checkout -b x", "git restore", "git restore --source=HEAD a", "git restore -s HEAD a",
+        "git restore --staged a", "git restore -p a", "git restore --recurse-submodules a",
+        "git clean -ffd", "git clean -f --force", "git clean -fi", "git clean -fe x", "git clean - -f",
+        "git rm a", "git mv a b", "git stash", "git reset --hard", "git switch x", "git x", "/usr/bin/git clean -f",
+        "git -C d clean -f", "git --work-tree=d restore a", "git -c core.fsmonitor=x clean -f",
+        "git restore ../a", "git restore /etc/hosts", "git restore ~/a", "git restore '*.c'", "git restore *.c",
+        "git restore :/", "git restore ':(icase)a'", "git restore 'a?'", "git restore 'a\\b'", "git restore ''",
+        "git restore .git/config", "git restore d/.GIT/x", "git restore $X", 'git restore "$X"', "git restore {a,b}*",
+        "git clean -f & ls", "for x in 1 2; do git clean -f; done", "if ls; then git clean -f; fi", "(git clean -f)",
+        "timeout 5 git clean -f", "command git clean -f", "sudo git clean -f", "xargs git clean -f",
+        "HOME=/x git clean -f", "X=1 git clean -f", "export X=1; git clean -f", "env X=1 git clean -f",
+        "cd $X; git clean -f", "cd nowhere; git clean -f", "cd d || git clean -f", "cat a | git restore a",
+        "git clean -f; git clean -f", "git restore a && git clean -f", "touch a; git clean -f", "git clean -f > a",
+        "echo x > .git/config; git restore a", "git config x.y z; git restore a", "git clean -f $(ls)",
+        "mv a b && git restore a", "rm a; git restore a", "x; git restore a",
+    ],
+)  # fmt: skip
+def test_what_is_not_certain_is_no_such_command(tmp_path: Path, command: str) -> None:
+    """It may do more, or elsewhere, or what is changed before may change what it does."""
+    (tmp_path / "d").mkdir()
+    found = _changes(tmp_path, command)
+    assert found.git is None
+    assert found.doubt is not None
+
+
+def test_where_it_runs_must_be_known() -> None:
+    """An operand of which the place is certain says so."""
+    words = tuple(map(Word, ("git", "restore", "a")))
+    assert git_command(Run(words, "`git restore` changes the repository", read_operands=Operands)) is None
+    assert git_command(Run(words, "another reason")) is None

@@ -1,0 +1,89 @@
+"""What of a call a permission does not cover, or an exception does not lift, and why."""
+
+import pytest
+
+from permitry.actions.extract import ReadActions
+from permitry.conditions._conditions import Conditions
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.host import HostPattern
+from permitry.conditions.path import PathPattern
+from permitry.conditions.scope import Scope
+from permitry.core.action import Access
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Request
+from permitry.core.spec import ArgumentRole, ToolSpec
+
+SHELL = ToolSpec("run_shell", roles={"command": ArgumentRole.COMMAND})
+READER = ReadActions("/home/ann", has_disk=False)
+WHEN = Conditions(
+    commands=(ArgvPattern("{cp,cat,curl,x} *"),),
+    paths=(PathPattern("docs/**"),),
+    hosts=(HostPattern("a.example", "https", "a.example", 443),),
+)
+EXPECTED = "(expected: run `{cp,cat,curl,x} *` and touch `docs/**` and connect to `a.example`)"
+
+BECAUSE = "is not certain, because its wildcards become names that are not known"
+OPEN = "is not certain, because it is not known before it runs"
+LEADS = "is not certain, because where it leads is not known"
+
+
+def asked(command: str) -> Request:
+    """Return the request of a command that runs in a workspace."""
+    call = ToolCall("run_shell", {"command": command})
+    return Request(call, AuthContext(workspace="/work"), SHELL, READER)
+
+
+@pytest.mark.parametrize(
+    ("command", "fact"),
+    [
+        ("cp README.md docs/a", f"`read README.md` of `cp README.md docs/a` is not covered {EXPECTED}"),
+        ("curl http://b.example", f"`connect http://b.example` of `curl http://b.example` is not covered {EXPECTED}"),
+        ("rm docs/a", f"`rm docs/a` is not covered {EXPECTED}"),
+        ("x docs/a", "`x docs/a` is not certain, because not all that it touches is known"),
+        ("cp docs/*.md docs/a", f"`read docs/*.md` of `cp docs/*.md docs/a` {BECAUSE}"),
+        ("cp *.md docs/a", f"`read *.md` of `cp *.md docs/a` is not covered {EXPECTED}"),
+        ("cp docs/a docs/b/../c", f"`write docs/b/../c` of `cp docs/a docs/b/../c` {LEADS}"),
+        ('cp -- docs/a "$x"', f'`read $x` of `cp -- docs/a "$x"` {OPEN}'),
+    ],
+)  # fmt: skip
+def test_a_permission_names_the_part_that_it_does_not_cover(command: str, fact: str) -> None:
+    """All kinds of conditions must hold, and what is not certain is not said to be something else."""
+    assert list(Scope(when=WHEN).facts(asked(command), over_approximate=False)) == [fact]
+
+
+def test_a_program_before_it_may_change_where_a_path_leads() -> None:
+    """The program is named, and not the path that the author of the rule sees in its pattern."""
+    when = Conditions(commands=(ArgvPattern("echo *"),), paths=(PathPattern("docs/**"),))
+    _, fact = Scope(when=when).facts(asked("make && echo hi > docs/a.md"), over_approximate=False)
+    assert fact == "`write docs/a.md` is not certain, because `make` may change where it leads"
+
+
+def test_an_exception_names_what_is_not_certain() -> None:
+    """`*.txt` is below the workspace as it is written, and what the shell makes of it is not known."""
+    scope = Scope(when=Conditions(paths=(PathPattern("**/*.txt"),)), unless=Conditions(paths=(PathPattern("**"),)))
+    assert list(scope.not_lifted(asked("cat *.txt"))) == [f"`read *.txt` {BECAUSE}"]
+
+
+def test_an_exception_to_a_permission_is_said_to_take_it_back() -> None:
+    """What `when` is about would be covered without it."""
+    command = Conditions(commands=(ArgvPattern("rm *"),))
+    scope = Scope(when=command, unless=Conditions(commands=(ArgvPattern("rm -f *"),)))
+    fact = "`unless` takes `rm -f a` back"
+    assert list(scope.facts(asked("rm b; rm -f a"), over_approximate=False)) == [fact]
+
+
+WRITER = ToolSpec("write_file", roles={"path": ArgumentRole.WRITE_PATH})
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [("docs/a/b", "; what is below it is `docs/**`"), ("src/docs", ""), ("docs-2/a", ""), ("/docs/a", "")],
+)
+def test_what_is_below_a_folder_has_a_pattern_of_its_own(path: str, hint: str) -> None:
+    """The author of `docs` may have meant all of the folder."""
+    scope = Scope(when=Conditions(paths=(PathPattern("docs"),), accesses=frozenset({Access.WRITE})))
+    call = ToolCall("write_file", {"path": path})
+    request = Request(call, AuthContext(workspace="/work"), WRITER, READER)
+    fact = f"`write {path}` is not covered (expected: write `docs`{hint})"
+    assert list(scope.facts(request, over_approximate=False)) == [fact]

@@ -1,0 +1,419 @@
+"""Patterns over argv; that what holds may hold too is a law in `tests/property/test_conditions.py`."""
+
+import pickle
+import shlex
+
+import attrs
+import pytest
+
+from permitry.conditions.command import ArgvPattern
+from permitry.core.action import Word
+from permitry.errors import RuleError
+
+
+def words(command: str) -> list[Word]:
+    """Return words; `…` marks one that is open, `*` in it a glob, a tilde before it the home folder."""
+    return [
+        Word(text, is_glob="*" in text or "[" in text, is_home=text.startswith("~"), is_open="…" in text)
+        for text in shlex.split(command)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("rm", "rm"),
+        ("git log *", "git log"),
+        ("git log *", "git log --oneline -- a"),
+        ("git log *", "git log *.py ~/x"),
+        ("git log **", "git log a b"),
+        ("*", "anything at all"),
+        ("*", "anything"),
+        ("* --version", "python --version"),
+        ("npm run {test,lint}", "npm run lint"),
+        ("npm run {test,lint}:{a,b}", "npm run test:b"),
+        ("pytest tests/test_*", "pytest tests/test_a/b.py"),
+        ("git show --depth=?", "git show --depth=3"),
+        ("docker * ls", "docker volume ls"),
+        ("cp ** /tmp/x", "cp -a b c /tmp/x"),
+        ("cp ** /tmp/x", "cp /tmp/x"),
+        ("cp ** /tmp/x", "cp *.py /tmp/x"),
+        ("a ** b ** c *", "a b b x c c"),
+        ("echo 'a b' \"c|d\"", "echo 'a b' 'c|d'"),
+        ("echo a\\ b", "echo 'a b'"),
+        ("echo ''", "echo ''"),
+        ("{ls,dir} *", "dir x"),
+        ("echo {'a,b',c}", "echo 'a,b'"),
+        ("[ -f *", "'[' -f x"),
+    ],
+)
+def test_a_pattern_holds(pattern: str, command: str) -> None:
+    """A permission covers what its pattern describes, and a restriction sees it as well."""
+    made = [Word("[") if word.text == "[" else word for word in words(command)]
+    assert ArgvPattern(pattern).holds(made)
+    assert ArgvPattern(pattern).may_hold(made)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("rm", "rm x"),
+        ("git log *", "git"),
+        ("git log *", "git -c a=b log"),
+        ("git log *", "/usr/bin/git log"),
+        ("git log *", "./git log"),
+        ("git log *", "GIT log"),
+        ("git log -1", "git log $x…"),
+        ("git log *", "git lo* x"),
+        ("cat ~/x", "cat ~/x"),
+        ("cat a*", "cat a*"),
+        ("cat *", "$x… y"),
+        ("*", "r* x"),
+        ("docker * ls", "docker ls"),
+        ("docker * ls", "docker a b ls"),
+        ("docker * ls", "docker *.x ls"),
+        ("npm run {test,lint}", "npm run testlint"),
+        ("rm -rf *", "rm -fr x"),
+        ("echo a?", "echo a"),
+        ("Git log", "git log"),
+    ],
+)
+def test_a_pattern_does_not_hold(pattern: str, command: str) -> None:
+    """A permission covers nothing that is not sure."""
+    assert not ArgvPattern(pattern).holds(words(command))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("rm *", "/bin/rm x"),
+        ("rm *", "RM x"),
+        ("rm *", "./rm x"),
+        ("/bin/rm *", "rm x"),
+        ("rm *", "/bin/r* x"),
+        ("rm *", "$x… y"),
+        ("rm -r a", "$x…"),
+        ("rm a b", "rm $x…"),
+        ("rm a", "rm $x… a"),
+        ("rm a b", "rm $x… b"),
+        ("git push *", "git -C x push"),
+        ("git push *", "git -c a=b --no-pager push --force"),
+        ("git push * --force", "git push -q origin --force"),
+        ("rm a b", "rm *"),
+        ("rm a.py", "rm *.py"),
+        ("rm a.py", "rm [ab].py"),
+        ("rm secret", "rm -* secret"),
+        ("rm x", "rm nothing* x"),
+        ("cat */.ssh/id", "cat ~/.ssh/id"),
+        ("cat ~/.ssh/id", "cat ~/.ssh/id"),
+        ("cat /home/me/.ssh/id", "cat ~/.ssh/id"),
+        ("rm -rf *", "rm -fr x"),
+        ("rm -rf *", "rm -r -v -f x"),
+        ("rm -rf *", "rm x -rf"),
+        ("rm -rf x", "rm -vfr x"),
+        ("rm x -rf", "rm -fr x"),
+        ("rm -f *", "rm -rf x"),
+        ("rm -rf", "rm -f -r"),
+        ("rm {-r,-R} *", "rm -fR x"),
+        ("rm {-r,--recursive} *", "rm -fr x"),
+        ("rm -r -f -q {a,b}", "rm -f b -r -q"),
+        ("rm -rf *", "rm -* x"),
+        ("rm -rf *", "rm -rf* x"),
+        ("rm -r -f *", "rm -v* x"),
+        ("tar -xf *", "/usr/bin/tar -C d -vxf a.tar"),
+    ],
+)
+def test_a_pattern_may_hold(pattern: str, command: str) -> None:
+    """A restriction sees through folders, options between, split flags and what the shell may make of a word."""
+    assert ArgvPattern(pattern).may_hold(words(command))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("rm *", "/bin/rm x"),
+        ("rm *", "RM $x…"),
+        ("rm *", "rm *.py ~/x"),
+        ("rm *", "~/bin/rm x"),
+        ("*", "$x… y"),
+        ("docker * ls", "docker $x… ls"),
+        ("git push *", "git -C $x… push"),
+        ("git push *", "git --no-pager push $x…"),
+        ("rm -rf *", "rm -f -r -- $x…"),
+        ("rm -rf *", "rm -rfv x"),
+        ("tar -xzf *", "tar -zvxf x"),
+        ("networksetup -set *", "networksetup -set x"),
+        ("docker run -itd *", "docker run -dit x"),
+        ("docker run -itd *", "docker run -i -t -d x"),
+    ],
+)
+def test_a_pattern_must_hold(pattern: str, command: str) -> None:
+    """However the words are spelled, and whatever an expansion adds where any words may stand."""
+    assert ArgvPattern(pattern).must_hold(words(command))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("rm *", "/bin/r* x"),
+        ("rm *", "$x… y"),
+        ("rm a", "rm $x…"),
+        ("rm a.py", "rm *.py"),
+        ("rm -rf *", "rm -* x"),
+        ("rm -rf *", "rm -rf* x"),
+        ("rm -rf *", "rm $x… y"),
+        ("cat /home/me/.ssh/id", "cat ~/.ssh/id"),
+        ("kubectl *prod* *", "kubectl $prod…"),
+        ("networksetup -set *", "networksetup -reset x"),
+        ("networksetup -set *", "networksetup -test x"),
+        ("docker run -itd *", "docker run -itdP x"),
+        ("curl -k *", "curl -sSLkfgGIjJNqvZ x"),
+        ("rm -rf *", "rm -r -abcdeghijklf x"),
+    ],
+)
+def test_a_pattern_holds_by_a_guess(pattern: str, command: str) -> None:
+    """What a word may become is not what it is, and letters of another option may be no flags."""
+    assert not ArgvPattern(pattern).must_hold(words(command))
+    assert ArgvPattern(pattern).may_hold(words(command))
+
+
+def test_a_wildcard_with_a_dot_becomes_no_flags() -> None:
+    """`*` may become `-rf`, and `*.log` may not."""
+    pattern = ArgvPattern("rm -r *")
+    assert all(pattern.may_hold([Word("rm"), Word(text, is_glob=True)]) for text in ("*", "-*f", "?[a-z]"))
+    assert not any(pattern.may_hold([Word("rm"), Word(text, is_glob=True)]) for text in ("*.log", "?.c", "a*"))
+
+
+def test_a_wildcard_may_become_a_flag_with_a_value() -> None:
+    """`-Ix.log` is a file for `*.log`, and a program to run for `tar`."""
+    assert ArgvPattern("tar -I *").may_hold([Word("tar"), Word("*.log", is_glob=True), Word("x")])
+    assert ArgvPattern("{rm,tar} -I *").may_hold([Word("/bin/tar"), Word("*.log", is_glob=True), Word("x")])
+
+
+def test_a_pattern_is_compared_without_the_options_of_the_program() -> None:
+    """The value of such an option is not a sub-command; a pattern with options is about them."""
+    written, bare = words("git -C push status"), words("git status")
+    assert not ArgvPattern("git push *").must_hold(written, bare)
+    assert ArgvPattern("git status *").must_hold(written, bare)
+    assert ArgvPattern("git -C * status").must_hold(written, bare)
+    assert ArgvPattern("git -C *").must_hold(written, bare)
+    assert ArgvPattern("git -C *").holds(written)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "-listallhardwareports", "-listnetworkserviceorder", "-getairportnetworkstatus", "-detectnewhardware-x",
+        "-createnetworkservice", "-ordernetworkservices", "-listpreferredwirelessnetworks", "-removeallbypass",
+        "--set", "--offset", "-listallnetworkservices", "-setter",
+    ],
+)  # fmt: skip
+def test_a_long_option_is_no_cluster(option: str) -> None:
+    """Only where its letters are few may it be flags of one letter; and it is never certain."""
+    pattern, made = ArgvPattern("networksetup -set *"), words(f"networksetup {option} x")
+    assert not pattern.must_hold(made)
+    assert pattern.may_hold(made) is (option == "-setter")
+
+
+@pytest.mark.parametrize(("pattern", "count"), [("*", 0), ("rm *", 1), ("git push ** -f *", 3), ("a * b", 2)])
+def test_a_pattern_counts_what_is_written_out(pattern: str, count: int) -> None:
+    """The more of it there is, the narrower it is."""
+    assert ArgvPattern(pattern).literals == count
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("rm", "rm x"),
+        ("rm *", "rmdir x"),
+        ("rm *", "echo rm x"),
+        ("rm *", "-x rm y"),
+        ("rm *", "/rm/ls x"),
+        ("git push *", "git log push"),
+        ("git push *", "git -C x y push"),
+        ("git push", "git push --force"),
+        ("rm -rf *", "rm -r x"),
+        ("rm -rf *", "rm --force x"),
+        ("rm a.py", "rm *.txt"),
+        ("rm a.py", "rm b*"),
+        ("cat /etc/passwd", "cat ~/.ssh/id"),
+        ("find . -delete", "find . -depth -ls -true"),
+        ("rm x", "rm -f y"),
+    ],
+)
+def test_a_pattern_cannot_hold(pattern: str, command: str) -> None:
+    """A restriction leaves alone what cannot be what it describes."""
+    assert not ArgvPattern(pattern).may_hold(words(command))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "argument", "fits"),
+    [("'*'", "*", True), ("\\*", "*", True), ("\\*", "x", False), ("'?'", "x", False), ("a'*'*", "a*b", True)],
+)
+def test_quoted_wildcards_are_none(*, pattern: str, argument: str, fits: bool) -> None:
+    """Quotes and backslashes take the meaning of a wildcard away."""
+    assert ArgvPattern(f"echo {pattern} end").holds([Word("echo"), Word(argument), Word("end")]) is fits
+
+
+def test_no_words_are_no_command() -> None:
+    """Nothing is run by no words, and nothing is said of it."""
+    assert not ArgvPattern("*").holds([])
+    assert not ArgvPattern("*").may_hold([])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        ("", "write `*` for any command"),
+        (" \t", "write `*` for any command"),
+        ("** x", "the program comes first"),
+        ("git log | head", "`git log | head`: `|` joins or redirects commands, and a pattern is for one command"),
+        ("a && b", "`&` joins"),
+        ("a; b", "`;` joins"),
+        ("a > b", "`>` joins"),
+        ("a\nb", "a line break joins"),
+        ("echo $HOME", "`$` begins an expansion"),
+        ("echo 'a", "the quote at character 6 is not closed"),
+        ("echo {a,b", "the brace at character 6 is not closed"),
+        ("echo {a, b}", "the brace at character 6 is not closed"),
+        ("echo a}", "a brace is closed"),
+        ("echo {a,{b,c}}", "braces inside braces"),
+        ("find . -exec {}", "the braces at character 14 give no choice"),
+        ("echo {a}", "give no choice"),
+        ("git {,log}", "an alternative is empty"),
+        ("echo a\\", "nothing follows the last backslash"),
+        ("echo " + "{a,b}" * 7, "more than 64 alternatives"),
+        ("x " * 33, "has 33 words; 32 are the most"),
+        ("x" * 1_001, "has 1001 characters; 1000 are the most"),
+    ],
+)
+def test_a_mistake_is_named(pattern: str, told: str) -> None:
+    """What is not a pattern for one command is refused, with what is wrong and a way out."""
+    with pytest.raises(RuleError) as caught:
+        ArgvPattern(pattern)
+    assert told in str(caught.value)
+
+
+def test_a_pattern_is_a_value() -> None:
+    """A pattern is equal to its copy, which works the same, and is reported as it was written."""
+    pattern = ArgvPattern("npm run {test,'*'} *")
+    copy: ArgvPattern = pickle.loads(pickle.dumps(pattern))  # noqa: S301 -- our own bytes
+    assert (copy, hash(copy), str(copy)) == (pattern, hash(pattern), "npm run {test,'*'} *")
+    assert copy.holds([Word("npm"), Word("run"), Word("*")])
+
+
+def test_many_wildcards_cost_little() -> None:
+    """A pattern that would keep a backtracking matcher busy for ever ends at once."""
+    pattern = ArgvPattern("a " + "** a " * 3 + "b")
+    assert not pattern.holds([Word("a")] * 2_000)
+    assert not pattern.may_hold([Word("a"), *[Word("-a")] * 2_000])
+
+
+@pytest.mark.parametrize("pattern", ["git pu**", "git **sh", "git {pu**,log}", "git {pu*,log}*", "git ***", "g**"])
+def test_two_stars_inside_a_word_are_refused(pattern: str) -> None:
+    """They stand for any words, and a word cannot hold those."""
+    with pytest.raises(RuleError, match="only as a word of its own"):
+        ArgvPattern(pattern)
+
+
+def test_two_stars_that_are_meant_literally_are_text() -> None:
+    """Quotes and backslashes take their meaning away."""
+    for pattern in ("echo 'a**'", "echo a\\*\\*"):
+        assert ArgvPattern(pattern).holds([Word("echo"), Word("a**")])
+        assert not ArgvPattern(pattern).may_hold([Word("echo"), Word("ab")])
+
+
+def test_a_pattern_has_three_gaps_at_most() -> None:
+    """More of them cost more than any command is worth."""
+    assert ArgvPattern("a ** b ** c ** d").holds(words("a x b c y z d"))
+    with pytest.raises(RuleError, match=r"more than 3 times `\*\*`"):
+        ArgvPattern("a ** b ** c ** d ** e")
+
+
+def test_any_command_is_written_with_a_star_alone() -> None:
+    """Blanks do not count; a space that does not break is a part of the name of a program."""
+    assert [ArgvPattern(text).is_any for text in ("*", " *\t", "\u00a0*", "* *")] == [True, True, False, False]
+
+
+def test_a_list_of_the_pattern_is_known() -> None:
+    """A pattern that is made in code has the values of its lists itself."""
+    assert ArgvPattern("git push @b", (("b", ("main",)),)).holds(words("git push main"))
+    with pytest.raises(RuleError, match="unknown list `@b`; define"):
+        ArgvPattern("git push @b")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command", "is_single", "may_hold"),
+    [
+        ("git push *", "git …", True, True),
+        ("git push *", "git commit -m …", True, False),
+        ("git ** a ** b **", "git commit -m …", True, False),
+        ("git ** a ** b **", "git commit -m …", False, True),
+        ("git ** a ** b **", "git … b", True, True),
+        ("git push", "git push …", True, False),
+        ("git push", "git push …", False, True),
+    ],
+)
+def test_a_quoted_expansion_is_one_word(pattern: str, command: str, *, is_single: bool, may_hold: bool) -> None:
+    """Of unknown text: it may be any word of the pattern, but one alone."""
+    found = [attrs.evolve(word, is_single=word.is_open and is_single) for word in words(command)]
+    assert ArgvPattern(pattern).may_hold(found) is may_hold
+
+
+@pytest.mark.parametrize(
+    ("pattern", "word", "may_hold"),
+    [
+        ("git ** push **", Word("p$x", is_open=True, is_single=True), True),
+        ("git ** push **", Word("x$x", is_open=True, is_single=True), False),
+        ("git ** push **", Word("x$x", is_open=True), True),
+        ("git ** *.py **", Word("x$x", is_open=True, is_single=True), True),
+        ("git ** '*' **", Word("x$x", is_open=True, is_single=True), False),
+        ("git ** '*' **", Word("*$x", is_open=True, is_single=True), True),
+        ("git ** -f **", Word("$x", is_open=True, is_single=True), True),
+        ("git ** -f **", Word("$x", is_open=True, is_single=True, is_value=True), False),
+        ("git ** {-f,wip} **", Word("$x", is_open=True, is_single=True, is_value=True), True),
+        ("git ** -f **", Word("-$x", is_open=True, is_single=True), True),
+        ("git ** -f **", Word("--a=$x", is_open=True, is_single=True), False),
+        ("git ** --a=b **", Word("--a=$x", is_open=True, is_single=True), True),
+    ],
+)
+def test_what_an_expansion_may_become_is_compared(pattern: str, word: Word, *, may_hold: bool) -> None:
+    """What is before it in one word stays there, and the value of an option is no option."""
+    assert ArgvPattern(pattern).may_hold((*words("git log -n"), word)) is may_hold
+
+
+_SET = ("LD_PRELOAD=./e.so", "PYTHONPATH=src")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sets", "must", "may"),
+    [
+        ("PYTHONPATH=src pytest *", _SET, True, True),
+        ("PYTHONPATH=src LD_PRELOAD=* pytest *", _SET, True, True),
+        ("PYTHONPATH=* *", _SET, True, True),
+        ("pytest *", _SET, True, True),
+        ("PYTHONPATH=lib pytest *", _SET, False, False),
+        ("PYTHONPATH=src PATH=* pytest *", _SET, False, False),
+        ("PYTHONPATH=src pytest *", (), False, False),
+        ("PYTHONPATH=src tox *", _SET, False, False),
+        ("PYTHONPATH=src pytest *", ("PYTHONPATH=$x",), False, True),
+        ("PYTHONPATH=* pytest *", ("PYTHONPATH=$x",), True, True),
+        ("PATH=* pytest *", ("PYTHONPATH=$x",), False, False),
+    ],
+)
+def test_a_restriction_finds_the_assignments_of_its_pattern(
+    *, pattern: str, sets: tuple[str, ...], must: bool, may: bool
+) -> None:
+    """Among others and in any order; what a value becomes is a guess."""
+    made = words("/usr/bin/pytest -q")
+    assert ArgvPattern(pattern).must_hold(made, (), sets) is must
+    assert ArgvPattern(pattern).may_hold(made, sets) is may
+
+
+def test_a_permission_names_each_assignment_in_order() -> None:
+    """Another one, or one less, makes it another command."""
+    pattern = ArgvPattern("PYTHONPATH=src pytest *")
+    assert pattern.holds(words("pytest -q"), ("PYTHONPATH=src",))
+    assert not any(pattern.holds(words("pytest -q"), sets) for sets in ((), ("PYTHONPATH=lib",), _SET))
+    assert [fact.value for fact in pattern.needs] == ["pytest"]
+    assert pattern.programs == frozenset({"pytest"})

@@ -1,0 +1,47 @@
+"""The condition `server`."""
+
+import pytest
+
+from permitry.conditions.server import ServerCondition
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.pattern import Pattern
+from permitry.core.rule import Request
+
+
+def _request(tool: str) -> Request:
+    return Request(ToolCall(tool), AuthContext())
+
+
+@pytest.mark.parametrize("over_approximate", [False, True])
+@pytest.mark.parametrize(
+    ("patterns", "tool", "holds"),
+    [
+        (("docs",), "mcp:docs/search", True),
+        (("x", "doc*"), "mcp:docs/search", True),
+        (("docs",), "mcp:docs2/search", False),
+        (("docs",), "docs", False),
+        (("*",), "search", False),
+        (("*",), "mcp:docs/search", True),
+        ((), "mcp:docs/search", False),
+    ],
+)
+def test_one_pattern_must_fit_the_server(
+    *, patterns: tuple[str, ...], tool: str, holds: bool, over_approximate: bool
+) -> None:
+    """A tool of the agent itself belongs to no server, whatever the pattern."""
+    condition = ServerCondition(tuple(map(Pattern, patterns)))
+    assert condition.holds(_request(tool), over_approximate=over_approximate) is holds
+
+
+@pytest.mark.parametrize("tool", ["mcp__docs__search", "docs.search", "mcp:DOCS/search", "Mcp_docs_search", "docs:x"])
+def test_a_server_that_a_name_may_mean_is_met_by_restrictions(tool: str) -> None:
+    """A permission, and what lifts a restriction, needs the very server."""
+    condition = ServerCondition((Pattern("docs"),))
+    assert [condition.holds(_request(tool), over_approximate=each) for each in (True, False)] == [True, False]
+
+
+@pytest.mark.parametrize(("tool", "fact"), [("search", "no server"), ("mcp:docs/search", "server = docs")])
+def test_its_fact_is_the_server_of_the_tool(tool: str, fact: str) -> None:
+    """A near miss names it, or says that there is none."""
+    assert ServerCondition((Pattern("x"),)).fact(_request(tool)) == fact
