@@ -1,5 +1,25 @@
 """permitry decides, before a tool call of an LLM agent runs, whether it may run: allow, confirm or block.
 
+::
+
+    model output ── messages/ ──> ToolCall ──> ToolHandler.handle                        handler.py
+                                                 │ Guard                                 guard.py
+                                                 │   AuthContext, which never changes    core/context.py
+                                                 │   AuthorizationPolicy.decide          core/policy.py
+                                                 │     overrides     present-plan 0      rules/present_plan.py
+                                                 │     restrictions  plan-mode 100       rules/plan_mode.py
+                                                 │     permissions   read-only 200       rules/read_only.py
+                                                 │                   template 210        rules/template.py
+                                                 │                   yolo 300            rules/yolo.py
+                                                 │                   ignore-list 310     rules/ignore_list.py
+                                                 │     and those of files, in each       rules/configured.py
+                                                 │   grants, and budgets that are shared granted.py  counted.py
+                                                 │   what is changed is kept first       undo/
+                                                 │   the record, before anything runs    store/  audit/
+        BLOCK   ──> ToolRejectionNotifier ──> the model: why, and what to do instead     confirm/
+        CONFIRM ──> ConfirmationRequestFactory ──> a human: yes or no to this one call   confirm/
+        ALLOW   ──> AuthorizedCall ──> ToolRegistry.dispatch ──> ToolResult              dispatch/
+
 >>> from permitry import AuthContext, ToolCall, create_default_authorization_policy
 >>> policy = create_default_authorization_policy()
 >>> policy.decide(ToolCall("write_file", {"path": "a.txt"}), AuthContext(is_plan_mode=True)).verdict.value
@@ -11,16 +31,8 @@ import importlib
 # The name is known to type checkers; `typing` itself takes longer to import than all that is done here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    # decide
     from permitry.config.default import create_default_authorization_policy as create_default_authorization_policy
-    from permitry.config.load import load_policy as load_policy
-    from permitry.config.load import load_rules as load_rules
-    from permitry.config.reload import PolicyReloader as PolicyReloader
-    from permitry.config.ruleset import RuleSet as RuleSet
-    from permitry.confirm.channel import CallbackChannel as CallbackChannel
-    from permitry.confirm.notifier import ToolRejectionNotifier as ToolRejectionNotifier
-    from permitry.confirm.request import ConfirmationRequestFactory as ConfirmationRequestFactory
-    from permitry.confirm.request import ToolConfirmationRequest as ToolConfirmationRequest
-    from permitry.confirm.response import ToolConfirmationResponse as ToolConfirmationResponse
     from permitry.core.call import PayloadKind as PayloadKind
     from permitry.core.call import ToolCall as ToolCall
     from permitry.core.context import AuthContext as AuthContext
@@ -29,87 +41,113 @@ if TYPE_CHECKING:
     from permitry.core.decision import Verdict as Verdict
     from permitry.core.explanation import Explanation as Explanation
     from permitry.core.policy import AuthorizationPolicy as AuthorizationPolicy
-    from permitry.core.result import MediaPart as MediaPart
-    from permitry.core.result import ToolResult as ToolResult
-    from permitry.core.rule import AuthorizationRule as AuthorizationRule
-    from permitry.core.rule import Question as Question
-    from permitry.core.rule import Request as Request
     from permitry.core.spec import ArgumentRole as ArgumentRole
     from permitry.core.spec import ToolSpec as ToolSpec
     from permitry.core.spec import ToolTraits as ToolTraits
     from permitry.core.template import Template as Template
+    from permitry.testing import AuthContextBuilder as AuthContextBuilder
+
+    # isort: split
+    # rules
+    from permitry.config.load import load_policy as load_policy
+    from permitry.config.load import load_rules as load_rules
+    from permitry.config.reload import PolicyReloader as PolicyReloader
+    from permitry.config.ruleset import RuleSet as RuleSet
+    from permitry.core.rule import AuthorizationRule as AuthorizationRule
+    from permitry.core.rule import Question as Question
+    from permitry.core.rule import Request as Request
+
+    # isort: split
+    # ask
+    from permitry.confirm.channel import CallbackChannel as CallbackChannel
+    from permitry.confirm.notifier import ToolRejectionNotifier as ToolRejectionNotifier
+    from permitry.confirm.request import ConfirmationRequestFactory as ConfirmationRequestFactory
+    from permitry.confirm.request import ToolConfirmationRequest as ToolConfirmationRequest
+    from permitry.confirm.response import ToolConfirmationResponse as ToolConfirmationResponse
+
+    # isort: split
+    # run
+    from permitry.core.result import MediaPart as MediaPart
+    from permitry.core.result import ToolResult as ToolResult
     from permitry.dispatch.discovery import ToolPlugin as ToolPlugin
-    from permitry.dispatch.events import ToolEvent as ToolEvent
-    from permitry.dispatch.events import ToolEventKind as ToolEventKind
     from permitry.dispatch.registry import ToolRegistry as ToolRegistry
     from permitry.dispatch.scope import CallScope as CallScope
-    from permitry.errors import ConfigError as ConfigError
-    from permitry.errors import PermitryError as PermitryError
-    from permitry.guard import Guard as Guard
-    from permitry.guards import Guards as Guards
     from permitry.handler import Blocked as Blocked
     from permitry.handler import Pending as Pending
     from permitry.handler import Ready as Ready
     from permitry.handler import ToolHandler as ToolHandler
     from permitry.messages.text import TextCallStream as TextCallStream
     from permitry.messages.text import parse_text as parse_text
+
+    # isort: split
+    # record
+    from permitry.dispatch.events import ToolEvent as ToolEvent
+    from permitry.dispatch.events import ToolEventKind as ToolEventKind
+    from permitry.errors import ConfigError as ConfigError
+    from permitry.errors import PermitryError as PermitryError
+    from permitry.guard import Guard as Guard
+    from permitry.guards import Guards as Guards
     from permitry.outcome import Ask as Ask
     from permitry.outcome import Permit as Permit
     from permitry.outcome import Refusal as Refusal
     from permitry.outcome import Silence as Silence
     from permitry.session import Session as Session
-    from permitry.testing import AuthContextBuilder as AuthContextBuilder
 
 # Names are loaded on first use (PEP 562): `import permitry` itself costs next to nothing.
 _HOMES = {
-    "ArgumentRole": "core.spec",
-    "Ask": "outcome",
+    # decide: whether a call may run
     "AuthContext": "core.context",
-    "AuthContextBuilder": "testing",
     "AuthorizationPolicy": "core.policy",
-    "AuthorizationRule": "core.rule",
-    "Blocked": "handler",
-    "CallScope": "dispatch.scope",
-    "CallbackChannel": "confirm.channel",
-    "ConfigError": "errors",
-    "ConfirmationRequestFactory": "confirm.request",
-    "Decision": "core.decision",
-    "Explanation": "core.explanation",
-    "Guard": "guard",
-    "Guards": "guards",
-    "MediaPart": "core.result",
-    "PayloadKind": "core.call",
-    "Pending": "handler",
-    "PermitryError": "errors",
-    "Permit": "outcome",
-    "Phase": "core.decision",
-    "PolicyReloader": "config.reload",
-    "Question": "core.rule",
-    "Request": "core.rule",
-    "Ready": "handler",
-    "Refusal": "outcome",
-    "RuleSet": "config.ruleset",
-    "Session": "session",
-    "Silence": "outcome",
-    "Template": "core.template",
-    "TextCallStream": "messages.text",
     "ToolCall": "core.call",
-    "ToolConfirmationRequest": "confirm.request",
-    "ToolConfirmationResponse": "confirm.response",
-    "ToolHandler": "handler",
-    "ToolEvent": "dispatch.events",
-    "ToolEventKind": "dispatch.events",
-    "ToolPlugin": "dispatch.discovery",
-    "ToolRegistry": "dispatch.registry",
-    "ToolRejectionNotifier": "confirm.notifier",
-    "ToolResult": "core.result",
+    "PayloadKind": "core.call",
     "ToolSpec": "core.spec",
     "ToolTraits": "core.spec",
+    "ArgumentRole": "core.spec",
+    "Template": "core.template",
+    "Decision": "core.decision",
+    "Phase": "core.decision",
     "Verdict": "core.decision",
+    "Explanation": "core.explanation",
     "create_default_authorization_policy": "config.default",
+    "AuthContextBuilder": "testing",
+    # rules: from files, and of your own
     "load_policy": "config.load",
     "load_rules": "config.load",
+    "RuleSet": "config.ruleset",
+    "PolicyReloader": "config.reload",
+    "AuthorizationRule": "core.rule",
+    "Request": "core.rule",
+    "Question": "core.rule",
+    # ask: a human, and tell the model
+    "CallbackChannel": "confirm.channel",
+    "ConfirmationRequestFactory": "confirm.request",
+    "ToolConfirmationRequest": "confirm.request",
+    "ToolConfirmationResponse": "confirm.response",
+    "ToolRejectionNotifier": "confirm.notifier",
+    # run: what is allowed, and nothing else
+    "ToolHandler": "handler",
+    "Ready": "handler",
+    "Pending": "handler",
+    "Blocked": "handler",
+    "ToolRegistry": "dispatch.registry",
+    "ToolPlugin": "dispatch.discovery",
+    "CallScope": "dispatch.scope",
+    "ToolResult": "core.result",
+    "MediaPart": "core.result",
     "parse_text": "messages.text",
+    "TextCallStream": "messages.text",
+    # record: what was decided and what came of it; the parts that hosts and adapters share
+    "Session": "session",
+    "Guard": "guard",
+    "Guards": "guards",
+    "Ask": "outcome",
+    "Permit": "outcome",
+    "Refusal": "outcome",
+    "Silence": "outcome",
+    "ToolEvent": "dispatch.events",
+    "ToolEventKind": "dispatch.events",
+    "PermitryError": "errors",
+    "ConfigError": "errors",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605 -- one table says it all

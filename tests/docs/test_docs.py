@@ -29,6 +29,7 @@ import permitry
 import permitry_tools
 from permitry.config.load import load_policy
 from permitry.config.schema import WhenTable
+from permitry.rules import BUILT_IN_RULES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -193,7 +194,17 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 def test_the_readme_is_short() -> None:
     """The first screen decides."""
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 130
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 138
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/explanation/two-phases.md"])
+def test_the_design_is_seen_at_first_sight(page: str) -> None:
+    """The parts of a handler are public, and its six rules have the priorities that the page says."""
+    (tree,) = re.findall(r"```text\n(ToolHandler.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+    parts = re.findall(r"^(?:[├└]── )?(\w+)", tree, re.MULTILINE)
+    assert set(parts) <= set(permitry.__all__)
+    rules = re.findall(r"^│   [├└]── (\w+) +(\d+)", tree, re.MULTILINE)
+    assert rules == [(type(rule).__name__, str(rule.priority())) for rule in BUILT_IN_RULES]
 
 
 @pytest.mark.parametrize(
