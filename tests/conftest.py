@@ -96,14 +96,14 @@ def own_postgres() -> Iterator[Cluster]:
 
 @pytest.fixture
 def closing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Close afterwards what `permitry.ledgers` opens."""
+    """Close afterwards what `permitry.guard.ledgers` opens."""
     opened: list[Store] = []
 
     def open_store(name: str | Path, **options: Any) -> Store:  # noqa: ANN401 -- those of `store_at`
         opened.append(store_at(name, **options))
         return opened[-1]
 
-    monkeypatch.setattr("permitry.ledgers.store_at", open_store)
+    monkeypatch.setattr("permitry.guard.ledgers.store_at", open_store)
     yield
     for store in opened:
         store.close()

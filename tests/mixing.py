@@ -28,11 +28,11 @@ from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to
 from permitry.core.call import ToolCall
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import LedgerError
+from permitry.guard.ledgers import grants_at, ledger_at, questions_at
+from permitry.guard.outcome import Pending
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.ledgers import grants_at, ledger_at, questions_at
-from permitry.outcome import Pending
 from permitry.records import recorder_at
-from permitry.session import Session
 
 __all__ = ["FORMS", "SESSIONS", "USES", "add_grant", "form_of", "handler_of"]
 

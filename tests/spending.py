@@ -10,10 +10,10 @@ import time
 
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
-from permitry.guard import Guard
-from permitry.ledgers import counters_at
-from permitry.outcome import Permit
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.ledgers import counters_at
+from permitry.guard.outcome import Permit
+from permitry.guard.session import Session
 
 _RULES = """
 schema = 1

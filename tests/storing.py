@@ -18,9 +18,9 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolTraits
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
 from permitry.records import recorder_at
-from permitry.session import Session
 
 _AT_ONCE = 2
 _LONGEST = 0.1

@@ -33,12 +33,12 @@ from permitry.core.rule import AuthorizationRule
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import AuditError, ConfigError, RuleError, ToolError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
 from permitry.messages import calls_in
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.plan_mode import PlanModeBlockingRule
 from permitry.rules.yolo import YoloModeRule
-from permitry.session import Session
 from permitry_tools.workspace import Workspace
 
 

@@ -7,8 +7,8 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
+from permitry.guard.session import Session
 from permitry.messages.said import user_text
-from permitry.session import Session
 from tests.whole_calls import policy_of
 
 _POLICY = policy_of("""schema = 1

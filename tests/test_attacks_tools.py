@@ -28,8 +28,8 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.router import Router
 from permitry.dispatch.scope import CallScope
 from permitry.errors import RegistryError, ToolError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools import ToolServices, delegate, workspace_tools
 from permitry_tools._looking import Look
 from permitry_tools.agents import LoopRunner, Turn

@@ -24,9 +24,9 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import StoredQuestion, answer_to
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError, StoreError
+from permitry.guard.ledgers import questions_at
+from permitry.guard.outcome import Pending
 from permitry.handler import ToolHandler
-from permitry.ledgers import questions_at
-from permitry.outcome import Pending
 from permitry.records import Wanted, records_at, store_at
 from permitry.store.chain import BrokenChainError, Head, Linked
 from tests.mixing import add_grant, handler_of

@@ -13,8 +13,8 @@ import pytest
 
 from permitry.confirm.clock import Moment
 from permitry.core.call import ToolCall
-from permitry.ledgers import grants_at, questions_at
-from permitry.outcome import Pending
+from permitry.guard.ledgers import grants_at, questions_at
+from permitry.guard.outcome import Pending
 from permitry.records import Wanted, records_at, store_at
 from tests.mixing import SESSIONS, USES, add_grant, form_of, handler_of
 

@@ -3,7 +3,7 @@
 ::
 
     model output ── messages/ ──> ToolCall ──> ToolHandler.handle                        handler.py
-                                                 │ Guard                                 guard.py
+                                                 │ Guard                                 guard/
                                                  │   AuthContext, which never changes    core/context.py
                                                  │   AuthorizationPolicy.decide          core/policy.py
                                                  │     overrides     present-plan 0      rules/present_plan.py
@@ -13,7 +13,7 @@
                                                  │                   yolo 300            rules/yolo.py
                                                  │                   ignore-list 310     rules/ignore_list.py
                                                  │     and those of files, in each       rules/configured.py
-                                                 │   grants, and budgets that are shared granted.py  counted.py
+                                                 │   grants, and budgets that are shared guard/
                                                  │   what is changed is kept first       undo/
                                                  │   the record, before anything runs    store/  audit/
         BLOCK   ──> ToolRejectionNotifier ──> the model: why, and what to do instead     confirm/
@@ -85,13 +85,13 @@ if TYPE_CHECKING:
     from permitry.dispatch.events import ToolEventKind as ToolEventKind
     from permitry.errors import ConfigError as ConfigError
     from permitry.errors import PermitryError as PermitryError
-    from permitry.guard import Guard as Guard
-    from permitry.guards import Guards as Guards
-    from permitry.outcome import Ask as Ask
-    from permitry.outcome import Permit as Permit
-    from permitry.outcome import Refusal as Refusal
-    from permitry.outcome import Silence as Silence
-    from permitry.session import Session as Session
+    from permitry.guard.guard import Guard as Guard
+    from permitry.guard.guards import Guards as Guards
+    from permitry.guard.outcome import Ask as Ask
+    from permitry.guard.outcome import Permit as Permit
+    from permitry.guard.outcome import Refusal as Refusal
+    from permitry.guard.outcome import Silence as Silence
+    from permitry.guard.session import Session as Session
 
 # Names are loaded on first use (PEP 562): `import permitry` itself costs next to nothing.
 _HOMES = {
@@ -137,13 +137,13 @@ _HOMES = {
     "parse_text": "messages.text",
     "TextCallStream": "messages.text",
     # record: what was decided and what came of it; the parts that hosts and adapters share
-    "Session": "session",
-    "Guard": "guard",
-    "Guards": "guards",
-    "Ask": "outcome",
-    "Permit": "outcome",
-    "Refusal": "outcome",
-    "Silence": "outcome",
+    "Session": "guard.session",
+    "Guard": "guard.guard",
+    "Guards": "guard.guards",
+    "Ask": "guard.outcome",
+    "Permit": "guard.outcome",
+    "Refusal": "guard.outcome",
+    "Silence": "guard.outcome",
     "ToolEvent": "dispatch.events",
     "ToolEventKind": "dispatch.events",
     "PermitryError": "errors",

@@ -25,10 +25,10 @@ from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import Caller
 from permitry.errors import ReplayError, UnavailableError
-from permitry.guard import Guard
-from permitry.outcome import Blocked, Cause, Pending, Ready, Silence
-from permitry.questions import check_policy
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Blocked, Cause, Pending, Ready, Silence
+from permitry.guard.questions import check_policy
+from permitry.guard.session import Session
 
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 from permitry.capabilities import Capabilities
-from permitry.guard import Guard
+from permitry.guard.guard import Guard
 from permitry.testing import conformance
 
 Foreign: TypeAlias = Any

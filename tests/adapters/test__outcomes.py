@@ -9,9 +9,9 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.provenance import normal
 from permitry.errors import AuditError
-from permitry.guard import Guard
-from permitry.outcome import Ask, Cause, Permit, Refusal
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Cause, Permit, Refusal
+from permitry.guard.session import Session
 
 
 def _permit(guard: Guard) -> Permit:

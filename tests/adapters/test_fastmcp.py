@@ -23,8 +23,8 @@ from permitry.config.load import load_policy
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
-from permitry.guard import Guard
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.session import Session
 from permitry.testing import conformance
 from permitry.testing.conformance import Made, Progress, Tools
 

@@ -18,9 +18,9 @@ from permitry.capabilities import Capabilities
 from permitry.config.load import load_policy
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.errors import ForgottenSessionError
-from permitry.guard import Guard
-from permitry.guards import Guards
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.guards import Guards
+from permitry.guard.session import Session
 from permitry.testing import conformance
 from permitry.testing.conformance import Made, Progress, Tools
 

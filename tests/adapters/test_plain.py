@@ -16,9 +16,9 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.provenance import normal
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import CallBlockedError, ReplayError
-from permitry.guard import Guard
-from permitry.outcome import Ask, Permit, Refusal
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Permit, Refusal
+from permitry.guard.session import Session
 from permitry.testing import conformance
 from permitry.testing.conformance import Made, Progress, Tools
 

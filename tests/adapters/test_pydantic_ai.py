@@ -12,8 +12,8 @@ from tests.adapters.cases import INSTEAD
 from permitry.audit.record import MemoryRecorder
 from permitry.capabilities import Capabilities
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.guard import Guard
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.session import Session
 from permitry.testing import conformance
 from permitry.testing.conformance import Made, Progress, Tools
 

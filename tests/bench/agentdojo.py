@@ -25,7 +25,7 @@ from tests.bench.report import Table, markdown, number, tell
 
 from permitry import AuthorizationPolicy, Guard, Session, ToolCall, ToolSpec, ToolTraits, load_policy
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.outcome import Ask, Permit
+from permitry.guard.outcome import Ask, Permit
 
 __all__ = ["GUARDS", "SUITES", "main", "policy_lines", "rule_files"]
 

@@ -17,9 +17,9 @@ from tests.unit.inbox.test_question_pages import filled
 from tests.unit.inbox.test_stored import explain
 
 from permitry.errors import StoreError
+from permitry.guard.ledgers import questions_at
 from permitry.inbox.app import InboxApp
 from permitry.inbox.stored import StoreInbox
-from permitry.ledgers import questions_at
 
 pytestmark = [
     pytest.mark.large,

@@ -15,8 +15,8 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.errors import ConfigError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 
 Typing = Callable[[str], tuple[TextIO, Callable[[], str]]]
 

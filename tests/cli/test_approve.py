@@ -9,10 +9,10 @@ from tests.cli.test_approve_stored import ASKS, CALL, elsewhere
 
 from permitry.cli.main import main
 from permitry.config.load import load_policy
-from permitry.guard import Guard
-from permitry.ledgers import ledger_at
-from permitry.outcome import Permit
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.ledgers import ledger_at
+from permitry.guard.outcome import Permit
+from permitry.guard.session import Session
 
 Out = pytest.CaptureFixture[str]
 

@@ -21,10 +21,10 @@ from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.texts import one_line
-from permitry.guard import Guard
-from permitry.ledgers import grants_at, ledger_at, questions_at
-from permitry.outcome import Ask, Permit, Refusal
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.ledgers import grants_at, ledger_at, questions_at
+from permitry.guard.outcome import Ask, Permit, Refusal
+from permitry.guard.session import Session
 
 Out = pytest.CaptureFixture[str]
 Typing = Callable[[str], tuple[TextIO, Callable[[], str]]]

@@ -13,11 +13,11 @@ from permitry.confirm.clock import Moment
 from permitry.confirm.grants import Grant
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
-from permitry.guard import Guard
-from permitry.ledgers import grants_at, ledger_at, questions_at
-from permitry.outcome import Ask, Permit
+from permitry.guard.guard import Guard
+from permitry.guard.ledgers import grants_at, ledger_at, questions_at
+from permitry.guard.outcome import Ask, Permit
+from permitry.guard.session import Session
 from permitry.records import is_address
-from permitry.session import Session
 from permitry.store.grants import StoredGrants
 from permitry.store.sqlite import SqliteStore
 

@@ -12,9 +12,9 @@ from tests.unit.hooks.payloads import command
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 _MAIN = "from permitry.cli.main import run_from_shell; run_from_shell()"
-CRASH = "import permitry.guard; permitry.guard.Guard.check = lambda *_, **__: 1 / 0; "
-DIES = "import os, permitry.guard; permitry.guard.Guard.check = lambda *_, **__: os.abort(); "
-SLOW = "import time, permitry.guard; permitry.guard.Guard.check = lambda *_, **__: time.sleep(60); "
+CRASH = "import permitry.guard.guard; permitry.guard.guard.Guard.check = lambda *_, **__: 1 / 0; "
+DIES = "import os, permitry.guard.guard; permitry.guard.guard.Guard.check = lambda *_, **__: os.abort(); "
+SLOW = "import time, permitry.guard.guard; permitry.guard.guard.Guard.check = lambda *_, **__: time.sleep(60); "
 BROKEN = "import permitry.hooks.host as h; h.Reply.of = lambda *_: 7; "
 PUSH = json.dumps(command("claude-code", "git push"))
 MAKE = json.dumps(command("claude-code", "make"))

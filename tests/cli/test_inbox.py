@@ -19,7 +19,7 @@ import httpx
 import pytest
 from tests.unit.confirm.stored_calls import asked, fresh
 
-from permitry.ledgers import questions_at
+from permitry.guard.ledgers import questions_at
 
 
 def free_port() -> int:

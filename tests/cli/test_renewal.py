@@ -14,8 +14,8 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.errors import AuditError, ConfigError
-from permitry.guard import Guard
-from permitry.outcome import Ask, Permit, Refusal
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Permit, Refusal
 
 RULES = 'schema = 1\n[[rule]]\nid = "a"\neffect = "{}"\ntools = ["look"]\n'
 LOOK = ToolCall("look")

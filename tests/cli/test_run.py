@@ -18,8 +18,8 @@ from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
+from permitry.guard.session import Session
 from permitry.records import Wanted, records_at
-from permitry.session import Session
 
 Outcome = tuple[int, str, str]
 Lines = list[dict[str, Any]]

@@ -12,7 +12,7 @@ from permitry.confirm.clock import Moment
 from permitry.confirm.grants import Grant
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import StoredQuestion, answer_to
-from permitry.ledgers import grants_at, questions_at
+from permitry.guard.ledgers import grants_at, questions_at
 from permitry.records import Wanted, record_name, records_at
 
 Outcome = tuple[int, str, str]

@@ -18,8 +18,8 @@ from permitry.confirm.grants import Grant
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import StoredQuestion, answer_to
 from permitry.errors import PermitryError
-from permitry.guard import Guard
-from permitry.ledgers import grants_at, questions_at
+from permitry.guard.guard import Guard
+from permitry.guard.ledgers import grants_at, questions_at
 
 Cli = Callable[..., tuple[int, str, str]]
 RULES = 'schema = 1\n[[rule]]\nid = "undoable"\neffect = "allow"\nkeep = true\ntools = ["@shell"]\n'

@@ -12,8 +12,8 @@ import pytest
 from permitry.audit.record import MemoryRecorder
 from permitry.cli.toolset import Toolset
 from permitry.core.call import ToolCall
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 
 Outcome = tuple[int, str, str]
 Cli = Callable[..., Outcome]

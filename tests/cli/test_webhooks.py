@@ -12,7 +12,7 @@ from tests.unit.receivers import Receiver, Reply, receiving
 
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import StoredQuestion, answer_to
-from permitry.ledgers import questions_at
+from permitry.guard.ledgers import questions_at
 from permitry.webhook import signed, verified
 
 Outcome = tuple[int, str, str]

@@ -29,7 +29,7 @@ pytestmark = [
 ]
 STORE = ".local/state/permitry/permitry.db"
 PRINTS = (
-    "import os, permitry.guard as g; f = g.Guard.check; "
+    "import os, permitry.guard.guard as g; f = g.Guard.check; "
     "g.Guard.check = lambda *a, **k: os.write(1, b'{}') and f(*a, **k); "
 )
 RULES = """\

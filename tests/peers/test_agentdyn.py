@@ -26,7 +26,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS
-from permitry.session import Session
+from permitry.guard.session import Session
 
 ROOT = Path(__file__).resolve().parents[2]
 CALLS = ROOT / ".." / "shared" / "cases" / "sessions" / "agentdyn_calls.jsonl"

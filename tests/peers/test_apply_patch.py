@@ -13,8 +13,8 @@ from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools.patch import LineEndings, patch_in_shell, register
 from permitry_tools.patch.parse import AddFile, Chunk, DeleteFile, Hunk, parse_patch
 from permitry_tools.patch.preview import hunks_of

@@ -24,8 +24,8 @@ from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools import ToolServices, files, workspace_tools
 from permitry_tools._reading import line_hash
 from permitry_tools._spec import spec

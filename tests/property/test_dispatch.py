@@ -13,8 +13,8 @@ from permitry.dispatch.limits import Acquisition, ReadWriteLocks
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.strict import strict_schema
 from permitry.errors import FatalToolError, RegistryError, ToolError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 
 ENDS: dict[str, Any] = {
     "ok": "done", "failed": (False, "no"), "crashed": ValueError("x"), "told": ToolError("no"),

@@ -21,11 +21,11 @@ from permitry.confirm.stored import answer_text
 from permitry.confirm.stored_ledger import StoredLedger
 from permitry.core.call import ToolCall
 from permitry.errors import ReplayError
-from permitry.granted import Grants
-from permitry.guard import Guard
-from permitry.outcome import Permit
+from permitry.guard.granted import Grants
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Permit
+from permitry.guard.session import Session
 from permitry.records import store_at
-from permitry.session import Session
 from permitry.store.grants import StoredGrants
 from permitry.store.questions import StoredQuestions
 from permitry.store.store import Store

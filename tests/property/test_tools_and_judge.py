@@ -23,8 +23,8 @@ from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools import edit, files, hashline, images, patch, repo_map, search
 from permitry_tools._process import folder_of
 from permitry_tools._reading import ReadMemory, line_hash

@@ -21,8 +21,8 @@ from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import Ready, ToolHandler
-from permitry.session import Session
 from permitry.undo.restoring import plan, restore
 from permitry.undo.vault import Vault
 from permitry_tools import files, patch

@@ -16,8 +16,8 @@ from permitry.confirm.ledger import ConfirmationLedger
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.errors import ChannelError
-from permitry.guard import Guard
-from permitry.outcome import Permit, Refusal, Silence
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Permit, Refusal, Silence
 
 
 @pytest.fixture

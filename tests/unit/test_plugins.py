@@ -16,9 +16,9 @@ from permitry.dispatch.events import ToolEvent, ToolEventKind, report
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import FatalToolError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
 from permitry.plugins import execute_tool, get_tools
-from permitry.session import Session
 
 READS = ToolTraits(read_only=True)
 

@@ -20,8 +20,8 @@ from permitry.confirm.signing import Seal
 from permitry.core.call import ToolCall
 from permitry.core.origin import Origin
 from permitry.errors import ChannelError
-from permitry.guard import Guard
-from permitry.outcome import Cause, Permit, Refusal
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Cause, Permit, Refusal
 from permitry.webhook import Seen, WebhookChannel, signed, verified
 
 SECRET = "whsec_" + base64.b64encode(b"k" * 32).decode()

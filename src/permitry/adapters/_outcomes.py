@@ -9,7 +9,7 @@ import attrs
 from permitry.confirm.refusal import already_handled
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.errors import ReplayError
-from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
+from permitry.guard.outcome import Ask, Cause, Permit, Refusal, Silence
 
 __all__ = ["APPROVED", "CHANGED", "SILENT", "Run", "answer_of", "ended", "running", "settled"]
 

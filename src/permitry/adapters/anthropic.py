@@ -14,8 +14,8 @@ from anthropic.lib.tools import (
 
 from permitry.adapters._outcomes import running, settled
 from permitry.capabilities import Capabilities
-from permitry.guard import Guard
-from permitry.outcome import Refusal
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Refusal
 
 __all__ = ["CAPABILITIES", "guarded"]
 

@@ -10,8 +10,8 @@ from permitry.adapters._outcomes import ended, settled
 from permitry.capabilities import Capabilities
 from permitry.confirm.refusal import already_handled
 from permitry.errors import ReplayError
-from permitry.guard import Guard
-from permitry.outcome import Permit, Refusal
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Permit, Refusal
 
 __all__ = ["CAPABILITIES", "guard_hooks"]
 

@@ -26,8 +26,8 @@ from permitry.core.context import AuthContext
 from permitry.core.json_values import parse_json
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import CallError
-from permitry.guard import Guard
-from permitry.outcome import Ask, Permit, Refusal
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Permit, Refusal
 
 __all__ = ["CAPABILITIES", "GuardMiddleware"]
 

@@ -14,9 +14,9 @@ from langgraph.types import Command, interrupt
 from permitry.adapters._outcomes import CHANGED, Run, answer_of, running, settled
 from permitry.capabilities import Capabilities
 from permitry.core.call import ToolCall
-from permitry.guard import Guard
-from permitry.guards import Guards
-from permitry.outcome import Ask, Permit, Refusal
+from permitry.guard.guard import Guard
+from permitry.guard.guards import Guards
+from permitry.guard.outcome import Ask, Permit, Refusal
 
 __all__ = ["CAPABILITIES", "GuardMiddleware", "GuardState"]
 

@@ -15,8 +15,8 @@ from permitry.adapters._outcomes import running, settled
 from permitry.capabilities import Capabilities
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.guard import Guard
-from permitry.outcome import Ask, Cause, Permit, Refusal
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Cause, Permit, Refusal
 
 __all__ = ["CAPABILITIES", "answer_all", "guarded", "guarded_server"]
 

@@ -14,8 +14,8 @@ from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.arguments import is_async
 from permitry.errors import CallBlockedError, ReplayError
-from permitry.guard import Guard
-from permitry.outcome import Permit, Refusal, Silence
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Permit, Refusal, Silence
 
 __all__ = ["CAPABILITIES", "apermitted", "guarded", "permitted"]
 

@@ -22,8 +22,8 @@ from permitry.capabilities import Capabilities
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
-from permitry.guard import Guard
-from permitry.outcome import Ask, Permit, Refusal
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Permit, Refusal
 
 __all__ = ["CAPABILITIES", "GuardCapability", "answered"]
 

@@ -11,7 +11,7 @@ from permitry.cli.stores import STORE, existing_store
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.texts import one_line
 from permitry.errors import PermitryError
-from permitry.ledgers import questions_at
+from permitry.guard.ledgers import questions_at
 
 __all__ = ["configure"]
 

@@ -24,11 +24,11 @@ from permitry.config.reload import PolicyReloader
 from permitry.core.call import ToolCall
 from permitry.errors import CallError, PermitryError
 from permitry.extras import missing
-from permitry.guard import Guard
+from permitry.guard.guard import Guard
+from permitry.guard.ledgers import counters_at, grants_at, ledger_at
+from permitry.guard.session import Session
 from permitry.hooks.waiting import ancestors
-from permitry.ledgers import counters_at, grants_at, ledger_at
 from permitry.records import recorder_at, store_at
-from permitry.session import Session
 from permitry.undo.vault import Vault
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from permitry.confirm.stored import QuestionStore, StoredQuestion
 from permitry.core.decision import Phase
 from permitry.core.texts import one_line, visible
 from permitry.errors import PermitryError
-from permitry.granted import rule_of, text_of
+from permitry.guard.granted import rule_of, text_of
+from permitry.guard.ledgers import RecordedGrants, grants_at, questions_at
 from permitry.handler import ToolHandler
-from permitry.ledgers import RecordedGrants, grants_at, questions_at
 from permitry.records import store_at
 
 __all__ = ["configure", "too_wide"]

@@ -16,8 +16,8 @@ from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
 from permitry.errors import PermitryError
 from permitry.extras import missing
+from permitry.guard.ledgers import RecordedGrants
 from permitry.hooks.waiting import ancestors
-from permitry.ledgers import RecordedGrants
 from permitry.records import store_at
 from permitry.store.questions import StoredQuestions
 

@@ -12,7 +12,7 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import ConfigError, count
-from permitry.guard import Guard
+from permitry.guard.guard import Guard
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["Renewal", "RenewingChannel"]

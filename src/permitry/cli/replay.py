@@ -16,11 +16,11 @@ from permitry.cli.stores import default_to_read
 from permitry.config.cache import RuleCache
 from permitry.config.origin import Origin
 from permitry.errors import CallError
+from permitry.guard.session import Session
 from permitry.records import Wanted, is_record, record_name, records_at
 from permitry.replay.recorded import replay_record
 from permitry.replay.replaying import Recording, replay
 from permitry.replay.tally import Tally
-from permitry.session import Session
 
 if TYPE_CHECKING:
     from permitry.core.policy import AuthorizationPolicy

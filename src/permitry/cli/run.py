@@ -34,10 +34,10 @@ from permitry.confirm.answers import AnswersChannel, read_answers
 from permitry.confirm.stored_channel import StoredChannel
 from permitry.core.template import Template
 from permitry.errors import AuditError, PermitryError, StoreError
+from permitry.guard.ledgers import counters_at, grants_at, ledger_at
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.ledgers import counters_at, grants_at, ledger_at
 from permitry.records import is_address, record_name, recorder_at, store_at
-from permitry.session import Session
 from permitry.store.store import Store
 from permitry.undo.vault import Vault
 from permitry_tools.turn_diff import TurnDiffTracker

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from permitry.audit.record import Recorder
 from permitry.errors import PermitryError
 from permitry.extras import missing
-from permitry.questions import Questions
+from permitry.guard.questions import Questions
 
 __all__ = ["add_otel_option", "sent", "watched"]
 

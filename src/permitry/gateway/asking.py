@@ -14,7 +14,7 @@ from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.spec import ToolSpec
 from permitry.core.texts import one_line, visible
-from permitry.guard import Guard
+from permitry.guard.guard import Guard
 
 __all__ = ["ANSWER", "Asks", "ClientChannel", "FullRequests", "OpenQuestions", "can_ask", "read_answer", "the_form"]
 

@@ -19,7 +19,7 @@ from permitry.gateway.gateway import Context, Gateway, Offered
 from permitry.gateway.upstream import Upstream
 from permitry.gateway.uris import is_plain
 from permitry.gateway.words import why_not
-from permitry.outcome import Permit, Refusal
+from permitry.guard.outcome import Permit, Refusal
 
 __all__ = ["Contents"]
 

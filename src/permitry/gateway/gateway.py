@@ -36,8 +36,8 @@ from permitry.gateway.definitions import Definition, Pins
 from permitry.gateway.eras import result_for, tool_for
 from permitry.gateway.upstream import FRESH, Upstream
 from permitry.gateway.words import LATE, NO_FORM, NO_FORM_FOR_CHANGES, NOT_APPROVED, reasons, refused, unknown, why_not
-from permitry.guard import Guard
-from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Cause, Permit, Refusal, Silence
 
 __all__ = ["Context", "Gateway", "Offered"]
 

@@ -11,7 +11,7 @@ from permitry.confirm.refusal import MISTAKEN_RULES
 from permitry.core.decision import Phase
 from permitry.core.texts import shortened
 from permitry.errors import ConfigError
-from permitry.outcome import Ask
+from permitry.guard.outcome import Ask
 
 __all__ = ["LATE", "NOT_APPROVED", "NO_FORM", "NO_FORM_FOR_CHANGES", "reasons", "refused", "unknown", "why_not"]
 

@@ -20,9 +20,11 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.json_values import parse_json
 from permitry.core.policy import AuthorizationPolicy
-from permitry.counted import charge_anyway, charged_approved
 from permitry.errors import AuditError, CallError
-from permitry.guard import Guard
+from permitry.guard.counted import charge_anyway, charged_approved
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Permit, Refusal, Silence
+from permitry.guard.session import Session
 from permitry.hooks.asking import HostLedger, HostRequests
 from permitry.hooks.hearing import heard_file, note, recall
 from permitry.hooks.host import Effect, Event, Host, Kind, Reply, Verb
@@ -33,9 +35,7 @@ from permitry.hooks.reading import Reading, named_rules, own_tools, reading
 from permitry.hooks.stores import Places, Recording, Stores
 from permitry.hooks.undoing import LateVault, note_end
 from permitry.hooks.waiting import ancestors, wait_for_answer
-from permitry.outcome import Ask, Permit, Refusal, Silence
 from permitry.records import record_name
-from permitry.session import Session
 from permitry.store.questions import StoredQuestions
 from permitry.undo.first import Asked
 

@@ -39,7 +39,7 @@ _FEW = 3
 _SHOWN = 300
 _OWN = "These files belong to permitry"
 _MAIN = "; from permitry.cli.main import run_from_shell; run_from_shell()"
-_CHECK = "import permitry.guard as g; g.Guard.check = lambda *_, **__: "
+_CHECK = "import permitry.guard.guard as g; g.Guard.check = lambda *_, **__: "
 _CRASH = "import os; os.abort()"
 _RAISE = f"{_CHECK}1 / 0{_MAIN}"
 _SLOW = f"import time; {_CHECK}time.sleep(60){_MAIN}"

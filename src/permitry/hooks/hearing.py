@@ -17,8 +17,8 @@ from permitry.config.heard import Wanted
 from permitry.core.call import ToolCall
 from permitry.errors import CallError
 from permitry.files import open_regular, replace_file
+from permitry.guard.session import Session
 from permitry.hooks.host import Event, Host, Kind
-from permitry.session import Session
 
 __all__ = ["heard_file", "note", "recall"]
 

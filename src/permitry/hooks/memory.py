@@ -13,7 +13,7 @@ import attrs
 from permitry.core.history import Ran
 from permitry.errors import PermitryError
 from permitry.files import opened
-from permitry.session import Session
+from permitry.guard.session import Session
 
 __all__ = ["Notes", "locked"]
 

@@ -13,9 +13,9 @@ from permitry.core.action import Run, Unknown, phrase
 from permitry.core.call import ToolCall
 from permitry.core.explanation import ActionTrace, Explanation
 from permitry.errors import LedgerError
-from permitry.granted import rule_of
+from permitry.guard.granted import rule_of
+from permitry.guard.ledgers import RecordedGrants
 from permitry.inbox.questions import Node, Shown
-from permitry.ledgers import RecordedGrants
 
 __all__ = ["StoreInbox", "tree_of"]
 

@@ -10,8 +10,8 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Phase
 from permitry.core.spec import ToolSpec
 from permitry.errors import CallError
+from permitry.guard.session import Session
 from permitry.replay.recorded import Circumstances, call_of
-from permitry.session import Session
 
 __all__ = ["Answered", "Asked", "read_answers"]
 

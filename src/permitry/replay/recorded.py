@@ -24,9 +24,9 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.errors import CallError, safe_str
+from permitry.guard.session import Session
 from permitry.replay.tally import Loss, Tally
 from permitry.rules.configured import ConfiguredRule
-from permitry.session import Session
 
 __all__ = ["Circumstances", "Unjudged", "call_of", "replay_record"]
 

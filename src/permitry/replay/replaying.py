@@ -13,10 +13,10 @@ from permitry.core.decision import Decision, Verdict
 from permitry.core.json_values import parse_json
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import CallError
+from permitry.guard.session import Session
 from permitry.messages.results import RecordedResult
 from permitry.replay.tally import Loss, Tally
 from permitry.replay.transcripts import Entry, entry_of
-from permitry.session import Session
 
 __all__ = ["Recording", "replay"]
 

@@ -26,8 +26,8 @@ from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request
 from permitry.errors import AuditError
-from permitry.guard import Guard
-from permitry.outcome import Permit
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Permit
 
 __all__ = ["CASES", "Case", "Host", "Made", "Progress", "Tools", "check"]
 

@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from permitry.capabilities import Capabilities
-from permitry.guard import Guard
+from permitry.guard.guard import Guard
 from permitry.testing import conformance
 from permitry.testing.conformance import Made, Progress, Tools
 

@@ -10,7 +10,7 @@ import pytest
 from permitry.audit.record import MemoryRecorder
 from permitry.capabilities import Capabilities
 from permitry.confirm.response import ToolConfirmationResponse
-from permitry.guard import Guard
+from permitry.guard.guard import Guard
 from permitry.testing import conformance
 from permitry.testing.conformance import Made, Progress, Tools
 

@@ -21,9 +21,9 @@ from permitry.audit.record import JsonlRecorder, MemoryRecorder
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
-from permitry.guard import Guard
-from permitry.outcome import Ask, Permit
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Permit
+from permitry.guard.session import Session
 
 
 @attrs.define

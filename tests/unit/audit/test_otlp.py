@@ -6,8 +6,8 @@ from tests.collector import attributes, listening
 from permitry.audit.otlp import over_otlp
 from permitry.audit.record import MemoryRecorder
 from permitry.core.call import ToolCall
-from permitry.guard import Guard
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.session import Session
 
 
 @pytest.mark.parametrize("name", [None, "my-agent"])

@@ -8,8 +8,8 @@ import pytest
 from permitry.audit.stored import StoredRecorder
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry.store.sqlite import SqliteStore
 
 

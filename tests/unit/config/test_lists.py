@@ -17,7 +17,7 @@ from permitry.core.context import AuthContext
 from permitry.core.lists import Lists
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import ConfigError, RuleError
-from permitry.session import Session
+from permitry.guard.session import Session
 
 ROOT = Path.cwd()
 LAYERS = {

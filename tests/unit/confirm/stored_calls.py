@@ -10,11 +10,11 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import StoredQuestion, answer_to
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
-from permitry.guard import Guard
-from permitry.ledgers import ledger_at, questions_at
-from permitry.outcome import Ask
+from permitry.guard.guard import Guard
+from permitry.guard.ledgers import ledger_at, questions_at
+from permitry.guard.outcome import Ask
+from permitry.guard.session import Session
 from permitry.records import store_at
-from permitry.session import Session
 
 ASKS = 'schema = 1\n[[rule]]\nid = "ask"\neffect = "confirm"\npriority = 160\ntools = ["write"]\n'
 ALLOWS = ASKS.replace("confirm", "allow").replace("160", "250")

@@ -8,9 +8,9 @@ from permitry.confirm.clock import Moment
 from permitry.confirm.stored import StoredQuestion, answer_to
 from permitry.confirm.stored_ledger import StoredLedger
 from permitry.errors import LateAnswerError, LedgerError
-from permitry.ledgers import questions_at
-from permitry.outcome import Permit
-from permitry.session import Session
+from permitry.guard.ledgers import questions_at
+from permitry.guard.outcome import Permit
+from permitry.guard.session import Session
 
 
 @pytest.mark.parametrize(

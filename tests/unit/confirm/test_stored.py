@@ -12,10 +12,10 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import answer_text, answer_to
 from permitry.core.call import ToolCall
 from permitry.errors import LedgerError
-from permitry.guard import Guard
-from permitry.ledgers import ledger_at, questions_at
-from permitry.outcome import Ask, Cause, Permit, Refusal
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.ledgers import ledger_at, questions_at
+from permitry.guard.outcome import Ask, Cause, Permit, Refusal
+from permitry.guard.session import Session
 
 
 def test_a_question_has_all_that_a_human_needs(address: str) -> None:

@@ -13,8 +13,8 @@ from tests.unit.confirm.stored_calls import CALL, NO, YES, closed, fresh, only, 
 from permitry.audit.record import MemoryRecorder
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored_channel import StoredChannel
-from permitry.ledgers import ledger_at, questions_at
-from permitry.outcome import Cause, Permit, Refusal
+from permitry.guard.ledgers import ledger_at, questions_at
+from permitry.guard.outcome import Cause, Permit, Refusal
 
 
 def later(work: Callable[[], None]) -> threading.Thread:

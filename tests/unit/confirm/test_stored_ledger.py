@@ -17,10 +17,10 @@ from permitry.confirm.stored_ledger import StoredLedger
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.errors import LedgerError, StoreError
-from permitry.guard import Guard
-from permitry.ledgers import ledger_at, questions_at
-from permitry.outcome import Cause, Permit, Refusal
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.ledgers import ledger_at, questions_at
+from permitry.guard.outcome import Cause, Permit, Refusal
+from permitry.guard.session import Session
 
 
 def test_what_was_asked_is_not_forgotten(address: str) -> None:

@@ -16,8 +16,8 @@ from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
 from permitry.errors import CallError, RuleError
+from permitry.guard.session import Session
 from permitry.rules.configured import ConfiguredRule
-from permitry.session import Session
 
 
 class Liar(str):

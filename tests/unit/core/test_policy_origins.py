@@ -7,7 +7,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.provenance import Provenance
-from permitry.session import Session
+from permitry.guard.session import Session
 
 RULE = '[[rule]]\nid = "{0}"\neffect = "allow"\ntools = ["pay"]\n{1}\n'
 PLAIN = load_policy("schema = 1\n" + RULE.format("plain", "when.args.to.prefix = 'AT'"))

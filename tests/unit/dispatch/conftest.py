@@ -11,8 +11,8 @@ from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import Handler, ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import Ready, ToolHandler
-from permitry.session import Session
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from permitry.dispatch.arguments import Check, with_check
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.schema import exported
 from permitry.errors import RegistryError, UnknownToolError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 
 _NO_BEES = """
 schema = 1

@@ -7,8 +7,8 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 
 
 class Text:

@@ -20,8 +20,8 @@ from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ReplayError
+from permitry.guard.session import Session
 from permitry.handler import Ready, ToolHandler
-from permitry.session import Session
 
 Authorize = Callable[[ToolCall], AuthorizedCall]
 Ran = list[dict[str, Any]]

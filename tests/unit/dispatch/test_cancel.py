@@ -22,8 +22,8 @@ from permitry.dispatch.cancel import Cancellation, cancellable_by, cancellation_
 from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import FatalToolError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 
 Outcomes = Callable[[], list[object]]
 CANCELLED = "The call of `tool` was cancelled; it may have had effects."

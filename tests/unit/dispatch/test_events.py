@@ -18,8 +18,8 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
 from permitry.dispatch.waiting import GRACE
 from permitry.errors import AuditError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 
 Kind = ToolEventKind
 INNER = ToolCall("inner")

@@ -9,8 +9,8 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import FatalToolError
+from permitry.guard.session import Session
 from permitry.handler import Ready, ToolHandler
-from permitry.session import Session
 
 FITS: list[tuple[PayloadKind, dict[str, Any]]] = [
     (PayloadKind.FUNCTION, {"x": 1}), (PayloadKind.CUSTOM, {"input": "text"}),

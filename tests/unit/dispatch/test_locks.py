@@ -19,8 +19,8 @@ from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.dispatch.limits import ReadWriteLocks, ToolLimits, holding, is_held
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 
 READS = ToolTraits(read_only=True)
 Outcomes = Callable[[], list[object]]

@@ -16,8 +16,8 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import Pending, Ready, ToolHandler
-from permitry.session import Session
 
 Ran = list[dict[str, Any]]
 

@@ -11,8 +11,8 @@ from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.router import Router
 from permitry.errors import FatalToolError, RegistryError, ToolError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 
 
 def _family(registry: ToolRegistry, context: AuthContext) -> None:

@@ -7,8 +7,8 @@ from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope, ToolInvocation
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 
 
 def _subtask(arguments: dict[str, Any], scope: CallScope) -> tuple[bool, str]:

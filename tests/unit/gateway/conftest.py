@@ -20,7 +20,7 @@ from permitry.gateway.gateway import Gateway
 from permitry.gateway.serve import mcp_server
 from permitry.gateway.server import Server
 from permitry.gateway.upstream import Upstream
-from permitry.guard import Guard
+from permitry.guard.guard import Guard
 
 Answer: TypeAlias = Callable[[types.ElicitRequestFormParams], types.ElicitResult]
 Work: TypeAlias = Callable[[dict[str, Any]], Awaitable[str]]

@@ -19,7 +19,7 @@ from permitry.errors import AdapterError, AuditError, ConfigError, Problem
 from permitry.gateway.asking import ANSWER
 from permitry.gateway.definitions import read_definition
 from permitry.gateway.gateway import Gateway
-from permitry.guard import Guard
+from permitry.guard.guard import Guard
 from permitry.messages.mcp_restarts import Restarts
 
 Era: TypeAlias = Literal["legacy", "auto"]

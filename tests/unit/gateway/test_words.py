@@ -5,8 +5,8 @@ from tests.unit.gateway.conftest import text_of
 
 from permitry.errors import ConfigError, Problem
 from permitry.gateway.words import reasons, refused, unknown, why_not
-from permitry.guard import Guard
-from permitry.outcome import Ask
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask
 
 
 def test_mistakes_in_rules_are_for_the_log(caplog: pytest.LogCaptureFixture) -> None:

@@ -16,8 +16,8 @@ from permitry.core.decision import Verdict
 from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.dispatch.registry import Handler, ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import Pending, ToolHandler
-from permitry.session import Session
 
 
 @attrs.frozen

@@ -16,9 +16,9 @@ from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.arguments import with_check
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.outcome import Pending
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.outcome import Pending
-from permitry.session import Session
 
 _MOST = 238
 _FORGETTING = 13

@@ -20,9 +20,9 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.template import Template
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import RuleError
+from permitry.guard.session import Session
 from permitry.handler import Blocked, Cause, ToolHandler
 from permitry.rules.configured import ConfiguredRule
-from permitry.session import Session
 
 
 @pytest.mark.parametrize(("tool", "verdict"), [("look", Verdict.ALLOW), ("write", Verdict.CONFIRM)])

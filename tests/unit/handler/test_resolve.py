@@ -17,8 +17,8 @@ from permitry.core.spec import ToolSpec
 from permitry.dispatch.arguments import with_check
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import LateAnswerError, LedgerError, ToolError
+from permitry.guard.session import Session
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
-from permitry.session import Session
 
 Ran = list[tuple[str, dict[str, Any]]]
 Ask = Callable[..., Pending]

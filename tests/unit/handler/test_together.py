@@ -11,8 +11,8 @@ from permitry.audit.stored import StoredRecorder
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
+from permitry.guard.outcome import Pending, Ready
 from permitry.handler import Blocked, Cause, ToolHandler
-from permitry.outcome import Pending, Ready
 from permitry.store.sqlite import SqliteStore
 
 _LOOK, _WRITE = ToolCall("look", {"path": "a"}, call_id="c1"), ToolCall("write", {"path": "a"}, call_id="c2")

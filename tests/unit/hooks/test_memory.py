@@ -7,8 +7,8 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.side_effects import SideEffects
 from permitry.errors import PermitryError
+from permitry.guard.session import Session
 from permitry.hooks.memory import locked
-from permitry.session import Session
 
 CALL = ToolCall("fetch", {"url": "https://example.com"})
 EFFECTS = SideEffects(frozenset({"seen"}), frozenset({"web"}), frozenset({"host:example.com"}))

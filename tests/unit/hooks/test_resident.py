@@ -39,7 +39,7 @@ from permitry.hooks.policies import Policies
 from permitry.hooks.stores import Stores
 import permitry.hooks.resident as resident
 from permitry.hooks.places import place
-import permitry.guard as guard
+import permitry.guard.guard as guard
 check = guard.Guard.check
 def broken(self, call, *rest, **named):
     text = str(call.to_dict())

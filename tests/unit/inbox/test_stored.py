@@ -18,12 +18,12 @@ from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
 from permitry.core.spec import ToolSpec
 from permitry.errors import LedgerError
-from permitry.guard import Guard
+from permitry.guard.guard import Guard
+from permitry.guard.ledgers import RecordedGrants, grants_at, ledger_at, questions_at
+from permitry.guard.outcome import Ask, Permit, Ready
+from permitry.guard.session import Session
 from permitry.inbox.questions import Node
 from permitry.inbox.stored import StoreInbox, tree_of
-from permitry.ledgers import RecordedGrants, grants_at, ledger_at, questions_at
-from permitry.outcome import Ask, Permit, Ready
-from permitry.session import Session
 from permitry.store.grants import StoredGrants
 from permitry.store.sqlite import SqliteStore
 

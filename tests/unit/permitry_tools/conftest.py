@@ -8,8 +8,8 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools import workspace_tools
 from permitry_tools._tree import TurnBounds
 from permitry_tools.turn_diff import TurnDiffTracker

@@ -15,9 +15,9 @@ from permitry.dispatch.events import ToolEvent
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
 from permitry.errors import ToolError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
 from permitry.messages import calls_in
-from permitry.session import Session
 from permitry_tools.agents import LoopRunner, Turn, WriteClaims
 from permitry_tools.delegate import AgentTask
 

@@ -12,8 +12,8 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools import artifacts
 from permitry_tools.artifacts import FOLDER, ArtifactStore
 from permitry_tools.workspace import Workspace

@@ -19,9 +19,9 @@ from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
 from permitry.errors import ToolError
+from permitry.guard.outcome import Blocked, Cause
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.outcome import Blocked, Cause
-from permitry.session import Session
 from permitry_tools.delegate import AgentTask, Delegation, Judgement, register
 
 CASES = Path(__file__).resolve().parents[4] / "shared" / "cases" / "openplanter_tool_golden.jsonl"

@@ -10,8 +10,8 @@ from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools import _looking, edit, files, hashline
 from permitry_tools._reading import ReadMemory
 from permitry_tools.files import unified_diff

@@ -12,8 +12,8 @@ from permitry.core.call import ToolCall
 from permitry.core.result import MediaPart, ToolResult
 from permitry.core.spec import ArgumentRole
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools.images import MOST_IMAGE_BYTES, register
 from permitry_tools.workspace import Workspace
 

@@ -8,8 +8,8 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.dispatch.discovery import load_entry_points
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools import ToolServices, register, workspace_tools
 from permitry_tools.artifacts import ArtifactStore
 from permitry_tools.corpus.service import Corpus

@@ -24,8 +24,8 @@ from permitry.core.result import MediaPart, ToolResult
 from permitry.core.spec import ToolTraits
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import RegistryError, ToolError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools.mcp import McpChanges, McpConnection, McpServer, register
 
 pytest.importorskip("mcp")

@@ -5,8 +5,8 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools.plan import Plan, PlanState, PlanStep, register
 
 STEPS = [{"step": "read", "status": "completed"}, {"step": "write", "status": "in_progress"}]

@@ -14,8 +14,8 @@ from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools.agents import LoopRunner, Turn
 from permitry_tools.delegate import AgentTask
 from permitry_tools.plan import register_present_plan

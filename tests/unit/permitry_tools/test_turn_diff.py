@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import PermitryError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools import _git_diff, workspace_tools
 from permitry_tools.turn_diff import TurnDiffTracker
 

@@ -15,13 +15,13 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.guard import Guard
-from permitry.ledgers import grants_at
-from permitry.outcome import Ask
+from permitry.guard.guard import Guard
+from permitry.guard.ledgers import grants_at
+from permitry.guard.outcome import Ask
+from permitry.guard.session import Session
 from permitry.records import Wanted, records_at
 from permitry.replay.recorded import Circumstances, Unjudged, call_of, replay_record
 from permitry.replay.tally import Tally
-from permitry.session import Session
 
 _RULES = """schema = 1
 

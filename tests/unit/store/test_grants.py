@@ -8,13 +8,13 @@ import pytest
 from permitry.confirm.clock import Moment
 from permitry.confirm.grants import Grant, GrantStore
 from permitry.errors import StoreError
-from permitry.ledgers import grants_at
+from permitry.guard.ledgers import grants_at
 
 NOW = Moment(1_000.0, "boot", 50.0)
 TAKING = """
 import sys
 from permitry.confirm.clock import Moment
-from permitry.ledgers import grants_at
+from permitry.guard.ledgers import grants_at
 grants = grants_at(sys.argv[1]).store
 print("ready", flush=True)
 sys.stdin.readline()

@@ -22,10 +22,10 @@ from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to, ro
 from permitry.confirm.stored_ledger import StoredLedger
 from permitry.core.call import ToolCall
 from permitry.errors import LedgerError
-from permitry.ledgers import grants_at, questions_at
-from permitry.outcome import Ask, Permit, Refusal
+from permitry.guard.ledgers import grants_at, questions_at
+from permitry.guard.outcome import Ask, Permit, Refusal
+from permitry.guard.session import Session
 from permitry.records import store_at
-from permitry.session import Session
 from permitry.store.questions import StoredQuestions
 
 
@@ -59,7 +59,7 @@ from permitry.confirm.clock import Moment
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import StoredQuestion, answer_to
 from permitry.errors import LedgerError
-from permitry.ledgers import questions_at
+from permitry.guard.ledgers import questions_at
 store = questions_at(sys.argv[1])
 questions = [StoredQuestion.of(row) for row in store.open(Moment.now())]
 print("ready", flush=True)

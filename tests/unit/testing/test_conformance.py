@@ -11,8 +11,8 @@ from permitry.capabilities import Capabilities
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError, ReplayError
-from permitry.guard import Guard
-from permitry.outcome import Ask, Cause, Permit, Refusal
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Cause, Permit, Refusal
 from permitry.testing.conformance import CASES, Case, Made, Progress, Tools, check
 
 

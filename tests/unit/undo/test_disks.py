@@ -15,9 +15,9 @@ from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.actions.changes import Change
 from permitry.errors import UndoError
-from permitry.guard import Guard
-from permitry.outcome import Ask, Permit
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Permit
+from permitry.guard.session import Session
 from permitry.undo.restoring import restore
 from permitry.undo.vault import Vault
 

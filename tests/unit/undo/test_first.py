@@ -23,10 +23,10 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import AuditError, ReplayError, UndoError
-from permitry.guard import Guard
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Cause, Decided, Permit, Refusal, Silence
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.outcome import Ask, Cause, Decided, Permit, Refusal, Silence
-from permitry.session import Session
 from permitry.undo.first import Asked, decided_unkept
 from permitry.undo.looking import Limits
 from permitry.undo.restoring import restore

@@ -13,9 +13,9 @@ from tests.unit.undo.test_restoring import tree_of
 from permitry.actions.git_commands import GitCommand
 from permitry.config.load import load_policy
 from permitry.errors import UndoError
-from permitry.guard import Guard
-from permitry.outcome import Ask, Permit
-from permitry.session import Session
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Permit
+from permitry.guard.session import Session
 from permitry.undo.git import changes_of_git
 from permitry.undo.restoring import restore
 from permitry.undo.vault import Vault

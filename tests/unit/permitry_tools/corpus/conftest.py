@@ -8,8 +8,8 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools.corpus import register
 from permitry_tools.corpus.service import Corpus
 from permitry_tools.corpus.store import CorpusStore

@@ -10,8 +10,8 @@ from permitry.dispatch.discovery import load_plugins
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools.corpus import PLUGINS, register
 from permitry_tools.corpus.service import Corpus
 from permitry_tools.corpus.store import CorpusStore

@@ -9,8 +9,8 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools.patch import register
 from permitry_tools.workspace import Workspace
 

@@ -11,8 +11,8 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.schema import exported
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools.patch.grammar import GRAMMAR
 from permitry_tools.patch.parse import parse_patch
 

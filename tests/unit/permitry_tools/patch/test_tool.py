@@ -13,8 +13,8 @@ from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools import files
 from permitry_tools._reading import ReadMemory
 from permitry_tools.patch import LineEndings, apply_patch, register

@@ -15,8 +15,8 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools.shell import codex
 from permitry_tools.workspace import Workspace
 

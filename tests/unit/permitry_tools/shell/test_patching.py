@@ -12,8 +12,8 @@ from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
+from permitry.guard.session import Session
 from permitry.handler import Blocked, Cause, ToolHandler
-from permitry.session import Session
 from permitry_tools import files, sessions, shell
 from permitry_tools._reading import ReadMemory
 from permitry_tools.patch import Patching

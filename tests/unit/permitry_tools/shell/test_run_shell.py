@@ -19,9 +19,9 @@ from permitry.core.spec import ArgumentRole
 from permitry.dispatch.cancel import Cancellation, cancellable_by
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
+from permitry.guard.outcome import Blocked, Cause
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.outcome import Blocked, Cause
-from permitry.session import Session
 from permitry_tools import _process, background, shell
 from permitry_tools.workspace import Workspace
 

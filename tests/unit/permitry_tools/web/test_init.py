@@ -16,8 +16,8 @@ from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole
 from permitry.core.well_known import WELL_KNOWN
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools import web
 from permitry_tools.web.searching import Found
 from permitry_tools.web.settings import WebSettings

@@ -9,8 +9,8 @@ from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.session import Session
 from permitry_tools.agents import LoopRunner, Turn
 from permitry_tools.corpus import register
 from permitry_tools.corpus.service import Corpus

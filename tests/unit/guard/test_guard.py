@@ -22,10 +22,10 @@ from permitry.core.call import ToolCall
 from permitry.core.decision import Phase, Verdict
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import AuditError, ReplayError
-from permitry.guard import Guard
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Cause, Permit, Refusal, Silence
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.outcome import Ask, Cause, Permit, Refusal, Silence
-from permitry.session import Session
 
 _RULES = """
 schema = 1

@@ -17,10 +17,10 @@ from permitry.confirm.response import ToolConfirmationResponse
 from permitry.confirm.stored import answer_to
 from permitry.core.shared import Limit
 from permitry.errors import LedgerError, StoreError
-from permitry.ledgers import RecordedGrants, counters_at, grants_at, ledger_at, questions_at
-from permitry.outcome import Permit, Refusal
+from permitry.guard.ledgers import RecordedGrants, counters_at, grants_at, ledger_at, questions_at
+from permitry.guard.outcome import Permit, Refusal
+from permitry.guard.session import Session
 from permitry.records import recorder_at, store_at
-from permitry.session import Session
 from permitry.store.store import Store
 
 

@@ -18,11 +18,11 @@ from permitry.core.shared import Limit
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import StoreError
-from permitry.granted import Grants
-from permitry.guard import Guard
+from permitry.guard.granted import Grants
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Permit, Refusal, Silence
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.outcome import Ask, Permit, Refusal, Silence
-from permitry.session import Session
 from permitry.store.counters import StoredCounters
 from permitry.store.grants import StoredGrants
 from permitry.store.leases import Counters

@@ -20,11 +20,11 @@ from permitry.core.decision import Verdict
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ConfigError, RuleError, StoreError
-from permitry.granted import Grants, rule_of
-from permitry.guard import Guard
+from permitry.guard.granted import Grants, rule_of
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Pending, Permit, Ready, Refusal
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.outcome import Ask, Pending, Permit, Ready, Refusal
-from permitry.session import Session
 from permitry.store.grants import StoredGrants
 from permitry.store.sqlite import SqliteStore
 

@@ -10,10 +10,10 @@ from permitry.core.call import ToolCall
 from permitry.core.provenance import normal
 from permitry.core.spec import ToolSpec
 from permitry.errors import AuditError, RegistryError, ReplayError
-from permitry.guard import Guard
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Permit, Refusal
+from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.outcome import Ask, Permit, Refusal
-from permitry.session import Session
 
 _CALL = ToolCall("write", {"path": "a", "lines": [1]}, call_id="c1")
 

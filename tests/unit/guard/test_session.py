@@ -13,7 +13,7 @@ from permitry.core.history import Bounds, Ran
 from permitry.core.shared import GivenCounts
 from permitry.core.side_effects import SideEffects
 from permitry.core.template import Template
-from permitry.session import Session
+from permitry.guard.session import Session
 
 
 def test_a_new_session_gives_the_default_context() -> None:

@@ -16,7 +16,7 @@ from permitry.confirm.clock import Moment
 from permitry.confirm.grants import Grant
 from permitry.confirm.stored import QuestionStore
 from permitry.confirm.stored_ledger import StoredLedger
-from permitry.granted import Grants
+from permitry.guard.granted import Grants
 from permitry.records import store_at
 from permitry.store.counters import StoredCounters
 from permitry.store.grants import StoredGrants

@@ -28,7 +28,6 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.counted import charged, charged_approved
 from permitry.dispatch.authorized import Authorizations, AuthorizedCall
 from permitry.errors import (
     FullLedgerError,
@@ -38,9 +37,10 @@ from permitry.errors import (
     UnknownToolError,
     safe_str,
 )
-from permitry.granted import Grants
-from permitry.outcome import Ask, Blocked, Cause, Decided, Pending, Permit, Ready, Refusal, Silence
-from permitry.questions import Questions, digest_of, not_recorded
+from permitry.guard.counted import charged, charged_approved
+from permitry.guard.granted import Grants
+from permitry.guard.outcome import Ask, Blocked, Cause, Decided, Pending, Permit, Ready, Refusal, Silence
+from permitry.guard.questions import Questions, digest_of, not_recorded
 from permitry.rules.configured import ConfiguredRule
 from permitry.undo.first import NOTHING_KEEPS, Asked, Kept, decided_unkept, kept_first
 

@@ -13,7 +13,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.shared import Limit
 from permitry.core.spec import ToolSpec
 from permitry.errors import StoreError
-from permitry.session import Session
+from permitry.guard.session import Session
 from permitry.undo.first import Asked
 
 __all__ = ["charge_anyway", "charged", "charged_approved"]

@@ -16,8 +16,8 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ToolSpec
 from permitry.errors import ConfigError, RuleError, StoreError, safe_str
+from permitry.guard.session import Session
 from permitry.rules.configured import ConfiguredRule
-from permitry.session import Session
 
 __all__ = ["Grants", "rule_of", "text_of"]
 

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from permitry.errors import ForgottenSessionError
-from permitry.guard import Guard
-from permitry.guards import Guards
+from permitry.guard.guard import Guard
+from permitry.guard.guards import Guards
 
 
 def _guards(**bounds: int) -> Guards:

@@ -30,8 +30,8 @@ from permitry.core.spec import ToolSpec
 from permitry.dispatch.apart import Apart
 from permitry.dispatch.turn_diffs import TurnDiffs
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, safe_str
-from permitry.outcome import Blocked, Cause, Decided, Pending, Ready
-from permitry.session import Session
+from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready
+from permitry.guard.session import Session
 
 __all__ = ["Questions", "check_policy"]
 

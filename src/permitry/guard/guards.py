@@ -8,7 +8,7 @@ import attrs
 
 from permitry.core.fingerprints import Fingerprints
 from permitry.errors import ForgottenSessionError
-from permitry.guard import Guard
+from permitry.guard.guard import Guard
 
 __all__ = ["Guards"]
 
