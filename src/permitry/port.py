@@ -22,7 +22,7 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.json_values import canonical_json, freeze_object
 from permitry.core.pattern import Pattern
-from permitry.core.result import MediaPart, ToolResult, joined_ends
+from permitry.core.result import MediaPart, ToolResult, join_ends
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.arguments import Check, with_check
@@ -112,7 +112,7 @@ __all__ = [
     "expand",
     "freeze_object",
     "is_private",
-    "joined_ends",
+    "join_ends",
     "kept",
     "load_plugins",
     "mode_at",

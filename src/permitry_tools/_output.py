@@ -5,7 +5,7 @@ from collections import deque
 
 import attrs
 
-from permitry.port import Artifact, Reporter, ToolEventKind, joined_ends, kept, not_kept
+from permitry.port import Artifact, Reporter, ToolEventKind, join_ends, kept, not_kept
 
 __all__ = ["Output", "Piece"]
 
@@ -93,7 +93,7 @@ class Piece:
             head = tail = head + tail
         before = min(len(head), limit * 2 // 3)
         after = min(len(tail), self.keep, limit - before)
-        return joined_ends(head[:before], tail[len(tail) - after :], self.length, note)
+        return join_ends(head[:before], tail[len(tail) - after :], self.length, note)
 
 
 class Output:

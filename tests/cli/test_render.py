@@ -82,7 +82,7 @@ def test_what_is_visible_is_harmless() -> None:
 )
 def test_a_short_text_is_one_line(text: str, short: str) -> None:
     """A text becomes one line; when it is cut, its head and its end are left, with its length."""
-    assert render.shortened(text, 5) == short
+    assert render.shorten(text, 5) == short
 
 
 # Drawings -----------------------------------------------------------------------------------------------------------

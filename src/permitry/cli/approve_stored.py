@@ -17,7 +17,7 @@ from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
-from permitry.core.texts import one_line, shortened
+from permitry.core.texts import one_line, shorten
 from permitry.errors import LedgerError, PermitryError
 from permitry.hooks.waiting import ancestors
 
@@ -107,4 +107,4 @@ def _explained(call: ToolCall) -> Explanation:
 def _line(question: StoredQuestion) -> str:
     parts = " ".join(f"{key}={value!r}" for key, value in question.arguments.items())
     left = time_left(Moment.now().until(question.deadline))
-    return f"{question.id}  {left:>6}  {one_line(question.agent)}  {shortened(f'{question.tool} {parts}', _LONGEST)}"
+    return f"{question.id}  {left:>6}  {one_line(question.agent)}  {shorten(f'{question.tool} {parts}', _LONGEST)}"

@@ -22,7 +22,7 @@ from permitry.cli.main import ExitCode
 from permitry.cli.render import console_on
 from permitry.cli.stores import STORE, record_to_read
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.texts import one_line, shortened, visible
+from permitry.core.texts import one_line, shorten, visible
 from permitry.errors import AuditError, PermitryError
 from permitry.records import Following, Wanted, is_address, is_store, records_at, store_at
 from permitry.rules.configured import ConfiguredRule
@@ -185,7 +185,7 @@ def _line(record: Mapping[str, Any]) -> str:
     words = [f"{record['number']:>6}", str(record.get("at") or "")[:19], f"{record.get('event')!s:<11}"]
     words += [f"{what[0]:<8}", what[1], f"[{what[2]}]" if what[2] else ""]
     words.append(json.dumps(arguments, ensure_ascii=False) if arguments else "")
-    return shortened(one_line(" ".join(filter(None, words))), _LONGEST * 2)
+    return shorten(one_line(" ".join(filter(None, words))), _LONGEST * 2)
 
 
 def _stats(options: argparse.Namespace) -> ExitCode:

@@ -18,7 +18,7 @@ from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.json_values import parse_json
 from permitry.core.result import ToolResult
-from permitry.core.texts import one_line, shortened, visible
+from permitry.core.texts import one_line, shorten, visible
 from permitry.dispatch.scope import CallScope
 from permitry.errors import CallError, PermitryError, ToolError, count
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
@@ -151,7 +151,7 @@ class SessionGuard:
         render.summary(render.console_on(sys.stderr), self.rows)
         for call in self.queued:
             answer = json.dumps({"digest": call.digest, "approved": True})
-            _say(f"queued: {one_line(call.tool)} ({call.call_id}) {shortened(call.canonical, 200)}")
+            _say(f"queued: {one_line(call.tool)} ({call.call_id}) {shorten(call.canonical, 200)}")
             _say(f"        to approve it, run this call alone again, with --answers and this line: {answer}")
         if self.bad_lines:
             _say(f"lines that could not be read: {', '.join(map(str, self.bad_lines))}")
@@ -190,7 +190,7 @@ class SessionGuard:
         why = f"{row.rule or 'no rule'}: {one_line(row.reason)}" if row.rule and row.reason else row.rule or "no rule"
         _say(f"{row.verdict:<8}{one_line(row.tool)} {_brief(incoming)} [{why}] {row.outcome}")
         if not row.has_run:
-            _say(f"        shown to the model: {shortened(' '.join(result.text.split()), _BRIEF_RESULT)}")
+            _say(f"        shown to the model: {shorten(' '.join(result.text.split()), _BRIEF_RESULT)}")
 
     def _result(self, incoming: IncomingCall) -> tuple[ToolResult, SummaryRow]:
         if isinstance(incoming.call, CallError):
@@ -298,7 +298,7 @@ def _last_words(error: PermitryError) -> str:
 def _brief(incoming: IncomingCall) -> str:
     """Return the argument that says most about a call: the first that is text."""
     arguments = {} if isinstance(incoming.call, CallError) else incoming.call.arguments
-    return shortened(next((value for value in arguments.values() if isinstance(value, str)), ""), _BRIEF)
+    return shorten(next((value for value in arguments.values() if isinstance(value, str)), ""), _BRIEF)
 
 
 def _queued(call: ToolCall) -> dict[str, object]:

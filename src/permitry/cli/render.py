@@ -12,9 +12,9 @@ from rich.text import Text
 
 from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.explanation import Explanation, Line, action_lines, lines_of
-from permitry.core.texts import one_line, shortened, visible
+from permitry.core.texts import one_line, shorten, visible
 
-__all__ = ["SummaryRow", "console_on", "diff", "explanation", "one_line", "request", "shortened", "summary", "visible"]
+__all__ = ["SummaryRow", "console_on", "diff", "explanation", "one_line", "request", "shorten", "summary", "visible"]
 
 _COLOURS = {"allow": "green", "confirm": "yellow", "block": "red"}
 _DIFF_STYLES = (
@@ -105,7 +105,7 @@ def _arguments(console: Console, asked: ToolConfirmationRequest, *, in_full: boo
     is_whole = True
     for name, value in asked.arguments.items():
         text = value if isinstance(value, str) else json.dumps(value)
-        shown = _indented(text) if in_full else shortened(text, _LONGEST)
+        shown = _indented(text) if in_full else shorten(text, _LONGEST)
         is_whole = is_whole and (in_full or len(one_line(text)) <= _LONGEST)
         console.print(Text(f"  {one_line(name)}: {shown}"), soft_wrap=True)
     return is_whole

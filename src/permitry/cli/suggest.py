@@ -14,7 +14,7 @@ from permitry.cli.recordings import circumstances_from
 from permitry.cli.stores import default_to_read
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
-from permitry.core.texts import one_line, shortened, visible
+from permitry.core.texts import one_line, shorten, visible
 from permitry.errors import PermitryError
 from permitry.files import replace_file
 from permitry.records import Wanted, is_address, is_record, record_name, records_at
@@ -131,7 +131,7 @@ def _call(asked: Asked) -> str:
     arguments = asked.call.to_dict()
     command = arguments.get("command")
     text = command if isinstance(command, str) else f"{asked.call.tool} {json.dumps(arguments, ensure_ascii=False)}"
-    return shortened(one_line(text), _LONGEST)
+    return shorten(one_line(text), _LONGEST)
 
 
 def _risk(each: Suggestion) -> str:

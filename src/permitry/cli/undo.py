@@ -8,7 +8,7 @@ import time
 
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
-from permitry.cli.render import console_on, diff, one_line, shortened
+from permitry.cli.render import console_on, diff, one_line, shorten
 from permitry.cli.telemetry import add_otel_option, sent
 from permitry.config.folders import user_state
 from permitry.config.layers import default_store
@@ -115,7 +115,7 @@ def _line(entry: Entry) -> str:
         what = "kept" if entry.after is not None else "kept, end not known"
     paths = f"{len(entry.before)} path{'' if len(entry.before) == 1 else 's'}"
     words = (f"{entry.id:>4}", at, entry.tool, f"[{what}]", paths, entry.shown)
-    return shortened(one_line("  ".join(words)), _LONGEST * 2)
+    return shorten(one_line("  ".join(words)), _LONGEST * 2)
 
 
 def _age(text: str) -> float:

@@ -20,7 +20,7 @@ from permitry.core.action import Connect
 from permitry.core.origin import Origin, origin_of
 from permitry.core.provenance import Provenance, normal
 from permitry.core.rule import Request
-from permitry.core.texts import shortened
+from permitry.core.texts import shorten
 from permitry.errors import RuleError, UnevaluableError
 
 __all__ = ["LINKS", "LinkCondition", "LinkReader", "link_condition"]
@@ -225,7 +225,7 @@ def _written(pattern: HostPattern) -> str:
 
 
 def _shown(link: Connect) -> str:
-    return f"the link `{shortened(link.text, _BRIEF)}`"
+    return f"the link `{shorten(link.text, _BRIEF)}`"
 
 
 def _led(link: Connect) -> str:

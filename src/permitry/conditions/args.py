@@ -54,7 +54,7 @@ from permitry.core.facts import Fact, Kind, argument_class
 from permitry.core.json_values import JsonValue, canonical_json
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Request
-from permitry.core.texts import shortened
+from permitry.core.texts import shorten
 from permitry.errors import RuleError, UnevaluableError
 
 __all__ = [
@@ -173,7 +173,7 @@ class ArgumentCondition(PlainCondition):
     @property
     def expected(self) -> str:
         """What it asks for, as shown in near misses."""
-        return shortened(str(self.test), _BRIEF)
+        return shorten(str(self.test), _BRIEF)
 
     def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from permitry.core.action import Actions
     from permitry.core.spec import ToolSpec
 
-__all__ = ["Unresolved", "key_of", "known_call", "noting", "unread"]
+__all__ = ["Unresolved", "call_of_tool", "key_of", "note_fields", "read_nothing"]
 
 _FIELDS = frozenset(
     {"active_template", "agent", "attended", "is_plan_mode", "labels", "mode", "modes", "workspace", "yolo_mode"}
@@ -101,17 +101,17 @@ class _NotingContext(_StandIn):
         return value
 
 
-def known_call(call: ToolCall) -> ToolCall:
+def call_of_tool(call: ToolCall) -> ToolCall:
     """Return a stand-in for a call of which only the tool is known: its names, server, kind and readings."""
     return cast("ToolCall", _KnownCall(call))
 
 
-def noting(context: AuthContext | None, tool: str, noted: set[str]) -> AuthContext:
+def note_fields(context: AuthContext | None, tool: str, noted: set[str]) -> AuthContext:
     """Return a stand-in that adds to `noted` each field read of a context; for None, one of which nothing is known."""
     return cast("AuthContext", _UnknownContext() if context is None else _NotingContext(context, tool, noted))
 
 
-def unread(call: ToolCall, context: AuthContext, spec: "ToolSpec | None") -> "Actions":  # noqa: ARG001 -- a reader
+def read_nothing(call: ToolCall, context: AuthContext, spec: "ToolSpec | None") -> "Actions":  # noqa: ARG001 -- a reader
     """Raise `Unresolved`: the actions depend on the whole call. An action reader for stand-ins."""
     raise Unresolved
 

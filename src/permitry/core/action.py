@@ -322,7 +322,7 @@ _NEEDS_QUOTES = re.compile(r"^$|^[~#]|[\s'\"\\$`*?|&;<>()]|\[.|\{.*[,.].*\}")
 _ACTIVE = re.compile(r"[\"$`\\!]")
 
 
-def _written(word: Word) -> str:
+def _quote(word: Word) -> str:
     """Return a word as one may write it for a shell, in quotes where it needs them."""
     text = word.text
     if not _NEEDS_QUOTES.search(text) or word.is_glob or word.is_home or (word.is_open and not word.is_single):
@@ -337,7 +337,7 @@ def phrase(action: Action) -> str:
     """Return an action in a few words for a human, such as `write src/a.py`."""
     match action:
         case Run():
-            text = " ".join(map(_written, action.words))
+            text = " ".join(map(_quote, action.words))
         case Touch():
             text = f"{action.access.value} {action.place.text}"
         case Connect():

@@ -113,7 +113,7 @@ def _compile(given: AuthorizationRule, cache: DecisionCache) -> CompiledRule:
         raise RuleError(f"`{type(given).__name__}` has no id")
     if not isinstance(effect, Verdict):
         raise RuleError(f"rule `{rule_id}`: the effect must be a Verdict, not {effect!r}")
-    priority = _checked_priority(rule, rule_id)
+    priority = _check_priority(rule, rule_id)
     phase = phase_of(priority)
     if phase is None or effect not in _EFFECTS[phase]:
         raise RuleError(
@@ -132,7 +132,7 @@ def _compile_permission(rule: AnyRule, cache: DecisionCache, seen: set[str]) -> 
     kebab = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
     numbered = (f"{kebab}-{number}" for number in itertools.count(2))
     rule_id = kebab if kebab not in seen else next(each for each in numbered if each not in seen)
-    priority = _checked_priority(rule, rule_id)
+    priority = _check_priority(rule, rule_id)
     if phase_of(priority) is None:
         raise RuleError(f"rule `{rule_id}`: priority {priority} is outside 0 to 399")
 
@@ -142,7 +142,7 @@ def _compile_permission(rule: AnyRule, cache: DecisionCache, seen: set[str]) -> 
     return CompiledRule(full, rule_id, priority, Phase.PERMISSION, Verdict.ALLOW, full.reason, None, None, cache)
 
 
-def _checked_priority(rule: AnyRule, rule_id: str) -> int:
+def _check_priority(rule: AnyRule, rule_id: str) -> int:
     priority = rule.priority()
     if type(priority) is not int:
         raise RuleError(f"rule `{rule_id}`: the priority must be a whole number, not {priority!r}")

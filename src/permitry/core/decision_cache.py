@@ -88,7 +88,7 @@ class DecisionCache:
         made = RuleFailure(rule_id, f"{UnevaluableError.__name__}: {text}")
         return self._failures.setdefault((rule_id, text), made) if len(self._failures) < _MOST else made
 
-    def failed(self, decision: Decision, failures: Sequence[RuleFailure]) -> Decision:
+    def with_failures(self, decision: Decision, failures: Sequence[RuleFailure]) -> Decision:
         """Return the decision with the rules that failed on the way to it; the same object for the same of both."""
         if self.decisions.get(decision.rule_id) is not decision:
             # Made for one call, as the reason of a doubt is.

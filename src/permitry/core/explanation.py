@@ -8,7 +8,7 @@ import attrs
 from permitry.core.action import Action, Run, Unknown, phrase
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.origin import Origin
-from permitry.core.texts import one_line, shortened
+from permitry.core.texts import one_line, shorten
 
 __all__ = ["ActionTrace", "Explanation", "Line", "RuleOutcome", "RuleTrace", "action_lines", "lines_of"]
 
@@ -135,12 +135,12 @@ def lines_of(explained: Explanation, tool: str = "") -> Iterator[Line]:
     unshown = unsure[_MOST_UNSURE:]
     if explained.matches:
         yield Line("  matches")
-    yield from (Line(f"    {_described(rule)}") for rule in explained.matches if rule not in unshown)
+    yield from (Line(f"    {_describe(rule)}") for rule in explained.matches if rule not in unshown)
     if unshown:
         yield Line(f"    ... {len(unshown)} more rules may match")
     if near:
         yield Line("  near misses")
-    yield from (Line(f"    {_described(rule)}") for rule in near)
+    yield from (Line(f"    {_describe(rule)}") for rule in near)
     if explained.origins:
         yield Line("  values")
     yield from (Line(f"    {one_line(str(origin))}") for origin in explained.origins)
@@ -159,7 +159,7 @@ def _action_line(each: ActionTrace) -> Line:
     action, decision = each.action, each.decision
     within = action.within if isinstance(action, Run) else ()
     around = f"{' '.join(within)}: " if within else ""
-    shown = f"{around}{shortened(phrase(action), _LONGEST)}"
+    shown = f"{around}{shorten(phrase(action), _LONGEST)}"
     if isinstance(action, Unknown):
         shown = f"not certain: {action.reason} (at character {action.offset + 1})"
     may = "" if each.is_certain else "may  "
@@ -180,7 +180,7 @@ def _matters(rule: RuleTrace, decision: Decision) -> bool:
     return rule.effect > decision.verdict and rule.rule_id != "plan-mode"
 
 
-def _described(rule: RuleTrace) -> str:
+def _describe(rule: RuleTrace) -> str:
     where = ", ".join([one_line(rule.source or "code"), *(f"@{name}" for name in rule.lists)])
     head = f"{rule.priority:>3} {rule.effect.value:<8}{rule.rule_id}  ({where})"
     if rule.outcome is RuleOutcome.FAILED:

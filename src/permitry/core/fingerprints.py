@@ -76,7 +76,7 @@ class Fingerprints:
     __hash__ = None  # type: ignore[assignment]  # it changes
 
     def __reduce__(self) -> tuple[Callable[..., "Fingerprints"], tuple[Any, ...]]:
-        return _restored, self._state()
+        return _restore, self._state()
 
     def _state(self) -> tuple[Any, ...]:
         return self.most, self.kept, dict(self._few), bytes(self._keys), bytes(self._counts)
@@ -92,7 +92,7 @@ def _table(most: int) -> tuple[memoryview, memoryview]:
     return _views(bytearray(8 * slots), bytearray(4 * slots))
 
 
-def _restored(most: int, kept: int, few: dict[int, int], keys: bytes, counts: bytes) -> Fingerprints:
+def _restore(most: int, kept: int, few: dict[int, int], keys: bytes, counts: bytes) -> Fingerprints:
     table = Fingerprints(most)
     table.kept, table._few = kept, few  # noqa: SLF001 -- its own
     table._keys, table._counts = _views(bytearray(keys), bytearray(counts))  # noqa: SLF001 -- its own

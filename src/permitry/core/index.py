@@ -13,7 +13,7 @@ from typing import TypeAlias
 import attrs
 
 from permitry.core._evaluate import Evaluate, Phases
-from permitry.core._known import known_call, unread
+from permitry.core._known import call_of_tool, read_nothing
 from permitry.core.action import ActionReader
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.compiled_rule import CompiledRule
@@ -104,7 +104,7 @@ class _Tool:
 
     def _ask_ahead(self, context: AuthContext, spec: ToolSpec) -> Request:
         """Return the request about a call of which only the tool is known."""
-        return self.request(known_call(ToolCall(self.name, kind=self.kind)), context, spec, unread)
+        return self.request(call_of_tool(ToolCall(self.name, kind=self.kind)), context, spec, read_nothing)
 
 
 class Index:
@@ -226,7 +226,7 @@ class Index:
             return Request(call, context, spec, self._reader, likely=self._likely_for(call, spec))
         if spec is None:
             return Request(call, context, declared, self._reader, own=None)
-        return Request(call, context, _completed(spec, declared), self._reader, own=spec)
+        return Request(call, context, _complete(spec, declared), self._reader, own=spec)
 
     def _find(self, call: ToolCall, spec: ToolSpec | None, reference: _Reference) -> _Tool:
         request = self.request(call, _NOWHERE, spec)
@@ -284,7 +284,7 @@ def _without_tool(sets: Sequence[frozenset[Fact]]) -> list[frozenset[Fact]]:
     return [facts for facts in sets if not _OF_TOOL.issuperset(fact.kind for fact in facts)]
 
 
-def _completed(spec: ToolSpec, declared: ToolSpec) -> ToolSpec:
+def _complete(spec: ToolSpec, declared: ToolSpec) -> ToolSpec:
     """Return a spec with what a rule file declares where the spec itself is silent."""
     traits = attrs.asdict(declared.traits) | {
         name: value for name, value in attrs.asdict(spec.traits).items() if value is not None

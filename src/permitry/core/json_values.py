@@ -68,7 +68,7 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 -- what JSON text holds is kno
                 return value
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise CallError(f"not valid JSON: {_placed(error)}") from error
+        raise CallError(f"not valid JSON: {_place_of(error)}") from error
     except RecursionError as error:
         raise CallError(f"nested deeper than {MAX_DEPTH} levels") from error
     except ValueError as error:
@@ -129,18 +129,18 @@ def mutable(value: JsonValue) -> Any:  # noqa: ANN401 -- the mirror of parse_jso
 def _frozen(value: object, place: _Place, depth: int, left: int) -> tuple[JsonValue, int]:
     if type(value) in _PLAIN:
         scalar: Any = value
-        return scalar, left - _checked_length(value, place)
+        return scalar, left - _check_length(value, place)
     if depth > MAX_DEPTH:
         raise CallError(f"`{_json_path(place)}` is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, Mapping):
         return _frozen_mapping(value, place, depth, left)
     if not isinstance(value, list | tuple):
         raise CallError(f"`{_json_path(place)}` is {_kind(value)}, which JSON cannot hold")
-    left = _reduced(left, 1)
+    left = _subtract(left, 1)
     items: list[JsonValue] = []
     for index, item in enumerate(value):
         frozen, left = _frozen(item, (place, index), depth + 1, left)
-        left = _reduced(left, 1)
+        left = _subtract(left, 1)
         items.append(frozen)
     return tuple(items), left
 
@@ -175,11 +175,11 @@ def _plain_dict(value: Mapping[Any, object], place: _Place) -> dict[Any, Any]:
         if type(key) is not str:
             raise CallError(f"`{_json_path(place)}` has a key that is {_kind(key)}; keys must be strings")
         copy[key] = item
-        _reduced(MAX_BYTES, len(copy))
+        _subtract(MAX_BYTES, len(copy))
     return copy
 
 
-def _checked_length(value: Any, place: _Place) -> int:  # noqa: ANN401 -- narrowed by the caller
+def _check_length(value: Any, place: _Place) -> int:  # noqa: ANN401 -- narrowed by the caller
     """Return how many characters a scalar takes at least.
 
     Raises: `CallError` for one that JSON cannot hold.
@@ -202,7 +202,7 @@ def _check_text(value: str, place: _Place) -> None:
         raise CallError(f"`{_json_path(place)}` holds half of a surrogate pair, which is not text")
 
 
-def _reduced(left: int, size: int) -> int:
+def _subtract(left: int, size: int) -> int:
     if left < size:
         raise _too_large()
     return left - size
@@ -231,7 +231,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return result
 
 
-def _placed(error: json.JSONDecodeError) -> str:
+def _place_of(error: json.JSONDecodeError) -> str:
     line = f"line {error.lineno}, " if error.lineno > 1 else ""
     return f"{error.msg.removesuffix(' at')} at {line}column {error.colno}"
 

@@ -15,7 +15,7 @@ class Lists(Mapping[str, tuple[str | float, ...]]):
     __slots__ = ("__weakref__", "_values")
 
     def __init__(self, values: Mapping[str, Iterable[str | float]] = {}) -> None:
-        self._values = {str(name): _checked(name, some) for name, some in dict(values).items()}
+        self._values = {str(name): _check(name, some) for name, some in dict(values).items()}
 
     def __getitem__(self, name: str) -> tuple[str | float, ...]:
         return self._values[name]
@@ -43,7 +43,7 @@ def lists_in(rule: Any) -> frozenset[str]:  # noqa: ANN401 -- a rule, which may 
     return rule.lists if hasattr(rule, "with_lists") else frozenset()
 
 
-def _checked(name: str, values: Iterable[str | float]) -> tuple[str | float, ...]:
+def _check(name: str, values: Iterable[str | float]) -> tuple[str | float, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise TypeError(f"the list `{name}` is a list of texts or numbers, not {values!r}")
     found = tuple(values)

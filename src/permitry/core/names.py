@@ -69,14 +69,14 @@ def readings(name: str) -> frozenset[str]:
         return frozenset((name,))
     apart = _CAMEL.sub("_", name)
     if apart != name:
-        return frozenset((name, *_readings(_folded(name), name), *_readings(_folded(apart), name)))
-    return _readings(_folded(name), name)
+        return frozenset((name, *_readings(_fold(name), name), *_readings(_fold(apart), name)))
+    return _readings(_fold(name), name)
 
 
 def _readings(text: str, name: str) -> frozenset[str]:
     """Return the readings of a name that is written as `text`."""
     if name.startswith("mcp:"):
-        return frozenset((name, text, *_named_twice(text)))
+        return frozenset((name, text, *_server_twice(text)))
     found = {name, text}
     bares = tuple(_without_namespaces(text))
     for bare in bares:
@@ -91,17 +91,17 @@ def name_forms(pattern: str) -> frozenset[str]:
     """Return the patterns that together fit every reading of a name that a pattern in a rule means."""
     if _PLAIN.fullmatch(pattern) and len(pattern) < _LONGEST_NAME:
         return frozenset((pattern,))
-    text = _folded(pattern)
+    text = _fold(pattern)
     found = {pattern, text, *_splits(_in_parts(text))}
     # Where a name may hold no dot, it comes with `_` instead.
-    wire = _folded(wire_name(pattern)) if Pattern(pattern).is_exact else text.replace(".", "_")
+    wire = _fold(wire_name(pattern)) if Pattern(pattern).is_exact else text.replace(".", "_")
     return frozenset((*found, *_splits(_in_parts(wire))))
 
 
 def servers(name: str, server: str | None) -> frozenset[str]:
     """Return every server that a tool of this name may belong to; `server` is the one that is known, if any."""
     if server is not None:
-        return frozenset((server, _folded(server)))
+        return frozenset((server, _fold(server)))
     split = (reading.removeprefix("mcp:") for reading in readings(name) if reading.startswith("mcp:"))
     return frozenset(text[:at] for text in split for at, char in enumerate(text) if char == "/")
 
@@ -124,7 +124,7 @@ class NamePattern(Pattern):
         return any(pattern.matches(name) for pattern in self._patterns for name in names)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Return a name without what a reader may overlook: case, width, accents, and which joining character it is."""
     if text.isascii():
         shown = text.lower()
@@ -171,7 +171,7 @@ def _splits(parts: str) -> Iterator[str]:
         yield from (f"mcp:{marked[:at]}/{marked[at + 1 :]}" for at, char in enumerate(marked) if char == "_")
 
 
-def _named_twice(text: str) -> Iterator[str]:
+def _server_twice(text: str) -> Iterator[str]:
     """Yield what `mcp:bank/mcp__bank__pay` means: the host named the server, and its name of the tool does so too."""
     server, _, tool = text.removeprefix("mcp:").partition("/")
     start = f"mcp:{_in_parts(server)}/"

@@ -6,7 +6,7 @@ import attrs
 
 from permitry.core.json_values import JsonValue, canonical_json
 from permitry.core.provenance import Provenance, normal
-from permitry.core.texts import shortened
+from permitry.core.texts import shorten
 
 __all__ = ["Origin", "origin_of", "shown"]
 
@@ -46,14 +46,14 @@ def origin_of(argument: str, value: JsonValue, known: Provenance, lists: Iterabl
     form = normal(value)
     places = {} if form is None else known.places(form)
     found = [f"the list `{name}`" for name in lists]
-    found += [f"{tool} {_numbered(numbers)}{what}" for (tool, what), numbers in places.items()]
+    found += [f"{tool} {_list_numbers(numbers)}{what}" for (tool, what), numbers in places.items()]
     left = len(found) - _MOST_PLACES
     more = [f"{left} more places"] if left > 0 else []
     is_said = known.is_said(form) if known.texts else None
     return Origin(argument, shown(value), (*found[:_MOST_PLACES], *more), is_said)
 
 
-def _numbered(numbers: Sequence[int]) -> str:
+def _list_numbers(numbers: Sequence[int]) -> str:
     """Return the numbers of results, of many the first ones and how many more there are."""
     few = ", ".join(f"#{number}" for number in numbers[:_MOST_NUMBERS])
     return f"{few} and {len(numbers) - _MOST_NUMBERS} more" if len(numbers) > _MOST_NUMBERS else few
@@ -61,4 +61,4 @@ def _numbered(numbers: Sequence[int]) -> str:
 
 def shown(value: JsonValue) -> str:
     """Return a value as JSON on one line, shortened."""
-    return shortened(canonical_json(value), _LONGEST)
+    return shorten(canonical_json(value), _LONGEST)

@@ -56,7 +56,7 @@ def evaluate(request: Request, rules: Phases) -> Decision:
         or ask_permissions(rules.permissions, request, failures)
         or [rules.cache.default]
     )
-    return rules.cache.failed(decision, failures) if failures else decision
+    return rules.cache.with_failures(decision, failures) if failures else decision
 
 
 Added = TypeVar("Added", bound=RuleSource | Lists)
@@ -186,10 +186,10 @@ class AuthorizationPolicy:
 
         Raises: `RuleError` as `with_rules` and `with_lists`, so that a session whose rules cannot be used runs nothing.
         """
-        policy = self if context.rules is None else self._kept(context.rules, self.with_rules)
+        policy = self if context.rules is None else self._extend(context.rules, self.with_rules)
         if context.lists is None:
             return policy
-        return policy._kept(context.lists, policy.with_lists)  # noqa: SLF001 -- a policy as this one
+        return policy._extend(context.lists, policy.with_lists)  # noqa: SLF001 -- a policy as this one
 
     def with_lists(self, lists: Mapping[str, Iterable[str | float]]) -> "AuthorizationPolicy":
         """Return this policy with more values in the named lists of its rules, which a host gives and are trusted.
@@ -199,7 +199,7 @@ class AuthorizationPolicy:
         """
         return attrs.evolve(self, **add_lists(self, lists))
 
-    def _kept(self, source: Added, make: "Callable[[Added], AuthorizationPolicy]") -> "AuthorizationPolicy":
+    def _extend(self, source: Added, make: "Callable[[Added], AuthorizationPolicy]") -> "AuthorizationPolicy":
         """Return the policy that is made with a source, and keep it for as long as the source is there."""
         kept = self._extended.get(id(source))
         if kept is not None and kept[0]() is source:

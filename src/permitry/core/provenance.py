@@ -18,7 +18,7 @@ import attrs
 from permitry.core._normal import Message, addresses, is_in_text, normal, words_of
 from permitry.core.history import Bounds
 from permitry.core.json_values import MAX_BYTES, JsonValue, canonical_text, freeze_object, parse_json
-from permitry.core.texts import shortened
+from permitry.core.texts import shorten
 from permitry.errors import CallError
 
 __all__ = ["Heard", "Provenance", "Returned", "Seen", "normal", "words_of"]
@@ -123,7 +123,7 @@ class _Key(NamedTuple):
         """The field or argument, for people, after the name of the tool; empty for the whole result."""
         path = ".".join(self.path)
         # INVARIANT: who writes a result chooses the names of its fields, and none may read like a phrase of ours.
-        name = f"`{path}`" if _PLAIN_PATH.fullmatch(path) else shortened(canonical_text(path), _LONGEST_PATH)
+        name = f"`{path}`" if _PLAIN_PATH.fullmatch(path) else shorten(canonical_text(path), _LONGEST_PATH)
         return f", {'argument' if self.is_given else 'field'} {name}" if path else ""
 
 
@@ -203,7 +203,7 @@ class Heard:
         many bytes the arguments take; `labels` are those that the call put on the session.
         """
         # What the host has can change; a text, and what is frozen, cannot.
-        value = result if isinstance(result, str | MappingProxyType) else _parsed(result)
+        value = result if isinstance(result, str | MappingProxyType) else _parse(result)
         size += len(value) if isinstance(value, str) else _size(value)
         with self._lock:
             self.results += 1
@@ -219,7 +219,7 @@ class Heard:
             self._look_into(self._waiting.popleft())
 
     def _look_into(self, waiting: "_Waiting") -> None:
-        tool, arguments, value = waiting.tool, waiting.arguments, _parsed(waiting.value)
+        tool, arguments, value = waiting.tool, waiting.arguments, _parse(waiting.value)
         self._weight -= waiting.size
         text = value if isinstance(value, str) else None
         given, names = tuple(_scalars_in(arguments)), tuple(_names_in(arguments))
@@ -380,7 +380,7 @@ class Provenance:
         return self.messages, self.results, self.texts, kept
 
 
-def _parsed(result: object) -> JsonValue:
+def _parse(result: object) -> JsonValue:
     """Return a result as a JSON value; a text that is not JSON stays a text, what is neither is nothing."""
     try:
         # A much longer one is more than is frozen, even with blanks for people.

@@ -8,7 +8,7 @@ import attrs
 
 from permitry.core.json_values import JsonValue, freeze_object
 
-__all__ = ["MediaPart", "ToolResult", "clip", "joined_ends"]
+__all__ = ["MediaPart", "ToolResult", "clip", "join_ends"]
 
 
 @attrs.frozen
@@ -67,10 +67,10 @@ def clip(text: str, limit: int, note: str = "") -> str:
     if len(text) <= limit:
         return text
     head = limit * 2 // 3
-    return joined_ends(text[:head], text[len(text) - (limit - head) :], len(text), note)
+    return join_ends(text[:head], text[len(text) - (limit - head) :], len(text), note)
 
 
-def joined_ends(head: str, tail: str, length: int, note: str = "") -> str:
+def join_ends(head: str, tail: str, length: int, note: str = "") -> str:
     """Return the two ends of a text of `length` characters, with a marker that counts what is between them."""
     more = f"; {note}" if note else ""
     return f"{head}\n...[{length - len(head) - len(tail)} characters left out{more}]...\n{tail}"

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-__all__ = ["one_line", "shortened", "visible"]
+__all__ = ["one_line", "shorten", "visible"]
 
 
 def visible(text: str) -> str:
@@ -27,7 +27,7 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", "\\n")
 
 
-def shortened(text: str, longest: int) -> str:
+def shorten(text: str, longest: int) -> str:
     """Return `text` on one line and at most about `longest` characters long: its head and its end."""
     line = one_line(text)
     if len(line) <= longest:

@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn, TypeAlias, cast
 import attrs
 
 from permitry.core._evaluate import Evaluate, Phases
-from permitry.core._known import Unresolved, key_of, noting
+from permitry.core._known import Unresolved, key_of, note_fields
 from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, RuleFailure, Verdict
@@ -47,7 +47,7 @@ class Visibility:
 
     def __init__(self, spec: ToolSpec, phases: Phases, evaluate: Evaluate, ask: Ask) -> None:
         self._tool, self._evaluate, self._ask = spec.name, evaluate, ask
-        trial = ask(noting(None, spec.name, set()), spec)
+        trial = ask(note_fields(None, spec.name, set()), spec)
         rules = map(_for_trial, (*phases.overrides, *phases.restrictions, *phases.permissions))
         tried = [(rule, _could_match(rule, trial)) for rule in rules]
         left = [(rule, answer) for rule, answer in tried if answer is not False]
@@ -78,7 +78,7 @@ class Visibility:
 
     def _learn(self, context: AuthContext, spec: ToolSpec) -> bool | tuple[CompiledRule, ...]:
         noted: set[str] = set()
-        request = self._ask(noting(context, self._tool, noted), spec)
+        request = self._ask(note_fields(context, self._tool, noted), spec)
         outcome: bool | tuple[CompiledRule, ...]
         try:
             outcome = self._evaluate(request, self._phases).verdict is Verdict.BLOCK
@@ -108,11 +108,11 @@ def _for_trial(rule: CompiledRule) -> CompiledRule:
     return rule if is_pure is True else attrs.evolve(rule, rule=_UNRESOLVED)
 
 
-def _unresolved(_: Request) -> NoReturn:
+def _raise_unresolved(_: Request) -> NoReturn:
     raise Unresolved
 
 
-_UNRESOLVED = cast("Rule", SimpleNamespace(matches=_unresolved, covers=_unresolved))
+_UNRESOLVED = cast("Rule", SimpleNamespace(matches=_raise_unresolved, covers=_raise_unresolved))
 
 
 def _must_block(rule: CompiledRule, request: Request) -> bool:

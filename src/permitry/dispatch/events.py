@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeAlias
 
 import attrs
 
-from permitry.core.result import joined_ends
+from permitry.core.result import join_ends
 
 __all__ = [
     "CURRENT_REPORTER",
@@ -186,7 +186,7 @@ class Reporter:
         with _REMEMBERING:
             tail = "".join(self._written)[-_MOST_REMEMBERED:]
             length = self._omitted + self._length
-        return tail if length == len(tail) else joined_ends("", tail, length)
+        return tail if length == len(tail) else join_ends("", tail, length)
 
     def close(self, text: str, data: Mapping[str, Any]) -> None:
         """Report the end of the run as the last event, once."""

@@ -12,7 +12,7 @@ import mcp_types as types
 
 from permitry.core.json_values import canonical_json, freeze_object
 from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.core.texts import shortened, visible
+from permitry.core.texts import shorten, visible
 from permitry.errors import AdapterError, CallError
 from permitry.files import open_regular, replace_file
 
@@ -63,7 +63,7 @@ def read_definition(server: str, tool: types.Tool, *, is_trusted: bool) -> Defin
     not JSON.
     """
     if _NAME.fullmatch(tool.name) is None:
-        raise CallError(f"`{visible(shortened(tool.name, 200))}` is not a name that a tool may have")
+        raise CallError(f"`{visible(shorten(tool.name, 200))}` is not a name that a tool may have")
     said = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
     parts = {key: said[key] for key in _SHOWN if key in said}
     digest = _digest(parts)

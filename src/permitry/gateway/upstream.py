@@ -14,7 +14,7 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from permitry.core.texts import shortened, visible
+from permitry.core.texts import shorten, visible
 from permitry.errors import AdapterError, CallError, ToolError, safe_str
 from permitry.gateway.definitions import Definition, read_definition
 from permitry.gateway.server import Server
@@ -132,7 +132,7 @@ class Upstream:
 
     def _report_unfit(self, names: list[str]) -> None:
         for name in names:
-            shown = visible(shortened(name, 200))
+            shown = visible(shorten(name, 200))
             _LOG.warning("`%s` of `%s` is hidden: the protocol refuses what is said of it", shown, self.server.name)
 
     async def _heard(self, message: object) -> None:

@@ -9,7 +9,7 @@ import mcp_types as types
 
 from permitry.confirm.refusal import MISTAKEN_RULES
 from permitry.core.decision import Phase
-from permitry.core.texts import shortened
+from permitry.core.texts import shorten
 from permitry.errors import ConfigError
 from permitry.guard.outcome import Ask
 
@@ -47,7 +47,7 @@ def why_not(error: Exception) -> str:
 
 def reasons(ask: Ask, parts: Mapping[str, Any], changes: tuple[str, ...]) -> tuple[str, ...]:
     """Return why a call of a changed tool is asked about: for its change, and by a rule where one asks as well."""
-    now = [f"{part} now: {shortened(_text_of(parts.get(part, 'nothing')), 2_000)}" for part in changes]
+    now = [f"{part} now: {shorten(_text_of(parts.get(part, 'nothing')), 2_000)}" for part in changes]
     by_rule = () if ask.decision.phase is Phase.HOST else (f"And: {ask.request.reason}",)
     return _CHANGED.format(", ".join(changes)), *now, *by_rule
 

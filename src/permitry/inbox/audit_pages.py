@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from permitry.core.texts import one_line, shortened
+from permitry.core.texts import one_line, shorten
 from permitry.inbox.access import Login
 from permitry.inbox.html import Html, element
 from permitry.inbox.pages import framed
@@ -91,7 +91,7 @@ def _row(record: Mapping[str, Any]) -> Html:
     cells: Iterable[Html | str] = (
         str(record.get("at") or "")[:19].replace("T", " "), one_line(str(record.get("event") or "")), outcome,
         one_line(str(record.get("tool") or "")), one_line(str(record.get("rule") or "")),
-        element("code", shortened(text, _LONGEST)),
+        element("code", shorten(text, _LONGEST)),
     )  # fmt: skip
     return element("tr", *(element("td", cell) for cell in cells))
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from permitry.core.texts import shortened
+from permitry.core.texts import shorten
 from permitry.inbox.html import Html, element
 
 __all__ = ["Bar", "bars"]
@@ -41,7 +41,7 @@ def bars(title: str, columns: Sequence[str], found: Sequence[Bar]) -> Html:
 
 def _drawn(bar: Bar, top: int, longest: float) -> list[Html]:
     baseline = str(top + _THICK - 5)
-    drawn = [element("text", shortened(bar.name, _LONGEST), x="0", y=baseline)]
+    drawn = [element("text", shorten(bar.name, _LONGEST), x="0", y=baseline)]
     at, room = float(_LABEL), _WIDTH - _LABEL - _ENDS
     for kind, number in bar.parts:
         width = room * number / longest

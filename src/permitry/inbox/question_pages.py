@@ -8,7 +8,7 @@ import attrs
 
 from permitry.audit.redaction import redacted, redacted_text
 from permitry.core.origin import Origin
-from permitry.core.texts import one_line, shortened, visible
+from permitry.core.texts import one_line, shorten, visible
 from permitry.inbox.access import Login
 from permitry.inbox.html import Html, element
 from permitry.inbox.pages import framed, link, token_field
@@ -82,7 +82,7 @@ def _left(seconds: float) -> str:
 
 
 def _item(shown: Shown) -> Html:
-    what = shortened(json.dumps(dict(shown.arguments), ensure_ascii=False), _LONGEST)
+    what = shorten(json.dumps(dict(shown.arguments), ensure_ascii=False), _LONGEST)
     title = link(one_line(shown.tool), f"/questions/{quote(shown.id, safe='')}")
     about = (shown.agent, shown.place, f"rule {shown.rule}" if shown.rule else "no rule", _left(shown.left))
     return element(

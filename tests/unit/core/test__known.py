@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from permitry.core._known import Unresolved, key_of, known_call, noting, unread
+from permitry.core._known import Unresolved, call_of_tool, key_of, note_fields, read_nothing
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 
@@ -13,7 +13,7 @@ _CALL = ToolCall("mcp:docs/search", {"n": 1})
 
 def test_a_call_that_is_not_known_still_has_its_tool() -> None:
     """Name, server, kind and what the name may mean."""
-    call = known_call(_CALL)
+    call = call_of_tool(_CALL)
     assert (call.tool, call.name, call.server, call.kind) == (_CALL.tool, "search", "docs", _CALL.kind)
     assert call.readings == _CALL.readings
 
@@ -29,20 +29,20 @@ def test_a_call_that_is_not_known_still_has_its_tool() -> None:
         lambda call: {call},
         lambda call: isinstance(call, ToolCall),
         lambda call: f"{call}",
-        lambda call: unread(call, AuthContext(), None),
+        lambda call: read_nothing(call, AuthContext(), None),
     ],
 )
 def test_what_else_is_asked_of_it_is_not_known(look: Callable[[ToolCall], object]) -> None:
     """Its arguments, what is made of them, and whether it is some other call."""
     with pytest.raises(Unresolved) as raised:
-        look(known_call(_CALL))
+        look(call_of_tool(_CALL))
     assert not raised.value.is_of_context
 
 
 def test_a_context_notes_what_is_read_of_it() -> None:
     """And the ignore list as a fact about the tool."""
     noted: set[str] = set()
-    context = noting(AuthContext(yolo_mode=True, tool_ignore_list=("a",)), "a", noted)
+    context = note_fields(AuthContext(yolo_mode=True, tool_ignore_list=("a",)), "a", noted)
     assert (context.yolo_mode, context.mode, context.ignores("a")) == (True, "yolo", True)
     assert noted == {"yolo_mode", "mode", "ignores"}
 
@@ -61,7 +61,7 @@ def test_a_context_notes_what_is_read_of_it() -> None:
 def test_a_context_is_not_known_as_a_whole(look: Callable[[AuthContext], object], context: AuthContext | None) -> None:
     """What compares or shows it reads all of its fields, and none of them by its name."""
     with pytest.raises(Unresolved) as raised:
-        look(noting(context, "a", set()))
+        look(note_fields(context, "a", set()))
     assert raised.value.is_of_context is (context is None)
 
 
@@ -69,19 +69,19 @@ def test_a_context_is_not_known_as_a_whole(look: Callable[[AuthContext], object]
 def test_what_is_never_remembered_cannot_be_read(name: str) -> None:
     """Neither by a field nor by a method."""
     with pytest.raises(Unresolved):
-        getattr(noting(AuthContext(), "a", set()), name)
+        getattr(note_fields(AuthContext(), "a", set()), name)
 
 
 def test_the_ignore_list_is_not_known_for_another_tool() -> None:
     """It is not a part of the key."""
     with pytest.raises(Unresolved):
-        noting(AuthContext(), "a", set()).ignores("b")
+        note_fields(AuthContext(), "a", set()).ignores("b")
 
 
 def test_of_a_context_that_is_not_known_nothing_is() -> None:
     """Which is reported apart, as the context alone would say it."""
     with pytest.raises(Unresolved) as raised:
-        assert noting(None, "a", set()).yolo_mode
+        assert note_fields(None, "a", set()).yolo_mode
     assert raised.value.is_of_context
 
 

@@ -47,12 +47,12 @@ def test_a_failure_without_a_text_is_still_recorded() -> None:
 def test_a_decision_with_failures_lists_them() -> None:
     """The decision without them is unchanged, and the same of both is one object."""
     version, failures = DecisionCache(lambda: "v1"), [RuleFailure("r", "broken")]
-    found = version.failed(version.default, failures)
+    found = version.with_failures(version.default, failures)
     assert found.errors == tuple(failures)
     assert version.default.errors == ()
-    assert version.failed(version.default, failures) is found
+    assert version.with_failures(version.default, failures) is found
     keeping = Decision(Verdict.ALLOW, "r", Phase.PERMISSION, "why", keeps=True)
-    assert version.failed(keeping, failures).keeps
+    assert version.with_failures(keeping, failures).keeps
 
 
 def test_a_decision_made_for_one_call_is_not_kept() -> None:
@@ -60,8 +60,8 @@ def test_a_decision_made_for_one_call_is_not_kept() -> None:
     version = DecisionCache(lambda: "v1")
     doubt = Decision(Verdict.CONFIRM, None, Phase.RESTRICTION, "unsure")
     failures = [RuleFailure("r", "broken")]
-    assert version.failed(doubt, failures) == version.failed(doubt, failures)
-    assert version.failed(doubt, failures) is not version.failed(doubt, failures)
+    assert version.with_failures(doubt, failures) == version.with_failures(doubt, failures)
+    assert version.with_failures(doubt, failures) is not version.with_failures(doubt, failures)
 
 
 def test_past_the_bound_failures_are_made_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

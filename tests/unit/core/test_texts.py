@@ -2,7 +2,7 @@
 
 import pytest
 
-from permitry.core.texts import one_line, shortened, visible
+from permitry.core.texts import one_line, shorten, visible
 
 
 @pytest.mark.parametrize("text", ["", "plain", "a\n\tb", "é ü 漢字", "a b"])
@@ -37,6 +37,6 @@ def test_a_line_has_no_end_in_it() -> None:
 
 def test_a_long_text_keeps_its_head_and_its_end() -> None:
     """And says how long it was; at the bound it is whole."""
-    assert shortened("x" * 9, 9) == "x" * 9
-    assert shortened("a" * 10 + "b" * 10, 9) == "aaaaaa ... bbb (20 characters)"
-    assert shortened("", 9) == ""
+    assert shorten("x" * 9, 9) == "x" * 9
+    assert shorten("a" * 10 + "b" * 10, 9) == "aaaaaa ... bbb (20 characters)"
+    assert shorten("", 9) == ""

@@ -8,7 +8,7 @@ import pytest
 
 from permitry.core import visibility
 from permitry.core._evaluate import Phases
-from permitry.core._known import known_call, unread
+from permitry.core._known import call_of_tool, read_nothing
 from permitry.core.call import ToolCall
 from permitry.core.compile import compile_rules
 from permitry.core.context import AuthContext
@@ -68,7 +68,9 @@ class _Pure:
 def _visibility_of(*rules: object) -> Visibility:
     cache = DecisionCache(lambda: "v1")
     phases = Phases.of(compile_rules(cast("Any", rules), cache), cache)
-    return Visibility(SPEC, phases, evaluate, lambda context, spec: Request(known_call(CALL), context, spec, unread))
+    return Visibility(
+        SPEC, phases, evaluate, lambda context, spec: Request(call_of_tool(CALL), context, spec, read_nothing)
+    )
 
 
 def test_what_reads_only_the_tool_is_asked_once() -> None:
