@@ -10,7 +10,7 @@ import attrs
 from permitry.audit.record import RunRecord
 from permitry.config.default import create_default_authorization_policy
 from permitry.confirm.notifier import ToolRejectionNotifier
-from permitry.confirm.refusal import already_handled, available, misfit
+from permitry.confirm.refusal import already_handled, available
 from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -21,16 +21,23 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
-from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import Caller
-from permitry.errors import ReplayError, UnavailableError
+from permitry.errors import ReplayError
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Blocked, Cause, Pending, Ready, Silence
 from permitry.guard.questions import check_policy
+from permitry.guard.registry_tools import RegistryTools
 from permitry.guard.session import Session
+from permitry.guard.tools import Tools
 
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
+
+
+def _take_tools(handler: "ToolHandler", _: object, registry: ToolRegistry) -> ToolRegistry:
+    """Let the calls of a handler run by another registry."""
+    handler._tools = RegistryTools(registry)  # noqa: SLF001 -- its own
+    return registry
 
 
 @attrs.define(repr=False)
@@ -47,8 +54,13 @@ class ToolHandler(Guard):
     notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
     # Nothing asks but the handler.
     unmatched: Literal["confirm"] = attrs.field(default="confirm", init=False, on_setattr=attrs.setters.frozen)
-    registry: ToolRegistry = attrs.field(factory=ToolRegistry, kw_only=True)
+    registry: ToolRegistry = attrs.field(factory=ToolRegistry, kw_only=True, on_setattr=_take_tools)
+    _tools: Tools = attrs.field(init=False, repr=False)
     factory: ConfirmationRequestFactory = attrs.field(kw_only=True)
+
+    @_tools.default
+    def _tools_of_registry(self) -> Tools:
+        return RegistryTools(self.registry)
 
     @factory.default
     def _factory_with_previews(self) -> ConfirmationRequestFactory:
@@ -78,7 +90,7 @@ class ToolHandler(Guard):
             granted = self.grants.decide(self.policy, call, self.session, spec, decision)
             decision = decision if granted.keeps else granted
         # A registry without any tool belongs to a host that runs its tools itself; `begin` runs nothing for it.
-        return self._checked(call, context, decision)[0] if len(self.registry) else decision
+        return self._tools.check(call, context, decision)[0] if len(self.registry) else decision
 
     def explain(self, call: ToolCall) -> Explanation:
         """Return the decision for `call`, the same as `decide` gives, with every rule's part in it."""
@@ -93,7 +105,7 @@ class ToolHandler(Guard):
             full = wider if is_granted else attrs.evolve(wider, decision=full.decision)
         if not len(self.registry):
             return full
-        return attrs.evolve(full, decision=self._checked(call, context, full.decision)[0])
+        return attrs.evolve(full, decision=self._tools.check(call, context, full.decision)[0])
 
     def visible_tools(self) -> tuple[ToolSpec, ...]:
         """Return the tools to show to the model now: those that are enabled, and of which some call could run."""
@@ -187,40 +199,12 @@ class ToolHandler(Guard):
         match outcome:
             case Ready(call, _, authorized):
                 with contextlib.suppress(ReplayError):
-                    observer = self.registry._redeem(authorized).observer  # noqa: SLF001 -- as `_redeemed` does
+                    observer = self.registry._redeem(authorized).observer  # noqa: SLF001 -- as `RegistryTools` does
                     cast("RunRecord", observer).abandoned(call)
             case Pending():
                 self._interrupted(outcome, asyncio.CancelledError.__name__)
             case Blocked():
                 pass
-
-    def _resolved(self, call: ToolCall) -> ToolCall:
-        return self.registry.resolved(call)
-
-    def _declared(self, call: ToolCall, spec: ToolSpec | None) -> ToolSpec | None:
-        del spec
-        return self.registry.get(call.tool)
-
-    def _checked(self, call: ToolCall, context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:
-        decision = available(self.registry, call, context, decision)
-        if decision.verdict is Verdict.BLOCK or (found := self.registry.misfit(call)) is None:
-            return decision, Cause.POLICY
-        cause = Cause.UNAVAILABLE if isinstance(found, UnavailableError) else Cause.MISFIT
-        return misfit(call, found, decision), cause
-
-    def _authorized(
-        self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, *, is_started: bool
-    ) -> AuthorizedCall:
-        record = RunRecord(self.recorder, self.session.returned, is_started=is_started)
-        if self.undo is not None:
-            record = attrs.evolve(record, starting=self._starting, ended=self._ended)
-        return self.registry._authorize(call, spec, context, record, self.session)  # noqa: SLF001 -- the only place that authorizes
-
-    def _redeemed(self, authorized: AuthorizedCall) -> ToolCall:
-        return self.registry._redeem(authorized).call  # noqa: SLF001 -- as above
-
-    def _is_open(self, authorized: AuthorizedCall) -> bool:
-        return self.registry._is_open(authorized)  # noqa: SLF001 -- as above
 
     def _decide_name(self, tool_name: str) -> Decision:
         """Return the decision about a tool of which no arguments are known yet."""

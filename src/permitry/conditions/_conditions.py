@@ -52,7 +52,7 @@ class Conditions:
     accesses: frozenset[Access] = attrs.field(default=frozenset(), repr=sorted_repr)
     names_programs: bool = False
 
-    @property
+    @functools.cached_property
     def are_about_actions(self) -> bool:
         """Whether some of the conditions are about actions."""
         return bool(self.commands or self.paths or self.hosts)

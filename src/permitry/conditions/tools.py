@@ -125,6 +125,9 @@ class ToolSelector:
 
     def selects(self, request: Request, *, over_approximate: bool) -> bool:
         """Return whether it selects the call, or with `over_approximate` may select it."""
+        if not self.text.startswith("@"):
+            call = request.call
+            return self._pattern.matches(call.tool) or (over_approximate and self._pattern.may_mean(call.readings))
         match self.text:
             case "@reads":
                 return request.is_read_only or (over_approximate and _may_read(request))
@@ -134,12 +137,9 @@ class ToolSelector:
                 return request.tool is not None and request.tool.is_shell
             case "@network":
                 return _trait(_reaches_out(request), over_approximate=over_approximate)
-            case "@agent":
+            case _:  # `@agent`, as there are no others
                 spawns = None if request.tool is None else request.tool.traits.spawns_agent
                 return _trait(spawns, over_approximate=over_approximate)
-            case _:
-                call = request.call
-                return self._pattern.matches(call.tool) or (over_approximate and self._pattern.may_mean(call.readings))
 
 
 @attrs.frozen

@@ -28,7 +28,6 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.authorized import Authorizations, AuthorizedCall
 from permitry.errors import (
     FullLedgerError,
     LateAnswerError,
@@ -41,6 +40,7 @@ from permitry.guard.counted import charged, charged_approved
 from permitry.guard.granted import Grants
 from permitry.guard.outcome import Ask, Blocked, Cause, Decided, Pending, Permit, Ready, Refusal, Silence
 from permitry.guard.questions import Questions, digest_of, not_recorded
+from permitry.guard.tools import HostTools, Tools
 from permitry.rules.configured import ConfiguredRule
 from permitry.undo.first import NOTHING_KEEPS, Asked, Kept, decided_unkept, kept_first
 
@@ -73,7 +73,7 @@ class Guard(Questions):
     undo: Undo | None = attrs.field(default=None, kw_only=True, repr=False)
     """Keeps what permissions with `keep` let calls change; without it they permit nothing."""
     grants: Grants | None = attrs.field(default=None, kw_only=True, repr=False)
-    _outstanding: Authorizations[ToolCall] = attrs.field(factory=Authorizations, init=False, repr=False)
+    _tools: Tools = attrs.field(factory=HostTools, init=False, repr=False)
     _deciding: set[tuple[Asker, str | None, str]] = attrs.field(factory=set, init=False, repr=False)
     # By the ids and digests of calls that may run, as a model may give one id to several: what was kept for them.
     _entries: dict[tuple[str | None, str], Kept] = attrs.field(factory=dict, init=False, repr=False)
@@ -152,55 +152,15 @@ class Guard(Questions):
 
     def _for_host(self, outcome: Ready | Blocked | Passed) -> Permit | Refusal | Passed:
         match outcome:
-            case Ready() if not self._is_open(outcome.authorized):
+            case Ready() if not self._tools.is_open(outcome.authorized):
                 return Refusal(already_handled(outcome.call), Cause.HANDLED, decision=outcome.decision)
             case Ready():
-                record = RunRecord(self.recorder, self.session.returned)
-                if self.undo is not None:
-                    record = attrs.evolve(record, starting=self._starting, ended=self._ended)
-                return Permit(outcome.call, outcome.decision, outcome.authorized, self._redeemed, record)
+                record = self._run_record()
+                return Permit(outcome.call, outcome.decision, outcome.authorized, self._tools.redeem, record)
             case Blocked():
                 return Refusal.of(outcome)
             case _:
                 return outcome
-
-    # What a registry adds -----------------------------------------------------------------------------------------
-
-    def _resolved(self, call: ToolCall) -> ToolCall:
-        """Return the call under the tool's own name, with its arguments in the form that rules see."""
-        return call
-
-    def _declared(self, call: ToolCall, spec: ToolSpec | None) -> ToolSpec | None:
-        """Return the declaration of the tool as it is now; `spec` is the one that came with the call."""
-        if spec is not None and spec.name != call.tool:
-            raise ValueError(f"a call of `{call.tool}` came with the declaration of `{spec.name}`")
-        return spec
-
-    def _checked(self, call: ToolCall, context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:
-        """Return the decision, or a block when no tool can take the call in this context."""
-        del call, context
-        return decision, Cause.POLICY
-
-    def _authorized(
-        self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, *, is_started: bool
-    ) -> AuthorizedCall:
-        """Authorize a call, of which the start may be on record already.
-
-        Raises: `UnknownToolError` when `spec` is not the declaration of the tool any more.
-        """
-        del spec, context, is_started
-        return self._outstanding.create(call)
-
-    def _redeemed(self, authorized: AuthorizedCall) -> ToolCall:
-        """Return the call that was authorized, once.
-
-        Raises: `ReplayError`.
-        """
-        return self._outstanding.redeem(authorized)
-
-    def _is_open(self, authorized: AuthorizedCall) -> bool:
-        """Return whether the call that was authorized has not run yet."""
-        return authorized in self._outstanding
 
     # Steps --------------------------------------------------------------------------------------------------------
 
@@ -214,7 +174,7 @@ class Guard(Questions):
         if not is_given:
             # Not a sequence number: a model could use the same id for one of its calls.
             call = call.with_id(f"call-{self.ledger.new_id()}")
-        call = self._resolved(call)
+        call = self._tools.name(call)
         with self.session.lock:
             kept = self._kept(call)
             if kept is None or isinstance(kept, Silence) or (is_asked and self._withdraw(kept)):
@@ -231,7 +191,7 @@ class Guard(Questions):
         self._deciding.add(key)
         try:
             # Looked up once: what is decided on, recorded, asked about and authorized is one tool, even after a reload.
-            spec = self._declared(call, spec)
+            spec = self._tools.declare(call, spec)
             if kept is None and self.handled.is_used(self._asker, call, is_given=is_given):
                 return self._refused(call, spec, used_id(call, self.policy.version), Cause.HANDLED)
             if kept is None and is_given and self.ledger.is_durable:
@@ -252,7 +212,7 @@ class Guard(Questions):
         if self.session.host_mode not in self._modes_seen:
             self._modes_seen.add(self.session.host_mode)
             _warn_of_unknown_mode(self.session.host_mode, self.policy)
-        decision, cause = self._checked(call, context, self.policy.decide(call, context, spec))
+        decision, cause = self._tools.check(call, context, self.policy.decide(call, context, spec))
         if cause is not Cause.POLICY:
             # The error message of the tool: the model can correct the call, so no human has to be asked.
             return self._refused(call, spec, decision, cause)
@@ -333,7 +293,7 @@ class Guard(Questions):
         if not isinstance(outcome, Ready) or outcome.is_approved:
             return False
         try:
-            self._redeemed(outcome.authorized)
+            self._tools.redeem(outcome.authorized)
         except ReplayError:
             return False
         return True
@@ -357,6 +317,12 @@ class Guard(Questions):
         """Record what was kept for a call that is about to run, if anything, and return whether that worked."""
         kept = self._entries.get((call.call_id, call.digest))
         return kept is None or self._record("kept", call, {"entry": kept.entry})
+
+    def _run_record(self, *, is_started: bool = False) -> RunRecord:
+        """Return what records a run, of which the start may be on record already."""
+        if self.undo is None:
+            return RunRecord(self.recorder, self.session.returned, is_started=is_started)
+        return RunRecord(self.recorder, self.session.returned, self._starting, self._ended, is_started)
 
     def _starting(self, call: ToolCall) -> None:
         """Keep again what has changed since the decision, so that this change is not undone with the call.
@@ -401,12 +367,13 @@ class Guard(Questions):
             if now.verdict is Verdict.BLOCK:
                 return self._refused(call, spec, now, Cause.POLICY)
         try:
-            created = self._authorized(call, spec, context, is_started=is_started)
+            record = self._run_record(is_started=is_started)
+            created = self._tools.authorize(call, spec, context, record, self.session)
         except UnknownToolError:
             # The tool was replaced between the decision and the authorization.
             if is_started:
                 self._record("finished", call, {"ok": False, "outcome": "refused", "seconds": 0.0, "error": None})
-            return self._refused(call, self._declared(call, spec), changed_tool(call, decision), Cause.POLICY)
+            return self._refused(call, self._tools.declare(call, spec), changed_tool(call, decision), Cause.POLICY)
         if decision.keeps:
             # What was kept is remembered for as long as the call may run.
             weakref.finalize(created, self._entries.pop, (call.call_id, call.digest), None).atexit = False
@@ -425,7 +392,7 @@ class Guard(Questions):
         edited = response.arguments
         if edited is None:
             return self._decided_again(question.call, question, response)
-        call = _built(lambda: self._resolved(attrs.evolve(question.call, arguments=edited)))
+        call = _built(lambda: self._tools.name(attrs.evolve(question.call, arguments=edited)))
         if isinstance(call, ToolCall):
             return self._decided_again(call, question, response)
         result = ToolResult(False, f"The edited arguments cannot be used: {call}.")
@@ -435,8 +402,8 @@ class Guard(Questions):
         self, call: ToolCall, question: PendingConfirmation, response: ToolConfirmationResponse
     ) -> Ready | Blocked:
         # INVARIANT: law 1. The answer is for these very arguments and this very tool, and no answer lifts a BLOCK.
-        context, spec = AuthContext.from_state(self.session), self._declared(call, question.spec)
-        now, cause = self._checked(call, context, self.policy.decide(call, context, spec))
+        context, spec = AuthContext.from_state(self.session), self._tools.declare(call, question.spec)
+        now, cause = self._tools.check(call, context, self.policy.decide(call, context, spec))
         if now.verdict is not Verdict.BLOCK and digest_of(spec) != digest_of(question.spec):
             now, cause = changed_tool(call, now), Cause.POLICY
         is_edited = call.digest != question.call.digest

@@ -65,11 +65,11 @@ class ConfiguredRule(Scoped, Rule):
         Raises: `UnevaluableError` when a condition cannot be evaluated for the call.
         """
         if self.effect is Verdict.ALLOW:
-            return self.scope.permits(request) and not self._is_spent(request) and self._doubt(request) is None
+            return self.scope.permits(request) and not self._is_taken_back(request)
         answer = self.scope.restricts(request)
         if answer is False or self.budget is None:
             return answer
-        return answer if self._is_spent(request) else False
+        return answer if self.budget.is_spent(request) else False
 
     @property
     def is_pure(self) -> bool:
@@ -83,8 +83,7 @@ class ConfiguredRule(Scoped, Rule):
     def covers(self, request: Request) -> frozenset[int]:
         """Return the indices of the certain actions the rule permits, when it is about actions."""
         covered = self.scope.covers(request)
-        is_taken_back = covered and (self._is_spent(request) or self._doubt(request) is not None)
-        return frozenset() if is_taken_back else covered
+        return frozenset() if covered and self._is_taken_back(request) else covered
 
     def lacks_roles(self, request: Request) -> bool:
         """Return whether it might permit something of the call if its tool declared what the arguments are."""
@@ -124,8 +123,10 @@ class ConfiguredRule(Scoped, Rule):
                 return f"its tool is called `{pattern.text}`{hint}"
         return None
 
-    def _is_spent(self, request: Request) -> bool:
-        return self.budget is not None and self.budget.is_spent(request)
+    def _is_taken_back(self, request: Request) -> bool:
+        """Return whether its budget is spent, or what a call that it permits changes cannot be undone."""
+        is_spent = self.budget is not None and self.budget.is_spent(request)
+        return is_spent or (self.keeps and self._doubt(request) is not None)
 
     def _doubt(self, request: Request) -> str | None:
         """Return why a call could not be undone, if the rule permits only what can be."""

@@ -1,0 +1,60 @@
+"""The tools of a registry, as a guard asks about them; a file of its own, as a hook needs no registry."""
+
+import attrs
+
+from permitry.audit.record import RunRecord
+from permitry.confirm.refusal import available, misfit
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Verdict
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.authorized import AuthorizedCall
+from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import UnavailableError
+from permitry.guard.outcome import Cause
+from permitry.guard.session import Session
+
+__all__ = ["RegistryTools"]
+
+
+@attrs.frozen
+class RegistryTools:
+    """The tools of a registry, which runs them: nothing else authorizes its calls."""
+
+    registry: ToolRegistry
+
+    def name(self, call: ToolCall) -> ToolCall:
+        """Return the call under the name that the registry has for the tool."""
+        return self.registry.resolved(call)
+
+    def declare(self, call: ToolCall, _spec: ToolSpec | None) -> ToolSpec | None:
+        """Return what the registry declares now."""
+        return self.registry.get(call.tool)
+
+    def check(self, call: ToolCall, context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:
+        """Return the decision, or a block for a tool that is not there now, or cannot take the arguments."""
+        decision = available(self.registry, call, context, decision)
+        if decision.verdict is Verdict.BLOCK or (found := self.registry.misfit(call)) is None:
+            return decision, Cause.POLICY
+        cause = Cause.UNAVAILABLE if isinstance(found, UnavailableError) else Cause.MISFIT
+        return misfit(call, found, decision), cause
+
+    def authorize(
+        self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, record: RunRecord, session: Session
+    ) -> AuthorizedCall:
+        """Authorize a call for `dispatch`.
+
+        Raises: `UnknownToolError` when the tool was replaced since.
+        """
+        return self.registry._authorize(call, spec, context, record, session)  # noqa: SLF001 -- the only place that authorizes
+
+    def redeem(self, authorized: AuthorizedCall) -> ToolCall:
+        """Return the call that was authorized, once.
+
+        Raises: `ReplayError`.
+        """
+        return self.registry._redeem(authorized).call  # noqa: SLF001 -- as above
+
+    def is_open(self, authorized: AuthorizedCall) -> bool:
+        """Return whether the call that was authorized has not run yet."""
+        return self.registry._is_open(authorized)  # noqa: SLF001 -- as above
