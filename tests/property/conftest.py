@@ -417,7 +417,7 @@ _rule_lists = st.lists(
 
 @pytest.fixture(scope="session")
 def restrictions() -> SearchStrategy[Rule]:
-    """Return random restrictions and requests among the permissions, failing ones among them."""
+    """Return random restrictions and questions among the permissions, failing ones among them."""
     return _any_restriction
 
 

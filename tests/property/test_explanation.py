@@ -47,7 +47,7 @@ def test_the_matches_lead_to_the_verdict(policy: AuthorizationPolicy, request: R
         expected = {restricted}
     else:
         # Parts that are covered need not add up to the whole; where they do, a rule that covers one of them decides,
-        # and a request about these parts does not count.
+        # and a question about these parts does not count.
         whole = [m for m in matches[Phase.PERMISSION] if m.outcome is not RuleOutcome.COVERED]
         is_shared_out = len(whole) < len(matches[Phase.PERMISSION])
         expected = {_effect(whole[0]) if whole else policy.unmatched}

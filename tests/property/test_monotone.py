@@ -43,7 +43,7 @@ def test_a_restriction_more_never_allows_more(
 ) -> None:
     """Adding a restriction anywhere keeps the verdict or makes it stricter.
 
-    So does a request among the permissions, but for a call that no rule matched: that request is asked instead.
+    So does a question among the permissions, but for a call that no rule matched: that question is asked instead.
     """
     extra = data.draw(restrictions)
     tightened = _with(policy, extra, data.draw(st.integers(0, len(policy.rules))))

@@ -229,5 +229,5 @@ def _units(segment: Segment) -> Sequence[Unit | None]:
 def _meet(left: Unit, right: Unit) -> bool:
     if isinstance(left, str):
         return is_one(right, left)
-    # Two sets may share a character; assuming so costs at most an unnecessary request.
+    # Two sets may share a character; assuming so costs at most an unnecessary question.
     return not isinstance(right, str) or right in left

@@ -59,7 +59,7 @@ def ask_restrictions(phases: Phases, request: Request, failures: list[RuleFailur
     found = _find_strictest(phases.restrictions, request, failures)
     if not found or phases.cache.unmatched is not _BLOCK or found[0].verdict is _BLOCK:
         return found
-    # INVARIANT: law 4. What nothing permits is blocked here, and a restriction that asks about it changes that not.
+    # INVARIANT: law 4. What nothing permits is blocked here, and a restriction that asks about it does not change that.
     return found if ask_permissions(phases.permissions, request, failures) else [phases.cache.default]
 
 

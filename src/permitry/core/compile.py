@@ -26,14 +26,16 @@ _EFFECTS = {
     Phase.RESTRICTION: (Verdict.CONFIRM, Verdict.BLOCK),
     Phase.PERMISSION: (Verdict.ALLOW, Verdict.CONFIRM),
 }
-_REQUIRED = ("id", "effect", "reason", "message", "source", "priority", "matches", "near_miss", "keeps")
-_HELPFUL = ("covers", "lacks_roles", "specificity", "relies_on", "not_lifted", "asks_origins", "origins")
+# What a rule must have; what counts against the call, so that a rule that fails to say it is none; what only helps.
+_REQUIRED = ("id", "effect", "reason", "message", "source", "priority", "matches", "near_miss")
+_STRICT = ("keeps", "relies_on")
+_HELPFUL = ("covers", "lacks_roles", "specificity", "not_lifted", "asks_origins", "origins")
 _OF_LISTS = ("lists", "with_lists")
 _OF_CLASS = ("needs", "is_pure")
 
 
 def compile_rules(rules: Iterable[AnyRule], cache: DecisionCache) -> Iterator[CompiledRule]:
-    """Yield rules as a policy asks them, in their order.
+    """Yield the compiled rules, in the order given.
 
     Raises: `RuleError` for a rule without a usable id, priority or effect, and for a duplicate id.
     """
@@ -47,14 +49,17 @@ def compile_rules(rules: Iterable[AnyRule], cache: DecisionCache) -> Iterator[Co
 
 
 def complete(rule: AnyRule) -> Rule:
-    """Return a rule that says all that a rule may say: what one of another make leaves out is as in `Rule`."""
+    """Return a rule that says all that a rule may say but lists: what one of another make leaves out is as in `Rule`.
+
+    What a rule must have is not checked here.
+    """
     kind = type(rule)
     own = _own(kind)
     if Rule in kind.__mro__ and all(name in own or getattr(kind, name) is getattr(Rule, name) for name in _OF_CLASS):
         return cast("Rule", rule)
-    said = {name: getattr(rule, name) for name in _REQUIRED if hasattr(rule, name)}
+    said = {name: getattr(rule, name) for name in (*_REQUIRED, *_STRICT) if hasattr(rule, name)}
     for name in (*_HELPFUL, *_OF_LISTS, *own):
-        # INVARIANT: law 2. What only helps may be lacking; a rule that fails to say what is required is none.
+        # Only what helps may fail, and counts as absent.
         with contextlib.suppress(Exception):
             said |= {} if (found := getattr(rule, name)) is None else {name: found}
     return cast("Rule", SimpleNamespace(**(_DEFAULTS | said)))
@@ -68,7 +73,7 @@ def _own(kind: type) -> set[str]:
 
 @attrs.frozen
 class _Permission(Rule):
-    """A rule of the seed, which has two methods, as one of five attributes and three."""
+    """A two-method rule in the form of `AuthorizationRule`, which has five attributes and three methods."""
 
     rule: PermissionRule
     id: str
@@ -94,7 +99,7 @@ class _Permission(Rule):
         return None
 
 
-_SAID = ("keeps", *_HELPFUL, *_OF_CLASS)
+_SAID = (*_STRICT, *_HELPFUL, *_OF_CLASS)
 _DEFAULTS = {name: getattr(_Permission(cast("PermissionRule", None), ""), name) for name in _SAID}
 
 
@@ -104,11 +109,11 @@ def _is_full(rule: AnyRule) -> TypeGuard[AuthorizationRule]:
 
 
 def _compile(given: AuthorizationRule, cache: DecisionCache) -> CompiledRule:
-    try:
-        rule = complete(given)
-        rule_id, effect, reason, message, source = rule.id, rule.effect, rule.reason, rule.message, rule.source
-    except AttributeError as error:
-        raise RuleError(f"`{type(given).__name__}` is not a rule: {error}") from error
+    lacking = [name for name in _REQUIRED if not hasattr(given, name)]
+    if lacking:
+        raise RuleError(f"`{type(given).__name__}` is not a rule: it has no `{lacking[0]}`")
+    rule = complete(given)
+    rule_id, effect, reason, message, source = rule.id, rule.effect, rule.reason, rule.message, rule.source
     if type(rule_id) is not str or not rule_id:
         raise RuleError(f"`{type(given).__name__}` has no id")
     if not isinstance(effect, Verdict):

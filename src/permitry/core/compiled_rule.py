@@ -1,4 +1,4 @@
-"""A rule as the policy keeps it: everything asked of it once, and its decisions made beforehand."""
+"""A rule as a policy keeps it: what it says of itself is read once, and its decision made when it is first needed."""
 
 import inspect
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _ALLOW = Verdict.ALLOW
 
 @attrs.define(eq=False, weakref_slot=False)
 class CompiledRule:
-    """One rule of a policy, with all that was asked of it when the policy was made.
+    """One rule of a policy, with what it said of itself when the policy was made.
 
     `can_cover`: it may permit some of the actions of a call.
     """
@@ -50,7 +50,7 @@ class CompiledRule:
 
     @property
     def decision(self) -> Decision:
-        """What the rule decides, made once."""
+        """What the rule decides, made on first use."""
         decisions = self.cache.decisions
         decision = decisions.get(self.rule_id)
         if decision is None:
@@ -69,7 +69,7 @@ class CompiledRule:
 
     @property
     def specificity(self) -> tuple[int, int]:
-        """How narrow the rule is, by what it is written with; of no rule that does not say so."""
+        """How narrow the rule is, by what it is written with; (0, 0) for one that does not say."""
         match self.rule.specificity:
             case (int() as kind, int() as words):
                 return kind, words
@@ -117,7 +117,7 @@ class CompiledRule:
         )
 
     def ask(self, request: Request, failures: list[RuleFailure]) -> bool | Unsure | None:
-        """Return the rule's answer; None for a failure, which is kept."""
+        """Return the rule's answer; None for a failure, which is added to `failures`."""
         try:
             answer = self.rule.matches(request)
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour

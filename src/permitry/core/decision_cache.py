@@ -1,4 +1,4 @@
-"""The version of a policy, and what is decided under it: made once, and the same object again."""
+"""What a policy decides under its version: made once, and the same object again."""
 
 from collections.abc import Callable, Iterable, Sequence
 

@@ -14,11 +14,11 @@ __all__ = ["explain"]
 
 def explain(request: Request, phases: Phases, decision: Decision, evaluate: Evaluate) -> Explanation:
     """Return a decision with every rule's part in it, and the decision each action would get alone."""
-    entries = (*phases.overrides, *phases.restrictions, *phases.permissions)
-    rules = tuple(entry.trace(request, decision.rule_id) for entry in entries)
+    asked = (*phases.overrides, *phases.restrictions, *phases.permissions)
+    rules = tuple(rule.trace(request, decision.rule_id) for rule in asked)
     draft: tuple[str, ...] = ()
     if decision.verdict is not Verdict.ALLOW:
-        draft = _draft(request, [entry.rule for entry in entries])
+        draft = _draft(request, [rule.rule for rule in asked])
     return Explanation(decision, rules, tuple(_each_action(request, phases, evaluate)), request.context.agent, draft)
 
 

@@ -17,7 +17,7 @@ _MOST_UNSURE = 5
 
 
 class RuleOutcome(enum.Enum):
-    """How one rule answered one request."""
+    """What one rule answered about a request."""
 
     MATCHED = "matched"
     NOT_MATCHED = "not matched"

@@ -118,16 +118,17 @@ class AuthorizationPolicy:
     )
 
     def __attrs_post_init__(self) -> None:
-        check_relied_on(map(complete, self.rules), self.flows)
         cache = DecisionCache(
             functools.partial(_digest, self.rules, self.flows, self.declared, self.unmatched),
             self.unmatched,
             self.unmatched_source,
         )
-        entries = sorted(compile_rules(self.rules, cache), key=operator.attrgetter("priority"))
-        overrides, restrictions, permissions = ([e for e in entries if e.phase is phase] for phase in _BANDS)
-        permissions.sort(key=lambda entry: 2 * entry.priority + (entry.effect is Verdict.ALLOW))
-        restrictions.sort(key=lambda entry: (entry.priority, *entry.specificity))
+        compiled = sorted(compile_rules(self.rules, cache), key=operator.attrgetter("priority"))
+        check_relied_on((each.rule for each in compiled), self.flows)
+        overrides, restrictions, permissions = ([each for each in compiled if each.phase is band] for band in _BANDS)
+        # Of equal priorities the one that asks goes first; and of restrictions the most general, which is named then.
+        permissions.sort(key=lambda rule: (rule.priority, rule.effect is Verdict.ALLOW))
+        restrictions.sort(key=lambda rule: (rule.priority, *rule.specificity))
         phases = Phases(overrides, restrictions, permissions, cache)
         index = Index(phases, evaluate, reader=self.reader, declared=self.declared)
         for name, value in (("_cache", cache), ("_phases", phases), ("_index", index)):
@@ -157,7 +158,7 @@ class AuthorizationPolicy:
     @functools.cached_property
     def without_keeping(self) -> "AuthorizationPolicy":
         """This policy without its permissions that only permit what was kept before, for a call that cannot be kept."""
-        rules = tuple(rule for rule in self.rules if complete(rule).keeps is False)
+        rules = tuple(rule for rule in self.rules if not _keeps(rule))
         return self if len(rules) == len(self.rules) else attrs.evolve(self, rules=rules)
 
     @functools.cached_property
@@ -175,7 +176,7 @@ class AuthorizationPolicy:
 
         Of a rule set, as `load_rules` returns it, all counts: rules, flows, tools that are not declared here, and the
         stricter `unmatched`; rules that are here already, as those of a shipped set, stay as they are. `flows` are
-        those of single rules. Of equal priorities the new rules come last.
+        those of single rules. Of rules that are equal in their order the new ones come last.
 
         Raises: `RuleError` as the class does: for another rule of an id that is there already, among others.
         """
@@ -222,9 +223,7 @@ class AuthorizationPolicy:
             return evaluate(*self._index.look_up(call, context, spec))
         decisions = [evaluate(*_index_of(self.within(each)).look_up(call, each, spec)) for each in context.lineage()]
         # max keeps the first of equals: that of the agent's own context.
-        decision = max(decisions, key=lambda decision: decision.verdict.strictness)
-        keeps = any(each.keeps for each in decisions)
-        return attrs.evolve(decision, keeps=True) if keeps and not decision.keeps else decision
+        return _keep_for_all(max(decisions, key=lambda decision: decision.verdict.strictness), decisions)
 
     def decide_many(
         self, calls: Iterable[ToolCall], context: AuthContext, specs: Specs | None = None
@@ -261,11 +260,11 @@ class AuthorizationPolicy:
         return side_effects(flows, [self.request(call, each, spec) for each in context.lineage()])
 
     def request(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Request:
-        """Return the request to the rules, with all that is known about the tool."""
+        """Return what the rules are asked about: the call, with all that is known about its tool."""
         return _index_of(self.within(context)).request(call, context, spec)
 
     question = request
-    """The name of `request` until 2026-11-28."""
+    """The earlier name of `request`, which stays."""
 
     def could_run(self, spec: ToolSpec, context: AuthContext) -> bool:
         """Return whether some call of the tool could be allowed or confirmed in `context`; in doubt, True.
@@ -294,17 +293,29 @@ class AuthorizationPolicy:
         pairs = [(self.within(each), self.request(call, each, spec)) for each in context.lineage()]
         answers = [(policy, request, evaluate(request, _phases_of(policy))) for policy, request in pairs]
         # max keeps the first of equals: the agent's own context.
-        return max(answers, key=lambda answer: answer[2].verdict.strictness)
+        policy, request, decision = max(answers, key=lambda answer: answer[2].verdict.strictness)
+        return policy, request, _keep_for_all(decision, [answer[2] for answer in answers])
 
 
 _phases_of: Callable[[AuthorizationPolicy], Phases] = operator.attrgetter("_phases")
 _index_of: Callable[[AuthorizationPolicy], Index] = operator.attrgetter("_index")
 
 
+def _keep_for_all(decision: Decision, decisions: Iterable[Decision]) -> Decision:
+    """Return the decision about the call of a sub-agent: what it changes is kept where any of the agents says so."""
+    keeps = any(each.keeps for each in decisions)
+    return attrs.evolve(decision, keeps=True) if keeps and not decision.keeps else decision
+
+
 def _forget(
     kept: "dict[int, tuple[weakref.ref[RuleSource | Lists], AuthorizationPolicy]]", key: int, _: object
 ) -> None:
     kept.pop(key, None)
+
+
+def _keeps(rule: AnyRule) -> bool:
+    full = complete(rule)
+    return full.keeps is not False and full.effect is Verdict.ALLOW
 
 
 def _digest(

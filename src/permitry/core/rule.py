@@ -1,4 +1,4 @@
-"""What a rule is: the request it is asked, the protocol it follows, and the bands of priorities."""
+"""What a rule is: the request it is asked about, the protocol it follows, and the bands of priorities."""
 
 import functools
 from collections.abc import Iterable, Sequence
@@ -47,7 +47,7 @@ def phase_of(priority: int) -> Phase | None:
 
 @attrs.frozen
 class Request:
-    """One request to the rules: whether this call may run in this context.
+    """What rules are asked about: whether this call may run in this context.
 
     `spec` is the tool's declaration, when a registry or the operator vouches for one; `own` is the part of it that does
     not come from a rule file, None where only a file does. `likely` says, for restrictions alone, what a tool
@@ -151,7 +151,7 @@ class Request:
 
 
 Question = Request
-"""The name of a request until 2026-11-28."""
+"""The earlier name of `Request`, which stays."""
 
 
 def _parts_of(actions: Actions) -> Parts:
@@ -187,7 +187,7 @@ class AuthorizationRule(Protocol):
     """One authorization concern.
 
     `effect` is ALLOW for priorities 0 to 99 (overrides), CONFIRM or BLOCK for 100 to 199 (restrictions), ALLOW or
-    CONFIRM for 200 to 399 (permissions, and questions among them). `reason` is for the operator, `message` for the
+    CONFIRM for 200 to 399 (permissions, and rules that ask among them). `reason` is for the operator, `message` for the
     model, `source` is `file:line`.
     """
 
@@ -234,8 +234,9 @@ class AuthorizationRule(Protocol):
 class Rule(AuthorizationRule, Protocol):
     """An `AuthorizationRule` with all that a rule may say besides; each has a default, and any rule may have some.
 
-    A rule is asked about every call, and never with stand-ins, unless its class itself has `needs` or `is_pure`: what
-    holds for a class may not hold for those derived from it, and they say it again.
+    A rule is asked about every call unless its class itself has `needs`, and never with the stand-ins of `_known.py`
+    unless its class itself has `is_pure`: what holds for a class may not hold for those derived from it, and they say
+    it again.
     """
 
     __slots__ = ()
@@ -256,7 +257,7 @@ class Rule(AuthorizationRule, Protocol):
         return False
 
     def covers(self, _request: Request, /) -> frozenset[int]:
-        """Return the indices of the certain actions a permission permits: several run a call that they cover."""
+        """Return the indices of the certain actions a permission permits; several permit a call that they cover."""
         return frozenset()
 
     def lacks_roles(self, _request: Request, /) -> bool:
@@ -322,7 +323,7 @@ AnyRule: TypeAlias = AuthorizationRule | PermissionRule
 
 
 class BuiltInRule(Rule):
-    """What the six built-in rules share: their source, and the two-method form of the seed."""
+    """What the built-in rules share: their source, and the two-method form of the seed."""
 
     __slots__ = ()
     effect: ClassVar[Verdict] = Verdict.ALLOW

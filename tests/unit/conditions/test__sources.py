@@ -97,7 +97,7 @@ def test_where_a_value_may_come_from_is_not_known() -> None:
 
 @pytest.mark.parametrize("value", [None, "", [], [""], True, {"a": "AT11"}, ["AT11", None], [["AT11"]]])
 def test_some_values_come_from_nowhere(value: object) -> None:
-    """There is no answer, which law 2 makes a request."""
+    """There is no answer, which law 2 makes a question."""
     with pytest.raises(UnevaluableError):
         _condition("user").holds(_request(value), over_approximate=False)
 

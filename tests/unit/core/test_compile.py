@@ -46,6 +46,16 @@ def test_an_unusable_rule_is_refused(changes: dict[str, Any], why: str) -> None:
         _entries(StubRule(**{"id": "r", **changes}))
 
 
+@pytest.mark.parametrize("lacking", ["reason", "priority", "matches", "near_miss"])
+def test_a_rule_that_lacks_what_it_must_have_is_refused(lacking: str) -> None:
+    """When the policy is made, and not with each call; the error says what is lacking."""
+    said = {"id": "r", "effect": Verdict.ALLOW, "reason": "", "message": None, "source": None}
+    methods = {"priority": lambda _: 250, "matches": lambda _, __: True, "near_miss": lambda _, __: None}
+    made = type("_Short", (), {name: each for name, each in {**said, **methods}.items() if name != lacking})
+    with pytest.raises(RuleError, match=f"`_Short` is not a rule: it has no `{lacking}`"):
+        _entries(made())
+
+
 @pytest.mark.parametrize("thing", [None, "rule", object()])
 def test_what_is_not_a_rule_is_refused(thing: object) -> None:
     """It has neither an effect nor the two methods of a permission."""
@@ -157,6 +167,18 @@ def test_a_rule_that_fails_at_what_only_helps_is_a_rule() -> None:
             raise ValueError
 
     assert complete(cast("Any", _Broken("r"))).asks_origins is False
+
+
+@pytest.mark.parametrize("name", ["keeps", "relies_on"])
+def test_a_rule_that_fails_at_what_counts_against_a_call_is_refused(name: str) -> None:
+    """It may keep, or rely on a budget that nothing counts: what it does not say is not taken for no."""
+
+    def fail(_: object) -> object:
+        raise ZeroDivisionError
+
+    rule = type("_Broken", (PlainRule,), {name: property(fail)})("r", Verdict.ALLOW, 250)
+    with pytest.raises(ZeroDivisionError):
+        _entries(rule)
 
 
 @pytest.mark.parametrize(("covers", "can"), [(lambda _: frozenset({0}), True), (None, False)])

@@ -27,7 +27,7 @@ from permitry.core.pattern import CharSet, Pattern
     ],
 )
 def test_a_pattern_fits(pattern: str, name: str) -> None:
-    """A star means any run of characters, a request mark any one."""
+    """A star means any run of characters, a question mark any one."""
     assert Pattern(pattern).matches(name)
 
 
@@ -61,7 +61,7 @@ def test_a_pattern_does_not_fit(pattern: str, name: str) -> None:
     ("pattern", "is_exact"), [("bash", True), ("", True), ("[a]", True), ("b*", False), ("b?", False)]
 )
 def test_a_pattern_without_wildcards_is_exact(*, pattern: str, is_exact: bool) -> None:
-    """Only stars and request marks are wildcards."""
+    """Only stars and question marks are wildcards."""
     assert Pattern(pattern).is_exact is is_exact
 
 

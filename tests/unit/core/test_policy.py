@@ -435,13 +435,36 @@ def test_no_field_of_a_policy_can_be_set(field: str) -> None:
 
 
 def test_a_restriction_that_asks_lifts_no_block_of_what_nothing_permits() -> None:
-    """It is asked about what is permitted; a request among the permissions is asked by itself."""
+    """It is asked about what is permitted; a question among the permissions is asked by itself."""
     asks = PlainRule("asks", CONFIRM, 160, always)
     for more, expected in (
         ((), (BLOCK, None)),
         ((PlainRule("may", ALLOW, 250, always),), (CONFIRM, "asks")),
-        ((PlainRule("request", CONFIRM, 250, always),), (CONFIRM, "asks")),
+        ((PlainRule("question", CONFIRM, 250, always),), (CONFIRM, "asks")),
         ((PlainRule("never", BLOCK, 150, always),), (BLOCK, "never")),
     ):
         decision = AuthorizationPolicy((asks, *more), unmatched=BLOCK).decide(ToolCall("t"), AuthContext())
         assert (decision.verdict, decision.rule_id) == expected
+
+
+@attrs.frozen
+class _Keeping(PlainRule):
+    """Permits only what is kept first."""
+
+    keeps: bool = True
+
+
+def test_what_is_kept_for_an_agent_above_is_kept_in_the_explanation_too() -> None:
+    """`explain` and `decide` give one decision, that of the strictest context, kept where any of them says so."""
+    keeping = _Keeping("keeps", ALLOW, 220, lambda request: request.context.agent == "main")
+    policy = AuthorizationPolicy([keeping, PlainRule("may", ALLOW, 250)])
+    context = AuthContext(agent="helper", parent=AuthContext(agent="main"))
+    decision = policy.decide(ToolCall("t"), context)
+    assert (decision.rule_id, decision.keeps) == ("may", True)
+    assert policy.explain(ToolCall("t"), context).decision == decision
+
+
+def test_a_restriction_stays_where_nothing_is_kept() -> None:
+    """Whatever it says about keeping: only a permission may be taken back for that."""
+    policy = AuthorizationPolicy([_Keeping("no", BLOCK, 150), _Keeping("may", ALLOW, 250)])
+    assert [rule.id for rule in cast("list[PlainRule]", policy.without_keeping.rules)] == ["no"]
