@@ -235,9 +235,6 @@ class _Talking(_Foreign):
     def is_pure(self) -> Any:  # noqa: ANN401 -- what a rule answers is up to it
         return _give(self.said)
 
-    def selectors(self) -> Any:  # noqa: ANN401 -- as above
-        return _give(ValueError if self.said is ValueError else None)
-
     def needs(self) -> Any:  # noqa: ANN401 -- as above
         return _give(self.said)
 

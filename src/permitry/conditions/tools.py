@@ -17,6 +17,7 @@ from permitry.errors import RuleError
 __all__ = ["ToolSelector", "ToolsCondition", "name_problem", "own_name", "selector_problem"]
 
 _LONGEST = 256
+_TRAITS = frozenset(TRAIT_SELECTORS)
 _CALL = re.compile(r"(\w+)\((.*)\)")
 _CALL_CONDITIONS = {
     **dict.fromkeys(("bash", "shell", "run_shell_command", "exec_command"), ("@shell", "command")),
@@ -111,7 +112,7 @@ class ToolSelector:
     @property
     def pattern(self) -> NamePattern | None:
         """The pattern of names; None for a trait selector."""
-        return None if self.text.startswith("@") else self._pattern
+        return None if self.text in _TRAITS else self._pattern
 
     def needs(self, *, is_permission: bool) -> Iterator[Fact]:
         """Yield facts of which a call has one, unless this selects it by no reading."""
@@ -125,7 +126,7 @@ class ToolSelector:
 
     def selects(self, request: Request, *, over_approximate: bool) -> bool:
         """Return whether it selects the call, or with `over_approximate` may select it."""
-        if not self.text.startswith("@"):
+        if self.text not in _TRAITS:
             call = request.call
             return self._pattern.matches(call.tool) or (over_approximate and self._pattern.may_mean(call.readings))
         match self.text:
@@ -137,7 +138,7 @@ class ToolSelector:
                 return request.tool is not None and request.tool.is_shell
             case "@network":
                 return _trait(_reaches_out(request), over_approximate=over_approximate)
-            case _:  # `@agent`, as there are no others
+            case _:  # `@agent`, the last of `_TRAITS`
                 spawns = None if request.tool is None else request.tool.traits.spawns_agent
                 return _trait(spawns, over_approximate=over_approximate)
 

@@ -3,8 +3,8 @@
 import contextlib
 import itertools
 import re
-from collections.abc import Iterable, Iterator
-from types import SimpleNamespace
+from collections.abc import Iterable, Iterator, Mapping
+from types import FunctionType, SimpleNamespace
 from typing import ClassVar, TypeGuard, cast
 
 import attrs
@@ -13,6 +13,7 @@ from permitry.core.compiled_rule import CompiledRule
 from permitry.core.decision import Phase, Verdict
 from permitry.core.decision_cache import CONFIRM_MESSAGE, DecisionCache
 from permitry.core.rule import AnyRule, AuthorizationRule, PermissionRule, Request, Rule, phase_of
+from permitry.core.side_effects import SideEffects
 from permitry.errors import RuleError
 
 __all__ = ["compile_rules", "complete"]
@@ -31,7 +32,7 @@ _REQUIRED = ("id", "effect", "reason", "message", "source", "priority", "matches
 _STRICT = ("keeps", "relies_on")
 _HELPFUL = ("covers", "lacks_roles", "specificity", "not_lifted", "asks_origins", "origins")
 _OF_LISTS = ("lists", "with_lists")
-_OF_CLASS = ("needs", "is_pure")
+_OF_CLASS: Mapping[str, tuple[type, ...]] = {"needs": (FunctionType,), "is_pure": (bool, property)}
 
 
 def compile_rules(rules: Iterable[AnyRule], cache: DecisionCache) -> Iterator[CompiledRule]:
@@ -55,8 +56,10 @@ def complete(rule: AnyRule) -> Rule:
     """
     kind = type(rule)
     own = _own(kind)
-    if Rule in kind.__mro__ and all(name in own or getattr(kind, name) is getattr(Rule, name) for name in _OF_CLASS):
-        return cast("Rule", rule)
+    if Rule in kind.__mro__ and _answers_for_its_objects(kind):
+        inherited = [name for name in _OF_CLASS if name not in own and getattr(kind, name) is not getattr(Rule, name)]
+        if not inherited:
+            return cast("Rule", rule)
     said = {name: getattr(rule, name) for name in (*_REQUIRED, *_STRICT) if hasattr(rule, name)}
     for name in (*_HELPFUL, *_OF_LISTS, *own):
         # Only what helps may fail, and counts as absent.
@@ -66,9 +69,17 @@ def complete(rule: AnyRule) -> Rule:
 
 
 def _own(kind: type) -> set[str]:
-    """Return which of `_OF_CLASS` a class says of its objects itself; none for one whose objects can be changed."""
+    """Return which of `_OF_CLASS` a class says of its objects itself; none where an object may be otherwise."""
+    said = {name for name, forms in _OF_CLASS.items() if isinstance(vars(kind).get(name), forms)}
+    return said if _answers_for_its_objects(kind) else set()
+
+
+def _answers_for_its_objects(kind: type) -> bool:
+    """Return whether all objects of a class answer by its own functions: none has attributes or look-ups of its own."""
     looks_up = any({"__getattr__", "__getattribute__"} & vars(each).keys() for each in kind.__mro__[:-1])
-    return set() if kind.__dictoffset__ or looks_up else vars(kind).keys() & _OF_CLASS
+    methods = [getattr(kind, name, None) for name in ("matches", "near_miss", "covers")]
+    are_plain = all(method is None or isinstance(method, FunctionType) for method in methods)
+    return are_plain and not kind.__dictoffset__ and not looks_up
 
 
 @attrs.frozen
@@ -86,6 +97,11 @@ class _Permission(Rule):
         """Which rule it is."""
         return f"{type(self.rule).__name__} permits it"
 
+    @property
+    def relies_on(self) -> SideEffects | None:
+        """What the rule says it relies on."""
+        return complete(self.rule).relies_on
+
     def priority(self) -> int:
         """Return the place in the order."""
         return self.rule.priority()
@@ -99,8 +115,8 @@ class _Permission(Rule):
         return None
 
 
-_SAID = (*_STRICT, *_HELPFUL, *_OF_CLASS)
-_DEFAULTS = {name: getattr(_Permission(cast("PermissionRule", None), ""), name) for name in _SAID}
+_SAID = ("keeps", *_HELPFUL, *_OF_CLASS)
+_DEFAULTS = {name: getattr(_Permission(cast("PermissionRule", None), ""), name) for name in _SAID} | {"relies_on": None}
 
 
 def _is_full(rule: AnyRule) -> TypeGuard[AuthorizationRule]:
@@ -109,6 +125,8 @@ def _is_full(rule: AnyRule) -> TypeGuard[AuthorizationRule]:
 
 
 def _compile(given: AuthorizationRule, cache: DecisionCache) -> CompiledRule:
+    if callable(getattr(type(given), "selectors", None)):
+        raise RuleError(f"`{type(given).__name__}` has `selectors()`, which nothing asks; write `needs()`")
     lacking = [name for name in _REQUIRED if not hasattr(given, name)]
     if lacking:
         raise RuleError(f"`{type(given).__name__}` is not a rule: it has no `{lacking[0]}`")

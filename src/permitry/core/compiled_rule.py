@@ -1,5 +1,6 @@
 """A rule as a policy keeps it: what it says of itself is read once, and its decision made when it is first needed."""
 
+import contextlib
 import inspect
 from collections.abc import Sequence
 
@@ -8,7 +9,7 @@ import attrs
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.decision_cache import DecisionCache
 from permitry.core.explanation import RuleOutcome, RuleTrace
-from permitry.core.facts import Fact
+from permitry.core.facts import Fact, Kind
 from permitry.core.lists import lists_in
 from permitry.core.origin import Origin
 from permitry.core.rule import Request, Rule, Unsure
@@ -70,7 +71,10 @@ class CompiledRule:
     @property
     def specificity(self) -> tuple[int, int]:
         """How narrow the rule is, by what it is written with; (0, 0) for one that does not say."""
-        match self.rule.specificity:
+        found: object = None
+        with contextlib.suppress(Exception):
+            found = self.rule.specificity
+        match found:
             case (int() as kind, int() as words):
                 return kind, words
             case _:
@@ -82,8 +86,7 @@ class CompiledRule:
             sets = tuple(map(frozenset, self.rule.needs()))
         except Exception:  # noqa: BLE001 -- a rule that cannot say what it needs is asked about every call
             return ()
-        are_facts = all(each and all(type(fact) is Fact for fact in each) for each in sets)
-        return sets if are_facts else ()
+        return sets if all(each and all(map(_is_fact, each)) for each in sets) else ()
 
     def cover(self, request: Request, failures: list[RuleFailure]) -> frozenset[int]:
         """Return the indices of the actions the rule permits; none where it fails."""
@@ -181,3 +184,8 @@ class CompiledRule:
             return self.rule.near_miss(request)
         except Exception:  # noqa: BLE001 -- a near miss is a courtesy; it must not cost the explanation
             return None
+
+
+def _is_fact(fact: object) -> bool:
+    """Return whether it can be looked up: a fact, and a name where its kind has names."""
+    return type(fact) is Fact and (fact.kind not in (Kind.TOOL, Kind.PROGRAM) or type(fact.value) is str)

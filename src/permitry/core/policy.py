@@ -315,7 +315,8 @@ def _forget(
 
 def _keeps(rule: AnyRule) -> bool:
     full = complete(rule)
-    return full.keeps is not False and full.effect is Verdict.ALLOW
+    # A two-method rule has no effect of its own: it permits.
+    return full.keeps is not False and getattr(full, "effect", Verdict.ALLOW) is Verdict.ALLOW
 
 
 def _digest(

@@ -322,7 +322,7 @@ AnyRule: TypeAlias = AuthorizationRule | PermissionRule
 """What a policy takes for a rule."""
 
 
-class BuiltInRule(Rule):
+class BuiltInRule:
     """What the built-in rules share: their source, and the two-method form of the seed."""
 
     __slots__ = ()

@@ -28,6 +28,7 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
+from permitry.dispatch.authorized import AuthorizedCall
 from permitry.errors import (
     FullLedgerError,
     LateAnswerError,
@@ -156,7 +157,7 @@ class Guard(Questions):
                 return Refusal(already_handled(outcome.call), Cause.HANDLED, decision=outcome.decision)
             case Ready():
                 record = self._run_record()
-                return Permit(outcome.call, outcome.decision, outcome.authorized, self._tools.redeem, record)
+                return Permit(outcome.call, outcome.decision, outcome.authorized, self._redeem, record)
             case Blocked():
                 return Refusal.of(outcome)
             case _:
@@ -317,6 +318,10 @@ class Guard(Questions):
         """Record what was kept for a call that is about to run, if anything, and return whether that worked."""
         kept = self._entries.get((call.call_id, call.digest))
         return kept is None or self._record("kept", call, {"entry": kept.entry})
+
+    def _redeem(self, authorized: AuthorizedCall) -> ToolCall:
+        # Of the tools that there are when it runs: a permit does not outlive the registry that it was given for.
+        return self._tools.redeem(authorized)
 
     def _run_record(self, *, is_started: bool = False) -> RunRecord:
         """Return what records a run, of which the start may be on record already."""

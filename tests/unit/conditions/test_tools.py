@@ -1,5 +1,6 @@
 """Which tools a rule is about."""
 
+import attrs
 import pytest
 
 from permitry.conditions.tools import ToolsCondition, ToolSelector, selector_problem
@@ -185,3 +186,12 @@ def test_a_word_that_names_no_tool_is_explained(word: str, problem: str, hint: s
 def test_a_word_that_may_name_tools_has_no_problem(word: str) -> None:
     """Names, patterns of names, servers and traits."""
     assert selector_problem(word) is None
+
+
+def test_a_selector_that_no_one_knows_is_the_name_of_a_tool() -> None:
+    """Where a host switches validators off: it is none of the traits, whatever it begins with."""
+    with attrs.validators.disabled():
+        selector = ToolSelector("@scope/x")
+    assert selector.pattern is not None
+    assert not selector.selects(_request("run", ToolTraits(spawns_agent=True)), over_approximate=True)
+    assert selector.selects(_request("@scope/x"), over_approximate=True)

@@ -13,8 +13,11 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
 from permitry.core.decision_cache import DecisionCache
 from permitry.core.facts import Fact, Kind
-from permitry.core.rule import Request
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.rule import BuiltInRule, Request, Rule
+from permitry.core.side_effects import SideEffects
 from permitry.errors import RuleError
+from permitry.rules.configured import ConfiguredRule
 from permitry.rules.plan_mode import PlanModeBlockingRule
 from permitry.rules.read_only import ReadOnlyToolRule
 
@@ -87,7 +90,7 @@ def test_a_two_method_rule_is_only_ever_a_permission() -> None:
 
 def test_a_rule_that_says_everything_is_taken_as_it_is() -> None:
     """Nothing is copied, so that a rule of a file costs no memory twice."""
-    rule = ReadOnlyToolRule()
+    rule = ConfiguredRule("r", Verdict.ALLOW, 250)
     assert complete(rule) is rule
 
 
@@ -191,3 +194,95 @@ def test_a_permission_that_covers_parts_of_calls_is_asked_for_them(covers: objec
     vars_of = {"covers": covers}
     (entry,) = _entries(type("_Made", (_Covering,), vars_of)("r", Verdict.ALLOW, 250))
     assert entry.can_cover is can
+
+
+class _Forwarding(BuiltInRule):
+    """Answers as another rule does, and says what that says."""
+
+    id: ClassVar[str] = "forwarding"
+    reason: ClassVar[str] = "why"
+
+    def __init__(self, rule: ConfiguredRule) -> None:
+        self.rule = rule
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever is there
+        return getattr(self.__dict__["rule"], name)
+
+    def priority(self) -> int:
+        return 250
+
+
+def test_what_a_rule_forwards_counts() -> None:
+    """What it permits is kept first, if the rule behind it says so, and no default hides that."""
+    full = complete(_Forwarding(ConfiguredRule("r", Verdict.ALLOW, 250, keeps=True)))
+    assert full.keeps is True
+    assert (full.needs(), full.is_pure) == ((), False)
+
+
+class _OwnNeeds(Rule):
+    """A rule whose object has a `needs` of its own."""
+
+    id: ClassVar[str] = "own"
+    effect: ClassVar[Verdict] = Verdict.BLOCK
+    reason: ClassVar[str] = "why"
+    message: ClassVar[str | None] = None
+    source: ClassVar[str | None] = None
+
+    def __init__(self) -> None:
+        self.__dict__["needs"] = lambda: NEEDS
+
+    def priority(self) -> int:
+        return 150
+
+    def matches(self, _: Request) -> bool:
+        return True
+
+    def near_miss(self, _: Request) -> str | None:
+        return None
+
+
+class _Slots:
+    """The same with slots, in which functions are."""
+
+    __slots__ = ("effect", "id", "is_pure", "matches", "message", "near_miss", "needs", "priority", "reason", "source")
+
+    def __init__(self) -> None:
+        self.id, self.effect, self.reason, self.message, self.source = "slots", Verdict.BLOCK, "why", None, None
+        self.priority = lambda: 150
+        self.matches, self.near_miss, self.needs, self.is_pure = lambda _: True, lambda _: None, lambda: NEEDS, True
+
+
+@pytest.mark.parametrize("rule", [_OwnNeeds(), _Slots()])
+def test_what_an_object_says_it_needs_does_not_count(rule: Any) -> None:  # noqa: ANN401 -- of any class
+    """It is asked about every call: only a class without objects that may differ says what its rules need."""
+    full = complete(rule)
+    assert (full.needs(), full.is_pure) == ((), False)
+    policy = AuthorizationPolicy([rule])
+    assert policy.decide(ToolCall("other"), AuthContext()).verdict is Verdict.BLOCK
+
+
+def test_a_two_method_rule_may_rely_on_a_label() -> None:
+    """A policy in which no flow puts it there is refused."""
+
+    class _Labelled:
+        relies_on: ClassVar[SideEffects] = SideEffects(frozenset({"web"}))
+
+        def priority(self) -> int:
+            return 250
+
+        def should_allow_without_confirmation(self, _: str, __: AuthContext) -> bool:
+            return True
+
+    with pytest.raises(RuleError, match="no flow keeps the label `web`"):
+        AuthorizationPolicy([_Labelled()])
+
+
+def test_a_rule_that_says_its_tools_in_the_old_way_is_refused() -> None:
+    """It would be asked about every tool, and may permit what it left to `selectors()` to keep away."""
+
+    class _Selecting(PlainRule):
+        def selectors(self) -> tuple[str, ...]:
+            return ("a",)
+
+    with pytest.raises(RuleError, match="write `needs"):
+        _entries(_Selecting("r", Verdict.ALLOW, 250))

@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+import attrs
 import pytest
 from tests.unit.core.stubs import StubRule
 
@@ -12,6 +13,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import RuleFailure, Verdict
 from permitry.core.decision_cache import DecisionCache
 from permitry.core.explanation import RuleOutcome
+from permitry.core.facts import Fact, Kind
 from permitry.core.origin import Origin
 from permitry.core.rule import Request, Unsure
 
@@ -115,3 +117,27 @@ def test_where_values_came_from_is_a_courtesy() -> None:
 
     entries = _entries(*(_Knowing(name) for name in ("says", "fails")), StubRule("no"))
     assert [entry.trace(REQUEST, None).origins for entry in entries] == [(Origin("to", "5"),), (), ()]
+
+
+def test_a_rule_that_fails_to_say_how_narrow_it_is_is_as_wide_as_can_be() -> None:
+    """Neither making a policy nor a decision fails for it."""
+
+    class _Broken(StubRule):
+        def __getattribute__(self, name: str) -> Any:  # noqa: ANN401 -- whatever is there
+            return 1 // 0 if name == "specificity" else super().__getattribute__(name)
+
+    (entry,) = _entries(_Broken("r", **BLOCKS))
+    assert entry.specificity == (0, 0)
+
+
+def test_facts_that_cannot_be_looked_up_are_none() -> None:
+    """The name of a tool is a text: a rule that needs another thing is asked about every call."""
+
+    class _Odd(StubRule):
+        __slots__ = ()
+
+        def needs(self) -> list[frozenset[Fact]]:
+            return [frozenset({Fact(Kind.TOOL, False, 5)})]
+
+    entries = _entries(attrs.define(slots=True)(_Odd)("r"))
+    assert entries[0].needs() == ()

@@ -12,6 +12,9 @@ from permitry.core.call import ToolCall
 from permitry.core.decision import Phase, Verdict
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
+from permitry.errors import ReplayError
+from permitry.guard.outcome import Permit
+from permitry.guard.session import Session
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 
 Ran = list[tuple[str, dict[str, Any]]]
@@ -204,3 +207,17 @@ def test_a_call_that_may_run_runs_the_tool_it_was_decided_on(handler: ToolHandle
     swap()
     assert handler.run(ready).text == "write is done"
     assert ran == [("write", {"path": "a"})]
+
+
+def test_a_permit_does_not_outlive_the_registry_it_was_given_for() -> None:
+    """What another registry may run was never asked."""
+    first, other = ToolRegistry(), ToolRegistry()
+    for registry in (first, other):
+        registry.register(ToolSpec("look", roles={}), lambda _: (True, "seen"))
+    handler = ToolHandler(Session(yolo_mode=True), registry=first)
+    permit = handler.check(ToolCall("look"))
+    assert isinstance(permit, Permit)
+    handler.registry = other
+    with pytest.raises(ReplayError):
+        permit.take()
+    assert handler.handle(ToolCall("look")).ok
