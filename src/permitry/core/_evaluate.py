@@ -29,6 +29,11 @@ class Phases:
     permissions: Sequence[CompiledRule]
     cache: DecisionCache
 
+    @property
+    def every(self) -> tuple[CompiledRule, ...]:
+        """All of them, in order."""
+        return (*self.overrides, *self.restrictions, *self.permissions)
+
     @classmethod
     def of(cls, rules: Iterable[CompiledRule], cache: DecisionCache) -> "Phases":
         """Return rules, which come in their order, by phase."""

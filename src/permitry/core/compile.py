@@ -1,4 +1,4 @@
-"""What a policy makes of the rules it is given: each complete, checked, with an id of its own."""
+"""What a policy makes of the rules it is given: each complete and checked, and no two with one id."""
 
 import contextlib
 import itertools
@@ -75,7 +75,7 @@ def _own(kind: type) -> set[str]:
 
 
 def _answers_for_its_objects(kind: type) -> bool:
-    """Return whether all objects of a class answer by its own functions: none has attributes or look-ups of its own."""
+    """Return whether all objects of a class answer by its functions: none can have other ones, or look them up."""
     looks_up = any({"__getattr__", "__getattribute__"} & vars(each).keys() for each in kind.__mro__[:-1])
     methods = [getattr(kind, name, None) for name in ("matches", "near_miss", "covers")]
     are_plain = all(method is None or isinstance(method, FunctionType) for method in methods)

@@ -14,11 +14,10 @@ __all__ = ["explain"]
 
 def explain(request: Request, phases: Phases, decision: Decision, evaluate: Evaluate) -> Explanation:
     """Return a decision with every rule's part in it, and the decision each action would get alone."""
-    asked = (*phases.overrides, *phases.restrictions, *phases.permissions)
-    rules = tuple(rule.trace(request, decision.rule_id) for rule in asked)
+    rules = tuple(rule.trace(request, decision.rule_id) for rule in phases.every)
     draft: tuple[str, ...] = ()
     if decision.verdict is not Verdict.ALLOW:
-        draft = _draft(request, [rule.rule for rule in asked])
+        draft = _draft(request, [rule.rule for rule in phases.every])
     return Explanation(decision, rules, tuple(_each_action(request, phases, evaluate)), request.context.agent, draft)
 
 

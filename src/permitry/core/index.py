@@ -129,7 +129,7 @@ class Index:
         self._declared = declared
         self._phases = phases
         self._evaluate = evaluate
-        self._rules = (*phases.overrides, *phases.restrictions, *phases.permissions)
+        self._rules = phases.every
         self._finder = Finder(_of_tool(rule.needs()) for rule in self._rules)
         self._likely = _by_reading(declared)
         # By the numbers of their rules; tools of the same kind share one.

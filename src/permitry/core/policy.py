@@ -169,7 +169,7 @@ class AuthorizationPolicy:
     @functools.cached_property
     def asks_origins(self) -> bool:
         """Whether a rule asks where a value comes from."""
-        return any(complete(rule).asks_origins for rule in self.rules)
+        return any(each.rule.asks_origins for each in self._phases.every)
 
     def with_rules(self, *rules: AnyRule | RuleSource, flows: Iterable[Flow] = ()) -> "AuthorizationPolicy":
         """Return this policy with more rules, and what it knows and keeps besides: reader, declarations and flows.

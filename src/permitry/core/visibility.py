@@ -48,7 +48,7 @@ class Visibility:
     def __init__(self, spec: ToolSpec, phases: Phases, evaluate: Evaluate, ask: Ask) -> None:
         self._tool, self._evaluate, self._ask = spec.name, evaluate, ask
         trial = ask(note_fields(None, spec.name, set()), spec)
-        rules = map(_for_trial, (*phases.overrides, *phases.restrictions, *phases.permissions))
+        rules = map(_for_trial, phases.every)
         tried = [(rule, _could_match(rule, trial)) for rule in rules]
         left = [(rule, answer) for rule, answer in tried if answer is not False]
         self._rules = tuple(rule for rule, _ in left)
