@@ -181,24 +181,31 @@ def _judged_once(rules: Sequence[Rule], request: Request, unmatched: Verdict) ->
     if restricted is not None and restricted[0] >= unmatched:
         return *restricted, Phase.RESTRICTION, len(errors)
     permissions = [rule for rule in in_order if _phase(rule) is Phase.PERMISSION]
-    permitted = _permitted(permissions, request, errors)
+    permitted = _permitted(permissions, request, errors, unmatched)
     if restricted is not None and permitted is not None:
         return *restricted, Phase.RESTRICTION, len(errors)
     return permitted or (unmatched, None, Phase.DEFAULT, len(errors))
 
 
-def _permitted(permissions: Sequence[Rule], request: Request, errors: list[Rule]) -> Judgement | None:
+def _permitted(
+    permissions: Sequence[Rule], request: Request, errors: list[Rule], unmatched: Verdict
+) -> Judgement | None:
+    doubtful: str | None = None
     left = set(range(len(request.actions.certain)))
     for rule in permissions:
         if _effect(rule) is Verdict.CONFIRM:
-            if _asked(rule, _about(request, left), errors) is not False:
-                return Verdict.CONFIRM, rule.id, Phase.PERMISSION, len(errors)
+            answer = _asked(rule, _about(request, left), errors)
+            if answer is True or (answer is not False and unmatched is Verdict.CONFIRM):
+                return Verdict.CONFIRM, doubtful or rule.id, Phase.PERMISSION, len(errors)
+            # Without it the call may be blocked; a question in doubt is one only if the call is not.
+            doubtful = doubtful or (None if answer is False else rule.id)
             continue
         answer = _asked(rule, request, errors)
         if answer not in (True, None) and _is_shared_out(request):
             left -= _covered(rule, request, errors)
         if answer is True or (not left and _is_shared_out(request)):
-            return Verdict.ALLOW, rule.id, Phase.PERMISSION, len(errors)
+            verdict = Verdict.CONFIRM if doubtful else Verdict.ALLOW
+            return verdict, doubtful or rule.id, Phase.PERMISSION, len(errors)
     return None
 
 

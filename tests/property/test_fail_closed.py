@@ -19,11 +19,11 @@ def _covers_nothing_known(rule: AnyRule) -> bool:
     return not isinstance(getattr(rule, "covering", frozenset()), frozenset)
 
 
-def _mended(rule: Any) -> AnyRule:  # noqa: ANN401 -- one of the rules of the conftest, which cannot be imported
-    """Return `rule`, its failure replaced by the answer the law gives for it."""
+def _mended(rule: Any, *, matches: bool | None = None) -> AnyRule:  # noqa: ANN401 -- one of the conftest's, not to be imported
+    """Return `rule`, its failure replaced by an answer: the one that the law gives for it if none is given."""
     is_restriction = getattr(rule, "effect", Verdict.ALLOW) is not Verdict.ALLOW
     if _is_faulty(rule):
-        rule = attrs.evolve(rule, answer=is_restriction)
+        rule = attrs.evolve(rule, answer=is_restriction if matches is None else matches)
         # What cannot say whether it permits a call permits no part of it either.
         rule = attrs.evolve(rule, covering=frozenset()) if hasattr(rule, "covering") else rule
     mended: AnyRule = attrs.evolve(rule, covering=frozenset()) if _covers_nothing_known(rule) else rule
@@ -41,6 +41,7 @@ def test_a_failing_restriction_matches_and_a_failing_permission_does_not(
     policy: AuthorizationPolicy, request: Request
 ) -> None:
     """A failing rule leads to the decision of a rule that answers what the law says."""
+    policy = attrs.evolve(policy, unmatched=Verdict.CONFIRM)
     failing = policy.decide(request.call, request.context, request.spec)
     good = attrs.evolve(policy, rules=map(_mended, policy.rules))
     mended = good.decide(request.call, request.context, request.spec)
@@ -48,6 +49,19 @@ def test_a_failing_restriction_matches_and_a_failing_permission_does_not(
     # Rules as files have them are not mended, and may not be evaluable either.
     faulty = {getattr(rule, "id", None) for rule in policy.rules if _is_faulty(rule)}
     assert not {error.rule_id for error in mended.errors} & faulty
+
+
+@given(policy=..., request=..., matches=...)
+def test_a_rule_that_fails_is_never_milder_than_an_answer(
+    policy: AuthorizationPolicy,
+    request: Request,
+    matches: bool,  # noqa: FBT001 -- hypothesis passes by keyword
+) -> None:
+    """Whether the rules that fail would have matched or not: the call is treated as strictly at least."""
+    failing = policy.decide(request.call, request.context, request.spec)
+    good = attrs.evolve(policy, rules=[_mended(rule, matches=matches) for rule in policy.rules])
+    answered = good.decide(request.call, request.context, request.spec)
+    assert failing.verdict.strictness >= answered.verdict.strictness
 
 
 @given(policy=..., request=...)

@@ -65,7 +65,7 @@ def ask_restrictions(phases: Phases, request: Request, failures: list[RuleFailur
     if not found or phases.cache.unmatched is not _BLOCK or found[0].verdict is _BLOCK:
         return found
     # INVARIANT: law 4. What nothing permits is blocked here, and a restriction that asks about it does not change that.
-    return found if ask_permissions(phases.permissions, request, failures) else [phases.cache.default]
+    return found if ask_permissions(phases, request, failures) else [phases.cache.default]
 
 
 def _find_strictest(rules: Sequence[CompiledRule], request: Request, failures: list[RuleFailure]) -> list[Decision]:
@@ -96,24 +96,31 @@ def _weight(pair: tuple[CompiledRule, bool | Unsure | None]) -> tuple[int, bool,
     return rule.effect.strictness, True, 0, -rule.priority, *rule.specificity
 
 
-def ask_permissions(rules: Sequence[CompiledRule], request: Request, failures: list[RuleFailure]) -> list[Decision]:
-    """Return the decision of the first rule that matches, or of the last of those that permit it together."""
+def ask_permissions(phases: Phases, request: Request, failures: list[RuleFailure]) -> list[Decision]:
+    """Return the decision of the first rule that matches, or of the last of those that permit it together.
+
+    Where the default blocks, a question that may not apply counts only if another rule permits or asks for certain.
+    """
+    doubtful: list[Decision] = []
     covered: frozenset[int] = frozenset()
     keeps = False
-    for rule in rules:
+    for rule in phases.permissions:
         before = len(failures)
         # A rule that confirms is about the actions that no permission before it has covered.
         asked = _without(request, covered) if covered and rule.effect is not _ALLOW else request
         answer = rule.ask(asked, failures)
         if answer is not False and (decision := rule.decision_for(answer)) is not None:
-            return [decision]
+            # INVARIANT: law 2. Without this rule the call may be blocked: a doubt must not make a question of that.
+            if answer is True or phases.cache.unmatched is not _BLOCK:
+                return doubtful or [decision]
+            doubtful = doubtful or [decision]
         if rule.can_cover and len(failures) == before and _is_divisible(request):
             own = rule.cover(request, failures)
             keeps = keeps or (rule.keeps and not own <= covered)
             covered |= own
             # INVARIANT: law 3. A call is permitted by its parts only when not one of them is left.
             if covered.issuperset(range(len(request.actions.certain))):
-                return [attrs.evolve(rule.decision, keeps=keeps) if keeps else rule.decision]
+                return doubtful or [attrs.evolve(rule.decision, keeps=keeps) if keeps else rule.decision]
     return []
 
 

@@ -8,6 +8,7 @@
     nothing matched                                                  -> CONFIRM, or BLOCK where `unmatched` says so
 
 Where `unmatched` is BLOCK, a restriction that asks counts for what phase 2 permits or asks about; the rest is blocked.
+The same holds for a question of phase 2 that is not certain to match.
 
 A permission about actions may cover only some of a call's: several together permit it when they cover all. A rule of
 phase 2 that asks is about what those before it have left; of equal priorities the one that asks goes first.
@@ -53,7 +54,7 @@ def evaluate(request: Request, rules: Phases) -> Decision:
     (decision,) = (
         ask_overrides(rules.overrides, request, failures)
         or ask_restrictions(rules, request, failures)
-        or ask_permissions(rules.permissions, request, failures)
+        or ask_permissions(rules, request, failures)
         or [rules.cache.default]
     )
     return rules.cache.with_failures(decision, failures) if failures else decision

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import attrs
 
 from permitry.core.decision import Verdict
-from permitry.core.rule import Request
+from permitry.core.rule import Request, Unsure
 
 __all__ = ["PlainRule", "StubRule", "always", "never"]
 
@@ -61,7 +61,7 @@ class PlainRule:
     id: str
     effect: Verdict
     priority_number: int
-    test: Callable[[Request], bool] = attrs.field(default=always, repr=False)
+    test: Callable[[Request], bool | Unsure] = attrs.field(default=always, repr=False)
     reason: str = ""
     message: str | None = None
     source: str | None = None
@@ -71,7 +71,7 @@ class PlainRule:
         """Return its place in the order."""
         return self.priority_number
 
-    def matches(self, request: Request) -> bool:
+    def matches(self, request: Request) -> bool | Unsure:
         """Return what the test says."""
         return self.test(request)
 

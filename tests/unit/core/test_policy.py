@@ -15,7 +15,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.rule import Request
+from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import CallError, RuleError
 
@@ -445,6 +445,33 @@ def test_a_restriction_that_asks_lifts_no_block_of_what_nothing_permits() -> Non
     ):
         decision = AuthorizationPolicy((asks, *more), unmatched=BLOCK).decide(ToolCall("t"), AuthContext())
         assert (decision.verdict, decision.rule_id) == expected
+
+
+def _fail(request: Request) -> bool:
+    raise KeyError(request.call.tool)
+
+
+@pytest.mark.parametrize("doubt", [_fail, lambda _: Unsure("`$x` is not known", likeness=3)])
+def test_a_question_in_doubt_makes_no_question_of_what_nothing_permits(
+    doubt: Callable[[Request], bool | Unsure],
+) -> None:
+    """Without it the call would be blocked; with a rule that matches for certain, before or after it, it would not."""
+    asks = PlainRule("asks", CONFIRM, 250, doubt)
+    for more, expected in (
+        ((), (BLOCK, None)),
+        ((PlainRule("never", ALLOW, 300, never),), (BLOCK, None)),
+        ((PlainRule("as-well", CONFIRM, 260, doubt),), (BLOCK, None)),
+        ((PlainRule("restricts", CONFIRM, 150, always),), (BLOCK, None)),
+        ((PlainRule("may", ALLOW, 300, always),), (CONFIRM, "asks")),
+        ((PlainRule("question", CONFIRM, 300, always),), (CONFIRM, "asks")),
+        ((PlainRule("may", ALLOW, 210, always),), (ALLOW, "may")),
+    ):
+        rules = (asks, *more)
+        decision = AuthorizationPolicy(rules, unmatched=BLOCK).decide(ToolCall("t"), AuthContext())
+        assert (decision.verdict, decision.rule_id) == expected
+        assert AuthorizationPolicy(rules).decide(ToolCall("t"), AuthContext()).verdict is (
+            ALLOW if expected[0] is ALLOW else CONFIRM
+        )
 
 
 @attrs.frozen
