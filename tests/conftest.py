@@ -17,7 +17,7 @@ import pytest
 
 from permitry.actions.shell.strict import Command, Redirection
 from permitry.core.action import Word
-from permitry.records import store_at
+from permitry.store.records import store_at
 from permitry.store.store import Store
 from tests.hermetic import clear_home, forbid_writes, set_environment
 from tests.postgres import Cluster, cluster

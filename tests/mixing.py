@@ -20,19 +20,19 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import QuestionStore, StoredQuestion, answer_to
 from permitry.config.load import load_policy
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to
 from permitry.core.call import ToolCall
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import LedgerError
+from permitry.guard.grants import Grant
 from permitry.guard.ledgers import grants_at, ledger_at, questions_at
 from permitry.guard.outcome import Pending
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.records import recorder_at
+from permitry.store.records import recorder_at
 
 __all__ = ["FORMS", "SESSIONS", "USES", "add_grant", "form_of", "handler_of"]
 

@@ -13,14 +13,14 @@ import sys
 import time
 from pathlib import Path
 
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolTraits
 from permitry.dispatch.registry import ToolRegistry
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.records import recorder_at
+from permitry.store.records import recorder_at
 
 _AT_ONCE = 2
 _LONGEST = 0.1

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from permitry.audit.record import JsonlRecorder
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.request import ToolConfirmationRequest
 from permitry.cli.main import main
 from permitry.cli.prompt import TerminalChannel
 from permitry.conditions.mode import ModeCondition
@@ -21,8 +23,6 @@ from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.tools import ToolSelector
 from permitry.config.default import create_default_authorization_policy
 from permitry.config.load import Origin, load_policy, load_rules
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict

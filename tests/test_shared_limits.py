@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from permitry.records import store_at
 from permitry.store.counters import Account, StoredCounters
+from permitry.store.records import store_at
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -19,16 +19,16 @@ import attrs
 import psycopg
 import pytest
 
-from permitry.confirm.clock import Moment
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import StoredQuestion, answer_to
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import StoredQuestion, answer_to
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError, StoreError
 from permitry.guard.ledgers import questions_at
 from permitry.guard.outcome import Pending
 from permitry.handler import ToolHandler
-from permitry.records import Wanted, records_at, store_at
 from permitry.store.chain import BrokenChainError, Head, Linked
+from permitry.store.records import Wanted, records_at, store_at
 from tests.mixing import add_grant, handler_of
 from tests.postgres import Cluster, cluster
 

@@ -10,7 +10,7 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.handler import ToolHandler
-from permitry.records import Wanted, is_address, records_at, store_at
+from permitry.store.records import Wanted, is_address, records_at, store_at
 from tests.postgres import Cluster
 from tests.storing import handler_of
 

@@ -16,8 +16,8 @@
                                                  │   grants, and budgets that are shared guard/
                                                  │   what is changed is kept first       undo/
                                                  │   the record, before anything runs    store/  audit/
-        BLOCK   ──> ToolRejectionNotifier ──> the model: why, and what to do instead     confirm/
-        CONFIRM ──> ConfirmationRequestFactory ──> a human: yes or no to this one call   confirm/
+        BLOCK   ──> ToolRejectionNotifier ──> the model: why, and what to do instead     channels/
+        CONFIRM ──> ConfirmationRequestFactory ──> a human: yes or no to this one call   channels/
         ALLOW   ──> AuthorizedCall ──> ToolRegistry.dispatch ──> ToolResult              dispatch/
 
 >>> from permitry import AuthContext, ToolCall, create_default_authorization_policy
@@ -59,11 +59,11 @@ if TYPE_CHECKING:
 
     # isort: split
     # ask
-    from permitry.confirm.channel import CallbackChannel as CallbackChannel
-    from permitry.confirm.notifier import ToolRejectionNotifier as ToolRejectionNotifier
-    from permitry.confirm.request import ConfirmationRequestFactory as ConfirmationRequestFactory
-    from permitry.confirm.request import ToolConfirmationRequest as ToolConfirmationRequest
-    from permitry.confirm.response import ToolConfirmationResponse as ToolConfirmationResponse
+    from permitry.channels.channel import CallbackChannel as CallbackChannel
+    from permitry.channels.notifier import ToolRejectionNotifier as ToolRejectionNotifier
+    from permitry.channels.request import ConfirmationRequestFactory as ConfirmationRequestFactory
+    from permitry.channels.request import ToolConfirmationRequest as ToolConfirmationRequest
+    from permitry.channels.response import ToolConfirmationResponse as ToolConfirmationResponse
 
     # isort: split
     # run
@@ -119,11 +119,11 @@ _HOMES = {
     "Request": "core.rule",
     "Question": "core.rule",
     # ask: a human, and tell the model
-    "CallbackChannel": "confirm.channel",
-    "ConfirmationRequestFactory": "confirm.request",
-    "ToolConfirmationRequest": "confirm.request",
-    "ToolConfirmationResponse": "confirm.response",
-    "ToolRejectionNotifier": "confirm.notifier",
+    "CallbackChannel": "channels.channel",
+    "ConfirmationRequestFactory": "channels.request",
+    "ToolConfirmationRequest": "channels.request",
+    "ToolConfirmationResponse": "channels.response",
+    "ToolRejectionNotifier": "channels.notifier",
     # run: what is allowed, and nothing else
     "ToolHandler": "handler",
     "Ready": "handler",

@@ -8,11 +8,10 @@ from typing import Literal, cast
 import attrs
 
 from permitry.audit.record import RunRecord
+from permitry.channels.notifier import ToolRejectionNotifier
+from permitry.channels.request import ConfirmationRequestFactory, ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.default import create_default_authorization_policy
-from permitry.confirm.notifier import ToolRejectionNotifier
-from permitry.confirm.refusal import already_handled, available
-from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
@@ -27,6 +26,7 @@ from permitry.errors import ReplayError
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Blocked, Cause, Pending, Ready, Silence
 from permitry.guard.questions import check_policy
+from permitry.guard.refusal import already_handled, available
 from permitry.guard.registry_tools import RegistryTools
 from permitry.guard.session import Session
 from permitry.guard.tools import Tools

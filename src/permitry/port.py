@@ -15,8 +15,8 @@ from permitry.actions.shell.applied import AppliedPatch, applied_patch, calls_pa
 from permitry.actions.shell.lenient import read_leniently
 from permitry.actions.shell.reading import read_argv, read_command
 from permitry.actions.shell.runners import program_of
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.conditions.host import is_private
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.action import Access, Actions, Connect, Place
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext

@@ -1,6 +1,6 @@
 """Cases of adapters that are not shipped, as not every host carries such an answer."""
 
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.testing.conformance import Case, Made
 
 __all__ = ["INSTEAD"]

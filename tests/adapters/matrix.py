@@ -10,7 +10,7 @@ import sys
 from importlib.metadata import requires, version
 from pathlib import Path
 
-from permitry.capabilities import Capabilities
+from permitry.guard.capabilities import Capabilities
 from permitry.testing.conformance import CASES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

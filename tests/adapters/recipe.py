@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
-from permitry.capabilities import Capabilities
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.testing import conformance
 

@@ -5,7 +5,7 @@ import pytest
 
 from permitry.adapters._outcomes import Run, answer_of, running, settled
 from permitry.audit.record import MemoryRecorder
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.provenance import normal
 from permitry.errors import AuditError

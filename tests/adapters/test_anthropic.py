@@ -10,8 +10,8 @@ import pytest
 from tests.adapters.cases import INSTEAD
 
 from permitry.audit.record import MemoryRecorder
-from permitry.capabilities import Capabilities
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.session import Session
 from permitry.testing import conformance

@@ -18,11 +18,11 @@ from tests.adapters.cases import INSTEAD
 
 from permitry.adapters.fastmcp import CAPABILITIES, GuardMiddleware
 from permitry.audit.record import MemoryRecorder
-from permitry.capabilities import Capabilities
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.load import load_policy
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.session import Session
 from permitry.testing import conformance

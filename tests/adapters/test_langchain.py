@@ -14,10 +14,10 @@ import pytest
 from tests.adapters.cases import INSTEAD
 
 from permitry.audit.record import MemoryRecorder
-from permitry.capabilities import Capabilities
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.load import load_policy
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.errors import ForgottenSessionError
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.guards import Guards
 from permitry.guard.session import Session

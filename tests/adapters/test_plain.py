@@ -9,13 +9,13 @@ from tests.adapters.cases import INSTEAD
 
 from permitry.adapters.plain import CAPABILITIES, apermitted, guarded, permitted
 from permitry.audit.record import MemoryRecorder
-from permitry.capabilities import Capabilities
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.load import load_policy
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.provenance import normal
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import CallBlockedError, ReplayError
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal
 from permitry.guard.session import Session

@@ -24,7 +24,7 @@ from tests.bench.peers.engine import module, version
 from tests.bench.report import Table, markdown, number, tell
 
 from permitry import AuthorizationPolicy, Guard, Session, ToolCall, ToolSpec, ToolTraits, load_policy
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.guard.outcome import Ask, Permit
 
 __all__ = ["GUARDS", "SUITES", "main", "policy_lines", "rule_files"]

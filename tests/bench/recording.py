@@ -21,7 +21,7 @@ from tests.bench.report import Report, Scale, Table, Tell, number
 from tests.bench.slow_disk import MILLISECONDS, slow_disk
 from tests.postgres import cluster, programs
 
-from permitry.records import is_address, store_at
+from permitry.store.records import is_address, store_at
 
 __all__ = ["run"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import pytest
 from tests.browser.chromium import PROGRAM, Page, browsing
-from tests.unit.confirm.stored_calls import asked, fresh
+from tests.unit.channels.stored_calls import asked, fresh
 from tests.unit.inbox.inboxes import MemoryInbox, serving
 from tests.unit.inbox.people import ANN, BOB, EVE, QUESTION
 from tests.unit.inbox.probes import PROBES

@@ -6,10 +6,10 @@ from typing import TextIO
 
 import pytest
 
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli.always import Always, Offer
 from permitry.cli.prompt import TerminalChannel
 from permitry.config.load import load_policy
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict

@@ -10,17 +10,17 @@ from typing import TextIO
 
 import attrs
 import pytest
-from tests.unit.confirm.stored_calls import change
+from tests.unit.channels.stored_calls import change
 
+from permitry.channels.clock import Moment
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli.approve_stored import time_left
 from permitry.cli.main import main
 from permitry.config.load import load_policy
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.texts import one_line
+from permitry.guard.grants import Grant
 from permitry.guard.guard import Guard
 from permitry.guard.ledgers import grants_at, ledger_at, questions_at
 from permitry.guard.outcome import Ask, Permit, Refusal

@@ -20,14 +20,14 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 from tests.collector import attributes, listening
 
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import StoredQuestion, answer_to
 from permitry.config.folders import user_state
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import StoredQuestion, answer_to
-from permitry.records import Wanted, records_at
+from permitry.guard.grants import Grant
 from permitry.store.grants import StoredGrants
 from permitry.store.questions import StoredQuestions
+from permitry.store.records import Wanted, records_at
 from permitry.store.sqlite import SqliteStore
 
 Outcome: TypeAlias = tuple[int, str, str]

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from permitry.channels.clock import Moment
 from permitry.cli.grants import too_wide
 from permitry.cli.main import main
 from permitry.config.load import load_policy
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
+from permitry.guard.grants import Grant
 from permitry.guard.guard import Guard
 from permitry.guard.ledgers import grants_at, ledger_at, questions_at
 from permitry.guard.outcome import Ask, Permit
 from permitry.guard.session import Session
-from permitry.records import is_address
 from permitry.store.grants import StoredGrants
+from permitry.store.records import is_address
 from permitry.store.sqlite import SqliteStore
 
 Out = pytest.CaptureFixture[str]

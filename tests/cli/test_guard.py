@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli.guard import SessionGuard
 from permitry.cli.main import ExitCode
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.dispatch.registry import ToolRegistry

@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.unit.confirm.stored_calls import asked, fresh
+from tests.unit.channels.stored_calls import asked, fresh
 
 from permitry.guard.ledgers import questions_at
 

@@ -15,10 +15,10 @@ from typing import TextIO
 import attrs
 import pytest
 
+from permitry.channels.request import ConfirmationRequestFactory, ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli.prompt import TerminalChannel, edit_in_editor, open_terminal
 from permitry.config.default import create_default_authorization_policy
-from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
+from permitry.channels.request import ToolConfirmationRequest
 from permitry.cli import render
-from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.explanation import Explanation, RuleOutcome, RuleTrace

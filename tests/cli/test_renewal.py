@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from permitry.audit.record import JsonlRecorder
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli.renewal import Renewal, RenewingChannel
 from permitry.config.load import Origin
 from permitry.config.reload import PolicyReloader
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.errors import AuditError, ConfigError

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Outcome
 
-from permitry.records import record_name, store_at
+from permitry.store.records import record_name, store_at
 
 _RULES = 'schema = 1\n[[rule]]\nid = "says"\neffect = "{effect}"\ntools = ["say"]\n'
 

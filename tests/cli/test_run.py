@@ -12,14 +12,14 @@ from typing import Any, TextIO
 import pytest
 from tests.postgres import Cluster
 
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli.prompt import TerminalChannel
 from permitry.config.reload import PolicyReloader
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
 from permitry.guard.session import Session
-from permitry.records import Wanted, records_at
+from permitry.store.records import Wanted, records_at
 
 Outcome = tuple[int, str, str]
 Lines = list[dict[str, Any]]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import StoredQuestion, answer_to
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.guard.grants import Grant
 from permitry.guard.ledgers import grants_at, questions_at
-from permitry.records import Wanted, record_name, records_at
+from permitry.store.records import Wanted, record_name, records_at
 
 Outcome = tuple[int, str, str]
 Cli = Callable[..., Outcome]

@@ -10,7 +10,7 @@ from tests.cli.conftest import Outcome
 
 from permitry.config.load import load_rules
 from permitry.core.call import ToolCall
-from permitry.records import record_name, store_at
+from permitry.store.records import record_name, store_at
 
 Cli = Callable[..., Outcome]
 

@@ -12,12 +12,12 @@ import pytest
 from tests.collector import attributes, listening
 
 from permitry.audit.record import MemoryRecorder
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import StoredQuestion, answer_to
 from permitry.cli.telemetry import add_otel_option, sent, watched
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import StoredQuestion, answer_to
 from permitry.errors import PermitryError
+from permitry.guard.grants import Grant
 from permitry.guard.guard import Guard
 from permitry.guard.ledgers import grants_at, questions_at
 

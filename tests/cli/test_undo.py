@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from permitry.records import Wanted, records_at
+from permitry.store.records import Wanted, records_at
 from permitry.undo.vault import Vault
 
 Cli = Callable[..., tuple[int, str, str]]

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from tests.unit.receivers import Receiver, Reply, receiving
 
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import StoredQuestion, answer_to
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.channels.webhook import signed, verified
 from permitry.guard.ledgers import questions_at
-from permitry.webhook import signed, verified
 
 Outcome = tuple[int, str, str]
 Cli = Callable[..., Outcome]

@@ -14,13 +14,13 @@ from tests.cli.test_hook import CRASH, DIES, SLOW
 from tests.hosts.fake_models import Call
 from tests.hosts.real_hosts import HOSTS, MODULES, RealHost
 
-from permitry.confirm.clock import Moment
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import StoredQuestion, answer_to
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import StoredQuestion, answer_to
 from permitry.hooks.install import hook_command
 from permitry.hooks.places import place
-from permitry.records import Wanted, records_at
 from permitry.store.questions import StoredQuestions
+from permitry.store.records import Wanted, records_at
 from permitry.store.sqlite import SqliteStore
 
 pytestmark = [

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import pytest
 
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permitry.audit.record import AuditRecord, MemoryRecorder
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.conditions.scope import Scope
 from permitry.conditions.tools import ToolSelector
 from permitry.config.default import create_default_authorization_policy
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.spec import ToolSpec, ToolTraits

@@ -13,14 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permitry.audit.record import MemoryRecorder
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.conditions.budget import Budget
 from permitry.conditions.repeat import RepeatCondition
 from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.tools import ToolSelector
 from permitry.config.default import create_default_authorization_policy
-from permitry.confirm.handled import HandledCalls
-from permitry.confirm.ledger import ConfirmationLedger
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core._account import Account
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -29,6 +27,8 @@ from permitry.core.history import Bounds, History, Log, Ran
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.handled import HandledCalls
+from permitry.guard.ledger import ConfirmationLedger
 from permitry.handler import Pending, ToolHandler
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule

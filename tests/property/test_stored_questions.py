@@ -13,21 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permitry.audit.redaction import redacted
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import answer_text
 from permitry.config.load import load_policy
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import answer_text
-from permitry.confirm.stored_ledger import StoredLedger
 from permitry.core.call import ToolCall
 from permitry.errors import ReplayError
 from permitry.guard.granted import Grants
+from permitry.guard.grants import Grant
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Permit
 from permitry.guard.session import Session
-from permitry.records import store_at
+from permitry.guard.stored_ledger import StoredLedger
 from permitry.store.grants import StoredGrants
 from permitry.store.questions import StoredQuestions
+from permitry.store.records import store_at
 from permitry.store.store import Store
 
 Opened: TypeAlias = Callable[[], AbstractContextManager[Store]]

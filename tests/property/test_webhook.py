@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.posting import Reply
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.webhook import WebhookChannel, signed
 from permitry.core.call import ToolCall
 from permitry.errors import ChannelError
-from permitry.posting import Reply
-from permitry.webhook import WebhookChannel, signed
 
 SECRET = "whsec_" + base64.b64encode(b"k" * 32).decode()
 REQUEST = ToolConfirmationRequest(ToolCall("write", {"path": "a"}), pending_id="p1")
@@ -21,7 +21,7 @@ RESPONSES = st.builds(ToolConfirmationResponse, st.booleans(), abort=st.booleans
 
 def _asked(headers: dict[str, str], body: bytes) -> ToolConfirmationResponse | None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("permitry.webhook.post", lambda *_, **__: Reply(200, "OK", headers, body))
+        patch.setattr("permitry.channels.webhook.post", lambda *_, **__: Reply(200, "OK", headers, body))
         return WebhookChannel("https://a.example", SECRET).ask(REQUEST)
 
 

@@ -6,10 +6,10 @@ from typing import Any, overload
 
 import attrs
 
-from permitry.confirm.refusal import already_handled
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.errors import ReplayError
 from permitry.guard.outcome import Ask, Cause, Permit, Refusal, Silence
+from permitry.guard.refusal import already_handled
 
 __all__ = ["APPROVED", "CHANGED", "SILENT", "Run", "answer_of", "ended", "running", "settled"]
 

@@ -13,7 +13,7 @@ from anthropic.lib.tools import (
 )
 
 from permitry.adapters._outcomes import running, settled
-from permitry.capabilities import Capabilities
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Refusal
 

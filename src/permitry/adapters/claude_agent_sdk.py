@@ -7,11 +7,11 @@ from typing import Any
 from claude_agent_sdk import HookMatcher
 
 from permitry.adapters._outcomes import ended, settled
-from permitry.capabilities import Capabilities
-from permitry.confirm.refusal import already_handled
 from permitry.errors import ReplayError
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Permit, Refusal
+from permitry.guard.refusal import already_handled
 
 __all__ = ["CAPABILITIES", "guard_hooks"]
 

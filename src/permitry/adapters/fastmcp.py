@@ -19,13 +19,13 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from permitry.adapters._outcomes import CHANGED, running, settled
-from permitry.capabilities import Capabilities
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.json_values import parse_json
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import CallError
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal
 

@@ -12,8 +12,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
 from permitry.adapters._outcomes import CHANGED, Run, answer_of, running, settled
-from permitry.capabilities import Capabilities
 from permitry.core.call import ToolCall
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.guards import Guards
 from permitry.guard.outcome import Ask, Permit, Refusal

@@ -12,9 +12,9 @@ from agents.mcp import MCPServer, MCPUtil
 from agents.tool_context import ToolContext
 
 from permitry.adapters._outcomes import running, settled
-from permitry.capabilities import Capabilities
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Cause, Permit, Refusal
 

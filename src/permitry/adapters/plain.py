@@ -9,11 +9,11 @@ from typing import Any, ParamSpec, TypeVar, assert_never, cast
 import attrs
 
 from permitry.adapters._outcomes import SILENT, ended
-from permitry.capabilities import Capabilities
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.arguments import is_async
 from permitry.errors import CallBlockedError, ReplayError
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Permit, Refusal, Silence
 

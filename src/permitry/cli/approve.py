@@ -4,11 +4,11 @@ import argparse
 import time
 from typing import NoReturn
 
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli.approve_stored import StoreInbox, check_terminal
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.cli.stores import STORE, existing_store
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.texts import one_line
 from permitry.errors import PermitryError
 from permitry.guard.ledgers import questions_at

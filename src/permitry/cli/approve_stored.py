@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from permitry.audit.record import user_name
+from permitry.channels.clock import Moment
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import QuestionStore, StoredQuestion, answer_to
 from permitry.cli.inputs import tell
 from permitry.cli.prompt import TerminalChannel, edit_in_editor, open_terminal
 from permitry.config.default import create_default_authorization_policy
-from permitry.confirm.clock import Moment
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from permitry.audit import anchors
 from permitry.audit.record import utc_now
 from permitry.audit.stats import Stats
+from permitry.cli import anchors
 from permitry.cli._tables import counts_table
 from permitry.cli.audit_filters import add_filters, moment, records_from
 from permitry.cli.inputs import rules_from, tell
@@ -24,9 +24,9 @@ from permitry.cli.stores import STORE, record_to_read
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.texts import one_line, shorten, visible
 from permitry.errors import AuditError, PermitryError
-from permitry.records import Following, Wanted, is_address, is_store, records_at, store_at
 from permitry.rules.configured import ConfiguredRule
 from permitry.store.chain import BrokenChainError, Head
+from permitry.store.records import Following, Wanted, is_address, is_store, records_at, store_at
 from permitry.store.store import Store
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import attrs
 
 from permitry.core.decision import Verdict
 from permitry.dispatch.telemetry import Outcome
-from permitry.records import Wanted, records_at
+from permitry.store.records import Wanted, records_at
 
 __all__ = ["add_filters", "moment", "records_from"]
 

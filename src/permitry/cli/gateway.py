@@ -28,13 +28,13 @@ from permitry.guard.guard import Guard
 from permitry.guard.ledgers import counters_at, grants_at, ledger_at
 from permitry.guard.session import Session
 from permitry.hooks.waiting import ancestors
-from permitry.records import recorder_at, store_at
+from permitry.store.records import recorder_at, store_at
 from permitry.undo.vault import Vault
 
 if TYPE_CHECKING:
     from permitry.audit.record import LineRecorder
-    from permitry.confirm.stored_ledger import StoredLedger
     from permitry.gateway.server import Server
+    from permitry.guard.stored_ledger import StoredLedger
     from permitry.store.store import Store
     from permitry_tools.mcp import McpServer
 

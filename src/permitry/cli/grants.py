@@ -12,6 +12,8 @@ from typing import Any
 import attrs
 
 from permitry.audit.record import user_name
+from permitry.channels.clock import Moment
+from permitry.channels.stored import QuestionStore, StoredQuestion
 from permitry.cli.always import Always
 from permitry.cli.approve_stored import check_asker, check_terminal, time_left
 from permitry.cli.inputs import tell
@@ -19,16 +21,14 @@ from permitry.cli.main import ExitCode
 from permitry.cli.stores import STORE, existing_store, store_from
 from permitry.config.lint import lint
 from permitry.config.load import load_rules
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant, GrantStore
-from permitry.confirm.stored import QuestionStore, StoredQuestion
 from permitry.core.decision import Phase
 from permitry.core.texts import one_line, visible
 from permitry.errors import PermitryError
 from permitry.guard.granted import rule_of, text_of
+from permitry.guard.grants import Grant, GrantStore
 from permitry.guard.ledgers import RecordedGrants, grants_at, questions_at
 from permitry.handler import ToolHandler
-from permitry.records import store_at
+from permitry.store.records import store_at
 
 __all__ = ["configure", "too_wide"]
 

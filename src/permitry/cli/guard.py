@@ -9,11 +9,11 @@ from typing import Any
 
 import attrs
 
+from permitry.channels.answers import AnswersChannel
 from permitry.cli import render
 from permitry.cli.main import ExitCode
 from permitry.cli.render import SummaryRow
 from permitry.config.catalogue import PREFIX
-from permitry.confirm.answers import AnswersChannel
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.json_values import parse_json

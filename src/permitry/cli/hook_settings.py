@@ -21,7 +21,7 @@ from permitry.hooks.host import Host, Settings
 from permitry.hooks.install import SPARE, change, hook_command, installed, managed_command
 from permitry.hooks.managed import find_managed, is_pinned, pin
 from permitry.hooks.places import place
-from permitry.records import is_address
+from permitry.store.records import is_address
 
 __all__ = ["change_settings"]
 

@@ -18,8 +18,8 @@ from permitry.errors import PermitryError
 from permitry.extras import missing
 from permitry.guard.ledgers import RecordedGrants
 from permitry.hooks.waiting import ancestors
-from permitry.records import store_at
 from permitry.store.questions import StoredQuestions
+from permitry.store.records import store_at
 
 __all__ = ["configure"]
 

@@ -19,10 +19,10 @@ from typing import TextIO
 import attrs
 from rich.console import Console
 
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli import render
 from permitry.cli.always import Always, Offer
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.explanation import Explanation
 from permitry.core.json_values import parse_json

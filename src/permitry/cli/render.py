@@ -10,7 +10,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from permitry.confirm.request import ToolConfirmationRequest
+from permitry.channels.request import ToolConfirmationRequest
 from permitry.core.explanation import Explanation, Line, action_lines, lines_of
 from permitry.core.texts import one_line, shorten, visible
 

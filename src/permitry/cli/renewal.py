@@ -3,16 +3,16 @@
 import attrs
 
 from permitry.audit.record import LineRecorder
+from permitry.channels.channel import ConfirmationChannel
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli.inputs import tell
 from permitry.config.reload import Loaded, PolicyReloader, difference
-from permitry.confirm.channel import ConfirmationChannel
-from permitry.confirm.refusal import MISTAKEN_RULES
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import ConfigError, count
 from permitry.guard.guard import Guard
+from permitry.guard.refusal import MISTAKEN_RULES
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["Renewal", "RenewingChannel"]

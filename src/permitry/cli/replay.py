@@ -17,10 +17,10 @@ from permitry.config.cache import RuleCache
 from permitry.config.origin import Origin
 from permitry.errors import CallError
 from permitry.guard.session import Session
-from permitry.records import Wanted, is_record, record_name, records_at
 from permitry.replay.recorded import replay_record
 from permitry.replay.replaying import Recording, replay
 from permitry.replay.tally import Tally
+from permitry.store.records import Wanted, is_record, record_name, records_at
 
 if TYPE_CHECKING:
     from permitry.core.policy import AuthorizationPolicy

@@ -13,6 +13,8 @@ import attrs
 
 from permitry.audit.record import LineRecorder, user_name
 from permitry.audit.stored import StoredRecorder
+from permitry.channels.answers import AnswersChannel, read_answers
+from permitry.channels.stored_channel import StoredChannel
 from permitry.cli import prompt
 from permitry.cli.always import Always
 from permitry.cli.guard import SessionGuard
@@ -30,20 +32,18 @@ from permitry.config.folders import user_config, user_state
 from permitry.config.layers import default_store
 from permitry.config.load import RuleSet
 from permitry.config.reload import PolicyReloader
-from permitry.confirm.answers import AnswersChannel, read_answers
-from permitry.confirm.stored_channel import StoredChannel
 from permitry.core.template import Template
 from permitry.errors import AuditError, PermitryError, StoreError
 from permitry.guard.ledgers import counters_at, grants_at, ledger_at
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.records import is_address, record_name, recorder_at, store_at
+from permitry.store.records import is_address, record_name, recorder_at, store_at
 from permitry.store.store import Store
 from permitry.undo.vault import Vault
 from permitry_tools.turn_diff import TurnDiffTracker
 
 if TYPE_CHECKING:
-    from permitry.webhook import WebhookChannel
+    from permitry.channels.webhook import WebhookChannel
 
 __all__ = ["configure"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from permitry.cli.inputs import tell
 from permitry.config.layers import default_store
 from permitry.errors import PermitryError
-from permitry.records import is_address, is_store
+from permitry.store.records import is_address, is_store
 
 __all__ = ["STORE", "default_to_read", "existing_store", "record_from", "record_to_read", "store_from"]
 

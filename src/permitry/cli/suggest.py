@@ -17,10 +17,10 @@ from permitry.config.origin import Origin
 from permitry.core.texts import one_line, shorten, visible
 from permitry.errors import PermitryError
 from permitry.files import replace_file
-from permitry.records import Wanted, is_address, is_record, record_name, records_at
 from permitry.replay.answered import Answered, Asked, read_answers
 from permitry.replay.suggest import Suggested, Suggestion, suggest
 from permitry.rules.configured import ConfiguredRule
+from permitry.store.records import Wanted, is_address, is_record, record_name, records_at
 
 __all__ = ["configure"]
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Self
 
 import attrs
 
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli.inputs import add_tools_option, refuse_list, tell
 from permitry.config.diagnostics import nearest
 from permitry.config.load import RuleSet
 from permitry.config.trust import TrustStore
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.dispatch.discovery import PluginReloader, PluginReport, load_entry_points

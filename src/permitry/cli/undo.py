@@ -14,7 +14,7 @@ from permitry.config.folders import user_state
 from permitry.config.layers import default_store
 from permitry.core.call import ToolCall
 from permitry.errors import UndoError
-from permitry.records import recorder_at
+from permitry.store.records import recorder_at
 from permitry.undo.diff import diff_of
 from permitry.undo.restoring import plan, restore
 from permitry.undo.vault import Entry, Vault

@@ -3,8 +3,8 @@
 import argparse
 import os
 
+from permitry.channels.webhook import WebhookChannel
 from permitry.errors import PermitryError
-from permitry.webhook import WebhookChannel
 
 __all__ = ["webhook_from"]
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, TypeAlias
 import attrs
 import mcp_types as types
 
-from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.request import ConfirmationRequestFactory, ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.spec import ToolSpec

@@ -13,11 +13,9 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from permitry.confirm.ledger import ConfirmationLedger
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored_channel import StoredChannel
-from permitry.confirm.stored_ledger import StoredLedger
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored_channel import StoredChannel
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
@@ -37,7 +35,9 @@ from permitry.gateway.eras import result_for, tool_for
 from permitry.gateway.upstream import FRESH, Upstream
 from permitry.gateway.words import LATE, NO_FORM, NO_FORM_FOR_CHANGES, NOT_APPROVED, reasons, refused, unknown, why_not
 from permitry.guard.guard import Guard
+from permitry.guard.ledger import ConfirmationLedger
 from permitry.guard.outcome import Ask, Cause, Permit, Refusal, Silence
+from permitry.guard.stored_ledger import StoredLedger
 
 __all__ = ["Context", "Gateway", "Offered"]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import mcp_types as types
 
-from permitry.confirm.refusal import MISTAKEN_RULES
 from permitry.core.decision import Phase
 from permitry.core.texts import shorten
 from permitry.errors import ConfigError
 from permitry.guard.outcome import Ask
+from permitry.guard.refusal import MISTAKEN_RULES
 
 __all__ = ["LATE", "NOT_APPROVED", "NO_FORM", "NO_FORM_FOR_CHANGES", "reasons", "refused", "unknown", "why_not"]
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from permitry.config.load import RuleSet, load_rules
-from permitry.confirm.request import ConfirmationRequestFactory
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.request import ConfirmationRequestFactory
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.json_values import parse_json
 from permitry.core.decision import Decision
 from permitry.core.rule import Request as AskedRequest

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import attrs
 
-from permitry.confirm.refusal import uncounted
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
@@ -13,6 +12,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.shared import Limit
 from permitry.core.spec import ToolSpec
 from permitry.errors import StoreError
+from permitry.guard.refusal import uncounted
 from permitry.guard.session import Session
 from permitry.undo.first import Asked
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 import attrs
 
+from permitry.channels.clock import Moment
 from permitry.conditions.tool_digest import ToolDigestCondition
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant, GrantStore
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
@@ -16,6 +15,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ToolSpec
 from permitry.errors import ConfigError, RuleError, StoreError, safe_str
+from permitry.guard.grants import Grant, GrantStore
 from permitry.guard.session import Session
 from permitry.rules.configured import ConfiguredRule
 

@@ -10,18 +10,8 @@ import attrs
 
 from permitry.actions.changes import Undo
 from permitry.audit.record import RunRecord, decision_fields
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.diagnostics import nearest
-from permitry.confirm.handled import Asker
-from permitry.confirm.ledger import PendingConfirmation
-from permitry.confirm.refusal import (
-    already_handled,
-    asked_before,
-    changed_tool,
-    too_many_questions,
-    unasked,
-    used_id,
-)
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
@@ -39,8 +29,18 @@ from permitry.errors import (
 )
 from permitry.guard.counted import charged, charged_approved
 from permitry.guard.granted import Grants
+from permitry.guard.handled import Asker
+from permitry.guard.ledger import PendingConfirmation
 from permitry.guard.outcome import Ask, Blocked, Cause, Decided, Pending, Permit, Ready, Refusal, Silence
 from permitry.guard.questions import Questions, digest_of, not_recorded
+from permitry.guard.refusal import (
+    already_handled,
+    asked_before,
+    changed_tool,
+    too_many_questions,
+    unasked,
+    used_id,
+)
 from permitry.guard.tools import HostTools, Tools
 from permitry.rules.configured import ConfiguredRule
 from permitry.undo.first import NOTHING_KEEPS, Asked, Kept, decided_unkept, kept_first

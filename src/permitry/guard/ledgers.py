@@ -12,16 +12,16 @@ import attrs
 
 from permitry.audit.record import user_name, utc_now
 from permitry.audit.redaction import redacted
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.confirm.stored import QuestionStore
-from permitry.confirm.stored_ledger import StoredLedger
+from permitry.channels.clock import Moment
+from permitry.channels.stored import QuestionStore
 from permitry.guard.granted import Grants
-from permitry.records import store_at
+from permitry.guard.grants import Grant
+from permitry.guard.stored_ledger import StoredLedger
 from permitry.store.counters import StoredCounters
 from permitry.store.grants import StoredGrants
 from permitry.store.leases import Counters
 from permitry.store.questions import StoredQuestions
+from permitry.store.records import store_at
 from permitry.store.store import Store
 
 __all__ = ["RecordedGrants", "counters_at", "grants_at", "ledger_at", "questions_at"]

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, Self, TypeAlias
 import attrs
 
 from permitry.audit.record import RunRecord
-from permitry.confirm.request import ToolConfirmationRequest
+from permitry.channels.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.result import ToolResult

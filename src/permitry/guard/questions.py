@@ -9,18 +9,15 @@ from typing import Any, Protocol, TypeVar
 import attrs
 
 from permitry.audit.record import MemoryRecorder, Recorder, decision_fields, record_start
-from permitry.config.default import create_default_authorization_policy
-from permitry.confirm.channel import (
+from permitry.channels.channel import (
     ConfirmationChannel,
     UnattendedChannel,
     check_channel,
 )
-from permitry.confirm.handled import Asker, HandledCalls
-from permitry.confirm.ledger import ConfirmationLedger, Ledger, PendingConfirmation
-from permitry.confirm.notifier import ToolRejectionNotifier
-from permitry.confirm.refusal import already_handled
-from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.notifier import ToolRejectionNotifier
+from permitry.channels.request import ConfirmationRequestFactory, ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.config.default import create_default_authorization_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision
@@ -30,7 +27,10 @@ from permitry.core.spec import ToolSpec
 from permitry.dispatch.apart import Apart
 from permitry.dispatch.turn_diffs import TurnDiffs
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, safe_str
+from permitry.guard.handled import Asker, HandledCalls
+from permitry.guard.ledger import ConfirmationLedger, Ledger, PendingConfirmation
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready
+from permitry.guard.refusal import already_handled
 from permitry.guard.session import Session
 
 __all__ = ["Questions", "check_policy"]
@@ -159,12 +159,12 @@ class Questions(TurnDiffs):
     async def _reply(self, request: ToolConfirmationRequest) -> object:
         if not self._has_others:
             return self.channel.ask(request)
-        from permitry.first_answer import first_here  # noqa: PLC0415 -- asyncio, as above
+        from permitry.guard.first_answer import first_here  # noqa: PLC0415 -- asyncio, as above
 
         return first_here(self.channel, self.ledger, request)
 
     async def _areply(self, request: ToolConfirmationRequest) -> object:
-        from permitry.first_answer import await_channel, first_on_loop  # noqa: PLC0415 -- as above
+        from permitry.guard.first_answer import await_channel, first_on_loop  # noqa: PLC0415 -- as above
 
         if not self._has_others:
             return await await_channel(self.channel, request)

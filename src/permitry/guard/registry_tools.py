@@ -3,7 +3,6 @@
 import attrs
 
 from permitry.audit.record import RunRecord
-from permitry.confirm.refusal import available, misfit
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
@@ -12,6 +11,7 @@ from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import UnavailableError
 from permitry.guard.outcome import Cause
+from permitry.guard.refusal import available, misfit
 from permitry.guard.session import Session
 
 __all__ = ["RegistryTools"]

@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 import attrs
 
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import QuestionStore
 from permitry.config.folders import user_state
 from permitry.config.layers import default_store
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import QuestionStore
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
@@ -35,8 +35,8 @@ from permitry.hooks.reading import Reading, named_rules, own_tools, reading
 from permitry.hooks.stores import Places, Recording, Stores
 from permitry.hooks.undoing import LateVault, note_end
 from permitry.hooks.waiting import ancestors, wait_for_answer
-from permitry.records import record_name
 from permitry.store.questions import StoredQuestions
+from permitry.store.records import record_name
 from permitry.undo.first import Asked
 
 __all__ = ["HOSTS", "Options", "answer", "host_named"]

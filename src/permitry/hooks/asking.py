@@ -7,15 +7,15 @@ from typing import Any
 import attrs
 
 from permitry.audit.redaction import redacted
-from permitry.confirm.handled import Asker
-from permitry.confirm.ledger import EarlierQuestion
-from permitry.confirm.request import ConfirmationRequestFactory, ToolConfirmationRequest
-from permitry.confirm.stored import Row
-from permitry.confirm.stored_ledger import StoredLedger
+from permitry.channels.request import ConfirmationRequestFactory, ToolConfirmationRequest
+from permitry.channels.stored import Row
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.spec import ToolSpec
 from permitry.errors import LedgerError, StoreError
+from permitry.guard.handled import Asker
+from permitry.guard.ledger import EarlierQuestion
+from permitry.guard.stored_ledger import StoredLedger
 
 __all__ = ["HostLedger", "HostRequests"]
 

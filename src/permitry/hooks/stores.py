@@ -14,8 +14,8 @@ from permitry.core.call import ToolCall
 from permitry.errors import AuditError, StoreError
 from permitry.guard.granted import Grants
 from permitry.guard.ledgers import counters_at, grants_at
-from permitry.records import is_address, is_store, store_at
 from permitry.store.leases import Counters
+from permitry.store.records import is_address, is_store, store_at
 from permitry.store.store import Store
 
 __all__ = ["Places", "Recording", "Stores"]

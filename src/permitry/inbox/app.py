@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from permitry.audit.stats import Stats
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.json_values import parse_json
 from permitry.errors import CallError, LedgerError, PermitryError
 from permitry.inbox.access import Access, Login
@@ -26,7 +26,7 @@ from permitry.inbox.question_pages import list_page, open_count, open_version, q
 from permitry.inbox.questions import Inbox, Shown
 from permitry.inbox.security import Guarded, Site, read_form
 from permitry.inbox.stats_pages import stats_page
-from permitry.records import Wanted, records_at
+from permitry.store.records import Wanted, records_at
 
 __all__ = ["InboxApp"]
 

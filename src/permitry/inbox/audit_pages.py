@@ -11,7 +11,7 @@ from permitry.core.texts import one_line, shorten
 from permitry.inbox.access import Login
 from permitry.inbox.html import Html, element
 from permitry.inbox.pages import framed
-from permitry.records import Wanted, is_address, store_at
+from permitry.store.records import Wanted, is_address, store_at
 
 __all__ = ["FILTERS", "MOST", "audit_page", "is_there", "version_of", "wanted"]
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.origin import Origin
 
 __all__ = ["Inbox", "Node", "Shown"]

@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable
 
 import attrs
 
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import QuestionStore, StoredQuestion, answer_to
 from permitry.core.action import Run, Unknown, phrase
 from permitry.core.call import ToolCall
 from permitry.core.explanation import ActionTrace, Explanation
 from permitry.errors import LedgerError
 from permitry.guard.granted import rule_of
+from permitry.guard.grants import Grant
 from permitry.guard.ledgers import RecordedGrants
 from permitry.inbox.questions import Node, Shown
 

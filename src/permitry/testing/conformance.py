@@ -16,16 +16,16 @@ from typing import Any, Protocol
 import attrs
 
 from permitry.audit.record import MemoryRecorder
-from permitry.capabilities import Capabilities
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.load import load_policy
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request
 from permitry.errors import AuditError
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Permit
 

@@ -8,8 +8,8 @@ import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
-from permitry.capabilities import Capabilities
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.testing import conformance
 from permitry.testing.conformance import Made, Progress, Tools

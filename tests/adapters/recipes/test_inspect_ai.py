@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 import pytest
 
-from permitry.capabilities import Capabilities
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.testing import conformance
 from permitry.testing.conformance import Made, Progress, Tools

@@ -18,7 +18,7 @@ from tests.collector import Collector, attributes, listening
 
 from permitry.audit.otel import OtelRecorder
 from permitry.audit.record import JsonlRecorder, MemoryRecorder
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
 from permitry.guard.guard import Guard

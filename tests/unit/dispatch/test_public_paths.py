@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict

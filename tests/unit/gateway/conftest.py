@@ -14,13 +14,13 @@ from mcp.server.lowlevel.server import Server as McpServer
 
 from permitry.audit.record import MemoryRecorder
 from permitry.config.load import load_policy
-from permitry.confirm.stored_ledger import StoredLedger
 from permitry.gateway.definitions import Pins
 from permitry.gateway.gateway import Gateway
 from permitry.gateway.serve import mcp_server
 from permitry.gateway.server import Server
 from permitry.gateway.upstream import Upstream
 from permitry.guard.guard import Guard
+from permitry.guard.stored_ledger import StoredLedger
 
 Answer: TypeAlias = Callable[[types.ElicitRequestFormParams], types.ElicitResult]
 Work: TypeAlias = Callable[[dict[str, Any]], Awaitable[str]]

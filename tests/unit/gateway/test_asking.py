@@ -5,8 +5,8 @@ import asyncio
 import mcp_types as types
 import pytest
 
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.gateway.asking import ClientChannel, can_ask, read_answer, the_form
 

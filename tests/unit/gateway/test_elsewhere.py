@@ -13,10 +13,10 @@ import pytest
 from mcp import Client
 from tests.unit.gateway.conftest import Scene, answers, text_of, tool
 
-from permitry.confirm.clock import Moment
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import StoredQuestion, answer_to
-from permitry.confirm.stored_ledger import StoredLedger
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.guard.stored_ledger import StoredLedger
 from permitry.store.questions import StoredQuestions
 from permitry.store.sqlite import SqliteStore
 

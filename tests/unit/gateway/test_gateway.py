@@ -13,13 +13,13 @@ import pytest
 from mcp import Client, MCPError
 from tests.unit.gateway.conftest import Fake, Scene, answers, text_of, tool
 
-from permitry.confirm.ledger import ConfirmationLedger
 from permitry.core.call import ToolCall
 from permitry.errors import AdapterError, AuditError, ConfigError, Problem
 from permitry.gateway.asking import ANSWER
 from permitry.gateway.definitions import read_definition
 from permitry.gateway.gateway import Gateway
 from permitry.guard.guard import Guard
+from permitry.guard.ledger import ConfirmationLedger
 from permitry.messages.mcp_restarts import Restarts
 
 Era: TypeAlias = Literal["legacy", "auto"]

@@ -9,9 +9,8 @@ import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.load import load_policy
-from permitry.confirm.grants import Grant
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.shared import Limit
@@ -19,6 +18,7 @@ from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import StoreError
 from permitry.guard.granted import Grants
+from permitry.guard.grants import Grant
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal, Silence
 from permitry.guard.session import Session

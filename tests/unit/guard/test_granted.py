@@ -10,17 +10,17 @@ import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.default import create_default_authorization_policy
 from permitry.config.load import load_policy, load_rules
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ConfigError, RuleError, StoreError
 from permitry.guard.granted import Grants, rule_of
+from permitry.guard.grants import Grant
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Pending, Permit, Ready, Refusal
 from permitry.guard.session import Session

@@ -13,16 +13,16 @@ import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.load import load_policy
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.handled import HandledCalls
-from permitry.confirm.ledger import ConfirmationLedger
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Phase, Verdict
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import AuditError, ReplayError
 from permitry.guard.guard import Guard
+from permitry.guard.handled import HandledCalls
+from permitry.guard.ledger import ConfirmationLedger
 from permitry.guard.outcome import Ask, Cause, Permit, Refusal, Silence
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler

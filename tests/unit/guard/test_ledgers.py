@@ -8,19 +8,19 @@ from unittest.mock import Mock
 
 import attrs
 import pytest
-from tests.unit.confirm.stored_calls import CALL, YES, asked, closed, fresh, only, respond
+from tests.unit.channels.stored_calls import CALL, YES, asked, closed, fresh, only, respond
 
 from permitry.audit.record import user_name
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import answer_to
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import answer_to
 from permitry.core.shared import Limit
 from permitry.errors import LedgerError, StoreError
+from permitry.guard.grants import Grant
 from permitry.guard.ledgers import RecordedGrants, counters_at, grants_at, ledger_at, questions_at
 from permitry.guard.outcome import Permit, Refusal
 from permitry.guard.session import Session
-from permitry.records import recorder_at, store_at
+from permitry.store.records import recorder_at, store_at
 from permitry.store.store import Store
 
 

@@ -7,15 +7,15 @@ import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.request import ToolConfirmationRequest
 from permitry.config.default import create_default_authorization_policy
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.ledger import ConfirmationLedger
-from permitry.confirm.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.dispatch.registry import Handler, ToolRegistry
+from permitry.guard.ledger import ConfirmationLedger
 from permitry.guard.session import Session
 from permitry.handler import Pending, ToolHandler
 

@@ -11,9 +11,9 @@ import attrs
 import pytest
 
 from permitry.audit.record import JsonlRecorder, MemoryRecorder
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry

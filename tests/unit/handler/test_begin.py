@@ -8,18 +8,18 @@ import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.conditions.budget import Budget
 from permitry.conditions.scope import Scope
 from permitry.conditions.tools import ToolSelector
 from permitry.config.default import create_default_authorization_policy
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.ledger import ConfirmationLedger
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Phase, Verdict
 from permitry.core.result import ToolResult
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import LedgerError
+from permitry.guard.ledger import ConfirmationLedger
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule

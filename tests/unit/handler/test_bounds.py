@@ -9,11 +9,11 @@ import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
-from permitry.confirm.handled import HandledCalls
-from permitry.confirm.ledger import ConfirmationLedger
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Phase, Verdict
+from permitry.guard.handled import HandledCalls
+from permitry.guard.ledger import ConfirmationLedger
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 
 Ran = list[tuple[str, dict[str, Any]]]

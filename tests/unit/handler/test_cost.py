@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from permitry.confirm.handled import HandledCalls
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.arguments import with_check
 from permitry.dispatch.registry import ToolRegistry
+from permitry.guard.handled import HandledCalls
 from permitry.guard.outcome import Pending
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler

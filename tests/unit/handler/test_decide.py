@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from permitry.channels.channel import UnattendedChannel
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.conditions._conditions import Conditions
 from permitry.conditions.mode import ModeCondition
 from permitry.conditions.scope import Scope
 from permitry.config.load import load_policy, load_rules
-from permitry.confirm.channel import UnattendedChannel
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.errors import AuditError

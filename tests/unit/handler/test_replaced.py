@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from permitry.audit.record import MemoryRecorder
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Phase, Verdict
 from permitry.core.spec import ToolSpec

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.default import create_default_authorization_policy
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.spec import ToolSpec

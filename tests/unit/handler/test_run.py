@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from permitry.audit.record import MemoryRecorder
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import Handler, ToolRegistry

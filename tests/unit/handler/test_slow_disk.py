@@ -12,8 +12,8 @@ import attrs
 import pytest
 
 from permitry.audit.record import JsonlRecorder
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
 from permitry.handler import ToolHandler

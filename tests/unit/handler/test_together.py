@@ -8,7 +8,7 @@ import pytest
 
 from permitry.audit.record import JsonlRecorder, LineRecorder
 from permitry.audit.stored import StoredRecorder
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
 from permitry.guard.outcome import Pending, Ready

@@ -13,15 +13,15 @@ import attrs
 import pytest
 from tests.unit.hooks.payloads import command
 
-from permitry.confirm.clock import Moment
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import StoredQuestion, answer_to
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import StoredQuestion, answer_to
 from permitry.errors import LedgerError, StoreError
 from permitry.hooks.answering import Options, answer
 from permitry.hooks.asking import HostLedger
 from permitry.hooks.waiting import ancestors
-from permitry.records import Wanted, records_at
 from permitry.store.questions import StoredQuestions
+from permitry.store.records import Wanted, records_at
 from permitry.store.sqlite import SqliteStore
 
 YES, NO = ToolConfirmationResponse(True), ToolConfirmationResponse(False, instructions="HERON")

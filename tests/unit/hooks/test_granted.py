@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from tests.unit.hooks.payloads import command
 
-from permitry.confirm.grants import Grant
-from permitry.confirm.request import ToolConfirmationRequest
+from permitry.channels.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
 from permitry.core.shared import Limit
+from permitry.guard.grants import Grant
 from permitry.hooks.answering import Options, answer
 from permitry.hooks.host import Reply
 from permitry.hooks.stores import Stores
-from permitry.records import Wanted, records_at
 from permitry.store.grants import StoredGrants
 from permitry.store.leases import Counters
+from permitry.store.records import Wanted, records_at
 from permitry.store.sqlite import SqliteStore
 
 Hook = Callable[..., Reply]

@@ -20,14 +20,14 @@ import attrs
 import pytest
 from tests.unit.hooks.payloads import command
 
-from permitry.confirm.clock import Moment
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import StoredQuestion, answer_to
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import StoredQuestion, answer_to
 from permitry.hooks import client
 from permitry.hooks.places import place
 from permitry.hooks.resident import start
-from permitry.records import Wanted, records_at
 from permitry.store.questions import StoredQuestions
+from permitry.store.records import Wanted, records_at
 from permitry.store.sqlite import SqliteStore
 
 CLIENT = client.__file__

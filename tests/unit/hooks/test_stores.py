@@ -16,7 +16,7 @@ from permitry.errors import AuditError, StoreError
 from permitry.hooks.answering import Options, answer
 from permitry.hooks.host import Reply
 from permitry.hooks.stores import Places, Recording, Stores
-from permitry.records import Wanted, records_at
+from permitry.store.records import Wanted, records_at
 from permitry.store.sqlite import SqliteStore
 
 Hook = Callable[..., Reply]

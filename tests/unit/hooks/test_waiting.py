@@ -7,9 +7,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.unit.confirm.stored_calls import YES, asked, fresh, respond
+from tests.unit.channels.stored_calls import YES, asked, fresh, respond
 
-from permitry.confirm.clock import Moment
+from permitry.channels.clock import Moment
 from permitry.errors import StoreError
 from permitry.hooks.waiting import ancestors, wait_for_answer
 from permitry.store.questions import StoredQuestions

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.testclient import TestClient
 from tests.unit.inbox.people import QUESTION
 
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.errors import LedgerError
 from permitry.inbox.access import User
 from permitry.inbox.app import InboxApp

@@ -10,7 +10,7 @@ from tests.unit.inbox.people import ANN, BOB, QUESTION
 from tests.unit.inbox.probes import PROBES
 from tests.unit.inbox.test_question_pages import filled
 
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.errors import StoreError
 from permitry.inbox.app import InboxApp
 from permitry.inbox.live import Live

@@ -17,7 +17,7 @@ from permitry.core.call import ToolCall
 from permitry.inbox.access import Login
 from permitry.inbox.app import InboxApp
 from permitry.inbox.audit_pages import FILTERS, MOST, audit_page, version_of, wanted
-from permitry.records import records_at
+from permitry.store.records import records_at
 from permitry.store.sqlite import SqliteStore
 
 

@@ -14,7 +14,7 @@ from permitry.audit.stats import Stats
 from permitry.inbox.access import Login
 from permitry.inbox.app import InboxApp
 from permitry.inbox.stats_pages import stats_page
-from permitry.records import Wanted, records_at
+from permitry.store.records import Wanted, records_at
 
 
 def page_of(path: Path) -> str:

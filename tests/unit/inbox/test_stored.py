@@ -7,17 +7,17 @@ from types import SimpleNamespace
 
 import attrs
 import pytest
-from tests.unit.confirm.stored_calls import CALL, NO, YES, asked, fresh
+from tests.unit.channels.stored_calls import CALL, NO, YES, asked, fresh
 
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.default import create_default_authorization_policy
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
 from permitry.core.spec import ToolSpec
 from permitry.errors import LedgerError
+from permitry.guard.grants import Grant
 from permitry.guard.guard import Guard
 from permitry.guard.ledgers import RecordedGrants, grants_at, ledger_at, questions_at
 from permitry.guard.outcome import Ask, Permit, Ready

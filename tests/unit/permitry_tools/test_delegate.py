@@ -10,8 +10,8 @@ from typing import Any
 import attrs
 import pytest
 
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.result import ToolResult

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from permitry.channels.channel import CallbackChannel
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.load import load_policy
-from permitry.confirm.channel import CallbackChannel
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.result import ToolResult

@@ -10,18 +10,18 @@ import pytest
 from tests.whole_calls import policy_of
 
 from permitry.audit.record import JsonlRecorder
-from permitry.confirm.grants import Grant
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.guard.grants import Grant
 from permitry.guard.guard import Guard
 from permitry.guard.ledgers import grants_at
 from permitry.guard.outcome import Ask
 from permitry.guard.session import Session
-from permitry.records import Wanted, records_at
 from permitry.replay.recorded import Circumstances, Unjudged, call_of, replay_record
 from permitry.replay.tally import Tally
+from permitry.store.records import Wanted, records_at
 
 _RULES = """schema = 1
 

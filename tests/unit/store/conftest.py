@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from tests.postgres import Cluster
 
-from permitry.records import is_address, store_at
+from permitry.store.records import is_address, store_at
 
 
 def body(number: int, **more: object) -> str:

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from tests.postgres import Cluster
 
-from permitry.confirm.clock import Moment
+from permitry.channels.clock import Moment
 from permitry.errors import StoreError
 from permitry.store.bounded import BoundedConnection
 from permitry.store.postgres import PostgresStore

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.unit.store.conftest import Place, body
 
 from permitry.errors import StoreError
-from permitry.records import is_address, store_at
 from permitry.store.chain import BrokenChainError, Head
+from permitry.store.records import is_address, store_at
 
 ZERO = bytes(32)
 CHANGES: dict[str, tuple[str, tuple[object, ...], int]] = {

@@ -9,14 +9,14 @@ import pytest
 from tests.unit.store.conftest import Place
 
 from permitry.errors import StoreError
-from permitry.records import is_address
 from permitry.store.counters import Account, StoredCounters
+from permitry.store.records import is_address
 
 ALL = Account("web", "organisation", "")
 HOUR = 3600.0
 TAKING = """
 import sys
-from permitry.records import store_at
+from permitry.store.records import store_at
 from permitry.store.counters import Account, StoredCounters
 counters = StoredCounters(store_at(sys.argv[1]))
 print("ready", flush=True)

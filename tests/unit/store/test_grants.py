@@ -5,15 +5,15 @@ import sys
 
 import pytest
 
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant, GrantStore
+from permitry.channels.clock import Moment
 from permitry.errors import StoreError
+from permitry.guard.grants import Grant, GrantStore
 from permitry.guard.ledgers import grants_at
 
 NOW = Moment(1_000.0, "boot", 50.0)
 TAKING = """
 import sys
-from permitry.confirm.clock import Moment
+from permitry.channels.clock import Moment
 from permitry.guard.ledgers import grants_at
 grants = grants_at(sys.argv[1]).store
 print("ready", flush=True)

@@ -11,22 +11,22 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.postgres import Cluster
-from tests.unit.confirm.stored_calls import CALL, NO, YES, asked, closed, fresh, only, respond
+from tests.unit.channels.stored_calls import CALL, NO, YES, asked, closed, fresh, only, respond
 
 from permitry.audit.redaction import redacted
-from permitry.confirm.clock import Moment
-from permitry.confirm.grants import Grant
-from permitry.confirm.request import ToolConfirmationRequest
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import QuestionStore, StoredQuestion, answer_to, row_of
-from permitry.confirm.stored_ledger import StoredLedger
+from permitry.channels.clock import Moment
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import QuestionStore, StoredQuestion, answer_to, row_of
 from permitry.core.call import ToolCall
 from permitry.errors import LedgerError
+from permitry.guard.grants import Grant
 from permitry.guard.ledgers import grants_at, questions_at
 from permitry.guard.outcome import Ask, Permit, Refusal
 from permitry.guard.session import Session
-from permitry.records import store_at
+from permitry.guard.stored_ledger import StoredLedger
 from permitry.store.questions import StoredQuestions
+from permitry.store.records import store_at
 
 
 def test_of_racing_threads_one_answers(address: str) -> None:
@@ -55,9 +55,9 @@ def test_of_racing_threads_one_answers(address: str) -> None:
 
 ANSWERING = """
 import sys
-from permitry.confirm.clock import Moment
-from permitry.confirm.response import ToolConfirmationResponse
-from permitry.confirm.stored import StoredQuestion, answer_to
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import StoredQuestion, answer_to
 from permitry.errors import LedgerError
 from permitry.guard.ledgers import questions_at
 store = questions_at(sys.argv[1])

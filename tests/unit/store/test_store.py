@@ -66,7 +66,7 @@ def test_all_or_none_of_what_is_added_together_is_kept(place: Place) -> None:
 
 ADDING = """
 import sys
-from permitry.records import store_at
+from permitry.store.records import store_at
 store = store_at(sys.argv[1])
 store.patience = 60
 for number in range(50): store.append("{}")

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import attrs
 import pytest
 
-from permitry.capabilities import Capabilities
-from permitry.confirm.response import ToolConfirmationResponse
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError, ReplayError
+from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Cause, Permit, Refusal
 from permitry.testing.conformance import CASES, Case, Made, Progress, Tools, check

@@ -13,9 +13,8 @@ from tests.unit.undo.test_restoring import tree_of
 from permitry.actions.changes import Change
 from permitry.actions.extract import ReadActions
 from permitry.audit.record import MemoryRecorder
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.load import load_policy, load_rules
-from permitry.confirm.handled import HandledCalls
-from permitry.confirm.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
@@ -24,6 +23,7 @@ from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import AuditError, ReplayError, UndoError
 from permitry.guard.guard import Guard
+from permitry.guard.handled import HandledCalls
 from permitry.guard.outcome import Ask, Cause, Decided, Permit, Refusal, Silence
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler

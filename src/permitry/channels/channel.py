@@ -1,0 +1,82 @@
+"""How a question reaches a human."""
+
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+import attrs
+
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.errors import safe_str
+
+__all__ = [
+    "AsyncConfirmationChannel",
+    "CallbackChannel",
+    "ConfirmationChannel",
+    "LeavableChannel",
+    "UnattendedChannel",
+    "check_channel",
+]
+
+
+class ConfirmationChannel(Protocol):
+    """A way to ask. An answer of None means that there was no answer.
+
+    One that `is_stored` has its answers from the store of the questions, and looks there itself.
+    """
+
+    def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Return the answer; may wait for as long as the human takes."""
+        ...
+
+
+@runtime_checkable
+class AsyncConfirmationChannel(ConfirmationChannel, Protocol):
+    """A channel that can also be awaited; `ToolHandler.ahandle` prefers that."""
+
+    async def aask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Return the answer."""
+        ...
+
+
+@runtime_checkable
+class LeavableChannel(ConfirmationChannel, Protocol):
+    """A channel on which a wait can be ended."""
+
+    def leave(self, request: ToolConfirmationRequest) -> None:
+        """End the wait for the answer to a question: it was given elsewhere, or is not wanted any more."""
+
+
+@attrs.frozen
+class UnattendedChannel:
+    """The channel of a session without a human: no question is ever answered."""
+
+    def ask(self, request: ToolConfirmationRequest) -> None:
+        """Return None."""
+
+
+@attrs.frozen
+class CallbackChannel:
+    """Asks by calling a function."""
+
+    callback: Callable[[ToolConfirmationRequest], ToolConfirmationResponse | None]
+
+    def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Return what the function answers."""
+        return self.callback(request)
+
+
+def check_channel(_: object, __: object, channel: object) -> None:
+    """Raise for what cannot be asked, and say how to make a channel of it.
+
+    Raises: `TypeError`.
+    """
+    if callable(getattr(channel, "ask", None)) and not isinstance(channel, type):
+        return
+    if isinstance(channel, type):
+        hint = f"make one of it: {channel.__name__}(...)"
+    elif callable(channel):
+        hint = "wrap the function: channel=CallbackChannel(...)"
+    else:
+        hint = "a channel has a method `ask(request)` that returns a ToolConfirmationResponse, or None"
+    raise TypeError(f"`channel` must be a channel, not {safe_str(channel, repr)}; {hint}")

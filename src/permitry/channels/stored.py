@@ -1,0 +1,212 @@
+"""Questions that outlast the process that asks, and can be answered from another one."""
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import attrs
+
+from permitry.channels.clock import Moment
+from permitry.channels.request import SuggestedGrant, ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.core.json_values import parse_json
+from permitry.core.origin import Origin
+from permitry.errors import CallError, LedgerError, safe_str
+
+__all__ = ["QuestionStore", "Row", "StoredQuestion", "answer_text", "answer_to", "row_of"]
+
+Row = Mapping[str, Any]
+_SHOWN = ("path", "preview", "reason", "is_plan")
+_DECISION = ("rule_id", "reason", "message", "source", "policy_version")
+_CALL = ("name", "arguments", "call_id", "kind", "server", "origin", "repaired", "shown")
+
+
+class QuestionStore(Protocol):
+    """Keeps questions as rows: see `permitry.store.questions.StoredQuestions`.
+
+    All methods raise `StoreError`.
+    """
+
+    def watching(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
+        """Return what waits, at most so many seconds, until questions may have changed."""
+        ...
+
+    def add(self, row: Row, most: int, size: int) -> bool:
+        """Keep a question; False where too many are open."""
+        ...
+
+    def find(self, name: str) -> Row | None:
+        """Return a question by its id."""
+        ...
+
+    def earlier(self, session: str, agent: str, call_id: str, digest: str) -> Row | None:
+        """Return the last question about a call."""
+        ...
+
+    def unsettled(self, session: str, agent: str, digest: str) -> Row | None:
+        """Return the last question about a call, by whatever id, that is not closed."""
+        ...
+
+    def renew(self, name: str, call_id: str, above: str, deadline: Moment) -> None:
+        """Let an open question without an answer be about a call by this id, and open until this deadline."""
+        ...
+
+    def open(self, now: Moment) -> list[Row]:
+        """Return the questions that can be answered, oldest first."""
+        ...
+
+    def answer(self, name: str, digest: str, answer: str, by: str, now: Moment) -> bool:
+        """Answer a question; of several answers, the first alone counts."""
+        ...
+
+    def take(self, name: str, has: str | None, kept: str, now: Moment) -> bool:
+        """Close a question with the answer that it `has`, or else with a first one, once."""
+        ...
+
+    def close(self, name: str, now: Moment, has: str | None = None) -> bool:
+        """Close a question without an answer; the one that it `has` does not count any more."""
+        ...
+
+    def expire(self, now: Moment) -> list[str]:
+        """Close the questions that can get no answer any more, and return their ids."""
+        ...
+
+
+@attrs.frozen
+class StoredQuestion:
+    """A question as the store has it; `request` is what a human is shown, and None once it is closed.
+
+    `approvers` are those who may answer, all where there are none; `above` the processes that asked, the nearest first,
+    on the machine that runs as `deadline.boot`; `arguments` those of the call, without secrets.
+    """
+
+    id: str
+    session: str
+    agent: str
+    tool: str
+    digest: str
+    decision: Decision
+    request: ToolConfirmationRequest | None
+    spec: str | None
+    approvers: tuple[str, ...]
+    above: tuple[int, ...]
+    asked_at: float
+    deadline: Moment
+    response: ToolConfirmationResponse | None = None
+    answered_by: str | None = None
+    is_closed: bool = False
+    arguments: Mapping[str, Any] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(cls, row: Row) -> "StoredQuestion":
+        """Return the question in a row.
+
+        Raises: `LedgerError` for a row that is damaged, or of another call than it says.
+        """
+        try:
+            return cls._read(row)
+        except (CallError, LookupError, TypeError, ValueError) as error:
+            raise LedgerError(f"the question `{row['id']}` is damaged: {safe_str(error)}") from error
+
+    @classmethod
+    def _read(cls, row: Row) -> "StoredQuestion":
+        decision, redacted = parse_json(row["decision"]), parse_json(row["redacted"])
+        if not isinstance(redacted["arguments"], dict):
+            raise TypeError("its arguments are no object")
+        request = None
+        if row["call"] is not None and row["shown"] is not None:
+            request = _request(row["id"], _call(parse_json(row["call"])), parse_json(row["shown"]))
+            if request.call.digest != row["digest"]:
+                raise ValueError("its call is another one")
+        return cls(
+            id=row["id"], session=row["session"], agent=row["agent"], tool=redacted["tool"], digest=row["digest"],
+            decision=_decision(decision), request=request, spec=row["spec"],
+            approvers=tuple(parse_json(row["approvers"])), above=tuple(parse_json(row["above"])),
+            asked_at=row["asked_at"], deadline=Moment(row["deadline"], row["boot"], row["steady"]),
+            response=None if row["answer"] is None else _response(row["answer"]), answered_by=row["answered_by"],
+            is_closed=row["closed_at"] is not None, arguments=redacted["arguments"],
+        )  # fmt: skip
+
+
+def row_of(question: StoredQuestion, request: ToolConfirmationRequest, redact: Callable[[Any], Any]) -> Row:
+    """Return the row of a new question."""
+    call, decision, deadline = request.call, question.decision, question.deadline
+    return {
+        **{key: getattr(question, key) for key in ("id", "session", "agent", "digest", "spec", "asked_at")},
+        "call_id": call.call_id or "",
+        "call": json.dumps({key: _plain(call, key) for key in _CALL}),
+        "redacted": json.dumps({"tool": call.tool, "arguments": redact(call.to_dict())}),
+        # It is kept when the question is closed, and a reason quotes the call.
+        "decision": json.dumps(redact({
+            **{key: getattr(decision, key) for key in _DECISION},
+            "errors": [attrs.astuple(each) for each in decision.errors],
+            "verdict": decision.verdict.value, "phase": decision.phase.value,
+        })),
+        "shown": json.dumps({
+            **{key: getattr(request, key) for key in _SHOWN},
+            "grants": [attrs.astuple(each) for each in request.suggested_grants],
+            "origins": [attrs.astuple(each, recurse=False) for each in request.origins],
+        }),
+        "approvers": json.dumps(question.approvers), "above": json.dumps(question.above),
+        "deadline": deadline.wall, "boot": deadline.boot, "steady": deadline.steady,
+    }  # fmt: skip
+
+
+def answer_text(response: ToolConfirmationResponse) -> str:
+    """Return an answer as it is kept: the same text for the same answer."""
+    fields = attrs.asdict(response, recurse=False)
+    fields["arguments"] = None if response.arguments is None else dict(response.arguments)
+    if response.result is None:
+        # Versions that know of no results read all other answers.
+        del fields["result"]
+    # Arguments that are not JSON are refused where the call is made of them.
+    return json.dumps(fields, sort_keys=True, default=repr)
+
+
+def answer_to(
+    questions: QuestionStore, question: StoredQuestion, response: ToolConfirmationResponse, *, by: str
+) -> None:
+    """Answer a question of a store.
+
+    Raises: `LedgerError` when it is late, was answered or is closed, or `by` may not answer; `StoreError`.
+    """
+    if question.approvers and by not in question.approvers:
+        raise LedgerError(f"`{by}` may not answer the question `{question.id}`")
+    if not questions.answer(question.id, question.digest, answer_text(response), by, Moment.now()):
+        raise LedgerError(f"the question `{question.id}` is not open any more")
+
+
+def _plain(call: ToolCall, key: str) -> object:
+    return call.to_dict() if key == "arguments" else call.kind.value if key == "kind" else getattr(call, key)
+
+
+def _call(data: Any) -> ToolCall:  # noqa: ANN401 -- what was read
+    rest = {key: data[key] for key in _CALL[2:]}
+    return ToolCall(data["name"], data["arguments"], **{**rest, "kind": PayloadKind(rest["kind"])})
+
+
+def _request(name: str, call: ToolCall, shown: Any) -> ToolConfirmationRequest:  # noqa: ANN401 -- as above
+    grants = tuple(SuggestedGrant(*each) for each in shown["grants"])
+    # A question of an earlier version has none.
+    origins = tuple(map(_origin, shown.get("origins", ())))
+    return ToolConfirmationRequest(
+        call, **{key: shown[key] for key in _SHOWN}, suggested_grants=grants, pending_id=name, origins=origins
+    )
+
+
+def _origin(data: Any) -> Origin:  # noqa: ANN401 -- as above
+    argument, value, places, is_said, words = data
+    return Origin(argument, value, tuple(places), is_said, None if words is None else (words[0], words[1]))
+
+
+def _decision(data: Any) -> Decision:  # noqa: ANN401 -- as above
+    rest = {key: data[key] for key in _DECISION}
+    errors = tuple(RuleFailure(*each) for each in data["errors"])
+    return Decision(verdict=Verdict(data["verdict"]), phase=Phase(data["phase"]), errors=errors, **rest)
+
+
+def _response(text: str) -> ToolConfirmationResponse:
+    return ToolConfirmationResponse(**parse_json(text))

@@ -1,0 +1,187 @@
+"""Questions posted to a web address, and answered there; signed in both directions."""
+
+import json
+import queue
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from permitry.audit.redaction import redacted
+from permitry.channels.channel import ConfirmationChannel, check_channel
+from permitry.channels.posting import Reply, host_of, post
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.signing import Seal, Seen
+from permitry.channels.stored import answer_text
+from permitry.core.json_values import parse_json
+from permitry.errors import CallError, ChannelError, safe_str
+
+__all__ = ["Seen", "WebhookChannel", "signed", "verified"]
+
+_QUESTION, _ANSWER = "permitry.question", "permitry.answer"
+_MOST_ASKED = 4 * 1024 * 1024
+_MOST_ANSWERED = 64 * 1024
+_OK, _ACCEPTED = 200, 202
+_AGAIN = frozenset({408, 429, 500, 502, 503, 504})
+_LONGEST_PAUSE = 30.0
+
+
+def _check_url(_: object, __: object, url: str) -> None:
+    host_of(url)
+
+
+def _seal(secret: str | Seal) -> Seal:
+    return secret if isinstance(secret, Seal) else Seal(secret)
+
+
+@attrs.frozen
+class WebhookChannel:
+    """Asks by posting each question to a web address; all within `wait` seconds.
+
+    The reply is the answer, signed for this very question; or 202, and the answer is that of the channel `then`.
+    What fails is posted again with the same id, at most `attempts` times, after `pause` seconds, then twice as many.
+    `redact` leaves secrets out of a question; to a call that was shown without some, no edit is taken.
+
+    Raises: `ValueError` for an address that is neither `https://` nor of this machine, and for a weak secret.
+    """
+
+    url: str = attrs.field(validator=_check_url)
+    seal: Seal = attrs.field(alias="secret", converter=_seal)
+    then: ConfirmationChannel | None = attrs.field(default=None)
+    wait: float = attrs.field(default=300.0, kw_only=True)
+    attempts: int = attrs.field(default=5, kw_only=True, validator=attrs.validators.ge(1))
+    pause: float = attrs.field(default=1.0, kw_only=True)
+    redact: Callable[[Any], Any] = attrs.field(default=redacted, kw_only=True, repr=False)
+    _seen: Seen = attrs.field(factory=Seen, init=False, repr=False)
+
+    @then.validator
+    def _check_then(self, attribute: object, then: object) -> None:
+        if then is not None:
+            check_channel(self, attribute, then)
+
+    def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Return the answer.
+
+        Raises: `ChannelError` where there is none, or none that can be trusted.
+        """
+        results: queue.SimpleQueue[ToolConfirmationResponse | Exception | None] = queue.SimpleQueue()
+        until = time.monotonic() + self.wait
+
+        def work() -> None:
+            try:
+                results.put(self._asked(request, until))
+            except Exception as error:  # noqa: BLE001 -- raised below, in the thread that asks
+                results.put(error)
+
+        # A server that sends a byte now and then keeps every other time-out from ending this.
+        threading.Thread(target=work, daemon=True, name="permitry-webhook").start()
+        try:
+            result = results.get(timeout=self.wait)
+        except queue.Empty:
+            raise ChannelError(f"`{host_of(self.url)}` has not answered within {self.wait:g} seconds") from None
+        if isinstance(result, Exception):
+            raise result
+        if result is not None:
+            return result
+        if self.then is None:
+            raise ChannelError(f"`{host_of(self.url)}` has taken the question, and nothing waits for an answer")
+        return self.then.ask(request)
+
+    def _asked(self, request: ToolConfirmationRequest, until: float) -> ToolConfirmationResponse | None:
+        """Return the answer, or None where it is given elsewhere."""
+        name = request.pending_id or secrets.token_hex(8)
+        shown = request.to_dict()
+        for origin in shown["origins"]:
+            [origin["value"]] = self.redact({origin["argument"]: origin["value"]}).values()
+        shown = self.redact(shown)
+        body = json.dumps({"type": _QUESTION, "id": name, **shown, "digest": request.call.digest}).encode()
+        if len(body) > _MOST_ASKED:
+            raise ChannelError(f"the question has more than {_MOST_ASKED:,} bytes")
+        reply = self._posted(name, body, until)
+        if reply.status == _ACCEPTED:
+            return None
+        if reply.status != _OK:
+            raise ChannelError(f"`{host_of(self.url)}` did not take the question: {reply.status} {reply.reason}")
+        return self._answer(reply, name, request)
+
+    def _posted(self, name: str, body: bytes, until: float) -> Reply:
+        pause, why = self.pause, ""
+        for attempt in range(1, self.attempts + 1):
+            left = until - time.monotonic()
+            try:
+                reply = post(
+                    self.url, body, self.seal.headers(name, body), seconds=max(left, 0.001), most=_MOST_ANSWERED
+                )
+            except OSError as error:
+                why = safe_str(getattr(error, "reason", error))
+            except ValueError as error:
+                raise ChannelError(str(error)) from error
+            else:
+                if reply.status not in _AGAIN:
+                    return reply
+                why = f"{reply.status} {reply.reason}"
+            if attempt == self.attempts or time.monotonic() + pause >= until:
+                break
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        raise ChannelError(f"`{host_of(self.url)}` could not be asked, {attempt} times: {why}")
+
+    def _answer(self, reply: Reply, name: str, request: ToolConfirmationRequest) -> ToolConfirmationResponse:
+        """Return the answer in a reply.
+
+        Raises: `ChannelError` for one that is not signed, late, or to another question or call.
+        """
+        answered = self.seal.opened(reply.headers, reply.body, self._seen)
+        data = _read(reply.body, _ANSWER)
+        # INVARIANT: law 5. An answer is for one question about one call.
+        if answered != name or data.pop("digest", None) != request.call.digest:
+            raise ChannelError("it answers another question")
+        response = _response(data)
+        arguments = request.call.to_dict()
+        if response.arguments is not None and self.redact(arguments) != arguments:
+            raise ChannelError("it edits arguments that were not shown in full")
+        return response
+
+
+def verified(headers: Mapping[str, str], body: bytes, secret: str, seen: Seen | None = None) -> dict[str, Any]:
+    """Return the question in a request that a `WebhookChannel` has signed; each request once, with one `seen` for all.
+
+    Its `id` is the same when a question is posted again: answer it as before.
+
+    Raises: `ChannelError` for what is not signed, late, or received before; `ValueError` for a weak secret.
+    """
+    name = Seal(secret).opened(headers, body, Seen() if seen is None else seen)
+    question = _read(body, _QUESTION)
+    if question.get("id") != name:
+        raise ChannelError("its id is not the one that is signed")
+    return question
+
+
+def signed(
+    response: ToolConfirmationResponse, question: Mapping[str, Any], secret: str
+) -> tuple[dict[str, str], bytes]:
+    """Return the headers and the body of the reply that answers a question."""
+    body = json.dumps({"type": _ANSWER, "digest": question["digest"], **json.loads(answer_text(response))}).encode()
+    return Seal(secret).headers(question["id"], body), body
+
+
+def _read(body: bytes, kind: str) -> dict[str, Any]:
+    try:
+        data = parse_json(body.decode())
+    except (CallError, ValueError) as error:
+        raise ChannelError(f"it cannot be read: {safe_str(error)}") from error
+    # What is asked is never taken for an answer to it, though both sides sign with one secret.
+    if not isinstance(data, dict) or data.pop("type", None) != kind:
+        raise ChannelError(f"it is not a `{kind}`")
+    return data
+
+
+def _response(data: Mapping[str, Any]) -> ToolConfirmationResponse:
+    try:
+        return ToolConfirmationResponse(**data)
+    except (TypeError, ValueError) as error:
+        raise ChannelError(f"it is not an answer: {safe_str(error)}") from error

@@ -1,1 +1,0 @@
-"""Asking a human: the request, the response, the channel between, and the ledger of open questions."""

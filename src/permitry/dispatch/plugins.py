@@ -1,0 +1,63 @@
+"""The two functions of a plugin registry: the tools there are for a request, and the one that a model asked for."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from permitry.core.call import ToolCall
+from permitry.core.json_values import mutable
+from permitry.core.result import ToolResult
+from permitry.core.spec import ToolSpec
+from permitry.dispatch.events import EventSink, ToolEvent, ToolEventKind
+from permitry.dispatch.registry import ToolRegistry
+from permitry.dispatch.schema import exported, is_exportable
+from permitry.dispatch.scope import Caller, Listener
+from permitry.errors import CallError
+
+__all__ = ["execute_tool", "get_tools"]
+
+_SHAPE = "openai-chat"
+
+
+class ToolCaller(Protocol):
+    """What is used of a `ToolHandler`: its tools, and the way on which each call of one is decided and recorded."""
+
+    registry: ToolRegistry
+
+    def visible_tools(self) -> tuple[ToolSpec, ...]:
+        """Return the specs of the tools of which some call could run now."""
+
+    async def ahandle(self, call: ToolCall, scope: Caller | None = None) -> ToolResult:
+        """Decide a call, ask if need be, run it if it is permitted, and return its result."""
+
+
+def get_tools(ctx: ToolCaller) -> list[dict[str, Any]]:
+    """Return the OpenAI definitions of all tools that are enabled now, and of which some call could run."""
+    return [exported(spec, _SHAPE) for spec in ctx.visible_tools() if is_exportable(spec, _SHAPE)]
+
+
+async def execute_tool(
+    name: str, args: Mapping[str, Any], ctx: ToolCaller, on_status: Callable[[str], object] | None = None
+) -> str | dict[str, Any]:
+    """Decide a call, ask if need be, run it if permitted, and return the result: a JSON object where the tool gave one.
+
+    A call that may not run, or cannot, is answered with the text for the model. `on_status` takes the lines that the
+    tool has for the user, and may be async; other events go to `ctx.registry.on_event`.
+
+    Raises: `FatalToolError` from the tool; what the recorder raises.
+    """
+    try:
+        call = ToolCall(name, args)
+    except CallError as error:
+        return f"The call was not understood: {error}."
+    listener = None if on_status is None else Listener(_statuses(on_status, ctx.registry.on_event))
+    result = await ctx.ahandle(call, listener)
+    return result.text if result.structured is None else dict(mutable(result.structured))
+
+
+def _statuses(on_status: Callable[[str], object], others: EventSink | None) -> EventSink:
+    def sink(event: ToolEvent) -> object:
+        if event.kind is ToolEventKind.STATUS:
+            return on_status(event.text)
+        return None if others is None else others(event)
+
+    return sink

@@ -1,0 +1,91 @@
+"""Grants: approvals that a human gives beforehand, for some calls, of some agents, for some time."""
+
+import json
+import secrets
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import attrs
+
+from permitry.channels.clock import Moment
+
+__all__ = ["Grant", "GrantStore"]
+
+Row = Mapping[str, Any]
+_SUBJECT = ("agent", "session", "principal")
+_SHARED = ("id", "rule", "digest", *_SUBJECT, "reason", "granted_by", "made_at", "uses_left", "revoked_at")
+
+
+class GrantStore(Protocol):
+    """Keeps grants as rows: see `permitry.store.grants.StoredGrants`. All methods raise `StoreError`."""
+
+    def add(self, row: Row) -> None:
+        """Keep a grant."""
+        ...
+
+    def all(self) -> list[Row]:
+        """Return all grants that are kept, oldest first."""
+        ...
+
+    def in_force(self, now: Moment) -> list[Row]:
+        """Return the grants that count, oldest first."""
+        ...
+
+    def take(self, name: str, now: Moment) -> bool:
+        """Take a use of a grant that counts."""
+        ...
+
+    def revoke(self, name: str, now: Moment) -> bool:
+        """Revoke a grant, once."""
+        ...
+
+    def sweep(self, now: Moment) -> int:
+        """Forget the grants that do not count any more."""
+        ...
+
+
+@attrs.frozen
+class Grant:
+    """A remembered approval.
+
+    `rule` is what a rule file says of the calls: a table with `tools`, `when` and `unless`, in TOML. A grant of one
+    call has its `digest`, and is for no other, whatever the rule says; of a tool that a registry declares, only where
+    the rule has the `tool_digest` of that declaration. `agent`, `session` and `principal` say whose calls are meant,
+    where they are not None.
+    `deadline` and `uses_left` are None without a bound.
+    """
+
+    rule: str
+    digest: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    principal: str | None = None
+    reason: str = ""
+    granted_by: str = ""
+    made_at: float = 0.0
+    deadline: Moment | None = None
+    uses_left: int | None = attrs.field(default=None, validator=attrs.validators.optional(attrs.validators.ge(0)))
+    revoked_at: float | None = None
+    id: str = attrs.field(factory=lambda: secrets.token_hex(4), kw_only=True)
+
+    @classmethod
+    def of_call(cls, tool: str, digest: str, tool_digest: str | None) -> "Grant":
+        """Return a grant of the very call with this digest, while the tool declares itself as it did."""
+        named = f"tools = [{json.dumps(tool, ensure_ascii=False)}]"
+        return cls(named if tool_digest is None else f'{named}\nwhen.tool_digest = ["{tool_digest}"]', digest)
+
+    @classmethod
+    def of(cls, row: Row) -> "Grant":
+        """Return the grant in a row."""
+        deadline = None if row["deadline"] is None else Moment(row["deadline"], row["boot"], row["steady"])
+        return cls(**{name: row[name] for name in _SHARED}, deadline=deadline)
+
+    def row(self) -> Row:
+        """Return the row of this grant."""
+        wall, boot, steady = (None, "", 0.0) if self.deadline is None else self.deadline
+        shared = {name: getattr(self, name) for name in _SHARED}
+        return {**shared, "deadline": wall, "boot": boot, "steady": steady}
+
+    def is_for(self, sessions: tuple[str, ...], principal: str | None) -> bool:
+        """Return whether a grant is for calls of one of these sessions, on behalf of a principal."""
+        return self.session in (None, *sessions) and self.principal in (None, principal)

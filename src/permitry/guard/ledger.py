@@ -1,0 +1,209 @@
+"""The ledger: which questions are open, and that each is answered once, in time, for one call."""
+
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from typing import ClassVar, Protocol
+
+import attrs
+
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision
+from permitry.core.spec import ToolSpec
+from permitry.errors import FullLedgerError, LateAnswerError, LedgerError
+from permitry.guard.handled import Asker
+
+__all__ = ["ConfirmationLedger", "EarlierQuestion", "Ledger", "PendingConfirmation"]
+
+
+def _new_id() -> str:
+    return secrets.token_urlsafe(9)
+
+
+@attrs.frozen
+class PendingConfirmation:
+    """A call that waits for an answer; `deadline` is on the ledger's clock.
+
+    `spec` is the tool's declaration when the question was asked: the answer is about that tool. None for an undeclared
+    tool. `asker` is who made the call: the answer is for no other session or agent. Once it is closed, `response` is
+    the answer that counts, if any; `answered_by` is who gave an answer from elsewhere.
+    """
+
+    pending_id: str
+    call: ToolCall
+    decision: Decision
+    deadline: float
+    spec: ToolSpec | None = attrs.field(default=None, repr=False)
+    asker: Asker | None = attrs.field(default=None, repr=False)
+    process: int = attrs.field(factory=os.getpid, repr=False)
+    response: ToolConfirmationResponse | None = None
+    answered_by: str | None = None
+
+
+@attrs.frozen
+class EarlierQuestion:
+    """A question about a call that was asked before this process was started.
+
+    Once it is closed, `response` is the answer that it got, if any. `is_recorded` says that the decision to ask is on
+    record for a call by this very id. `dropped` says why an answer that it had does not count.
+    """
+
+    pending: PendingConfirmation
+    response: ToolConfirmationResponse | None
+    is_open: bool
+    is_recorded: bool = True
+    dropped: str | None = None
+
+
+class Ledger(Protocol):
+    """Knows which questions are open. Thread-safe.
+
+    Only one that `is_durable` knows of answers from elsewhere, and of questions from before this process was started.
+    """
+
+    @property
+    def is_durable(self) -> bool:
+        """Whether questions outlast the process."""
+        ...
+
+    @property
+    def new_id(self) -> Callable[[], str]:
+        """What gives unguessable ids."""
+        ...
+
+    def open(
+        self,
+        call: ToolCall,
+        decision: Decision,
+        spec: ToolSpec | None = None,
+        asker: Asker | None = None,
+        request: ToolConfirmationRequest | None = None,
+    ) -> PendingConfirmation:
+        """Note a question and return it with its id; `request` is what a human is shown.
+
+        Raises: `FullLedgerError` when too many are open; `LedgerError`.
+        """
+        ...
+
+    def find(self, pending_id: str) -> PendingConfirmation | None:
+        """Return an open question without closing it, or None."""
+        ...
+
+    def answer(self, pending_id: str) -> ToolConfirmationResponse | None:
+        """Return the answer to an open question that was given elsewhere, and is still to be claimed, or None.
+
+        Raises: `LedgerError` when that cannot be known.
+        """
+        ...
+
+    def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
+        """Close a question with its answer, and return it; this succeeds once per id.
+
+        Where there is no `response`, an answer that was given elsewhere is the answer.
+
+        Raises: `LedgerError` when the id is unknown or already answered; `LateAnswerError` past the deadline.
+        """
+        ...
+
+    def expire(self) -> list[PendingConfirmation]:
+        """Close the questions that are past their deadlines, and return those that this process asked."""
+        ...
+
+    def earlier(self, call: ToolCall, spec: ToolSpec | None, asker: Asker) -> EarlierQuestion | None:
+        """Return what is known of a call that was asked about before, with this very id, by this asker."""
+        ...
+
+    def __len__(self) -> int:
+        """Return how many questions of this process are open."""
+        ...
+
+
+@attrs.define
+class ConfirmationLedger:
+    """Open questions by pending id, in memory. Each can be claimed once, before its deadline.
+
+    At most `most` are open, with at most `size` bytes of arguments; none is dropped for another. `lifetime` is in
+    seconds. `clock` gives seconds and never runs backwards; `new_id` gives unguessable ids.
+    """
+
+    is_durable: ClassVar[bool] = False
+    lifetime: float = 3600.0
+    clock: Callable[[], float] = time.monotonic
+    new_id: Callable[[], str] = _new_id
+    most: int = attrs.field(default=1_000, kw_only=True, validator=attrs.validators.ge(0))
+    size: int = attrs.field(default=64 * 1024 * 1024, kw_only=True, validator=attrs.validators.ge(0))
+    _open: dict[str, PendingConfirmation] = attrs.field(factory=dict, init=False, repr=False)
+    _taken: int = attrs.field(default=0, init=False, repr=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+
+    def open(
+        self,
+        call: ToolCall,
+        decision: Decision,
+        spec: ToolSpec | None = None,
+        asker: Asker | None = None,
+        request: ToolConfirmationRequest | None = None,
+    ) -> PendingConfirmation:
+        """Note a question and return it with its id; `spec` is None for an undeclared tool.
+
+        Raises: `FullLedgerError` when too many are open; `LedgerError` for an id that is in use.
+        """
+        del request
+        question = PendingConfirmation(self.new_id(), call, decision, self.clock() + self.lifetime, spec, asker)
+        with self._lock:
+            if question.pending_id in self._open:
+                raise LedgerError(f"the id `{question.pending_id}` is already in use")
+            if len(self._open) >= self.most or self._taken + len(call.canonical) > self.size:
+                raise FullLedgerError(f"at most {self.most:,} at once, with {self.size:,} bytes of arguments")
+            self._taken += len(call.canonical)
+            self._open[question.pending_id] = question
+        return question
+
+    def find(self, pending_id: str) -> PendingConfirmation | None:
+        """Return an open question without closing it, or None."""
+        question = self._open.get(pending_id)
+        return question if question is not None and question.process == os.getpid() else None
+
+    def answer(self, pending_id: str) -> ToolConfirmationResponse | None:
+        """Return None: an answer is given where the question was asked."""
+        del pending_id
+        return None
+
+    def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
+        """Close a question and return it; this succeeds once per id.
+
+        Raises: `LedgerError` when the id is unknown or already answered; `LateAnswerError` past the deadline.
+        """
+        with self._lock:
+            question = self._removed(pending_id)
+        # A fork copies the ledger as well; a question stays with the process that asked it.
+        if question is None or question.process != os.getpid():
+            raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
+        if self.clock() > question.deadline:
+            raise LateAnswerError(f"the answer to `{pending_id}` came too late; the call stays blocked", question)
+        return attrs.evolve(question, response=response)
+
+    def expire(self) -> list[PendingConfirmation]:
+        """Close the questions that are past their deadlines, and return those that this process asked."""
+        now = self.clock()
+        with self._lock:
+            late = [self._removed(each.pending_id) for each in list(self._open.values()) if now > each.deadline]
+        return [each for each in late if each is not None and each.process == os.getpid()]
+
+    def earlier(self, call: ToolCall, spec: ToolSpec | None, asker: Asker) -> EarlierQuestion | None:
+        """Return None: nothing is known of what was asked before this process was started."""
+        del call, spec, asker
+        return None
+
+    def _removed(self, pending_id: str) -> PendingConfirmation | None:
+        question = self._open.pop(pending_id, None)
+        if question is not None:
+            self._taken -= len(question.call.canonical)
+        return question
+
+    def __len__(self) -> int:
+        return len(self._open)

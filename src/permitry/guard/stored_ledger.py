@@ -1,0 +1,236 @@
+"""The ledger in a store: what is asked and answered outlasts the process."""
+
+import os
+import secrets
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import attrs
+
+from permitry.channels.clock import Moment
+from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored import QuestionStore, Row, StoredQuestion, answer_text, row_of
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision
+from permitry.core.json_values import parse_json
+from permitry.core.spec import ToolSpec
+from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, StoreError, safe_str
+from permitry.guard.handled import Asker
+from permitry.guard.ledger import EarlierQuestion, PendingConfirmation
+
+__all__ = ["StoredLedger"]
+
+_DROPPED = "the answer does not count: it is too old, or the tool has changed since"
+
+
+def _new_id() -> str:
+    # As it is typed by a human: no sign that a shell or an eye could take for another.
+    return secrets.token_hex(8)
+
+
+@attrs.define
+class StoredLedger:
+    """Open questions by id, in a store. Each is answered once, in time, here or by another process. Thread-safe.
+
+    A call that comes with the id, session and agent of one that was asked about before, in another process, is not
+    asked about again: give its `Session` the same `id`. An answer that came in time counts for as long again after the
+    deadline. `approvers` are the names of those who may answer; all, where there are none. `redact` leaves secrets out
+    of what is kept of a call and of an answer when the question is closed. `above` are the processes below which no one
+    may answer; this one and the one that started it, where it is None. `clock` is for tests.
+    """
+
+    is_durable: ClassVar[bool] = True
+    store: QuestionStore
+    redact: Callable[[Any], Any] = attrs.field(repr=False)
+    lifetime: float = attrs.field(default=3600.0, kw_only=True)
+    approvers: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    above: tuple[int, ...] | None = attrs.field(default=None, kw_only=True)
+    most: int = attrs.field(default=1_000, kw_only=True, validator=attrs.validators.ge(0))
+    size: int = attrs.field(default=64 * 1024 * 1024, kw_only=True, validator=attrs.validators.ge(0))
+    clock: Callable[[], Moment] = attrs.field(default=Moment.now, kw_only=True, repr=False)
+    new_id: Callable[[], str] = attrs.field(default=_new_id, kw_only=True, repr=False)
+    _asked: dict[str, PendingConfirmation] = attrs.field(factory=dict, init=False, repr=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+
+    def open(
+        self,
+        call: ToolCall,
+        decision: Decision,
+        spec: ToolSpec | None = None,
+        asker: Asker | None = None,
+        request: ToolConfirmationRequest | None = None,
+    ) -> PendingConfirmation:
+        """Keep a question and return it with its id.
+
+        Raises: `FullLedgerError` when too many are open; `LedgerError` when the store is away.
+        """
+        now = self.clock()
+        deadline = now.after(self.lifetime)
+        pending = PendingConfirmation(self.new_id(), call, decision, deadline.wall, spec, asker)
+        session, agent = asker or ("", "")
+        question = StoredQuestion(
+            pending.pending_id, session, agent, call.tool, call.digest, decision, None, _digest_of(spec),
+            self.approvers, self._above, now.wall, deadline,
+        )  # fmt: skip
+        row = row_of(question, request or ToolConfirmationRequest(call), self.redact)
+        try:
+            is_kept = self.store.add(row, self.most, self.size)
+        except StoreError as error:
+            raise LedgerError(str(error)) from error
+        if not is_kept:
+            raise FullLedgerError(f"at most {self.most:,} at once, with {self.size:,} bytes of calls")
+        with self._lock:
+            self._asked[pending.pending_id] = pending
+        return pending
+
+    def find(self, pending_id: str) -> PendingConfirmation | None:
+        """Return an open question of this process, or None; also where the store is away."""
+        pending = self._asked.get(pending_id)
+        if pending is None or pending.process != os.getpid():
+            return None
+        try:
+            row = self.store.find(pending_id)
+        except StoreError:
+            return None
+        return None if row is None or row["closed_at"] is not None else pending
+
+    def answer(self, pending_id: str) -> ToolConfirmationResponse | None:
+        """Return the answer to an open question that was given elsewhere, or None.
+
+        Raises: `LedgerError` when the store is away, or what it has is damaged.
+        """
+        try:
+            row = self.store.find(pending_id)
+        except StoreError as error:
+            raise LedgerError(str(error)) from error
+        if row is None or row["closed_at"] is not None or row["answer"] is None:
+            return None
+        return StoredQuestion.of(row).response
+
+    def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
+        """Close a question of this process with its answer, and return it; once.
+
+        Where it was answered from elsewhere, that is the answer, and no other one is taken.
+
+        Raises: `LedgerError` when it is unknown, was answered, or the store is away; `LateAnswerError`.
+        """
+        pending = self._asked.get(pending_id)
+        if pending is None or pending.process != os.getpid():
+            raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
+        try:
+            # An answer that comes in between is the one that counts, and never changes.
+            claimed = self._settle(pending, response) or self._settle(pending, response)
+        except StoreError as error:
+            raise LedgerError(str(error)) from error
+        if claimed is None:
+            raise _already_answered(pending_id)
+        self._asked.pop(pending_id, None)
+        return claimed
+
+    def _settle(
+        self, pending: PendingConfirmation, response: ToolConfirmationResponse | None
+    ) -> PendingConfirmation | None:
+        """Close a question with the answer that came first; None where it is closed, or was answered in between.
+
+        Raises: as `claim`.
+        """
+        name = pending.pending_id
+        row = self.store.find(name)
+        if row is None or row["closed_at"] is not None:
+            return None
+        has = row["answer"]
+        if has is not None:
+            first = StoredQuestion.of(row).response
+            if response is not None and response != first:
+                raise _already_answered(name)
+            response, pending = first, attrs.evolve(pending, answered_by=row["answered_by"])
+        if response is None:
+            return pending if self.store.close(name, self.clock()) else None
+        if self.store.take(name, has, self._text_to_keep(response), self.clock()):
+            return attrs.evolve(pending, response=response)
+        if self.store.close(name, self.clock(), has):
+            self._asked.pop(name, None)
+            raise LateAnswerError(f"the answer to `{name}` came too late; the call stays blocked", pending)
+        return None
+
+    def expire(self) -> list[PendingConfirmation]:
+        """Close the questions that can get no answer any more, and return those that this process asked."""
+        try:
+            names = self.store.expire(self.clock())
+        except StoreError:
+            return []
+        late = [self._asked.pop(name, None) for name in names]
+        return [each for each in late if each is not None and each.process == os.getpid()]
+
+    def earlier(self, call: ToolCall, spec: ToolSpec | None, asker: Asker) -> EarlierQuestion | None:
+        """Return what is known of a call that was asked about in another process.
+
+        Raises: `LedgerError` when the store is away, or what it has is damaged.
+        """
+        try:
+            row = self._row(call, asker)
+            if row is None:
+                return None
+            question = StoredQuestion.of(row)
+            pending = PendingConfirmation(question.id, call, question.decision, question.deadline.wall, spec, asker)
+            if not self._counts(question, spec):
+                return self._drop(question, pending, row["answer"])
+        except StoreError as error:
+            raise LedgerError(str(error)) from error
+        if not question.is_closed:
+            with self._lock:
+                self._asked[question.id] = pending
+        response = question.response if question.is_closed else None
+        return EarlierQuestion(pending, response, not question.is_closed, row["call_id"] == (call.call_id or ""))
+
+    def _drop(self, question: StoredQuestion, pending: PendingConfirmation, has: str | None) -> EarlierQuestion:
+        """Close an open question without an answer; the one that it `has` does not count."""
+        self.store.close(question.id, self.clock(), has)
+        pending = attrs.evolve(pending, answered_by=question.answered_by)
+        return EarlierQuestion(pending, None, is_open=False, dropped=None if has is None else _DROPPED)
+
+    def _row(self, call: ToolCall, asker: Asker) -> Row | None:
+        """Return the row of the last question about a call."""
+        return self.store.earlier(*asker, call.call_id or "", call.digest)
+
+    @property
+    def _above(self) -> tuple[int, ...]:
+        return (os.getpid(), os.getppid()) if self.above is None else self.above
+
+    def _text_to_keep(self, response: ToolConfirmationResponse) -> str:
+        """Return an answer as it is kept of a closed question.
+
+        Raises: `LedgerError`.
+        """
+        try:
+            return answer_text(attrs.evolve(response, **self.redact(_words(response))))
+        except (RecursionError, TypeError, ValueError) as error:
+            raise LedgerError(f"the answer cannot be kept: {safe_str(error)}") from error
+
+    def _counts(self, question: StoredQuestion, spec: ToolSpec | None) -> bool:
+        """Return whether an open question is about the tool as it is now, and is answered in time or can be."""
+        if question.is_closed:
+            return True
+        last = question.deadline if question.response is None else question.deadline.after(self.lifetime)
+        is_same = question.spec == _digest_of(spec)
+        return is_same and not self.clock().is_past(last, question.asked_at)
+
+    def __len__(self) -> int:
+        return len(self._asked)
+
+
+def _already_answered(name: str) -> LedgerError:
+    return LedgerError(f"no open question has the id `{name}`: it is already answered")
+
+
+def _digest_of(spec: ToolSpec | None) -> str | None:
+    """Return the digest of a declaration; None for a tool that is not declared."""
+    return None if spec is None else spec.digest
+
+
+def _words(response: ToolConfirmationResponse) -> dict[str, Any]:
+    """Return the parts of an answer that can hold a secret, as plain JSON."""
+    arguments = None if response.arguments is None else parse_json(answer_text(response))["arguments"]
+    return {"instructions": response.instructions, "arguments": arguments, "result": response.result}

@@ -1,0 +1,37 @@
+"""Blocks of calls that no rule is about: always a block, without the rule of the decision before."""
+
+from collections.abc import Callable
+
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision, Phase, Verdict
+from permitry.errors import ToolError, UnavailableError
+from permitry.guard.refusal import changed_tool, misfit, too_many_questions, used_id
+
+CALL = ToolCall("read_fil", call_id="c1")
+ALLOWED = Decision(Verdict.ALLOW, "reads", Phase.PERMISSION, "it reads", "go on", source="f:1", policy_version="v1")
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda: misfit(CALL, ToolError("`n` is missing."), ALLOWED),
+        lambda: changed_tool(CALL, ALLOWED),
+        lambda: too_many_questions(ALLOWED, "8 at most"),
+        lambda: used_id(CALL, "v1"),
+    ],
+)
+def test_a_refusal_is_a_block_of_its_own(refused: Callable[[], Decision]) -> None:
+    """Nothing of what was decided before is left of it but the version of the policy."""
+    decision = refused()
+    assert (decision.verdict, decision.phase) == (Verdict.BLOCK, Phase.INPUT)
+    assert (decision.rule_id, decision.source, decision.policy_version) == (None, None, "v1")
+    assert decision.message not in (None, "", ALLOWED.message)
+
+
+def test_what_does_not_fit_is_said_to_the_model() -> None:
+    """The operator sees what kind of refusal it is."""
+    assert misfit(CALL, ToolError("`n` is missing."), ALLOWED).message == "`n` is missing."
+    assert "arguments do not fit" in misfit(CALL, ToolError("x"), ALLOWED).reason
+    assert "not available" in misfit(CALL, UnavailableError("x"), ALLOWED).reason

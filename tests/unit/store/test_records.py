@@ -1,0 +1,180 @@
+"""The record by its path."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from permitry.core.call import ToolCall
+from permitry.errors import AuditError, StoreError
+from permitry.store.records import (
+    Following,
+    Wanted,
+    is_address,
+    is_record,
+    is_store,
+    record_name,
+    recorder_at,
+    records_at,
+)
+
+
+@pytest.fixture(params=["audit.jsonl", "permitry.db", "postgres"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
+    """Return a record of each kind, with three calls of two sessions."""
+    is_address = request.param == "postgres"
+    path = request.getfixturevalue("postgres").new() if is_address else tmp_path / str(request.param)
+    for session, calls in (("s1", ("c1", "c2")), ("s2", ("c1",))):
+        recorder = recorder_at(str(path), session=session)
+        for call in calls:
+            recorder.record("decided", ToolCall(f"t-{call}", call_id=call), arguments={"a": f"ä {session}"})
+        recorder.close()
+    return path
+
+
+def found(path: Path | str, wanted: Wanted, after: int = 0) -> list[tuple[int, str]]:
+    """Return number and call of the records that are asked for."""
+    return [(record["number"], record["call_id"]) for record in records_at(path, wanted, after=after)]
+
+
+def test_both_kinds_are_read_alike(path: Path | str) -> None:
+    """By values, text, time, number, and how many."""
+    every = [(1, "c1"), (2, "c2"), (3, "c1")]
+    assert found(path, Wanted()) == every
+    assert found(path, Wanted(last=2)) == every[1:]
+    assert found(path, Wanted(), after=1) == every[1:]
+    assert found(path, Wanted(equal={"session": "s2"})) == every[2:]
+    assert found(path, Wanted(equal={"call_id": "c1", "tool": "t-c1"}, last=1)) == every[2:]
+    assert found(path, Wanted(text="ä s1", last=1)) == every[1:2]
+    assert found(path, Wanted(since="2020", until="2100")) == every
+    assert found(path, Wanted(until="2020")) == found(path, Wanted(since="2100")) == []
+
+
+def test_the_name_says_which_kind_it_is() -> None:
+    """A store ends in `.db`, or is an address."""
+    assert is_store("postgresql://h/db")
+    assert is_store("postgres://h/a.jsonl")
+    assert not is_address("postgresql.db")
+    assert is_store("a/b.db")
+    assert not is_store("a/b.jsonl")
+    assert not is_store("db")
+
+
+@pytest.mark.parametrize(
+    "address", ["postgresql://u:p@h:5/db?password=p", "postgresql://h:5/db", "postgres://u@h:5/db"]
+)
+def test_what_an_address_is_called_has_no_password(address: str) -> None:
+    """Nor anything else that only the server needs."""
+    assert record_name(address) == f"{address.partition(':')[0]}://h:5/db"
+    assert record_name("a@b?c.jsonl") == "a@b?c.jsonl"
+
+
+def test_an_address_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says which."""
+    monkeypatch.setitem(sys.modules, "permitry.store.postgres", None)
+    monkeypatch.delitem(sys.modules, "psycopg", raising=False)
+    with pytest.raises(StoreError, match=r"permitry\[postgres\]"):
+        recorder_at("postgresql://127.0.0.1:1/db")
+
+
+@pytest.mark.parametrize("name", ["nowhere.jsonl", "nowhere.db"])
+def test_a_record_that_is_not_there_is_said_and_not_made(tmp_path: Path, name: str) -> None:
+    """To read is not to write."""
+    with pytest.raises(AuditError, match="there is no record"):
+        list(records_at(tmp_path / name, Wanted()))
+    assert not (tmp_path / name).exists()
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    """With its name."""
+    for name, error in (("a.jsonl", AuditError), ("a.db", StoreError)):
+        (tmp_path / name).mkdir()
+        with pytest.raises(error, match=name):
+            list(records_at(tmp_path / name, Wanted()))
+
+
+def test_half_a_line_is_a_record_that_cannot_be_read(tmp_path: Path) -> None:
+    """The others are; an empty line is none."""
+    path = tmp_path / "audit.jsonl"
+    path.write_text('{"event": "decided"}\n\n{"event": "sta\n[]\n{"event": "finished"}\n')
+    events = [(record["number"], record["event"]) for record in records_at(path, Wanted())]
+    assert events == [(1, "decided"), (3, "unreadable"), (4, "unreadable"), (5, "finished")]
+    assert json.dumps(events)
+
+
+def test_a_line_of_a_stranger_hides_no_other(tmp_path: Path) -> None:
+    """It is nested too deep to be read, or counts itself."""
+    path = tmp_path / "audit.jsonl"
+    path.write_text(f'{"[" * 100_000}\n{{"event": "asked", "number": [9]}}\n')
+    read = list(records_at(path, Wanted()))
+    assert [(record["number"], record["event"]) for record in read] == [(1, "unreadable"), (2, "asked")]
+
+
+def _numbers(following: Following, wanted: Wanted | None = None) -> list[int]:
+    return [record["number"] for record in following.read(wanted or Wanted())]
+
+
+def test_what_is_new_is_followed(path: Path) -> None:
+    """In a record of each kind, once."""
+    following = Following(path)
+    assert _numbers(following, Wanted(last=1)) == [3]
+    assert _numbers(following) == []
+    recorder = recorder_at(str(path))
+    recorder.record("asked", ToolCall("t"))
+    recorder.record("answered", ToolCall("t"))
+    recorder.close()
+    assert _numbers(following, Wanted(equal={"event": "answered"})) == [5]
+    assert _numbers(following) == []
+
+
+def test_lines_that_were_read_are_not_read_again(tmp_path: Path) -> None:
+    """Nor is a line that is not complete; a blank one is counted."""
+    path = tmp_path / "audit.jsonl"
+    path.write_text('{"event": "a"}\n\n{"event": "b"}\n{"eve')
+    following = Following(path)
+    assert _numbers(following) == [1, 3]
+    with path.open("r+") as file:
+        file.write("x")
+        file.seek(0, 2)
+        file.write('nt": "c"}\n7\n\n')
+    assert [(record["number"], record["event"]) for record in following.read(Wanted())] == [(4, "c"), (5, "unreadable")]
+    assert _numbers(following) == []
+
+
+def test_a_record_that_was_replaced_is_read_from_its_beginning(tmp_path: Path) -> None:
+    """Or cut; one that is gone is an error."""
+    path, other = tmp_path / "audit.jsonl", tmp_path / "other.jsonl"
+    path.write_text('{"event": "a"}\n{"event": "b"}\n')
+    following = Following(path)
+    assert _numbers(following) == [1, 2]
+    path.write_text('{"event": "c"}\n')
+    assert _numbers(following) == [1]
+    other.write_text('{"event": "d"}\n{"event": "e"}\n')
+    other.replace(path)
+    assert _numbers(following) == [1, 2]
+    path.unlink()
+    with pytest.raises(AuditError, match="there is no record"):
+        _numbers(following)
+    path.mkdir()
+    with pytest.raises(AuditError, match="cannot read"):
+        _numbers(following)
+
+
+def test_what_a_store_has_no_column_for_is_asked_for_as_well(path: Path) -> None:
+    """Such as the agent; the last ones are counted after that."""
+    recorder = recorder_at(str(path))
+    for agent in ("helper", "helper", "main"):
+        recorder.record("decided", ToolCall("t", call_id="c9"), agent=agent)
+    recorder.close()
+    assert found(path, Wanted(equal={"agent": "helper"}, last=1)) == [(5, "c9")]
+
+
+@pytest.mark.parametrize(("text", "is_one"), [("{}\n", False), ("", False), ("\xff", False), ("[]", False)])
+def test_a_record_is_known_by_its_first_line(path: Path, tmp_path: Path, text: str, *, is_one: bool) -> None:
+    """An event of a session; what cannot be read is none."""
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(text.encode("latin-1"))
+    assert is_record(path)
+    assert is_record(other) is is_one
+    assert not is_record(tmp_path)
