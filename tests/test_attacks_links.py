@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from permitry.conditions.provenance.provenance import Provenance
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.json_values import MAX_BYTES
-from permitry.core.provenance import Provenance
 from tests.whole_calls import policy_of
 
 _POLICY = policy_of("""schema = 1

@@ -6,8 +6,8 @@ import pytest
 from permitry.adapters._outcomes import Run, answer_of, running, settled
 from permitry.audit.record import MemoryRecorder
 from permitry.channels.response import ToolConfirmationResponse
+from permitry.conditions.provenance.normal_form import normal
 from permitry.core.call import ToolCall
-from permitry.core.provenance import normal
 from permitry.errors import AuditError
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Cause, Permit, Refusal

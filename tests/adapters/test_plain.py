@@ -11,8 +11,8 @@ from permitry.adapters.plain import CAPABILITIES, apermitted, guarded, permitted
 from permitry.audit.record import MemoryRecorder
 from permitry.channels.channel import CallbackChannel
 from permitry.channels.response import ToolConfirmationResponse
+from permitry.conditions.provenance.normal_form import normal
 from permitry.config.load import load_policy
-from permitry.core.provenance import normal
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import CallBlockedError, ReplayError
 from permitry.guard.capabilities import Capabilities

@@ -15,7 +15,7 @@ from permitry.config.load import load_rules
 from permitry.config.ruleset import RuleSet
 from permitry.core.json_values import mutable
 from permitry.errors import PermitryError
-from permitry.messages.request import read_request
+from permitry.golden.request import read_request
 from permitry.messages.text import TextCallStream, parse_text
 
 FILE = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "reports.jsonl"

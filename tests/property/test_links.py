@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from permitry.actions.links import links_in
+from permitry.conditions.provenance.provenance import Provenance
 from permitry.config.conditions import scope_of
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.provenance import Provenance
 from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
 

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.whole_calls import policy_of
 
+from permitry.conditions.provenance.provenance import Heard, Provenance
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.history import Bounds
 from permitry.core.json_values import freeze_object
-from permitry.core.provenance import Heard, Provenance
 
 _RULES = """schema = 1
 

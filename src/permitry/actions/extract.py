@@ -19,12 +19,19 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.json_values import JsonValue
 from permitry.core.spec import ArgumentRole, ToolSpec
-from permitry.core.well_known import HARMLESS_ARGUMENTS
 
 if TYPE_CHECKING:
     from permitry.actions.shell.reading import ShellReading
 
-__all__ = ["ReadActions"]
+__all__ = ["HARMLESS_ARGUMENTS", "ReadActions"]
+
+HARMLESS_ARGUMENTS = frozenset(
+    {
+        "description", "explanation", "is_background", "justification", "max_output_chars", "max_output_tokens",
+        "run_in_background", "timeout", "timeout_ms", "timeout_sec", "timeout_seconds", "yield_time_ms",
+    }
+)  # fmt: skip
+"""Arguments that, next to a command, change nothing about what it does."""
 
 _ACCESS = {
     ArgumentRole.READ_PATH: Access.READ,

@@ -16,9 +16,9 @@ from permitry.core.call import ToolCall
 from permitry.core.json_values import JsonValue, parse_json
 from permitry.core.rule import Request
 from permitry.errors import CallError, PermitryError
+from permitry.golden.request import read_request
 from permitry.messages.incoming import plain_id
 from permitry.messages.plain import call_from_object
-from permitry.messages.request import read_request
 
 __all__ = [
     "TOOLS_FILE",

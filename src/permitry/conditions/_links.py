@@ -15,10 +15,12 @@ from permitry.conditions._sources import Source, flag, in_lists, sources_of, val
 from permitry.conditions._words import nearest
 from permitry.conditions.host import HostPattern
 from permitry.conditions.listed import ListedValues
+from permitry.conditions.provenance.normal_form import normal
+from permitry.conditions.provenance.places import origin_of
+from permitry.conditions.provenance.provenance import Provenance, provenance_of
 from permitry.conditions.written import PlainCondition, Table
 from permitry.core.action import Connect
-from permitry.core.origin import Origin, origin_of
-from permitry.core.provenance import Provenance, normal
+from permitry.core.origin import Origin
 from permitry.core.rule import Request
 from permitry.core.texts import shorten
 from permitry.errors import RuleError, UnevaluableError
@@ -150,7 +152,7 @@ class LinkCondition(PlainCondition):
         Raises: `UnevaluableError` as `_links`, and when that depends on a link of which it is not known.
         """
         truths = (
-            self._passes(link, request.context.provenance, over_approximate=over_approximate)
+            self._passes(link, provenance_of(request.context), over_approximate=over_approximate)
             for link in self._links(request)
         )
         answer = any_of(truths) if over_approximate else all_of(truths)
@@ -187,7 +189,7 @@ class LinkCondition(PlainCondition):
 
     def fact(self, request: Request) -> str:
         """Return where the links lead or come from that do not pass, as shown in near misses."""
-        links, known = self._links(request), request.context.provenance
+        links, known = self._links(request), provenance_of(request.context)
         if not links:
             return f"{self._name} has no links"
         failing = [link for link in links if self._passes(link, known, over_approximate=False) is not True]
@@ -203,7 +205,7 @@ class LinkCondition(PlainCondition):
         """Yield where each link was seen, if a test asks that; no more than the first ten."""
         sources = [source for way in self.ways for test in way for source in getattr(test, "sources", ())]
         try:
-            links, known = self._links(request) if sources else [], request.context.provenance
+            links, known = self._links(request) if sources else [], provenance_of(request.context)
         except UnevaluableError:
             return
         for text in list(dict.fromkeys(link.text for link in links))[:_MOST_VALUES]:

@@ -7,10 +7,12 @@ from typing import ClassVar
 import attrs
 
 from permitry.conditions.listed import ListedValues
+from permitry.conditions.provenance.normal_form import normal, words_of
+from permitry.conditions.provenance.places import origin_of, shown
+from permitry.conditions.provenance.provenance import Path, Provenance, provenance_of
 from permitry.conditions.written import PlainCondition, Table
 from permitry.core.json_values import JsonValue
-from permitry.core.origin import Origin, origin_of, shown
-from permitry.core.provenance import Path, Provenance, normal, words_of
+from permitry.core.origin import Origin
 from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 
@@ -180,7 +182,7 @@ class SourceCondition(PlainCondition):
         return self._is_known(request) is not self.is_negative
 
     def _is_known(self, request: Request) -> bool:
-        value, known = value_at(request.call.arguments, self.path), request.context.provenance
+        value, known = value_at(request.call.arguments, self.path), provenance_of(request.context)
         if self.is_optional and value in _EMPTY:
             return True
         if value is None:
@@ -217,7 +219,7 @@ class SourceCondition(PlainCondition):
 
     def fact(self, request: Request) -> str:
         """Return where the value comes from, as shown in near misses."""
-        value, known = value_at(request.call.arguments, self.path), request.context.provenance
+        value, known = value_at(request.call.arguments, self.path), provenance_of(request.context)
         parts = []
         for each in value if isinstance(value, tuple) else (value,):
             places = list(dict.fromkeys(self._places(each, known)))
@@ -228,7 +230,7 @@ class SourceCondition(PlainCondition):
     def origins(self, request: Request) -> Iterator[Origin]:
         """Yield where each value was seen, in its sources and elsewhere; no more than the first ten of a list."""
         try:
-            value, known = value_at(request.call.arguments, self.path), request.context.provenance
+            value, known = value_at(request.call.arguments, self.path), provenance_of(request.context)
         except UnevaluableError:
             return
         elements = value if isinstance(value, tuple) else (value,)

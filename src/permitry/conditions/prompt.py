@@ -7,8 +7,9 @@ import attrs
 
 from permitry.conditions._regex import Regex
 from permitry.conditions._words import nearest
+from permitry.conditions.provenance.normal_form import normal, words_of
+from permitry.conditions.provenance.provenance import Provenance, provenance_of
 from permitry.conditions.written import Place, PlainCondition, Table
-from permitry.core.provenance import Provenance, normal, words_of
 from permitry.core.rule import Request
 from permitry.core.template import Template
 from permitry.errors import RuleError, UnevaluableError
@@ -54,7 +55,7 @@ class PromptCondition(PlainCondition):
 
         Raises: `UnevaluableError` when no message has it, and not all messages of the user are known.
         """
-        known = request.context.provenance
+        known = provenance_of(request.context)
         if any(known.is_said(normal(word)) for word in self.words) or self._is_found(known):
             return True
         if not known.is_complete:

@@ -10,9 +10,9 @@ from typing import Any, Final, Protocol, cast
 
 import attrs
 
+from permitry.core.heard import HeardCounts
 from permitry.core.history import History
 from permitry.core.lists import Lists, lists_of
-from permitry.core.provenance import Provenance
 from permitry.core.shared import SharedCounts
 from permitry.core.source import RuleSource, is_rule_source
 from permitry.core.template import Template
@@ -100,7 +100,7 @@ class AuthContext:
     `mode` is the host's word for its mode. The words `plan` and `yolo` and the two flags say the same thing, and
     either sets the other; plan wins the name when both hold, and `modes` keeps all that are true. `counts` maps tool
     names to calls let run; `history` holds them with their times, and `now` is the time on the same clock, in
-    seconds; `provenance` knows where values were seen. A call is never allowed more than it would be in the context
+    seconds; `provenance` is what was heard. A call is never allowed more than it would be in the context
     `parent`. `rules` count besides those of the policy, for the calls of this context alone; `lists` are values that it
     adds to the named lists of all of them. `shared` is how much of shared budgets is used; without it, each counts as
     spent.
@@ -120,7 +120,7 @@ class AuthContext:
     counts: Mapping[str, int] = attrs.field(factory=dict, kw_only=True, converter=_read_only, hash=False)
     labels: frozenset[str] = attrs.field(default=frozenset(), kw_only=True, converter=_set_of_labels)
     history: History = attrs.field(factory=History, kw_only=True, repr=False)
-    provenance: Provenance = attrs.field(factory=Provenance, kw_only=True, repr=False)
+    provenance: HeardCounts = attrs.field(factory=HeardCounts, kw_only=True, repr=False)
     now: float | None = attrs.field(default=None, kw_only=True, eq=False)
     parent: "AuthContext | None" = attrs.field(default=None, kw_only=True)
     rules: RuleSource | None = attrs.field(default=None, kw_only=True, repr=False, hash=False)
@@ -139,11 +139,10 @@ class AuthContext:
             type(self.workspace),
             type(self.active_template),
             type(self.history),
-            type(self.provenance),
             type(self.now),
             type(self.parent),
         )
-        if types not in _USUAL:
+        if types not in _USUAL or not isinstance(self.provenance, HeardCounts):
             _check_types(self)
         if self.rules is not None and not is_rule_source(self.rules):
             raise TypeError(f"`rules` is a rule set, as `load_rules` returns it, not {self.rules!r}")
@@ -270,7 +269,6 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "workspace": (str, NoneType),
     "active_template": (Template, NoneType),
     "history": (History,),
-    "provenance": (Provenance,),
     "now": (float, int, NoneType),
     "parent": (AuthContext, NoneType),
 }
@@ -286,3 +284,5 @@ def _check_types(context: AuthContext) -> None:
         if isinstance(value, str):
             # One of another class may compare in its own way, and what is decided for one text is for no other.
             object.__setattr__(context, name, str.__str__(value))
+    # Conditions bring a class of their own, which is derived from this one.
+    attrs.validators.instance_of(HeardCounts)(context, fields["provenance"], context.provenance)

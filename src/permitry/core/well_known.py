@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 
-__all__ = ["DEFAULT_READ_ONLY_TOOLS", "HARMLESS_ARGUMENTS", "WELL_KNOWN", "well_known"]
+__all__ = ["DEFAULT_READ_ONLY_TOOLS", "WELL_KNOWN", "well_known"]
 
 _READS = ToolTraits(read_only=True, destructive=False, idempotent=True, open_world=False, spawns_agent=False)
 _WRITES = ToolTraits(read_only=False, destructive=True, open_world=False, spawns_agent=False)
@@ -18,14 +18,6 @@ _DELEGATES = ToolTraits(read_only=False, spawns_agent=True)
 
 _FILE = "path|file_path|filepath|filename"
 _FOLDER = "path?|dir_path?|directory?|folder?"
-HARMLESS_ARGUMENTS = frozenset(
-    {
-        "description", "explanation", "is_background", "justification", "max_output_chars", "max_output_tokens",
-        "run_in_background", "timeout", "timeout_ms", "timeout_sec", "timeout_seconds", "yield_time_ms",
-    }
-)  # fmt: skip
-"""Arguments that, next to a command, change nothing about what it does."""
-
 _SHELL = {
     "workdir?|cwd?|working_directory?|dir_path?|directory?": ArgumentRole.FOLDER,
 }

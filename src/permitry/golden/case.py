@@ -15,7 +15,7 @@ from permitry.core.decision import Decision
 from permitry.core.rule import Request as AskedRequest
 from permitry.errors import CallError, ConfigError, GoldenMismatchError, Problem
 from permitry.handler import ToolHandler
-from permitry.messages.request import read_request
+from permitry.golden.request import read_request
 from permitry.guard.session import Session
 
 __all__ = ["INDEX", "GoldenCase", "case_schema", "check_case", "find_cases", "index_of", "read_case"]

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import attrs
 
+from permitry.conditions.provenance.provenance import Heard, Provenance
 from permitry.core.call import ToolCall
 from permitry.core.history import Bounds, History, Log, Ran
 from permitry.core.lists import Lists, lists_of
-from permitry.core.provenance import Heard, Provenance
 from permitry.core.shared import SharedLimits
 from permitry.core.side_effects import SideEffects
 from permitry.core.source import RuleSource

@@ -7,10 +7,10 @@ import pytest
 
 from permitry.conditions.args import LinkCondition
 from permitry.conditions.listed import ListedValues
+from permitry.conditions.provenance.provenance import Provenance
 from permitry.config.conditions import scope_of
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.provenance import Provenance
 from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 

@@ -7,10 +7,10 @@ import pytest
 from permitry.conditions._sources import SourceCondition, source_condition, source_of, trusted_sources
 from permitry.conditions.args import LinkReader, argument_conditions
 from permitry.conditions.listed import ListedValues
+from permitry.conditions.provenance.provenance import Provenance
 from permitry.config.conditions import host_pattern
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.provenance import Provenance
 from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 

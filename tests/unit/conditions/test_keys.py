@@ -6,8 +6,8 @@ import pytest
 
 import permitry.conditions
 from permitry.conditions.keys import CONDITIONS, condition
+from permitry.conditions.provenance.provenance import Provenance
 from permitry.conditions.written import PlainCondition, Words, WrittenPattern, bare_type
-from permitry.core.provenance import Provenance
 from permitry.core.template import Template
 
 FOLDER = Path(permitry.conditions.__file__).parent

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from permitry.conditions.prompt import PromptCondition
+from permitry.conditions.provenance.provenance import Heard, Provenance
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.history import Bounds
-from permitry.core.provenance import Heard, Provenance
 from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 

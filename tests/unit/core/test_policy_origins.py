@@ -2,11 +2,11 @@
 
 import pytest
 
+from permitry.conditions.provenance.provenance import Provenance
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.provenance import Provenance
 from permitry.guard.session import Session
 
 RULE = '[[rule]]\nid = "{0}"\neffect = "allow"\ntools = ["pay"]\n{1}\n'

@@ -6,9 +6,10 @@ from pathlib import Path
 import attrs
 import pytest
 
+from permitry.actions.extract import HARMLESS_ARGUMENTS
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.spec import ArgumentRole, ToolSpec
-from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS, HARMLESS_ARGUMENTS, WELL_KNOWN, well_known
+from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS, WELL_KNOWN, well_known
 from permitry.dispatch.scope import CallScope
 from permitry_tools import ToolServices, workspace_tools
 from permitry_tools.delegate import AgentTask

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from permitry.audit.record import MemoryRecorder
+from permitry.conditions.provenance.normal_form import normal
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
-from permitry.core.provenance import normal
 from permitry.core.spec import ToolSpec
 from permitry.errors import AuditError, RegistryError, ReplayError
 from permitry.guard.guard import Guard

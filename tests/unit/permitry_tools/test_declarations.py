@@ -8,13 +8,13 @@ from typing import Any
 import attrs
 import pytest
 
+from permitry.actions.extract import HARMLESS_ARGUMENTS
 from permitry.config.default import create_default_authorization_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.json_values import mutable
 from permitry.core.spec import ArgumentRole, ToolSpec
-from permitry.core.well_known import HARMLESS_ARGUMENTS
 from permitry_tools import ToolServices, workspace_tools
 from permitry_tools.corpus.service import Corpus
 from permitry_tools.corpus.store import CorpusStore

@@ -12,6 +12,7 @@ from permitry.conditions.budget import Budget
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.label import LabelCondition
 from permitry.conditions.mode import ModeCondition
+from permitry.conditions.provenance.provenance import Provenance
 from permitry.conditions.repeat import RepeatCondition
 from permitry.conditions.scope import Condition, Conditions, Scope
 from permitry.conditions.server import ServerCondition
@@ -27,7 +28,6 @@ from permitry.core.history import History, Ran
 from permitry.core.lists import Lists
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
-from permitry.core.provenance import Provenance
 from permitry.core.rule import Request, Unsure
 from permitry.core.template import Template
 from permitry.errors import RuleError, UnevaluableError

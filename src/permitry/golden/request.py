@@ -12,7 +12,7 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext, misspelt_mode
 from permitry.core.history import History, Ran
-from permitry.core.provenance import GivenResult, Provenance
+from permitry.conditions.provenance.provenance import GivenResult, Provenance
 from permitry.core.rule import Request
 from permitry.core.shared import GivenCounts
 from permitry.core.spec import ToolSpec, ToolTraits

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from permitry.core._dates import date_form, dates_in
+from permitry.conditions.provenance.dates import date_form, dates_in
 from permitry.core.json_values import JsonValue
 
 __all__ = ["Message", "addresses", "is_in_text", "normal", "words_of"]

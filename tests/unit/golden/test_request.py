@@ -7,13 +7,13 @@ import pytest
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.history import History, Ran
-from permitry.core.provenance import Provenance
+from permitry.conditions.provenance.provenance import Provenance
 from permitry.core.rule import Request
 from permitry.core.shared import GivenCounts
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import CallError
-from permitry.messages.request import read_request
+from permitry.golden.request import read_request
 
 _REVIEW = Template("review", ("read_*",))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from permitry.core._normal import Message, addresses, normal, words_of
+from permitry.conditions.provenance.normal_form import Message, addresses, normal, words_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from permitry.core._dates import date_form, dates_in
+from permitry.conditions.provenance.dates import date_form, dates_in
 
 
 @pytest.mark.parametrize(

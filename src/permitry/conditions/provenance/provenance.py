@@ -15,13 +15,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
-from permitry.core._normal import Message, addresses, is_in_text, normal, words_of
+from permitry.conditions.provenance.normal_form import Message, addresses, is_in_text, normal
+from permitry.core.context import AuthContext
+from permitry.core.heard import HeardCounts
 from permitry.core.history import Bounds
 from permitry.core.json_values import MAX_BYTES, JsonValue, canonical_text, freeze_object, parse_json
 from permitry.core.texts import shorten
 from permitry.errors import CallError
 
-__all__ = ["Heard", "Provenance", "Returned", "Seen", "normal", "words_of"]
+__all__ = ["GivenResult", "Heard", "Path", "Provenance", "Returned", "Seen", "provenance_of"]
 
 Path: TypeAlias = tuple[str, ...]
 """The names that lead to a value in a result, or in arguments; the places in lists are left out."""
@@ -242,7 +244,7 @@ class Heard:
     @property
     def provenance(self) -> "Provenance":
         """What was heard until now."""
-        return Provenance(self, self.messages, self.results)
+        return Provenance(self.messages, self.results, self)
 
     def _bound(self) -> None:
         """Forget the oldest results while there are too many."""
@@ -293,12 +295,10 @@ class Heard:
 
 
 @attrs.frozen(eq=False)
-class Provenance:
+class Provenance(HeardCounts):
     """What a session had heard at one moment; never changes, except that it forgets."""
 
     _heard: Heard | None = attrs.field(default=None, repr=False)
-    messages: int = 0
-    results: int = 0
 
     @classmethod
     def of(cls, messages: Iterable[str], results: Iterable[GivenResult] = ()) -> "Provenance":
@@ -365,19 +365,26 @@ class Provenance:
         return () if self._heard is None else self._heard.said(self.messages)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Provenance):
-            return NotImplemented
-        if self._heard is other._heard:
+        if isinstance(other, Provenance) and self._heard is other._heard:
             return (self.messages, self.results) == (other.messages, other.results)
-        return self._content == other._content
+        return super().__eq__(other)
 
-    def __hash__(self) -> int:
-        return hash((self.messages, self.results))
+    __hash__ = HeardCounts.__hash__
 
     @property
-    def _content(self) -> tuple[object, ...]:
-        kept = tuple((each.number, each.text, each.keys, each.labels) for each in self._returned)
-        return self.messages, self.results, self.texts, kept
+    def content(self) -> tuple[object, ...]:
+        """What is kept of the messages and results."""
+        kept = ((each.number, each.text, each.keys, each.labels) for each in self._returned)
+        return (*self.texts, *kept)
+
+
+_NOTHING = Provenance()
+
+
+def provenance_of(context: AuthContext) -> Provenance:
+    """Return what the session of a context had heard; nothing where its host gave no more than counts."""
+    known = context.provenance
+    return known if isinstance(known, Provenance) else _NOTHING
 
 
 def _parse(result: object) -> JsonValue:

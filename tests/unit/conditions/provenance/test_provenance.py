@@ -4,8 +4,11 @@ import pickle
 
 import pytest
 
+from permitry.conditions.provenance.normal_form import normal
+from permitry.conditions.provenance.provenance import Heard, Provenance, provenance_of
+from permitry.core.context import AuthContext
+from permitry.core.heard import HeardCounts
 from permitry.core.history import Bounds
-from permitry.core.provenance import Heard, Provenance, normal
 
 
 def _numbers(known: Provenance, tool: str, path: str, value: object) -> list[int]:
@@ -226,3 +229,13 @@ def test_a_result_is_looked_into_when_a_rule_asks() -> None:
     found = {each: _numbers(heard.provenance, "look", "id", each) for each in ("x9", "y9", "z9", "a9", "b9")}
     assert found == {"x9": [], "y9": [], "z9": [], "a9": [4], "b9": [5]}
     assert _numbers(before, "look", "id", "x9") == []
+
+
+def test_a_context_without_a_session_has_heard_nothing() -> None:
+    """Its counts are equal to those of a session that has heard nothing, and say nothing of what was heard."""
+    known = Provenance.of(["a"])
+    assert provenance_of(AuthContext(provenance=known)) is known
+    assert provenance_of(AuthContext(provenance=HeardCounts(1))).texts == ()
+    assert AuthContext() == AuthContext(provenance=Provenance())
+    assert hash(AuthContext().provenance) == hash(Provenance())
+    assert HeardCounts(1) != known
