@@ -51,7 +51,7 @@ THIRD_PARTY = {
     "mcp_types": ("adapters/fastmcp.py", "gateway/", "messages/mcp_lists.py"),
     "opentelemetry": ("audit/otel.py", "audit/otlp.py"),
     "platformdirs": ("config/", "audit/"),
-    "psycopg": ("store/bounded.py", "store/postgres.py"),
+    "psycopg": ("store/bounded_connection.py", "store/postgres.py"),
     "psutil": ("permitry_tools/_descendants.py", "permitry_tools/_process.py"),
     "pyarrow": ("audit/parquet.py",),
     "pydantic": ("config/", "golden/", "permitry_tools/", "dispatch/schema.py"),

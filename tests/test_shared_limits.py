@@ -29,5 +29,5 @@ def test_a_crowd_uses_a_budget_and_no_more(address: str, count: int, most: int) 
     assert [process.returncode for process in processes] == [0] * 8
     ran = sum(json.loads(each)[0] for each in said)
     assert most * 0.9 <= ran <= most
-    assert StoredCounters(store).used(Account("limit", "organisation", ""), 3600.0) == ran
+    assert StoredCounters(store).count(Account("limit", "organisation", ""), 3600.0) == ran
     store.close()

@@ -27,8 +27,8 @@ from permitry.errors import AuditError, StoreError
 from permitry.guard.ledgers import questions_at
 from permitry.guard.outcome import Pending
 from permitry.handler import ToolHandler
-from permitry.store.chain import BrokenChainError, Head, Linked
-from permitry.store.records import Wanted, records_at, store_at
+from permitry.store.chain import BrokenChainError, ChainedRecord, Head
+from permitry.store.records import RecordFilter, records_at, store_at
 from tests.mixing import add_grant, handler_of
 from tests.postgres import Cluster, cluster
 
@@ -81,7 +81,7 @@ class Work:
         ran = Counter(line.rpartition(" ")[0] for line in self.note.read_text().splitlines() if "begins" in line)
         assert set(ran.values()) == {1}
         assert sum(name.startswith("send") for name in ran) <= USES
-        records = list(records_at(self.address, Wanted()))
+        records = list(records_at(self.address, RecordFilter()))
         started = {f"{each['tool']} {each['call_id']}" for each in records if each["event"] == "started"}
         self.close()
         assert ran.keys() <= started <= {f"{each['tool']} {each['call_id']}" for each in records if "verdict" in each}
@@ -272,7 +272,7 @@ def _damage(file: Path, chance: random.Random) -> None:
             opened.write(chance.randbytes(chance.randint(1, 2_000)))
 
 
-def _after_damage(folder: Path, head: Head, before: list[Linked]) -> str:
+def _after_damage(folder: Path, head: Head, before: list[ChainedRecord]) -> str:
     """Return whether a damage is found; what runs nevertheless is on record, or verifying finds the damage."""
     ran: list[str] = []
     with contextlib.suppress(StoreError):

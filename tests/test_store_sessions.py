@@ -15,7 +15,7 @@ from permitry.channels.clock import Moment
 from permitry.core.call import ToolCall
 from permitry.guard.ledgers import grants_at, questions_at
 from permitry.guard.outcome import Pending
-from permitry.store.records import Wanted, records_at, store_at
+from permitry.store.records import RecordFilter, records_at, store_at
 from tests.mixing import SESSIONS, USES, add_grant, form_of, handler_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,13 +47,13 @@ def _said(process: "subprocess.Popen[str]") -> Any:  # noqa: ANN401 -- JSON
 
 
 def _rows(address: str, query: str) -> list[dict[str, Any]]:
-    with contextlib.closing(store_at(address)) as store, store.reading() as connection:
+    with contextlib.closing(store_at(address)) as store, store.read() as connection:
         rows = connection.execute(query)
         return [dict(zip((column[0] for column in rows.description), row, strict=True)) for row in rows]
 
 
 def _records(address: str) -> list[dict[str, Any]]:
-    records = list(records_at(address, Wanted()))
+    records = list(records_at(address, RecordFilter()))
     with contextlib.closing(store_at(address)) as store:
         assert store.verify() == len(records)
     return records

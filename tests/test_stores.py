@@ -10,7 +10,7 @@ import pytest
 
 from permitry.core.call import ToolCall
 from permitry.handler import ToolHandler
-from permitry.store.records import Wanted, is_address, records_at, store_at
+from permitry.store.records import RecordFilter, is_address, records_at, store_at
 from tests.postgres import Cluster
 from tests.storing import handler_of
 
@@ -38,7 +38,7 @@ def _verified(address: str) -> int:
 
 def _check(address: str, ran: Sequence[str]) -> int:
     """Check that each call that ran was decided and started on record, and once; return how many have no end."""
-    records = list(records_at(address, Wanted()))
+    records = list(records_at(address, RecordFilter()))
     events: dict[str, list[str]] = {}
     for record in records:
         events.setdefault(record["call_id"], []).append(record["event"])

@@ -27,7 +27,7 @@ from permitry.config.folders import user_state
 from permitry.guard.grants import Grant
 from permitry.store.grants import StoredGrants
 from permitry.store.questions import StoredQuestions
-from permitry.store.records import Wanted, records_at
+from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 
 Outcome: TypeAlias = tuple[int, str, str]
@@ -242,7 +242,7 @@ def test_all_is_in_the_store_unless_another_place_is_named(words: list[str], wor
             break
         time.sleep(0.1)
     assert not path.with_name("permitry.db-wal").exists()
-    records = list(records_at(path, Wanted()))
+    records = list(records_at(path, RecordFilter()))
     assert [each["event"] for each in records] == ["session", "decided", "started", "finished"]
     assert len({each["session"] for each in records}) == 1
 

@@ -19,7 +19,7 @@ from permitry.config.reload import PolicyReloader
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
 from permitry.guard.session import Session
-from permitry.store.records import Wanted, records_at
+from permitry.store.records import RecordFilter, records_at
 
 Outcome = tuple[int, str, str]
 Lines = list[dict[str, Any]]
@@ -565,7 +565,7 @@ def test_the_record_has_a_place_of_its_own(cli: Callable[..., Outcome], guarding
     cli(*guarding[:-2], "--unattended", "block", stdin=stream(call("list_files")))
     path = home / "permitry" / "permitry.db"
     assert path.stat().st_mode & 0o777 == 0o600
-    events = [each["event"] for each in records_at(path, Wanted())]
+    events = [each["event"] for each in records_at(path, RecordFilter())]
     assert events == ["session", "decided", "started", "finished"]
 
 

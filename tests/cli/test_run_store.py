@@ -13,7 +13,7 @@ from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored import StoredQuestion, answer_to
 from permitry.guard.grants import Grant
 from permitry.guard.ledgers import grants_at, questions_at
-from permitry.store.records import Wanted, record_name, records_at
+from permitry.store.records import RecordFilter, record_name, records_at
 
 Outcome = tuple[int, str, str]
 Cli = Callable[..., Outcome]
@@ -67,7 +67,12 @@ def test_one_name_is_enough(cli: Cli, guarding: list[str], workspace: Path, home
     code, _, err = cli(*guarding[:-2], option, store, "--unattended", "block", stdin=LINE)
     assert (code, [each.name for each in workspace.iterdir()]) == (0, ["a"])
     assert f"recorded in {store}" in err
-    assert [each["event"] for each in records_at(store, Wanted())] == ["session", "decided", "started", "finished"]
+    assert [each["event"] for each in records_at(store, RecordFilter())] == [
+        "session",
+        "decided",
+        "started",
+        "finished",
+    ]
     assert not (home / "permitry/permitry.db").exists()
 
 
@@ -101,7 +106,7 @@ def test_a_plain_file_and_the_default_store_go_together(
     cli(*guarding, "--unattended", "block", stdin=LINE)
     assert [each.name for each in workspace.iterdir()] == ["a"]
     assert len(record.read_text().splitlines()) == 4
-    assert list(records_at(home / "permitry/permitry.db", Wanted())) == []
+    assert list(records_at(home / "permitry/permitry.db", RecordFilter())) == []
 
 
 def test_a_default_store_that_is_away_keeps_no_plain_record_from_being_made(

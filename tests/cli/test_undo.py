@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from permitry.store.records import Wanted, records_at
+from permitry.store.records import RecordFilter, records_at
 from permitry.undo.vault import Vault
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -112,7 +112,7 @@ def test_it_is_recorded_for_the_call_that_was_undone(cli: Cli, work: Path, home:
     assert work.exists()
     cli("undo", "2")
     cli("undo", "1", "--record", tmp_path / "other.jsonl")
-    records = list(records_at(home / "permitry/permitry.db", Wanted()))
+    records = list(records_at(home / "permitry/permitry.db", RecordFilter()))
     kept = next(record for record in records if record["event"] == "kept" and record["entry"] == "2")
     undone = records[-1]
     same = ("call_id", "digest", "session", "tool")

@@ -20,7 +20,7 @@ from permitry.channels.stored import StoredQuestion, answer_to
 from permitry.hooks.install import hook_command
 from permitry.hooks.places import place
 from permitry.store.questions import StoredQuestions
-from permitry.store.records import Wanted, records_at
+from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 
 pytestmark = [
@@ -270,7 +270,7 @@ def test_an_answer_is_waited_for(host: RealHost, home: Path, *, is_approved: boo
     assert ("asked" in outcome.files) is is_approved, outcome.printed
     assert "good" in outcome.files, outcome.printed
     assert ("HERON" in outcome.model.shown) is not is_approved
-    events = [each["event"] for each in records_at(home / STORE, Wanted())]
+    events = [each["event"] for each in records_at(home / STORE, RecordFilter())]
     assert events.count("answered") == 1
     with contextlib.closing(SqliteStore(home / STORE)) as store:
         assert store.verify() == len(events)

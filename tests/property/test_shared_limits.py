@@ -51,12 +51,12 @@ class World:
         self.connection.execute("CREATE TEMP VIEW wall_clock AS SELECT wall() AS seconds")
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def read(self) -> Iterator[sqlite3.Connection]:
         """Yield the connection."""
         yield self.connection
 
     @contextlib.contextmanager
-    def changing(self) -> Iterator[sqlite3.Connection]:
+    def change(self) -> Iterator[sqlite3.Connection]:
         """Yield the connection; the call to the store, or its answer, may be lost."""
         if self.lost == "the call":
             raise StoreError("lost")
@@ -65,7 +65,7 @@ class World:
             raise StoreError("lost")
 
     @contextlib.contextmanager
-    def watching(self, pause: float) -> Iterator[Callable[[float], None]]:
+    def watch(self, pause: float) -> Iterator[Callable[[float], None]]:
         """Yield what does not wait: of a protocol."""
         del pause
         yield lambda _: None
@@ -156,6 +156,6 @@ def test_a_clock_that_is_behind_never_permits_more(
     """What is spent at some time is spent at any time before."""
     window = Window()
     for at, count in uses:
-        window, _ = window.charged(at, SECONDS, count)
-    is_spent: Callable[[float], bool] = lambda moment: window.used(moment, SECONDS) >= most  # noqa: E731 -- short
+        window, _ = window.add(at, SECONDS, count)
+    is_spent: Callable[[float], bool] = lambda moment: window.count(moment, SECONDS) >= most  # noqa: E731 -- short
     assert is_spent(now - back) or not is_spent(now)

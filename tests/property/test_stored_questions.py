@@ -64,7 +64,7 @@ def opened(request: pytest.FixtureRequest) -> Iterator[Opened]:
 
     @contextlib.contextmanager
     def emptied() -> Iterator[Store]:
-        with store.changing() as connection:
+        with store.change() as connection:
             connection.execute("DELETE FROM question")
             connection.execute("DELETE FROM permission_grant")
         yield store

@@ -30,7 +30,7 @@ class QuestionStore(Protocol):
     All methods raise `StoreError`.
     """
 
-    def watching(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
+    def watch(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
         """Return what waits, at most so many seconds, until questions may have changed."""
         ...
 
@@ -46,7 +46,7 @@ class QuestionStore(Protocol):
         """Return the last question about a call."""
         ...
 
-    def unsettled(self, session: str, agent: str, digest: str) -> Row | None:
+    def find_unclosed(self, session: str, agent: str, digest: str) -> Row | None:
         """Return the last question about a call, by whatever id, that is not closed."""
         ...
 

@@ -33,7 +33,7 @@ class StoredChannel:
         Raises: `TimeoutError` after the deadline; `LedgerError` for a question that is not open; `StoreError`.
         """
         # What changes from here on is heard.
-        with self.store.watching(self.pause) as wait:
+        with self.store.watch(self.pause) as wait:
             while (question := self._look(request)).response is None:
                 wait(self.clock().until(question.deadline))
         return question.response

@@ -26,7 +26,7 @@ from permitry.core.texts import one_line, shorten, visible
 from permitry.errors import AuditError, PermitryError
 from permitry.rules.configured import ConfiguredRule
 from permitry.store.chain import BrokenChainError, Head
-from permitry.store.records import Following, Wanted, is_address, is_store, records_at, store_at
+from permitry.store.records import RecordFilter, RecordFollower, is_address, is_store, records_at, store_at
 from permitry.store.store import Store
 
 if TYPE_CHECKING:
@@ -101,14 +101,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _tail(options: argparse.Namespace) -> ExitCode:
     if not options.follow:
-        _print(options, records_at(record_to_read(options), Wanted(last=options.last)), 0)
+        _print(options, records_at(record_to_read(options), RecordFilter(last=options.last)), 0)
         return ExitCode.OK
-    record = Following(record_to_read(options))
-    _print(options, record.read(Wanted(last=options.last)), 0)
+    record = RecordFollower(record_to_read(options))
+    _print(options, record.read(RecordFilter(last=options.last)), 0)
     while True:
         sys.stdout.flush()
         time.sleep(_PAUSE)
-        _print(options, record.read(Wanted()), 0)
+        _print(options, record.read(RecordFilter()), 0)
 
 
 def _query(options: argparse.Namespace) -> ExitCode:
@@ -152,10 +152,10 @@ def _written(records: Iterable[Mapping[str, Any]], path: Path) -> int:
 
 def _show(options: argparse.Namespace) -> ExitCode:
     path = record_to_read(options)
-    records = list(records_at(path, Wanted(equal={"call_id": options.id})))
+    records = list(records_at(path, RecordFilter(equal={"call_id": options.id})))
     if not records and options.id.isdecimal():
         number = int(options.id)
-        records = [each for each in records_at(path, Wanted(), after=number - 1) if each["number"] == number]
+        records = [each for each in records_at(path, RecordFilter(), after=number - 1) if each["number"] == number]
     if not records:
         raise AuditError(f"the record has no call `{options.id}`, and no record with this number")
     for record in records:
@@ -225,7 +225,7 @@ def _rule_times(
     from permitry.replay.acting import workspaces_in
     from permitry.replay.rule_times import rule_times
 
-    sessions = records_at(record_to_read(options), Wanted(equal={"event": "session"}))
+    sessions = records_at(record_to_read(options), RecordFilter(equal={"event": "session"}))
     return rule_times(policy, records, workspaces_in(sessions))
 
 

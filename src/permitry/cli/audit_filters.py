@@ -13,7 +13,7 @@ import attrs
 
 from permitry.core.decision import Verdict
 from permitry.dispatch.telemetry import Outcome
-from permitry.store.records import Wanted, records_at
+from permitry.store.records import RecordFilter, records_at
 
 __all__ = ["add_filters", "moment", "records_from"]
 
@@ -87,11 +87,11 @@ def records_from(options: argparse.Namespace, path: str | Path) -> Iterator[dict
     Raises: as `records_at`; `ConfigError` for a pattern that is not valid.
     """
     equal, tests = _equal(options), list(_tests(options, path))
-    times = Wanted(options.since or "", options.until or "~")
+    times = RecordFilter(options.since or "", options.until or "~")
     if options.calls:
         # A call is decided and answered in two records, so that each option has to hold for one of them.
-        each = [Wanted(equal={name: value}).holds for name, value in equal.items()]
-        text = [Wanted(text=options.text).holds] if options.text else []
+        each = [RecordFilter(equal={name: value}).holds for name, value in equal.items()]
+        text = [RecordFilter(text=options.text).holds] if options.text else []
         yield from _of_calls(path, times, [*each, *text, *tests], options.last)
         return
     last = None if tests else options.last
@@ -112,14 +112,14 @@ def _tests(options: argparse.Namespace, path: str | Path) -> Iterator[Test]:
         yield functools.partial(_is_granted, options.grant)
     if options.unasked:
         edits = _edits(path)
-        approved = records_at(path, Wanted(equal={"event": "answered", "approved": True}))
+        approved = records_at(path, RecordFilter(equal={"event": "answered", "approved": True}))
         asked = {_call(each, edits) for each in approved if "grant" not in each}
         yield lambda record: record.get("event") == "started" and _call(record, edits) not in asked
     patterns = {name: getattr(options, name) for name in _ACTS if getattr(options, name) is not None}
     if patterns:
         from permitry.replay.acting import Acting, workspaces_in
 
-        workspaces = workspaces_in(records_at(path, Wanted(equal={"event": "session"})))
+        workspaces = workspaces_in(records_at(path, RecordFilter(equal={"event": "session"})))
         yield from [Acting.of(name, pattern, workspaces).holds for name, pattern in patterns.items()]
 
 
@@ -139,7 +139,7 @@ def _edits(path: str | Path) -> dict[Call, Call]:
     """Return of each call that a human has edited the one that was asked about."""
     edits: dict[Call, Call] = {}
     asked: dict[tuple[object, object], Call] = {}
-    for record in records_at(path, Wanted(equal={"edited": True})):
+    for record in records_at(path, RecordFilter(equal={"edited": True})):
         call = session, name, _ = _call(record, edits)
         if record.get("event") == "answered":
             asked[session, name] = call
@@ -148,7 +148,9 @@ def _edits(path: str | Path) -> dict[Call, Call]:
     return edits
 
 
-def _of_calls(path: str | Path, times: Wanted, tests: Sequence[Test], last: int | None) -> Iterator[dict[str, Any]]:
+def _of_calls(
+    path: str | Path, times: RecordFilter, tests: Sequence[Test], last: int | None
+) -> Iterator[dict[str, Any]]:
     """Yield all records of the calls of which each test holds for some record in the given time."""
     edits, held = _edits(path), dict[Call, set[int]]()
     for record in records_at(path, times):
@@ -156,4 +158,4 @@ def _of_calls(path: str | Path, times: Wanted, tests: Sequence[Test], last: int 
             held.setdefault(_call(record, edits), set()).update(n for n, test in enumerate(tests) if test(record))
     found = [call for call, numbers in held.items() if len(numbers) == len(tests)]
     calls = set(found if last is None else found[max(len(found) - last, 0) :])
-    yield from (record for record in records_at(path, Wanted()) if _call(record, edits) in calls)
+    yield from (record for record in records_at(path, RecordFilter()) if _call(record, edits) in calls)

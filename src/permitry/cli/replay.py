@@ -20,7 +20,7 @@ from permitry.guard.session import Session
 from permitry.replay.recorded import replay_record
 from permitry.replay.replaying import Recording, replay
 from permitry.replay.tally import Tally
-from permitry.store.records import Wanted, is_record, record_name, records_at
+from permitry.store.records import RecordFilter, is_record, record_name, records_at
 
 if TYPE_CHECKING:
     from permitry.core.policy import AuthorizationPolicy
@@ -96,7 +96,7 @@ def _replayed(options: argparse.Namespace, name: str) -> Tally:
     given = None if options.workspace is None else str(Path(options.workspace).resolve())
     here = given or str(Path.cwd())
     if name != "-" and is_record(name):
-        records = records_at(name, Wanted())
+        records = records_at(name, RecordFilter())
         return replay_record(
             records, policy, against, name=record_name(name), circumstances=circumstances_from(options, here)
         )

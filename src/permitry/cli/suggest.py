@@ -20,7 +20,7 @@ from permitry.files import replace_file
 from permitry.replay.answered import Answered, Asked, read_answers
 from permitry.replay.suggest import Suggested, Suggestion, suggest
 from permitry.rules.configured import ConfiguredRule
-from permitry.store.records import Wanted, is_address, is_record, record_name, records_at
+from permitry.store.records import RecordFilter, is_address, is_record, record_name, records_at
 
 __all__ = ["configure"]
 
@@ -81,7 +81,7 @@ def _suggested(options: argparse.Namespace, old: str) -> tuple[Answered, Suggest
         name = record_name(record)
         if not is_address(record) and Path(record).exists() and not is_record(record):
             raise PermitryError(f"`{name}` is not a record; see `permitry run --record`")
-        read_answers(records_at(record, Wanted()), answered, name=name, circumstances=circumstances)
+        read_answers(records_at(record, RecordFilter()), answered, name=name, circumstances=circumstances)
     policy = rules.policy()
     taken = {rule.id for rule in policy.rules if isinstance(rule, ConfiguredRule)} | _ids(old)
     return answered, suggest(answered, policy, most=options.most, force=options.force, taken=taken)

@@ -54,7 +54,7 @@ class HostLedger(StoredLedger):
         return earlier is not None and earlier.is_open
 
     def _row(self, call: ToolCall, asker: Asker) -> Row | None:
-        return self.store.unsettled(*asker, call.digest)
+        return self.store.find_unclosed(*asker, call.digest)
 
 
 @attrs.frozen

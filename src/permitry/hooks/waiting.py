@@ -18,7 +18,7 @@ def wait_for_answer(questions: QuestionStore, name: str, seconds: float) -> None
     Raises: `StoreError`.
     """
     end = time.monotonic() + seconds
-    with questions.watching(_PAUSE) as wait:
+    with questions.watch(_PAUSE) as wait:
         while _is_open(questions.find(name)) and (left := end - time.monotonic()) > 0:
             wait(left)
 

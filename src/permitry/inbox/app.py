@@ -26,7 +26,7 @@ from permitry.inbox.question_pages import list_page, open_count, open_version, q
 from permitry.inbox.questions import Inbox, Shown
 from permitry.inbox.security import Guarded, Site, read_form
 from permitry.inbox.stats_pages import stats_page
-from permitry.store.records import Wanted, records_at
+from permitry.store.records import RecordFilter, records_at
 
 __all__ = ["InboxApp"]
 
@@ -154,7 +154,7 @@ class InboxApp:
 
     # The record -------------------------------------------------------------------------------------------------
 
-    def _records(self, query: Wanted) -> list[dict[str, Any]]:
+    def _records(self, query: RecordFilter) -> list[dict[str, Any]]:
         if self.record is None or not is_there(self.record):
             return []
         return list(records_at(self.record, query))
@@ -176,7 +176,7 @@ class InboxApp:
     def _counted(self) -> Stats:
         stats = Stats()
         if self.record is not None and is_there(self.record):
-            for record in records_at(self.record, Wanted()):
+            for record in records_at(self.record, RecordFilter()):
                 stats.add(record)
         return stats
 

@@ -11,7 +11,7 @@ from permitry.core.texts import one_line, shorten
 from permitry.inbox.access import Login
 from permitry.inbox.html import Html, element
 from permitry.inbox.pages import framed
-from permitry.store.records import Wanted, is_address, store_at
+from permitry.store.records import RecordFilter, is_address, store_at
 
 __all__ = ["FILTERS", "MOST", "audit_page", "is_there", "version_of", "wanted"]
 
@@ -23,10 +23,10 @@ _VERDICTS = ("", "allow", "confirm", "block")
 _COLUMNS = ("Time (UTC)", "Event", "Outcome", "Tool", "Rule", "Arguments")
 
 
-def wanted(query: Mapping[str, str]) -> Wanted:
+def wanted(query: Mapping[str, str]) -> RecordFilter:
     """Return the records that a query asks for: the last ones of them."""
     equal = {name: query[name] for name in FILTERS[:5] if query.get(name)}
-    return Wanted(query.get("since", ""), query.get("until") or "~", equal, query.get("text", ""), MOST)
+    return RecordFilter(query.get("since", ""), query.get("until") or "~", equal, query.get("text", ""), MOST)
 
 
 def is_there(record: str | Path) -> bool:

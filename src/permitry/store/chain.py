@@ -7,7 +7,7 @@ import attrs
 
 from permitry.errors import PermitryError
 
-__all__ = ["BEGINNING", "SIZE", "BrokenChainError", "Head", "Linked", "checked", "linked"]
+__all__ = ["BEGINNING", "SIZE", "BrokenChainError", "ChainedRecord", "Head", "check_chain", "link"]
 
 SIZE = 32
 BEGINNING = bytes(SIZE)
@@ -31,7 +31,7 @@ class Head:
 
 
 @attrs.frozen
-class Linked:
+class ChainedRecord:
     """A record as it is kept: its number, its text, and the hash of both and of all before it."""
 
     number: int
@@ -39,15 +39,15 @@ class Linked:
     hash: bytes
 
 
-def linked(head: Head, body: str) -> Linked:
+def link(head: Head, body: str) -> ChainedRecord:
     """Return the record that comes after `head`."""
     number = head.number + 1
     # The lengths of the first two parts do not change, so that no other parts give the same bytes.
     digest = hashlib.sha256(head.hash + number.to_bytes(8, "big") + body.encode())
-    return Linked(number, body, digest.digest())
+    return ChainedRecord(number, body, digest.digest())
 
 
-def checked(records: Iterable[Linked], before: Head, end: Head) -> int:
+def check_chain(records: Iterable[ChainedRecord], before: Head, end: Head) -> int:
     """Return how many records there are after `before`, if they are those that were written, up to `end`.
 
     Raises: `BrokenChainError` with the first number at which something else is found.
@@ -57,7 +57,7 @@ def checked(records: Iterable[Linked], before: Head, end: Head) -> int:
         # SQLite keeps a value of any type in any column.
         if not isinstance(record.body, str):
             raise BrokenChainError(head.number + 1, "it is not a text")
-        due = linked(head, record.body)
+        due = link(head, record.body)
         if record.number != due.number:
             raise BrokenChainError(due.number, "it is missing")
         if record.hash != due.hash:

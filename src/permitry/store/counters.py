@@ -7,7 +7,7 @@ import attrs
 from permitry.store.store import Connection, Database
 from permitry.store.window import Window
 
-__all__ = ["Account", "Leased", "StoredCounters"]
+__all__ = ["Account", "StoredCounters", "Uses"]
 
 # A lease takes at most this part of what is left, so that what is lost with it is little.
 _PART = 16
@@ -26,7 +26,7 @@ class Account(NamedTuple):
 
 
 @attrs.frozen
-class Leased:
+class Uses:
     """Uses that were taken, all counted at the time `at`; `used` is how many are counted with them."""
 
     at: float
@@ -43,11 +43,11 @@ class StoredCounters:
 
     database: Database
 
-    def used(self, account: Account, seconds: float) -> int:
+    def count(self, account: Account, seconds: float) -> int:
         """Return how many uses were taken in the last so many seconds."""
-        with self.database.reading() as connection:
-            now, window = _found(connection, account)
-        return window.used(now, seconds)
+        with self.database.read() as connection:
+            now, window = _look_up(connection, account)
+        return window.count(now, seconds)
 
     def take(
         self,
@@ -58,39 +58,39 @@ class StoredCounters:
         wanted: int = 1,
         length: float = 0.0,
         returned: tuple[float, int] | None = None,
-    ) -> Leased | None:
+    ) -> Uses | None:
         """Take as many uses as are wanted, or fewer where little is left; None where nothing is.
 
         Where it is more than one, they may be used for `length` seconds. `returned` is the time and the number of uses
         that were taken before, and are given back first.
         """
-        with self.database.changing() as connection:
-            now, window = _found(connection, account)
+        with self.database.change() as connection:
+            now, window = _look_up(connection, account)
             if returned is not None:
-                window = window.returned(*returned)
-            used = window.used(now, seconds)
+                window = window.remove(*returned)
+            used = window.count(now, seconds)
             count, at = min(wanted, max(1, (most - used) // _PART)), 0.0
             is_spent = used >= most
             if not is_spent:
-                window, at = window.charged(now, seconds, count, length if count > 1 else 0.0)
+                window, at = window.add(now, seconds, count, length if count > 1 else 0.0)
             if not is_spent or returned is not None:
                 connection.execute(_KEEP, (*account, window.text))
-        return None if is_spent else Leased(at, count, used + count)
+        return None if is_spent else Uses(at, count, used + count)
 
     def add(self, account: Account, seconds: float) -> None:
         """Count one use, also where nothing is left."""
-        with self.database.changing() as connection:
-            now, window = _found(connection, account)
-            connection.execute(_KEEP, (*account, window.charged(now, seconds, 1)[0].text))
+        with self.database.change() as connection:
+            now, window = _look_up(connection, account)
+            connection.execute(_KEEP, (*account, window.add(now, seconds, 1)[0].text))
 
     def give_back(self, account: Account, at: float, count: int) -> None:
         """Count uses that were taken and did not happen no longer; once."""
-        with self.database.changing() as connection:
-            _, window = _found(connection, account)
-            connection.execute(_KEEP, (*account, window.returned(at, count).text))
+        with self.database.change() as connection:
+            _, window = _look_up(connection, account)
+            connection.execute(_KEEP, (*account, window.remove(at, count).text))
 
 
-def _found(connection: Connection, account: Account) -> tuple[float, Window]:
+def _look_up(connection: Connection, account: Account) -> tuple[float, Window]:
     """Return the time of the store, and what was used."""
     now, text = connection.execute(_LOOK, account).fetchone()
     return float(now), Window.of(text)

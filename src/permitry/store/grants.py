@@ -33,7 +33,7 @@ class StoredGrants:
 
     def add(self, row: Row) -> None:
         """Keep a grant."""
-        with self.database.changing() as connection:
+        with self.database.change() as connection:
             connection.execute(_ADD, tuple(row[name] for name in _COLUMNS))
 
     def all(self) -> list[Row]:
@@ -47,24 +47,24 @@ class StoredGrants:
     def take(self, name: str, now: Now) -> bool:
         """Take a use of a grant that counts; of two that want the last one, one gets it."""
         update = f"UPDATE permission_grant SET uses_left = uses_left - 1 WHERE id = ? AND {_IN_FORCE}"  # noqa: S608 -- as above
-        with self.database.changing() as connection:
+        with self.database.change() as connection:
             return bool(connection.execute(update, (name, *_at(now))).rowcount == 1)
 
     def revoke(self, name: str, now: Now) -> bool:
         """Revoke a grant, once."""
         update = "UPDATE permission_grant SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
-        with self.database.changing() as connection:
+        with self.database.change() as connection:
             return bool(connection.execute(update, (now[0], name)).rowcount == 1)
 
     def sweep(self, now: Now) -> int:
         """Forget the grants that do not count any more, and return how many these were."""
-        with self.database.changing() as connection:
+        with self.database.change() as connection:
             delete = f"DELETE FROM permission_grant WHERE NOT ({_IN_FORCE})"  # noqa: S608 -- as above
             count: int = connection.execute(delete, _at(now)).rowcount
             return count
 
     def _rows(self, query: str, values: tuple[Any, ...]) -> list[Row]:
-        with self.database.reading() as connection:
+        with self.database.read() as connection:
             rows = connection.execute(query, values).fetchall()
         return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
 

@@ -11,7 +11,7 @@ import attrs
 
 from permitry.core.shared import Limit
 from permitry.errors import StoreError, UnevaluableError
-from permitry.store.counters import Account, Leased, StoredCounters
+from permitry.store.counters import Account, StoredCounters, Uses
 
 __all__ = ["Counters"]
 
@@ -39,7 +39,7 @@ def _check_name(_: object, field: "attrs.Attribute[str]", value: object) -> None
 class Lease:
     """Uses that were taken at a time of the clock, `since`; `left` of them were not used yet."""
 
-    taken: Leased
+    taken: Uses
     since: tuple[float, float]
     length: float
     left: int
@@ -87,14 +87,14 @@ class Counters:
         Raises: `UnevaluableError` where the store is away, or could not be written a moment ago.
         """
         with self._lock:
-            lease, now = self._kept(limit), self.clock()
+            lease, now = self._lease(limit), self.clock()
             if lease is not None and lease.has_use(now):
                 return lease.taken.used - lease.left
             failure = self._failure
         if failure is not None and 0.0 <= now[1] - failure[0] < _PAUSE:
             raise UnevaluableError(f"the budget cannot be counted: {failure[1]}")
         try:
-            return self.store.used(self._account(limit), limit.seconds)
+            return self.store.count(self._account(limit), limit.seconds)
         except StoreError as error:
             raise UnevaluableError(f"the budget cannot be counted: {error}") from error
 
@@ -107,7 +107,7 @@ class Counters:
         with self._lock:
             # Those that may be spent come first, so that nothing is counted for the others in vain.
             for limit in sorted(limits, key=lambda limit: limit not in within):
-                lease = self._taken(limit)
+                lease = self._take(limit)
                 if lease is not None:
                     taken.append(lease)
                 elif limit in within:
@@ -115,7 +115,7 @@ class Counters:
                         each.left += 1
                     return False
                 else:
-                    with self._noting():
+                    with self._note_failure():
                         self.store.add(self._account(limit), limit.seconds)
         return True
 
@@ -123,15 +123,15 @@ class Counters:
         """Give back what is left, as far as the store can be reached."""
         with self._lock:
             for limit in list(self._leases):
-                lease = self._kept(limit)
+                lease = self._lease(limit)
                 self._leases.pop(limit, None)
                 if lease is not None and lease.left:
                     with contextlib.suppress(StoreError):
                         self.store.give_back(self._account(limit), lease.taken.at, lease.left)
 
-    def _taken(self, limit: Limit) -> Lease | None:
+    def _take(self, limit: Limit) -> Lease | None:
         """Return the lease of which a use was taken; None where the budget is spent."""
-        now, lease = self.clock(), self._kept(limit)
+        now, lease = self.clock(), self._lease(limit)
         if lease is not None and lease.has_use(now):
             lease.left -= 1
             return lease
@@ -142,7 +142,7 @@ class Counters:
         wanted = min(_MOST, 2 * lease.taken.count) if lease is not None and is_used_up else 1
         length = min(_LONGEST, limit.seconds / _PART)
         back = (lease.taken.at, lease.left) if lease is not None and lease.left else None
-        with self._noting():
+        with self._note_failure():
             got = self.store.take(
                 self._account(limit), limit.most, limit.seconds, wanted=wanted, length=length, returned=back
             )
@@ -151,7 +151,7 @@ class Counters:
         new = self._leases[limit] = Lease(got, now, length, got.count - 1)
         return new
 
-    def _kept(self, limit: Limit) -> Lease | None:
+    def _lease(self, limit: Limit) -> Lease | None:
         if self._process != os.getpid():
             # INVARIANT: what was taken before a fork is used, and given back, by one of the two processes alone.
             self._leases.clear()
@@ -162,7 +162,7 @@ class Counters:
         return Account(limit.rule, limit.by, self.principal if limit.by == "principal" else self.organisation)
 
     @contextlib.contextmanager
-    def _noting(self) -> Iterator[None]:
+    def _note_failure(self) -> Iterator[None]:
         """Note whether the store could be written."""
         try:
             yield
@@ -187,7 +187,7 @@ class Snapshot:
         """
         answer = self._answers.get(limit)
         if answer is None:
-            answer = self._answers[limit] = self._asked(limit)
+            answer = self._answers[limit] = self._ask(limit)
         if isinstance(answer, str):
             raise UnevaluableError(answer)
         return answer
@@ -205,7 +205,7 @@ class Snapshot:
         """Return itself."""
         return self
 
-    def _asked(self, limit: Limit) -> int | str:
+    def _ask(self, limit: Limit) -> int | str:
         try:
             return self.counters.used(limit)
         except UnevaluableError as error:

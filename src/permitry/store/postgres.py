@@ -18,10 +18,10 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from permitry.errors import StoreError
-from permitry.store.batching import Waiting
-from permitry.store.bounded import BoundedConnection
-from permitry.store.chain import BrokenChainError, Head, Linked
-from permitry.store.chained import ChainedStore, kept_head
+from permitry.store.bounded_connection import BoundedConnection
+from permitry.store.chain import BrokenChainError, ChainedRecord, Head
+from permitry.store.chained_store import ChainedStore, read_head
+from permitry.store.group_commit import PendingWrite
 from permitry.store.migrations import NAMES, POSTGRES
 
 __all__ = ["PostgresStore"]
@@ -84,16 +84,16 @@ class PostgresStore(ChainedStore[Connection]):
         except psycopg.Error:
             # What is wrong with an address is described with parts of it, which may be a password.
             raise StoreError("the address of the store is not one of PostgreSQL") from None
-        self._parameters = self._waiting_no_longer() | given
+        self._parameters = self._time_limits() | given
         self.name = make_conninfo(**{name: str(given[name]) for name in _SHOWN if name in given}) or "of PostgreSQL"
         if self.is_read_only:
-            with self._failing("cannot open"), contextlib.closing(self._connected()) as connection:
+            with self._translate_errors("cannot open"), contextlib.closing(self._connect()) as connection:
                 self._check_version(_version(connection))
             return
-        with self._failing("cannot open"), self._writing:
-            self._connection = self._prepared()
+        with self._translate_errors("cannot open"), self._writing:
+            self._connection = self._open_writer()
 
-    def _waiting_no_longer(self) -> dict[str, Any]:
+    def _time_limits(self) -> dict[str, Any]:
         milliseconds = math.ceil(self.patience * 1000)
         return {
             "application_name": "permitry",
@@ -104,18 +104,18 @@ class PostgresStore(ChainedStore[Connection]):
 
     # Records ---------------------------------------------------------------------------------------------------------
 
-    def _write(self, batch: Sequence[Waiting]) -> None:
+    def _write(self, batch: Sequence[PendingWrite]) -> None:
         values = _values([body for waiting in batch for body in waiting.bodies])
-        with self._failing("cannot write to"):
-            number = self._appended(values)
+        with self._translate_errors("cannot write to"):
+            number = self._append(values)
         for waiting in reversed(batch):
             waiting.last = number
             number -= len(waiting.bodies)
 
-    def _appended(self, values: Sequence[object]) -> int:
+    def _append(self, values: Sequence[object]) -> int:
         """Write records, and return the number of the last, all in one round trip."""
         # The client writes the values into the text: several statements in one message have no parameters.
-        with self._used() as connection, psycopg.ClientCursor(connection) as cursor:
+        with self._use_connection() as connection, psycopg.ClientCursor(connection) as cursor:
             cursor.execute(_WRITE.encode(), values)
             cursor.nextset()
             cursor.nextset()
@@ -138,19 +138,19 @@ class PostgresStore(ChainedStore[Connection]):
             raise StoreError(f"there is no store in `{self.name}`")
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[tuple[Connection, Head]]:
-        with self._used() as connection:
+    def _lock_chain(self) -> Iterator[tuple[Connection, Head]]:
+        with self._use_connection() as connection:
             cursor = connection.execute(_LOCK_CHAIN)
             while cursor.nextset():
                 pass
-            yield connection, kept_head(cursor)
+            yield connection, read_head(cursor)
             connection.execute("COMMIT")
             connection.execute(_FLUSH)
 
     @contextlib.contextmanager
-    def _used(self) -> Iterator[Connection]:
+    def _use_connection(self) -> Iterator[Connection]:
         """Yield the connection for writing; it ends where anything fails, and with it what was not committed."""
-        connection = self._ready()
+        connection = self._writer()
         try:
             connection.until = self._until + (_HANGING - 1) * self.patience
             yield connection
@@ -159,7 +159,7 @@ class PostgresStore(ChainedStore[Connection]):
             connection.close()
             raise
 
-    def _ready(self) -> Connection:
+    def _writer(self) -> Connection:
         """Return the connection for writing, a new one where it was lost while it was idle."""
         if self._is_closed or self.is_read_only:
             raise StoreError(f"the store `{self.name}` is {'closed' if self._is_closed else 'open for reading only'}")
@@ -167,7 +167,7 @@ class PostgresStore(ChainedStore[Connection]):
             _NOT_OURS.append(self._connection)
             self._connection = None
         if self._connection is None or _is_lost(self._connection):
-            self._connection = self._prepared()
+            self._connection = self._open_writer()
         return self._connection
 
     def _rows(self, connection: Connection, query: str, values: Sequence[object] = ()) -> Iterator[Any]:
@@ -178,38 +178,38 @@ class PostgresStore(ChainedStore[Connection]):
     def _run(self, connection: Connection, statement: str, values: Sequence[object]) -> int:
         return connection.execute(_own(statement), values).rowcount
 
-    def _add(self, connection: Connection, records: Sequence[Linked]) -> None:
+    def _add(self, connection: Connection, records: Sequence[ChainedRecord]) -> None:
         self._last_of(connection.execute(_APPEND.encode(), _values([record.body for record in records])))
 
-    def _searched(self, value: str) -> str:
-        return _written(value)
+    def _as_column(self, value: str) -> str:
+        return _to_ascii(value)
 
-    def _chain(self, connection: Connection) -> Iterator[Linked]:
+    def _chain(self, connection: Connection) -> Iterator[ChainedRecord]:
         for number, body, digest, *columns in self._rows(connection, _CHAIN):
-            record = Linked(number, body, digest)
+            record = ChainedRecord(number, body, digest)
             yield record
             # Asked for only behind the hash: what was changed need not be JSON.
-            if tuple(columns) != _searched_by(body):
+            if tuple(columns) != _columns_of(body):
                 raise BrokenChainError(number, "it is found by what it does not say")
 
     # Other tables ----------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator["Statements"]:
+    def read(self) -> Iterator["Statements"]:
         """Yield what runs statements; each sees the store as it is then.
 
         Raises: `StoreError`.
         """
-        with self._failing("cannot read"), self._turn(), self._used() as connection:
+        with self._translate_errors("cannot read"), self._turn(), self._use_connection() as connection:
             yield Statements(connection)
 
     @contextlib.contextmanager
-    def changing(self) -> Iterator["Statements"]:
+    def change(self) -> Iterator["Statements"]:
         """Yield what runs statements, inside of a transaction that is on the disk afterwards, or never was.
 
         Raises: `StoreError`.
         """
-        with self._failing("cannot write to"), self._turn(), self._used() as connection:
+        with self._translate_errors("cannot write to"), self._turn(), self._use_connection() as connection:
             cursor = connection.execute(_LOCK_OTHERS)
             while cursor.nextset():
                 pass
@@ -220,12 +220,12 @@ class PostgresStore(ChainedStore[Connection]):
             connection.execute(_FLUSH)
 
     @contextlib.contextmanager
-    def watching(self, pause: float) -> Iterator[Callable[[float], None]]:
+    def watch(self, pause: float) -> Iterator[Callable[[float], None]]:
         """Yield what waits, at most so many seconds, until questions or grants may have changed; the server wakes it.
 
         Raises: `StoreError`.
         """
-        with self._failing("cannot read"), contextlib.closing(self._connected()) as connection:
+        with self._translate_errors("cannot read"), contextlib.closing(self._connect()) as connection:
             connection.execute("LISTEN permitry")
             # Nothing may come for as long as no one answers.
             connection.limit = math.inf
@@ -244,7 +244,7 @@ class PostgresStore(ChainedStore[Connection]):
     # The database ----------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def _failing(self, what: str) -> Iterator[None]:
+    def _translate_errors(self, what: str) -> Iterator[None]:
         try:
             yield
         except (psycopg.Error, UnicodeError) as error:
@@ -256,15 +256,15 @@ class PostgresStore(ChainedStore[Connection]):
         return text.replace(password, "…") if password else text
 
     @contextlib.contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def _read_snapshot(self) -> Iterator[Connection]:
         """Yield a connection that sees the store as it is now, whatever is added meanwhile."""
-        with self._failing("cannot read"), contextlib.closing(self._connected()) as connection:
+        with self._translate_errors("cannot read"), contextlib.closing(self._connect()) as connection:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             yield connection
 
-    def _prepared(self) -> Connection:
+    def _open_writer(self) -> Connection:
         """Return a connection for writing to a database that is up to date."""
-        connection = self._connected()
+        connection = self._connect()
         try:
             self._migrate(connection)
             milliseconds = math.ceil(self.patience * 1000)
@@ -279,7 +279,7 @@ class PostgresStore(ChainedStore[Connection]):
         self._process = os.getpid()
         return connection
 
-    def _connected(self) -> Connection:
+    def _connect(self) -> Connection:
         if self._is_closed:
             raise StoreError(f"the store `{self.name}` is closed")
         connection = BoundedConnection.connect(make_conninfo(**self._parameters), autocommit=True)
@@ -348,32 +348,32 @@ def _own(query: str) -> bytes:
 
 def _values(bodies: list[str]) -> list[str]:
     """Return what `_APPEND` takes, as PostgreSQL writes lists: the records, and by name what they are found by."""
-    rows = [_searched_by(body) for body in bodies]
+    rows = [_columns_of(body) for body in bodies]
     return [_list(bodies), *(_list(row[at] for row in rows) for at in range(len(NAMES)))]
 
 
 def _list(texts: Iterable[str | None]) -> str:
     # psycopg looks at each element first, which takes a third of the time of a write.
-    return "{" + ",".join("NULL" if text is None else _quoted(text) for text in texts) + "}"
+    return "{" + ",".join("NULL" if text is None else _quote(text) for text in texts) + "}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-def _searched_by(body: str) -> tuple[str | None, ...]:
+def _columns_of(body: str) -> tuple[str | None, ...]:
     """Return what a record is found by: the texts in it, without what PostgreSQL cannot keep.
 
     Raises: `StoreError` for what is not a JSON object.
     """
     try:
         fields = json.loads(body)
-        return tuple(_written(value) if isinstance(value := fields.get(name), str) else None for name in NAMES)
+        return tuple(_to_ascii(value) if isinstance(value := fields.get(name), str) else None for name in NAMES)
     except (ValueError, AttributeError) as error:
         raise StoreError(f"a record is a JSON object: {error}") from error
 
 
-def _written(value: str) -> str:
+def _to_ascii(value: str) -> str:
     """Return a text in ASCII, as in JSON: PostgreSQL keeps no zero byte, and no half of a pair of code units."""
     return json.dumps(value)[1:-1]

@@ -51,13 +51,13 @@ class StoredQuestions:
 
     database: Database
 
-    def watching(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
-        """Return what waits until questions may have changed: see `Database.watching`."""
-        return self.database.watching(pause)
+    def watch(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
+        """Return what waits until questions may have changed: see `Database.watch`."""
+        return self.database.watch(pause)
 
     def add(self, row: Row, most: int, size: int) -> bool:
         """Keep a question; False where as many are open already, or with so many bytes of calls."""
-        with self.database.changing() as connection:
+        with self.database.change() as connection:
             full = "SELECT count(*), coalesce(sum(length(call)), 0) FROM question WHERE closed_at IS NULL"
             count, taken = connection.execute(full).fetchone()
             if count >= most or taken + len(row["call"]) > size:
@@ -67,19 +67,19 @@ class StoredQuestions:
 
     def find(self, name: str) -> Row | None:
         """Return a question by its id."""
-        with self.database.reading() as connection:
+        with self.database.read() as connection:
             return next(_rows(connection, f"{_LOOK} id = ?", (name,)), None)
 
     def earlier(self, session: str, agent: str, call_id: str, digest: str) -> Row | None:
         """Return the last question about a call."""
         query = f"{_LOOK} session = ? AND agent = ? AND call_id = ? AND digest = ? ORDER BY asked_at DESC LIMIT 1"
-        with self.database.reading() as connection:
+        with self.database.read() as connection:
             return next(_rows(connection, query, (session, agent, call_id, digest)), None)
 
-    def unsettled(self, session: str, agent: str, digest: str) -> Row | None:
+    def find_unclosed(self, session: str, agent: str, digest: str) -> Row | None:
         """Return the last question about a call, by whatever id, that is not closed."""
         query = f"{_LOOK} session = ? AND agent = ? AND digest = ? AND closed_at IS NULL ORDER BY asked_at DESC LIMIT 1"
-        with self.database.reading() as connection:
+        with self.database.read() as connection:
             return next(_rows(connection, query, (session, agent, digest)), None)
 
     def renew(self, name: str, call_id: str, above: str, deadline: Now) -> None:
@@ -89,7 +89,7 @@ class StoredQuestions:
         """
         update = """UPDATE question SET call_id = ?, above = ?, deadline = ?, boot = ?, steady = ?
             WHERE id = ? AND closed_at IS NULL AND answer IS NULL"""
-        with self.database.changing() as connection:
+        with self.database.change() as connection:
             # INVARIANT: law 5. Who asks again does not make room for an answer from below the one that asked first.
             known = [
                 each for (text,) in connection.execute(_LOOK_ABOVE, (name,)).fetchall() for each in json.loads(text)
@@ -100,14 +100,14 @@ class StoredQuestions:
     def open(self, now: Now) -> list[Row]:
         """Return the questions that can be answered, oldest first."""
         query = f"{_LOOK} closed_at IS NULL AND answer IS NULL AND {_IN_TIME} ORDER BY asked_at, id"
-        with self.database.reading() as connection:
+        with self.database.read() as connection:
             return list(_rows(connection, query, _in_time(now)))
 
     def answer(self, name: str, digest: str, answer: str, by: str, now: Now) -> bool:
         """Answer an open question about the call with this digest; of several answers, the first alone counts."""
         update = f"""UPDATE question SET answer = ?, answered_by = ?, answered_at = ?
             WHERE id = ? AND digest = ? AND closed_at IS NULL AND answer IS NULL AND {_IN_TIME}"""  # noqa: S608 -- as above
-        with self.database.changing() as connection:
+        with self.database.change() as connection:
             values = (answer, by, now[0], name, digest, *_in_time(now))
             return bool(connection.execute(update, values).rowcount == 1)
 
@@ -120,7 +120,7 @@ class StoredQuestions:
             call = NULL, shown = NULL
             WHERE {_WITH_ANSWER} AND ((answer IS NOT NULL AND NOT {_NOT_TAKEN})
             OR (answer IS NULL AND {_IN_TIME}))"""  # noqa: S608 -- as above
-        with self.database.changing() as connection:
+        with self.database.change() as connection:
             values = (now[0], kept, now[0], name, has or "", *_in_time(now), *_in_time(now))
             return bool(connection.execute(update, values).rowcount == 1)
 
@@ -131,13 +131,13 @@ class StoredQuestions:
         """
         update = f"""UPDATE question SET closed_at = ?, answer = NULL, call = NULL, shown = NULL
             WHERE {_WITH_ANSWER}"""  # noqa: S608 -- as above
-        with self.database.changing() as connection:
+        with self.database.change() as connection:
             return bool(connection.execute(update, (now[0], name, has or "")).rowcount == 1)
 
     def expire(self, now: Now) -> list[str]:
         """Close the questions that can get no answer any more, or whose answer counts no more, and return their ids."""
         late = f"(answer IS NULL AND NOT {_IN_TIME}) OR (answer IS NOT NULL AND {_NOT_TAKEN})"
-        with self.database.changing() as connection:
+        with self.database.change() as connection:
             query = f"SELECT id FROM question WHERE closed_at IS NULL AND ({late})"  # noqa: S608 -- as above
             names = [name for (name,) in connection.execute(query, (*_in_time(now), *_in_time(now))).fetchall()]
             for name in names:

@@ -21,8 +21,8 @@ from permitry.store.migrations import NAMES
 from permitry.store.store import Store
 
 __all__ = [
-    "Following",
-    "Wanted",
+    "RecordFilter",
+    "RecordFollower",
     "is_address",
     "is_record",
     "is_store",
@@ -96,7 +96,7 @@ def recorder_at(path: str, *, session: str | None = None, patience: float = 10.0
 
 
 @attrs.frozen
-class Wanted:
+class RecordFilter:
     """Which records are asked for: from `since` until before `until`, with equal values, and a text in their arguments.
 
     Of these the `last` ones; None for all.
@@ -117,7 +117,7 @@ class Wanted:
         )
 
 
-def records_at(path: str | Path, wanted: Wanted, *, after: int = 0) -> Iterator[dict[str, Any]]:
+def records_at(path: str | Path, wanted: RecordFilter, *, after: int = 0) -> Iterator[dict[str, Any]]:
     """Yield the records with numbers above `after` that are asked for, oldest first, each with its `number`.
 
     Half a line, as a process leaves it that is killed while it writes, is an event `unreadable`.
@@ -129,7 +129,7 @@ def records_at(path: str | Path, wanted: Wanted, *, after: int = 0) -> Iterator[
     yield from found if wanted.last is None else deque(found, wanted.last)
 
 
-def _in_store(path: str | Path, wanted: Wanted, after: int) -> Iterator[dict[str, Any]]:
+def _in_store(path: str | Path, wanted: RecordFilter, after: int) -> Iterator[dict[str, Any]]:
     if not is_address(path) and not Path(path).exists():
         raise AuditError(f"there is no record `{path}`")
     equal = {name: value for name, value in wanted.equal.items() if name in NAMES}
@@ -146,14 +146,14 @@ def _in_store(path: str | Path, wanted: Wanted, after: int) -> Iterator[dict[str
 def _in_lines(path: Path, after: int) -> Iterator[dict[str, Any]]:
     try:
         with path.open(encoding="utf-8") as lines:
-            yield from _parsed(lines, after)
+            yield from _parse(lines, after)
     except FileNotFoundError as error:
         raise AuditError(f"there is no record `{path}`") from error
     except OSError as error:
         raise AuditError(f"cannot read the record `{path}`: {error.strerror}") from error
 
 
-def _parsed(lines: Iterable[str], after: int) -> Iterator[dict[str, Any]]:
+def _parse(lines: Iterable[str], after: int) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, 1):
         if number > after and line.strip():
             yield _record(number, line)
@@ -171,7 +171,7 @@ def _record(number: int, line: str) -> dict[str, Any]:
 
 
 @attrs.define
-class Following:
+class RecordFollower:
     """Reads a record that others write to: each time what has come since, without what was read before.
 
     A line counts once it is complete. A file that was replaced, or cut, is read from its beginning.
@@ -182,16 +182,18 @@ class Following:
     _offset: int = attrs.field(default=0, init=False)
     _file: tuple[int, int] | None = attrs.field(default=None, init=False)
 
-    def read(self, wanted: Wanted) -> Iterator[dict[str, Any]]:
+    def read(self, wanted: RecordFilter) -> Iterator[dict[str, Any]]:
         """Yield what is new and asked for, oldest first.
 
         Raises: as `records_at`.
         """
-        new = records_at(self.record, Wanted(), after=self._number) if is_store(self.record) else self._new_lines()
-        found = filter(wanted.holds, self._counted(new))
+        new = (
+            records_at(self.record, RecordFilter(), after=self._number) if is_store(self.record) else self._new_lines()
+        )
+        found = filter(wanted.holds, self._note_numbers(new))
         yield from found if wanted.last is None else deque(found, wanted.last)
 
-    def _counted(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    def _note_numbers(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         for record in records:
             self._number = record["number"]
             yield record

@@ -18,8 +18,8 @@ from typing import Any
 import attrs
 
 from permitry.errors import StoreError
-from permitry.store.chain import Head, Linked
-from permitry.store.chained import ChainedStore, kept_head
+from permitry.store.chain import ChainedRecord, Head
+from permitry.store.chained_store import ChainedStore, read_head
 from permitry.store.migrations import MIGRATIONS
 
 __all__ = ["SqliteStore"]
@@ -53,18 +53,18 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     def __attrs_post_init__(self) -> None:
         """Open the file, and bring it to the form of this permitry."""
         if self.is_read_only:
-            with self._reading() as connection:
+            with self._read_snapshot() as connection:
                 self._check_form(connection, self._version(connection))
             return
-        with self._failing("cannot open"), self._writing:
-            self._connected()
+        with self._translate_errors("cannot open"), self._writing:
+            self._writer()
 
     # Records ------------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[tuple[sqlite3.Connection, Head]]:
+    def _lock_chain(self) -> Iterator[tuple[sqlite3.Connection, Head]]:
         with self._transaction() as connection:
-            yield connection, kept_head(connection.execute("SELECT number, hash FROM chain"))
+            yield connection, read_head(connection.execute("SELECT number, hash FROM chain"))
 
     def _rows(self, connection: sqlite3.Connection, query: str, values: Sequence[object] = ()) -> Iterator[Any]:
         return connection.execute(query, tuple(values))
@@ -72,11 +72,11 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     def _run(self, connection: sqlite3.Connection, statement: str, values: Sequence[object]) -> int:
         return connection.execute(statement, tuple(values)).rowcount
 
-    def _add(self, connection: sqlite3.Connection, records: Sequence[Linked]) -> None:
+    def _add(self, connection: sqlite3.Connection, records: Sequence[ChainedRecord]) -> None:
         connection.executemany(_ADD, map(attrs.astuple, records))
         self._run(connection, "UPDATE chain SET number = ?, hash = ?", (records[-1].number, records[-1].hash))
 
-    def _chain(self, connection: sqlite3.Connection) -> Iterator[Linked]:
+    def _chain(self, connection: sqlite3.Connection) -> Iterator[ChainedRecord]:
         yield from super()._chain(connection)
         # An index that leaves out a record hides it from those who ask by what is in it.
         ((found,),) = connection.execute("PRAGMA integrity_check(1)")
@@ -86,33 +86,33 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     # Other tables -------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def read(self) -> Iterator[sqlite3.Connection]:
         """Yield the connection; each statement sees the store as it is then.
 
         Raises: `StoreError`.
         """
         # One that is opened for each question of a call would take longer than the decision.
-        with self._failing("cannot read"), self._turn():
-            yield self._connected()
+        with self._translate_errors("cannot read"), self._turn():
+            yield self._writer()
 
     @contextlib.contextmanager
-    def changing(self) -> Iterator[sqlite3.Connection]:
+    def change(self) -> Iterator[sqlite3.Connection]:
         """Yield the connection, inside of a transaction that is on the disk afterwards, or never was.
 
         Raises: `StoreError`.
         """
-        with self._failing("cannot write to"), self._turn(), self._transaction() as connection:
+        with self._translate_errors("cannot write to"), self._turn(), self._transaction() as connection:
             yield connection
 
     @contextlib.contextmanager
-    def watching(self, pause: float) -> Iterator[Callable[[float], None]]:
+    def watch(self, pause: float) -> Iterator[Callable[[float], None]]:
         """Yield what waits `pause` seconds, or less: SQLite does not say when another process changes something."""
         yield lambda seconds: time.sleep(min(pause, seconds))
 
     # The file -----------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def _failing(self, what: str) -> Iterator[None]:
+    def _translate_errors(self, what: str) -> Iterator[None]:
         try:
             yield
         except (OSError, UnicodeError, sqlite3.Error) as error:
@@ -120,15 +120,15 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
             raise StoreError(f"{what} the store `{self.path}`: {why}") from error
 
     @contextlib.contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def _read_snapshot(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection that sees the store as it is now, whatever is added meanwhile."""
-        with self._failing("cannot read"), self._to_read() as connection:
+        with self._translate_errors("cannot read"), self._open_reader() as connection:
             connection.execute("PRAGMA query_only = ON")
             connection.execute("BEGIN")
             yield connection
 
     @contextlib.contextmanager
-    def _to_read(self) -> Iterator[sqlite3.Connection]:
+    def _open_reader(self) -> Iterator[sqlite3.Connection]:
         if not self.is_read_only:
             with contextlib.closing(self._new_connection()) as connection:
                 yield connection
@@ -155,7 +155,7 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Yield the connection, inside of a transaction that is on the disk afterwards, or never was."""
-        connection = self._connected()
+        connection = self._writer()
         self._begin(connection)
         try:
             # Another process may have brought it to a newer form while this one had it open.
@@ -182,7 +182,7 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
             else:
                 return
 
-    def _connected(self) -> sqlite3.Connection:
+    def _writer(self) -> sqlite3.Connection:
         if self._is_closed or self.is_read_only:
             why = "closed" if self._is_closed else "open for reading only"
             raise StoreError(f"the store `{self.path}` is {why}")
@@ -190,13 +190,13 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
             _NOT_OURS.append(self._connection)
             self._connection = None
         if self._connection is None:
-            self._connection = self._prepared()
+            self._connection = self._open_writer()
             self._process, self._file = os.getpid(), _identity(self.path)
         elif _identity(self.path) != self._file:
             raise StoreError(f"the store `{self.path}` was replaced while it was open")
         return self._connection
 
-    def _prepared(self) -> sqlite3.Connection:
+    def _open_writer(self) -> sqlite3.Connection:
         """Return a connection to the file, which is made or brought up to date."""
         if sqlite3.sqlite_version_info < _OLDEST:
             raise StoreError(

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from permitry.store.chain import Head, Linked
+from permitry.store.chain import ChainedRecord, Head
 
 __all__ = ["Connection", "Database", "Store"]
 
@@ -21,21 +21,21 @@ class Connection(Protocol):
 class Database(Protocol):
     """What questions and grants need of a store. One transaction changes them at a time."""
 
-    def reading(self) -> AbstractContextManager[Connection]:
+    def read(self) -> AbstractContextManager[Connection]:
         """Return a connection to read with.
 
         Raises: `StoreError`.
         """
         ...
 
-    def changing(self) -> AbstractContextManager[Connection]:
+    def change(self) -> AbstractContextManager[Connection]:
         """Return a connection inside of a transaction, which is durable at the end, or undone.
 
         Raises: `StoreError`.
         """
         ...
 
-    def watching(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
+    def watch(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
         """Return what waits, at most so many seconds, until something may have changed since it was made.
 
         Where the store does not say when something changes, it waits `pause` seconds.
@@ -66,7 +66,7 @@ class Store(Database, Protocol):
         until: str = "~",
         last: int = -1,
         equal: Mapping[str, str] = MappingProxyType({}),
-    ) -> Iterator[Linked]:
+    ) -> Iterator[ChainedRecord]:
         """Yield records, oldest first: those with numbers above `after`, from `since` until before `until`.
 
         Of these the `last` ones, or all. `equal` gives values of some of the names in `migrations.NAMES`.

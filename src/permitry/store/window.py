@@ -25,12 +25,12 @@ class Window:
     seconds: float = 0.0
     uses: tuple[tuple[float, int], ...] = ()
 
-    def used(self, now: float, seconds: float) -> int:
+    def count(self, now: float, seconds: float) -> int:
         """Return how many uses are in the window of so many seconds that ends now."""
         since = max(now, self.seen) - seconds
         return sum(count for at, count in self.uses if at > since)
 
-    def charged(self, now: float, seconds: float, count: int, length: float = 0.0) -> tuple["Window", float]:
+    def add(self, now: float, seconds: float, count: int, length: float = 0.0) -> tuple["Window", float]:
         """Return the window with more uses, which may happen for the next `length` seconds, and the time of all.
 
         That is the end of this span or later, so that no window forgets a use too early.
@@ -41,7 +41,7 @@ class Window:
         uses[at] = uses.get(at, 0) + count
         return Window(now, longest, tuple(sorted(uses.items()))), at
 
-    def returned(self, at: float, count: int) -> "Window":
+    def remove(self, at: float, count: int) -> "Window":
         """Return the window without so many uses of one time, which did not happen and never will."""
         uses = ((each, number - count if each == at else number) for each, number in self.uses)
         return attrs.evolve(self, uses=tuple((each, number) for each, number in uses if number > 0))

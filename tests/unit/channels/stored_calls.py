@@ -49,12 +49,12 @@ def respond(address: str, response: ToolConfirmationResponse = YES) -> None:
 
 def closed(address: str) -> list[dict[str, Any]]:
     """Return the rows of all questions."""
-    with contextlib.closing(store_at(address)) as store, store.reading() as connection:
+    with contextlib.closing(store_at(address)) as store, store.read() as connection:
         rows = connection.execute("SELECT * FROM question ORDER BY asked_at")
         return [dict(zip((column[0] for column in rows.description), row, strict=True)) for row in rows]
 
 
 def change(address: str, statement: str, *values: object) -> None:
     """Change the questions behind the ledger's back."""
-    with contextlib.closing(store_at(address)) as store, store.changing() as connection:
+    with contextlib.closing(store_at(address)) as store, store.change() as connection:
         connection.execute(statement, values)

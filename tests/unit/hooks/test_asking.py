@@ -21,7 +21,7 @@ from permitry.hooks.answering import Options, answer
 from permitry.hooks.asking import HostLedger
 from permitry.hooks.waiting import ancestors
 from permitry.store.questions import StoredQuestions
-from permitry.store.records import Wanted, records_at
+from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 
 YES, NO = ToolConfirmationResponse(True), ToolConfirmationResponse(False, instructions="HERON")
@@ -64,7 +64,7 @@ class Host:
 
     def events(self, call: int) -> list[str]:
         """Return what is on record about a call."""
-        wanted = Wanted(equal={"call_id": f"toolu_{call}"})
+        wanted = RecordFilter(equal={"call_id": f"toolu_{call}"})
         return [each["event"] for each in records_at(self.folder / "state/permitry/permitry.db", wanted)]
 
 

@@ -16,7 +16,7 @@ from permitry.hooks.host import Reply
 from permitry.hooks.stores import Stores
 from permitry.store.grants import StoredGrants
 from permitry.store.leases import Counters
-from permitry.store.records import Wanted, records_at
+from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 
 Hook = Callable[..., Reply]
@@ -72,7 +72,7 @@ def test_what_no_rule_is_about_is_granted(hook: Hook, store: str) -> None:
     _grant(store, Grant(MAKES, id="0a"))
     assert '"allow"' in hook("cp a b").out
     assert hook("make x") == Reply()
-    last = list(records_at(store, Wanted(equal={"event": "decided"}, text="cp a b")))[-1]
+    last = list(records_at(store, RecordFilter(equal={"event": "decided"}, text="cp a b")))[-1]
     assert (last["verdict"], last["rule"]) == ("allow", "grant-0a")
 
 
@@ -116,7 +116,7 @@ def test_a_grant_lifts_no_block_and_no_question_of_a_rule(hook: Hook, store: str
     assert '"allow"' in hook("touch a").out
     assert "deny" in hook("touch a").out
     assert "deny" in hook("touch b").out
-    events = [each["event"] for each in records_at(store, Wanted(equal={"digest": digest}))]
+    events = [each["event"] for each in records_at(store, RecordFilter(equal={"digest": digest}))]
     assert events == ["decided", "asked", "answered", "started", "decided", "asked"]
 
 

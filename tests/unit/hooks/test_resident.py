@@ -27,7 +27,7 @@ from permitry.hooks import client
 from permitry.hooks.places import place
 from permitry.hooks.resident import start
 from permitry.store.questions import StoredQuestions
-from permitry.store.records import Wanted, records_at
+from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 
 CLIENT = client.__file__
@@ -198,7 +198,7 @@ def test_it_answers_as_the_hook_in_process(home: Home) -> None:
             home.words(), input="what?", capture_output=True, text=True, env=home.environ, check=False
         )
         assert is_blocked(done, "not valid JSON")
-    records = records_at(home.folder / ".local/state/permitry/permitry.db", Wanted(text="git push"))
+    records = records_at(home.folder / ".local/state/permitry/permitry.db", RecordFilter(text="git push"))
     assert [each["event"] for each in records] == ["decided"]
 
 

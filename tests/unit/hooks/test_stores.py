@@ -16,7 +16,7 @@ from permitry.errors import AuditError, StoreError
 from permitry.hooks.answering import Options, answer
 from permitry.hooks.host import Reply
 from permitry.hooks.stores import Places, Recording, Stores
-from permitry.store.records import Wanted, records_at
+from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 
 Hook = Callable[..., Reply]
@@ -51,7 +51,7 @@ def hook(home: Path) -> Hook:
 
 
 def _events(name: str | Path) -> list[str]:
-    return [each["event"] for each in records_at(name, Wanted())]
+    return [each["event"] for each in records_at(name, RecordFilter())]
 
 
 def test_the_record_is_in_the_store_of_the_user(hook: Hook, home: Path) -> None:

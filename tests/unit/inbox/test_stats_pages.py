@@ -14,13 +14,13 @@ from permitry.audit.stats import Stats
 from permitry.inbox.access import Login
 from permitry.inbox.app import InboxApp
 from permitry.inbox.stats_pages import stats_page
-from permitry.store.records import Wanted, records_at
+from permitry.store.records import RecordFilter, records_at
 
 
 def page_of(path: Path) -> str:
     """Return the page of a record."""
     stats = Stats()
-    for record in records_at(path, Wanted()):
+    for record in records_at(path, RecordFilter()):
         stats.add(record)
     return stats_page(stats, Login(ANN, 0.0, csrf="c"))
 

@@ -21,7 +21,7 @@ from permitry.guard.outcome import Ask
 from permitry.guard.session import Session
 from permitry.replay.recorded import Circumstances, Unjudged, call_of, replay_record
 from permitry.replay.tally import Tally
-from permitry.store.records import Wanted, records_at
+from permitry.store.records import RecordFilter, records_at
 
 _RULES = """schema = 1
 
@@ -84,7 +84,7 @@ class _Recording:
 
     def replayed(self, rules: str | None = None, *, against: str | None = None, **known: Any) -> Tally:  # noqa: ANN401 -- what Circumstances takes
         """Return what rules, by default the same, say of the record."""
-        records = records_at(self.path, Wanted())
+        records = records_at(self.path, RecordFilter())
         other = None if against is None else policy_of(against)
         policy = policy_of(self.rules if rules is None else rules)
         return replay_record(records, policy, other, name="r", circumstances=Circumstances(**known))

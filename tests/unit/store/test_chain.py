@@ -2,19 +2,19 @@
 
 import pytest
 
-from permitry.store.chain import BrokenChainError, Head, Linked, checked, linked
+from permitry.store.chain import BrokenChainError, ChainedRecord, Head, check_chain, link
 
 
-def chain(*bodies: str) -> list[Linked]:
+def chain(*bodies: str) -> list[ChainedRecord]:
     """Return the records of a chain."""
     records, head = [], Head()
     for body in bodies:
-        records.append(linked(head, body))
+        records.append(link(head, body))
         head = Head(records[-1].number, records[-1].hash)
     return records
 
 
-def end(records: list[Linked]) -> Head:
+def end(records: list[ChainedRecord]) -> Head:
     """Return the end of a chain."""
     return Head(records[-1].number, records[-1].hash) if records else Head()
 
@@ -30,9 +30,9 @@ def test_each_hash_is_of_all_before_it() -> None:
 def test_a_chain_as_it_was_written_is_fine(count: int) -> None:
     """Also a part of one."""
     records = chain(*"abc"[:count])
-    assert checked(records, Head(), end(records)) == count
+    assert check_chain(records, Head(), end(records)) == count
     if count > 1:
-        assert checked(records[1:], end(records[:1]), end(records)) == count - 1
+        assert check_chain(records[1:], end(records[:1]), end(records)) == count - 1
 
 
 def test_the_first_record_that_is_wrong_is_named() -> None:
@@ -47,5 +47,5 @@ def test_the_first_record_that_is_wrong_is_named() -> None:
         ([], 1),
     ):
         with pytest.raises(BrokenChainError) as caught:
-            checked(given, Head(), end(records))
+            check_chain(given, Head(), end(records))
         assert caught.value.number == number

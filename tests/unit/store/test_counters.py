@@ -43,9 +43,9 @@ def test_a_budget_is_taken_until_it_is_spent(counters: StoredCounters) -> None:
     """Of another rule, or by another name, there is still all of it."""
     got = [counters.take(ALL, 2, HOUR) for _ in range(3)]
     assert [each and each.used for each in got] == [1, 2, None]
-    assert counters.used(ALL, HOUR) == 2
+    assert counters.count(ALL, HOUR) == 2
     for other in (ALL._replace(rule="mail"), ALL._replace(kind="principal"), ALL._replace(name="x")):
-        assert counters.used(other, HOUR) == 0
+        assert counters.count(other, HOUR) == 0
         assert counters.take(other, 1, HOUR) is not None
 
 
@@ -63,7 +63,7 @@ def test_a_use_beyond_the_budget_is_counted(counters: StoredCounters) -> None:
     """A human approved it."""
     assert counters.take(ALL, 1, HOUR) is not None
     counters.add(ALL, HOUR)
-    assert counters.used(ALL, HOUR) == 2
+    assert counters.count(ALL, HOUR) == 2
 
 
 def test_what_did_not_happen_is_given_back(counters: StoredCounters) -> None:
@@ -71,11 +71,11 @@ def test_what_did_not_happen_is_given_back(counters: StoredCounters) -> None:
     got = counters.take(ALL, 64, HOUR, wanted=4, length=1.0)
     assert got is not None
     counters.give_back(ALL, got.at, 1)
-    assert counters.used(ALL, HOUR) == 3
+    assert counters.count(ALL, HOUR) == 3
     assert counters.take(ALL, 1, HOUR, returned=(got.at, 1)) is None
-    assert counters.used(ALL, HOUR) == 2
+    assert counters.count(ALL, HOUR) == 2
     assert counters.take(ALL, 64, HOUR, returned=(got.at, 2)) is not None
-    assert counters.used(ALL, HOUR) == 1
+    assert counters.count(ALL, HOUR) == 1
 
 
 def test_the_clock_is_that_of_the_store(new_place: Callable[[], Place]) -> None:
@@ -113,7 +113,7 @@ def test_several_processes_take_no_more_than_there_is(new_place: Callable[[], Pl
         process.stdin.write("\n")
         process.stdin.flush()
     assert sum(int(process.communicate(timeout=60)[0]) for process in processes) == 100
-    assert StoredCounters(place.store).used(ALL, HOUR) == 100
+    assert StoredCounters(place.store).count(ALL, HOUR) == 100
 
 
 def test_a_store_that_is_away_is_an_error(new_place: Callable[[], Place]) -> None:
@@ -123,10 +123,10 @@ def test_a_store_that_is_away_is_an_error(new_place: Callable[[], Place]) -> Non
     assert counters.take(ALL, 1, HOUR) is not None
     place.change("UPDATE shared_budget SET uses = 'x'")
     with pytest.raises(StoreError, match="cannot be read"):
-        counters.used(ALL, HOUR)
+        counters.count(ALL, HOUR)
     place.store.close()
     for act in (
-        lambda: counters.used(ALL, HOUR),
+        lambda: counters.count(ALL, HOUR),
         lambda: counters.take(ALL, 1, HOUR),
         lambda: counters.add(ALL, HOUR),
         lambda: counters.give_back(ALL, 0.0, 1),

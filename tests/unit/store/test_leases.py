@@ -74,7 +74,7 @@ def test_all_of_a_budget_is_used_in_a_few_round_trips(store: Noting) -> None:
     """A process that uses up what it takes takes more at once; of the last ones it takes one by one."""
     assert _taken(_counters(store)) == 1_000
     assert len(store.asked) < 120
-    assert store.kept.used(Account("web", "organisation", ""), 3600.0) == 1_000
+    assert store.kept.count(Account("web", "organisation", ""), 3600.0) == 1_000
 
 
 def test_who_needs_little_takes_one_by_one(store: Noting) -> None:
@@ -99,7 +99,7 @@ def test_a_lease_is_over_in_time(store: Noting, wall: float, steady: float) -> N
     clock.wall, clock.steady = clock.wall + wall, clock.steady + steady
     assert counters.charge([LIMIT], [LIMIT])
     assert store.asked == ["take"] * 4
-    assert store.kept.used(Account("web", "organisation", ""), 3600.0) == 6
+    assert store.kept.count(Account("web", "organisation", ""), 3600.0) == 6
 
 
 def test_what_is_left_is_given_back_at_the_end(store: Noting) -> None:
@@ -107,15 +107,15 @@ def test_what_is_left_is_given_back_at_the_end(store: Noting) -> None:
     counters = _counters(store)
     for _ in range(5):
         counters.charge([LIMIT], [LIMIT])
-    assert store.kept.used(Account("web", "organisation", ""), 3600.0) == 7
+    assert store.kept.count(Account("web", "organisation", ""), 3600.0) == 7
     counters.close()
     counters.close()
-    assert store.kept.used(Account("web", "organisation", ""), 3600.0) == 5
+    assert store.kept.count(Account("web", "organisation", ""), 3600.0) == 5
     for _ in range(5):
         counters.charge([LIMIT], [LIMIT])
     store.away.add("give_back")
     counters.close()
-    assert store.kept.used(Account("web", "organisation", ""), 3600.0) == 12
+    assert store.kept.count(Account("web", "organisation", ""), 3600.0) == 12
 
 
 def test_principals_have_budgets_of_their_own(store: Noting) -> None:
@@ -160,7 +160,7 @@ def test_a_store_that_is_away_counts_nothing(store: Noting) -> None:
         counters.used(LIMIT)
     clock.go(1.0)
     assert counters.used(LIMIT) == 0
-    store.away = {"used"}
+    store.away = {"count"}
     with pytest.raises(UnevaluableError, match="cannot be counted: the disk is full"):
         counters.used(LIMIT)
     assert counters.charge([LIMIT], [LIMIT])
@@ -223,7 +223,7 @@ def test_a_snapshot_answers_as_it_did_before(store: Noting) -> None:
     assert shot.snapshot() is shot
     assert shot.whose(MINE) == "principal `alice`"
     assert counters.snapshot().used(SMALL) == 2
-    store.away.add("used")
+    store.away.add("count")
     lost = counters.snapshot()
     for _ in range(2):
         with pytest.raises(UnevaluableError):

@@ -13,7 +13,7 @@ import pytest
 from tests.postgres import Cluster
 
 from permitry.errors import StoreError
-from permitry.store.chain import Head, linked
+from permitry.store.chain import Head, link
 from permitry.store.migrations import MIGRATIONS, POSTGRES
 from permitry.store.postgres import PostgresStore
 from permitry.store.sqlite import SqliteStore
@@ -22,7 +22,7 @@ RELEASED = {
     "SQLite": ("b88fe436c9ed2c00", "be9cbd6ce1e38f58"),
     "PostgreSQL": ("a1e931ccf7072afd", "83b357d31aa2f225"),
 }
-RECORD = linked(Head(), '{"kept": true}')
+RECORD = link(Head(), '{"kept": true}')
 ROWS = {
     "question": {
         "id": "q1", "session": "s", "agent": "", "call_id": "c", "digest": "d", "call": "{}", "redacted": "{}",
@@ -48,7 +48,7 @@ def _kept(version: int, schema: str) -> Iterator[tuple[str, tuple[object, ...]]]
 def _check_kept(store: Any, version: int) -> None:  # noqa: ANN401 -- a store of either kind
     assert list(store.records()) == ([RECORD] if version >= 1 else [])
     for table, row in ROWS.items() if version >= 2 else ():
-        with store.reading() as connection:
+        with store.read() as connection:
             found = connection.execute(f"SELECT {', '.join(row)} FROM {table}").fetchall()  # noqa: S608 -- as above
         assert [tuple(each) for each in found] == [tuple(row.values())]
 

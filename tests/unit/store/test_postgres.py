@@ -67,7 +67,7 @@ def test_a_writer_that_hangs_is_ended_by_the_server(store: PostgresStore, url: s
     other = PostgresStore(url, patience=1)
 
     def hang() -> None:
-        with other._failing("cannot write to"), other._locked():  # noqa: SLF001 -- stopped where it writes
+        with other._translate_errors("cannot write to"), other._lock_chain():  # noqa: SLF001 -- stopped where it writes
             time.sleep(1.5)
             store.append(body(6))
 

@@ -112,12 +112,12 @@ def test_a_question_is_found_by_its_call_until_it_is_closed(address: str) -> Non
     guard, store = fresh(address), questions_at(address)
     ask = asked(guard)
     given = (guard.session.id, guard.session.agent, CALL.digest)
-    row = store.unsettled(*given)
+    row = store.find_unclosed(*given)
     assert row is not None
     assert row["id"] == ask.id
-    assert store.unsettled("s2", *given[1:]) is None
+    assert store.find_unclosed("s2", *given[1:]) is None
     store.close(ask.id, Moment.now())
-    assert store.unsettled(*given) is None
+    assert store.find_unclosed(*given) is None
 
 
 def test_a_question_is_renewed_until_it_is_answered(address: str) -> None:
@@ -151,7 +151,7 @@ def test_one_transaction_changes_questions_at_a_time(address: str) -> None:
     asked(fresh(address))
     row = {**row_of(only(address), ToolConfirmationRequest(CALL), redacted), "id": "second"}
     with ThreadPoolExecutor(1) as pool:
-        with stores[0].changing() as connection:
+        with stores[0].change() as connection:
             waiting = pool.submit(StoredQuestions(stores[1]).add, row, 2, 1_000)
             time.sleep(0.3)
             assert not waiting.done()

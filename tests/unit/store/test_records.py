@@ -9,8 +9,8 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError, StoreError
 from permitry.store.records import (
-    Following,
-    Wanted,
+    RecordFilter,
+    RecordFollower,
     is_address,
     is_record,
     is_store,
@@ -33,7 +33,7 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
     return path
 
 
-def found(path: Path | str, wanted: Wanted, after: int = 0) -> list[tuple[int, str]]:
+def found(path: Path | str, wanted: RecordFilter, after: int = 0) -> list[tuple[int, str]]:
     """Return number and call of the records that are asked for."""
     return [(record["number"], record["call_id"]) for record in records_at(path, wanted, after=after)]
 
@@ -41,14 +41,14 @@ def found(path: Path | str, wanted: Wanted, after: int = 0) -> list[tuple[int, s
 def test_both_kinds_are_read_alike(path: Path | str) -> None:
     """By values, text, time, number, and how many."""
     every = [(1, "c1"), (2, "c2"), (3, "c1")]
-    assert found(path, Wanted()) == every
-    assert found(path, Wanted(last=2)) == every[1:]
-    assert found(path, Wanted(), after=1) == every[1:]
-    assert found(path, Wanted(equal={"session": "s2"})) == every[2:]
-    assert found(path, Wanted(equal={"call_id": "c1", "tool": "t-c1"}, last=1)) == every[2:]
-    assert found(path, Wanted(text="ä s1", last=1)) == every[1:2]
-    assert found(path, Wanted(since="2020", until="2100")) == every
-    assert found(path, Wanted(until="2020")) == found(path, Wanted(since="2100")) == []
+    assert found(path, RecordFilter()) == every
+    assert found(path, RecordFilter(last=2)) == every[1:]
+    assert found(path, RecordFilter(), after=1) == every[1:]
+    assert found(path, RecordFilter(equal={"session": "s2"})) == every[2:]
+    assert found(path, RecordFilter(equal={"call_id": "c1", "tool": "t-c1"}, last=1)) == every[2:]
+    assert found(path, RecordFilter(text="ä s1", last=1)) == every[1:2]
+    assert found(path, RecordFilter(since="2020", until="2100")) == every
+    assert found(path, RecordFilter(until="2020")) == found(path, RecordFilter(since="2100")) == []
 
 
 def test_the_name_says_which_kind_it_is() -> None:
@@ -82,7 +82,7 @@ def test_an_address_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_record_that_is_not_there_is_said_and_not_made(tmp_path: Path, name: str) -> None:
     """To read is not to write."""
     with pytest.raises(AuditError, match="there is no record"):
-        list(records_at(tmp_path / name, Wanted()))
+        list(records_at(tmp_path / name, RecordFilter()))
     assert not (tmp_path / name).exists()
 
 
@@ -91,14 +91,14 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     for name, error in (("a.jsonl", AuditError), ("a.db", StoreError)):
         (tmp_path / name).mkdir()
         with pytest.raises(error, match=name):
-            list(records_at(tmp_path / name, Wanted()))
+            list(records_at(tmp_path / name, RecordFilter()))
 
 
 def test_half_a_line_is_a_record_that_cannot_be_read(tmp_path: Path) -> None:
     """The others are; an empty line is none."""
     path = tmp_path / "audit.jsonl"
     path.write_text('{"event": "decided"}\n\n{"event": "sta\n[]\n{"event": "finished"}\n')
-    events = [(record["number"], record["event"]) for record in records_at(path, Wanted())]
+    events = [(record["number"], record["event"]) for record in records_at(path, RecordFilter())]
     assert events == [(1, "decided"), (3, "unreadable"), (4, "unreadable"), (5, "finished")]
     assert json.dumps(events)
 
@@ -107,24 +107,24 @@ def test_a_line_of_a_stranger_hides_no_other(tmp_path: Path) -> None:
     """It is nested too deep to be read, or counts itself."""
     path = tmp_path / "audit.jsonl"
     path.write_text(f'{"[" * 100_000}\n{{"event": "asked", "number": [9]}}\n')
-    read = list(records_at(path, Wanted()))
+    read = list(records_at(path, RecordFilter()))
     assert [(record["number"], record["event"]) for record in read] == [(1, "unreadable"), (2, "asked")]
 
 
-def _numbers(following: Following, wanted: Wanted | None = None) -> list[int]:
-    return [record["number"] for record in following.read(wanted or Wanted())]
+def _numbers(following: RecordFollower, wanted: RecordFilter | None = None) -> list[int]:
+    return [record["number"] for record in following.read(wanted or RecordFilter())]
 
 
 def test_what_is_new_is_followed(path: Path) -> None:
     """In a record of each kind, once."""
-    following = Following(path)
-    assert _numbers(following, Wanted(last=1)) == [3]
+    following = RecordFollower(path)
+    assert _numbers(following, RecordFilter(last=1)) == [3]
     assert _numbers(following) == []
     recorder = recorder_at(str(path))
     recorder.record("asked", ToolCall("t"))
     recorder.record("answered", ToolCall("t"))
     recorder.close()
-    assert _numbers(following, Wanted(equal={"event": "answered"})) == [5]
+    assert _numbers(following, RecordFilter(equal={"event": "answered"})) == [5]
     assert _numbers(following) == []
 
 
@@ -132,13 +132,16 @@ def test_lines_that_were_read_are_not_read_again(tmp_path: Path) -> None:
     """Nor is a line that is not complete; a blank one is counted."""
     path = tmp_path / "audit.jsonl"
     path.write_text('{"event": "a"}\n\n{"event": "b"}\n{"eve')
-    following = Following(path)
+    following = RecordFollower(path)
     assert _numbers(following) == [1, 3]
     with path.open("r+") as file:
         file.write("x")
         file.seek(0, 2)
         file.write('nt": "c"}\n7\n\n')
-    assert [(record["number"], record["event"]) for record in following.read(Wanted())] == [(4, "c"), (5, "unreadable")]
+    assert [(record["number"], record["event"]) for record in following.read(RecordFilter())] == [
+        (4, "c"),
+        (5, "unreadable"),
+    ]
     assert _numbers(following) == []
 
 
@@ -146,7 +149,7 @@ def test_a_record_that_was_replaced_is_read_from_its_beginning(tmp_path: Path) -
     """Or cut; one that is gone is an error."""
     path, other = tmp_path / "audit.jsonl", tmp_path / "other.jsonl"
     path.write_text('{"event": "a"}\n{"event": "b"}\n')
-    following = Following(path)
+    following = RecordFollower(path)
     assert _numbers(following) == [1, 2]
     path.write_text('{"event": "c"}\n')
     assert _numbers(following) == [1]
@@ -167,7 +170,7 @@ def test_what_a_store_has_no_column_for_is_asked_for_as_well(path: Path) -> None
     for agent in ("helper", "helper", "main"):
         recorder.record("decided", ToolCall("t", call_id="c9"), agent=agent)
     recorder.close()
-    assert found(path, Wanted(equal={"agent": "helper"}, last=1)) == [(5, "c9")]
+    assert found(path, RecordFilter(equal={"agent": "helper"}, last=1)) == [(5, "c9")]
 
 
 @pytest.mark.parametrize(("text", "is_one"), [("{}\n", False), ("", False), ("\xff", False), ("[]", False)])

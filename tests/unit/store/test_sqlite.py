@@ -54,10 +54,10 @@ def test_only_its_owner_reads_it(store: SqliteStore) -> None:
 def test_what_is_removed_leaves_no_bytes(store: SqliteStore) -> None:
     """Once SQLite has written it to the file, which it does when it is closed at the latest."""
     secret = b"sk-live-secret"
-    with store.changing() as connection:
+    with store.change() as connection:
         connection.execute("CREATE TABLE kept (text TEXT)")
         connection.execute("INSERT INTO kept VALUES (?)", (secret.decode() * 3_000,))
-    with store.changing() as connection:
+    with store.change() as connection:
         connection.execute("UPDATE kept SET text = NULL")
     store.close()
     assert [each.name for each in store.path.parent.iterdir()] == [store.path.name]

@@ -10,11 +10,11 @@ import attrs
 
 from permitry.errors import StoreError
 
-__all__ = ["Batching", "Waiting"]
+__all__ = ["GroupCommit", "PendingWrite"]
 
 
 @attrs.define(eq=False)
-class Waiting:
+class PendingWrite:
     """Records that are to be written together; `last` is the number of the last one when they are."""
 
     bodies: tuple[str, ...]
@@ -23,14 +23,14 @@ class Waiting:
 
 
 @attrs.define(eq=False)
-class Batching(abc.ABC):
+class GroupCommit(abc.ABC):
     """Adds records: the call that comes first writes for all that wait. Thread-safe; there is no thread of its own.
 
     A call waits at most `patience` seconds for others, of this process and of others together.
     """
 
     patience: float = attrs.field(default=10.0, kw_only=True)
-    _queue: list[Waiting] = attrs.field(factory=list, init=False, repr=False)
+    _queue: list[PendingWrite] = attrs.field(factory=list, init=False, repr=False)
     _queueing: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
     _writing: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
     # When the patience of the call that has its turn ends.
@@ -41,7 +41,7 @@ class Batching(abc.ABC):
 
         Raises: `StoreError` when they cannot be kept.
         """
-        waiting = Waiting(bodies)
+        waiting = PendingWrite(bodies)
         with self._queueing:
             self._queue.append(waiting)
         try:
@@ -78,7 +78,7 @@ class Batching(abc.ABC):
         finally:
             self._writing.release()
 
-    def _write_all(self, batch: Sequence[Waiting]) -> None:
+    def _write_all(self, batch: Sequence[PendingWrite]) -> None:
         try:
             self._write(batch)
         except BaseException as error:
@@ -89,7 +89,7 @@ class Batching(abc.ABC):
                 raise
 
     @abc.abstractmethod
-    def _write(self, batch: Sequence[Waiting]) -> None:
+    def _write(self, batch: Sequence[PendingWrite]) -> None:
         """Write all of these, or none, and set `last` of each.
 
         Raises: `StoreError`.

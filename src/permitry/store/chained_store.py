@@ -12,11 +12,11 @@ from typing import Any, Generic, Protocol, TypeVar
 import attrs
 
 from permitry.errors import StoreError
-from permitry.store.batching import Batching, Waiting
-from permitry.store.chain import BrokenChainError, Head, Linked, checked, linked
+from permitry.store.chain import BrokenChainError, ChainedRecord, Head, check_chain, link
+from permitry.store.group_commit import GroupCommit, PendingWrite
 from permitry.store.migrations import NAMES
 
-__all__ = ["ChainedStore", "kept_head"]
+__all__ = ["ChainedStore", "read_head"]
 
 
 class _Closable(Protocol):
@@ -33,7 +33,7 @@ _ENDED = "DELETE FROM permission_grant WHERE revoked_at < ? OR deadline < ? OR (
 
 
 @attrs.define(eq=False)
-class ChainedStore(Batching, Generic[Connection]):
+class ChainedStore(GroupCommit, Generic[Connection]):
     """Records in a table `record`, and the end of their chain in a table `chain`. Queries have `?` for values."""
 
     # The connection that writes, and the process that opened it: it must not be closed in a fork.
@@ -52,18 +52,18 @@ class ChainedStore(Batching, Generic[Connection]):
     # What a database does in its own way -----------------------------------------------------------------------------
 
     @abc.abstractmethod
-    def _failing(self, what: str) -> AbstractContextManager[None]:
+    def _translate_errors(self, what: str) -> AbstractContextManager[None]:
         """Turn the errors of the database into a `StoreError` that begins with `what`."""
 
     @abc.abstractmethod
-    def _reading(self) -> AbstractContextManager[Connection]:
+    def _read_snapshot(self) -> AbstractContextManager[Connection]:
         """Yield a connection that sees the store as it is now, whatever is added meanwhile.
 
         Raises: `StoreError` in place of the errors of the database.
         """
 
     @abc.abstractmethod
-    def _locked(self) -> AbstractContextManager[tuple[Connection, Head]]:
+    def _lock_chain(self) -> AbstractContextManager[tuple[Connection, Head]]:
         """Yield a connection and the end of the chain, which no one else can move before this ends.
 
         What is written meanwhile is on the disk afterwards, or never was.
@@ -78,25 +78,25 @@ class ChainedStore(Batching, Generic[Connection]):
         """Run a statement that gives no rows, and return how many it changed."""
 
     @abc.abstractmethod
-    def _add(self, connection: Connection, records: Sequence[Linked]) -> None:
+    def _add(self, connection: Connection, records: Sequence[ChainedRecord]) -> None:
         """Write records behind the last one, and the new end of the chain."""
 
-    def _chain(self, connection: Connection) -> Iterator[Linked]:
+    def _chain(self, connection: Connection) -> Iterator[ChainedRecord]:
         """Yield all records.
 
         Raises: `BrokenChainError` for one that is found by what it does not say.
         """
         for row in self._rows(connection, "SELECT number, body, hash FROM record ORDER BY number"):
-            yield Linked(*row)
+            yield ChainedRecord(*row)
 
     # Records ---------------------------------------------------------------------------------------------------------
 
-    def _write(self, batch: Sequence[Waiting]) -> None:
-        with self._failing("cannot write to"), self._locked() as (connection, end):
-            records, head = list[Linked](), end
+    def _write(self, batch: Sequence[PendingWrite]) -> None:
+        with self._translate_errors("cannot write to"), self._lock_chain() as (connection, end):
+            records, head = list[ChainedRecord](), end
             for waiting in batch:
                 for body in waiting.bodies:
-                    records.append(linked(head, body))
+                    records.append(link(head, body))
                     head = Head(records[-1].number, records[-1].hash)
                 waiting.last = head.number
             if records:
@@ -110,7 +110,7 @@ class ChainedStore(Batching, Generic[Connection]):
         until: str = "~",
         last: int = -1,
         equal: Mapping[str, str] = MappingProxyType({}),
-    ) -> Iterator[Linked]:
+    ) -> Iterator[ChainedRecord]:
         """Yield records, oldest first: those with numbers above `after`, from `since` until before `until`.
 
         Of these the `last` ones, or all. `equal` gives values of some of `NAMES`.
@@ -121,14 +121,14 @@ class ChainedStore(Batching, Generic[Connection]):
             raise TypeError(f"a record cannot be asked for by `{min(other)}`")
         conditions = ["number > ?", "coalesce(at, '') >= ?", "coalesce(at, '') < ?", *(f"{name} = ?" for name in equal)]
         query = f"SELECT number, body, hash FROM record WHERE {' AND '.join(conditions)} ORDER BY number"  # noqa: S608 -- names of ours
-        values = [after, since, until, *map(self._searched, equal.values())]
+        values = [after, since, until, *map(self._as_column, equal.values())]
         if last >= 0:
             query, values = f"SELECT * FROM ({query} DESC LIMIT ?) AS newest ORDER BY number", [*values, last]  # noqa: S608 -- as above
-        with self._reading() as connection:
+        with self._read_snapshot() as connection:
             for row in self._rows(connection, query, values):
-                yield Linked(*row)
+                yield ChainedRecord(*row)
 
-    def _searched(self, value: str) -> str:
+    def _as_column(self, value: str) -> str:
         """Return a value as the columns have it that records are found by."""
         return value
 
@@ -138,8 +138,8 @@ class ChainedStore(Batching, Generic[Connection]):
 
         Raises: `StoreError`.
         """
-        with self._reading() as connection:
-            return kept_head(self._rows(connection, _HEAD))
+        with self._read_snapshot() as connection:
+            return read_head(self._rows(connection, _HEAD))
 
     def verify(self, anchors: Sequence[Head] = ()) -> int:
         """Return how many records there are, if they are those that were written; `anchors` are ends it had before.
@@ -152,15 +152,15 @@ class ChainedStore(Batching, Generic[Connection]):
             if left.setdefault(anchor.number, anchor.hash) != anchor.hash:
                 raise BrokenChainError(anchor.number, "it is not the one that was noted elsewhere")
 
-        def anchored(records: Iterator[Linked]) -> Iterator[Linked]:
+        def match_anchors(records: Iterator[ChainedRecord]) -> Iterator[ChainedRecord]:
             for record in records:
                 if left.pop(record.number, record.hash) != record.hash:
                     raise BrokenChainError(record.number, "it is not the one that was noted elsewhere")
                 yield record
 
-        with self._reading() as connection:
-            before, end = (kept_head(self._rows(connection, query)) for query in (_BEFORE, _HEAD))
-            count = checked(anchored(self._chain(connection)), before, end)
+        with self._read_snapshot() as connection:
+            before, end = (read_head(self._rows(connection, query)) for query in (_BEFORE, _HEAD))
+            count = check_chain(match_anchors(self._chain(connection)), before, end)
             self._check_pruned(connection, before)
         for number in sorted(left):
             if number > end.number:
@@ -178,7 +178,7 @@ class ChainedStore(Batching, Generic[Connection]):
 
         Raises: `StoreError`.
         """
-        with self._failing("cannot write to"), self._turn(), self._locked() as (connection, head):
+        with self._translate_errors("cannot write to"), self._turn(), self._lock_chain() as (connection, head):
             seconds = _seconds(before)
             counts = {
                 "records": 0,
@@ -192,7 +192,7 @@ class ChainedStore(Batching, Generic[Connection]):
                 self._run(connection, "UPDATE chain SET first = ?, before = ?", (last.number + 1, last.hash))
                 said |= {"up_to": last.number, "hash": last.hash.hex()}
             if any(counts.values()):
-                self._add(connection, [linked(head, json.dumps(said | counts))])
+                self._add(connection, [link(head, json.dumps(said | counts))])
             return counts | self._older_behind(connection, before)
 
     def _older_behind(self, connection: Connection, before: str) -> dict[str, int]:
@@ -216,7 +216,7 @@ class ChainedStore(Batching, Generic[Connection]):
         """Raise where the oldest records are gone, and no record says so."""
         if not before.number:
             return
-        rows = self._rows(connection, "SELECT body FROM record WHERE event = ?", (self._searched("pruned"),))
+        rows = self._rows(connection, "SELECT body FROM record WHERE event = ?", (self._as_column("pruned"),))
         notes = [json.loads(body) for (body,) in rows]
         if not any((note.get("up_to"), note.get("hash")) == (before.number, before.hash.hex()) for note in notes):
             raise BrokenChainError(before.number, "it is missing, with those before it, and no record says why")
@@ -228,7 +228,7 @@ def _seconds(time: str) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def kept_head(rows: Iterable[Any]) -> Head:
+def read_head(rows: Iterable[Any]) -> Head:
     """Return the end of the chain that the only row of the table `chain` gives.
 
     Raises: `StoreError`.

@@ -150,7 +150,7 @@ def test_closed_questions_and_ended_grants_are_forgotten_with_the_records(new_pl
     ):  # fmt: skip
         place.change(_GRANT, name, deadline, uses_left, revoked_at)
     assert place.store.prune("2026-11-04", body(9, event="pruned")) == {"records": 0, "questions": 1, "grants": 3}
-    with place.store.reading() as connection:
+    with place.store.read() as connection:
         left = [{name for (name,) in connection.execute(f"SELECT id FROM {table}").fetchall()} for table in _TABLES]  # noqa: S608 -- ours
     assert left == [{"open", "answered", "new", "last"}, {"new", "ever"}]
     (note,) = (json.loads(record.body) for record in place.store.records())
@@ -175,7 +175,7 @@ def test_nothing_is_written_to_a_form_that_another_process_has_made(new_place: C
     place.change("PRAGMA user_version = 99" if is_file else "UPDATE version SET number = 99")
     with pytest.raises(StoreError, match="newer"):
         place.store.append(body(2))
-    with pytest.raises(StoreError, match="newer"), place.store.changing() as connection:
+    with pytest.raises(StoreError, match="newer"), place.store.change() as connection:
         connection.execute("DELETE FROM question")
     with pytest.raises(StoreError, match="newer"):
         place.store.prune("2026-12-01", body(9, event="pruned"))
@@ -194,7 +194,7 @@ def test_one_that_is_opened_to_read_is_not_changed(new_place: Callable[[], Place
         for change in (lambda: store.append(body(4)), lambda: store.prune("2026-12-01", body(9))):
             with pytest.raises(StoreError, match="for reading only"):
                 change()
-        with pytest.raises(StoreError, match="for reading only"), store.changing():
+        with pytest.raises(StoreError, match="for reading only"), store.change():
             pass
 
 

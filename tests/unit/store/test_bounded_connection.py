@@ -9,7 +9,7 @@ from tests.postgres import Cluster
 
 from permitry.channels.clock import Moment
 from permitry.errors import StoreError
-from permitry.store.bounded import BoundedConnection
+from permitry.store.bounded_connection import BoundedConnection
 from permitry.store.postgres import PostgresStore
 from permitry.store.questions import StoredQuestions
 
