@@ -22,7 +22,7 @@ from pathlib import Path
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import QuestionStore, StoredQuestion, answer_to
+from permitry.channels.stored_question import QuestionStore, StoredQuestion, answer_to
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.dispatch.registry import ToolRegistry

@@ -21,7 +21,7 @@ import pytest
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError, StoreError
 from permitry.guard.ledgers import questions_at

@@ -22,7 +22,7 @@ from tests.collector import attributes, listening
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.config.folders import user_state
 from permitry.guard.grants import Grant
 from permitry.store.grants import StoredGrants

@@ -10,7 +10,7 @@ import pytest
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.guard.grants import Grant
 from permitry.guard.ledgers import grants_at, questions_at
 from permitry.store.records import RecordFilter, record_name, records_at

@@ -14,7 +14,7 @@ from tests.collector import attributes, listening
 from permitry.audit.record import MemoryRecorder
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.cli.telemetry import add_otel_option, sent, watched
 from permitry.errors import PermitryError
 from permitry.guard.grants import Grant

@@ -11,8 +11,8 @@ import pytest
 from tests.unit.receivers import Receiver, Reply, receiving
 
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import StoredQuestion, answer_to
-from permitry.channels.webhook import signed, verified
+from permitry.channels.stored_question import StoredQuestion, answer_to
+from permitry.channels.webhook import sign, verify
 from permitry.guard.ledgers import questions_at
 
 Outcome = tuple[int, str, str]
@@ -38,7 +38,7 @@ def test_a_call_is_asked_about_by_a_post(
 
     def answer(headers: Mapping[str, str], body: bytes) -> Reply:
         assert "PERMITRY_WEBHOOK_SECRET" not in os.environ
-        return 200, *signed(ToolConfirmationResponse(approved), verified(headers, body, SECRET), SECRET)
+        return 200, *sign(ToolConfirmationResponse(approved), verify(headers, body, SECRET), SECRET)
 
     receiver.replies = [answer]
     code, _, err = cli(*guarding, "--webhook", receiver.address, stdin=LINE)
@@ -54,7 +54,7 @@ def test_an_answer_may_come_from_the_store(
     store = tmp_path / "permitry.db"
 
     def take(headers: Mapping[str, str], body: bytes) -> Reply:
-        row = questions_at(store).find(verified(headers, body, SECRET)["id"])
+        row = questions_at(store).find(verify(headers, body, SECRET)["id"])
         assert row is not None
         answer_to(questions_at(store), StoredQuestion.of(row), ToolConfirmationResponse(approved=True), by="ann")
         return 202, {}, b""
@@ -72,13 +72,13 @@ def test_the_first_answer_counts(
     store = tmp_path / "permitry.db"
 
     def refuse(headers: Mapping[str, str], body: bytes) -> Reply:
-        shown = verified(headers, body, SECRET)
+        shown = verify(headers, body, SECRET)
         row = questions_at(store).find(shown["id"])
         assert row is not None
         if row["answer"] is None:
             answer_to(questions_at(store), StoredQuestion.of(row), ToolConfirmationResponse(approved=True), by="ann")
         return (
-            (last, *signed(ToolConfirmationResponse(approved=False), shown, SECRET)) if last == 200 else (last, {}, b"")
+            (last, *sign(ToolConfirmationResponse(approved=False), shown, SECRET)) if last == 200 else (last, {}, b"")
         )
 
     receiver.replies = [refuse]

@@ -16,7 +16,7 @@ from tests.hosts.real_hosts import HOSTS, MODULES, RealHost
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.hooks.install import hook_command
 from permitry.hooks.places import place
 from permitry.store.questions import StoredQuestions

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from permitry.audit.redaction import redacted
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import answer_text
+from permitry.channels.stored_question import answer_text
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.errors import ReplayError

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permitry.channels.posting import Reply
+from permitry.channels.http_post import Reply
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.webhook import WebhookChannel, signed
+from permitry.channels.webhook import WebhookChannel, sign
 from permitry.core.call import ToolCall
 from permitry.errors import ChannelError
 
@@ -28,7 +28,7 @@ def _asked(headers: dict[str, str], body: bytes) -> ToolConfirmationResponse | N
 @given(RESPONSES, st.integers(min_value=0))
 def test_an_answer_with_a_flipped_bit_is_none(response: ToolConfirmationResponse, number: int) -> None:
     """Wherever the bit is: in the body, or in one of the headers."""
-    headers, body = signed(response, QUESTION, SECRET)
+    headers, body = sign(response, QUESTION, SECRET)
     assert _asked(headers, body) == response
     parts = [*(value.encode("latin-1") for value in headers.values()), body]
     place, bit = divmod(number % (8 * sum(map(len, parts))), 8)
@@ -47,4 +47,4 @@ def test_an_answer_to_another_question_is_none(response: ToolConfirmationRespons
     """Signed as it should be."""
     if QUESTION[key] != other:
         with pytest.raises(ChannelError):
-            _asked(*signed(response, {**QUESTION, key: other}, SECRET))
+            _asked(*sign(response, {**QUESTION, key: other}, SECRET))

@@ -8,7 +8,7 @@ import attrs
 from permitry.channels.clock import Moment
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import QuestionStore, StoredQuestion
+from permitry.channels.stored_question import QuestionStore, StoredQuestion
 from permitry.errors import LedgerError
 
 __all__ = ["StoredChannel"]

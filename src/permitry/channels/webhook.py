@@ -12,15 +12,15 @@ import attrs
 
 from permitry.audit.redaction import redacted
 from permitry.channels.channel import ConfirmationChannel, check_channel
-from permitry.channels.posting import Reply, host_of, post
+from permitry.channels.http_post import Reply, host_of, post
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.signing import Seal, Seen
-from permitry.channels.stored import answer_text
+from permitry.channels.seal import Seal, SeenSignatures
+from permitry.channels.stored_question import answer_text
 from permitry.core.json_values import parse_json
 from permitry.errors import CallError, ChannelError, safe_str
 
-__all__ = ["Seen", "WebhookChannel", "signed", "verified"]
+__all__ = ["SeenSignatures", "WebhookChannel", "sign", "verify"]
 
 _QUESTION, _ANSWER = "permitry.question", "permitry.answer"
 _MOST_ASKED = 4 * 1024 * 1024
@@ -56,7 +56,7 @@ class WebhookChannel:
     attempts: int = attrs.field(default=5, kw_only=True, validator=attrs.validators.ge(1))
     pause: float = attrs.field(default=1.0, kw_only=True)
     redact: Callable[[Any], Any] = attrs.field(default=redacted, kw_only=True, repr=False)
-    _seen: Seen = attrs.field(factory=Seen, init=False, repr=False)
+    _seen: SeenSignatures = attrs.field(factory=SeenSignatures, init=False, repr=False)
 
     @then.validator
     def _check_then(self, attribute: object, then: object) -> None:
@@ -73,7 +73,7 @@ class WebhookChannel:
 
         def work() -> None:
             try:
-                results.put(self._asked(request, until))
+                results.put(self._ask(request, until))
             except Exception as error:  # noqa: BLE001 -- raised below, in the thread that asks
                 results.put(error)
 
@@ -91,7 +91,7 @@ class WebhookChannel:
             raise ChannelError(f"`{host_of(self.url)}` has taken the question, and nothing waits for an answer")
         return self.then.ask(request)
 
-    def _asked(self, request: ToolConfirmationRequest, until: float) -> ToolConfirmationResponse | None:
+    def _ask(self, request: ToolConfirmationRequest, until: float) -> ToolConfirmationResponse | None:
         """Return the answer, or None where it is given elsewhere."""
         name = request.pending_id or secrets.token_hex(8)
         shown = request.to_dict()
@@ -101,14 +101,14 @@ class WebhookChannel:
         body = json.dumps({"type": _QUESTION, "id": name, **shown, "digest": request.call.digest}).encode()
         if len(body) > _MOST_ASKED:
             raise ChannelError(f"the question has more than {_MOST_ASKED:,} bytes")
-        reply = self._posted(name, body, until)
+        reply = self._post(name, body, until)
         if reply.status == _ACCEPTED:
             return None
         if reply.status != _OK:
             raise ChannelError(f"`{host_of(self.url)}` did not take the question: {reply.status} {reply.reason}")
         return self._answer(reply, name, request)
 
-    def _posted(self, name: str, body: bytes, until: float) -> Reply:
+    def _post(self, name: str, body: bytes, until: float) -> Reply:
         pause, why = self.pause, ""
         for attempt in range(1, self.attempts + 1):
             left = until - time.monotonic()
@@ -135,7 +135,7 @@ class WebhookChannel:
 
         Raises: `ChannelError` for one that is not signed, late, or to another question or call.
         """
-        answered = self.seal.opened(reply.headers, reply.body, self._seen)
+        answered = self.seal.open(reply.headers, reply.body, self._seen)
         data = _read(reply.body, _ANSWER)
         # INVARIANT: law 5. An answer is for one question about one call.
         if answered != name or data.pop("digest", None) != request.call.digest:
@@ -147,23 +147,21 @@ class WebhookChannel:
         return response
 
 
-def verified(headers: Mapping[str, str], body: bytes, secret: str, seen: Seen | None = None) -> dict[str, Any]:
+def verify(headers: Mapping[str, str], body: bytes, secret: str, seen: SeenSignatures | None = None) -> dict[str, Any]:
     """Return the question in a request that a `WebhookChannel` has signed; each request once, with one `seen` for all.
 
     Its `id` is the same when a question is posted again: answer it as before.
 
     Raises: `ChannelError` for what is not signed, late, or received before; `ValueError` for a weak secret.
     """
-    name = Seal(secret).opened(headers, body, Seen() if seen is None else seen)
+    name = Seal(secret).open(headers, body, SeenSignatures() if seen is None else seen)
     question = _read(body, _QUESTION)
     if question.get("id") != name:
         raise ChannelError("its id is not the one that is signed")
     return question
 
 
-def signed(
-    response: ToolConfirmationResponse, question: Mapping[str, Any], secret: str
-) -> tuple[dict[str, str], bytes]:
+def sign(response: ToolConfirmationResponse, question: Mapping[str, Any], secret: str) -> tuple[dict[str, str], bytes]:
     """Return the headers and the body of the reply that answers a question."""
     body = json.dumps({"type": _ANSWER, "digest": question["digest"], **json.loads(answer_text(response))}).encode()
     return Seal(secret).headers(question["id"], body), body

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from permitry.channels.posting import host_of, is_address, post
+from permitry.channels.http_post import host_of, is_address, post
 from permitry.errors import AuditError
 
 __all__ = ["is_address", "send"]

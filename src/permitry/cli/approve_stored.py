@@ -10,7 +10,7 @@ from permitry.audit.record import user_name
 from permitry.channels.clock import Moment
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import QuestionStore, StoredQuestion, answer_to
+from permitry.channels.stored_question import QuestionStore, StoredQuestion, answer_to
 from permitry.cli.inputs import tell
 from permitry.cli.prompt import TerminalChannel, edit_in_editor, open_terminal
 from permitry.config.default import create_default_authorization_policy

@@ -13,7 +13,7 @@ import attrs
 
 from permitry.audit.record import user_name
 from permitry.channels.clock import Moment
-from permitry.channels.stored import QuestionStore, StoredQuestion
+from permitry.channels.stored_question import QuestionStore, StoredQuestion
 from permitry.cli.always import Always
 from permitry.cli.approve_stored import check_asker, check_terminal, time_left
 from permitry.cli.inputs import tell

@@ -13,7 +13,7 @@ import attrs
 from permitry.audit.record import user_name, utc_now
 from permitry.audit.redaction import redacted
 from permitry.channels.clock import Moment
-from permitry.channels.stored import QuestionStore
+from permitry.channels.stored_question import QuestionStore
 from permitry.guard.granted import Grants
 from permitry.guard.grants import Grant
 from permitry.guard.stored_ledger import StoredLedger

@@ -11,7 +11,7 @@ import attrs
 from permitry.channels.clock import Moment
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import QuestionStore, Row, StoredQuestion, answer_text, row_of
+from permitry.channels.stored_question import QuestionStore, Row, StoredQuestion, answer_text, row_of
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.json_values import parse_json

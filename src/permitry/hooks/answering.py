@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import attrs
 
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import QuestionStore
+from permitry.channels.stored_question import QuestionStore
 from permitry.config.folders import user_state
 from permitry.config.layers import default_store
 from permitry.core.call import ToolCall

@@ -8,7 +8,7 @@ import attrs
 
 from permitry.audit.redaction import redacted
 from permitry.channels.request import ConfirmationRequestFactory, ToolConfirmationRequest
-from permitry.channels.stored import Row
+from permitry.channels.stored_question import Row
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.spec import ToolSpec

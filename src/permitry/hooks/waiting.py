@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from permitry.channels.stored import QuestionStore, Row
+from permitry.channels.stored_question import QuestionStore, Row
 
 __all__ = ["ancestors", "wait_for_answer"]
 

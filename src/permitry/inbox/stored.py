@@ -7,7 +7,7 @@ import attrs
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import QuestionStore, StoredQuestion, answer_to
+from permitry.channels.stored_question import QuestionStore, StoredQuestion, answer_to
 from permitry.core.action import Run, Unknown, phrase
 from permitry.core.call import ToolCall
 from permitry.core.explanation import ActionTrace, Explanation

@@ -6,7 +6,7 @@ from typing import Any
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec

@@ -5,7 +5,7 @@ from tests.unit.channels.stored_calls import YES, asked, fresh, only
 
 from permitry.audit.redaction import redacted
 from permitry.channels.clock import Moment
-from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.errors import LateAnswerError, LedgerError
 from permitry.guard.ledgers import questions_at
 from permitry.guard.outcome import Permit

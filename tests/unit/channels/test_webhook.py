@@ -15,8 +15,8 @@ from permitry.audit.record import MemoryRecorder
 from permitry.channels.channel import CallbackChannel
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.signing import Seal
-from permitry.channels.webhook import Seen, WebhookChannel, signed, verified
+from permitry.channels.seal import Seal
+from permitry.channels.webhook import SeenSignatures, WebhookChannel, sign, verify
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.origin import Origin
@@ -43,8 +43,8 @@ def answering(response: ToolConfirmationResponse = YES, secret: str = SECRET, **
     """Return what a receiver does that answers all questions so, or to a question that was changed."""
 
     def answer(headers: Mapping[str, str], body: bytes) -> Reply:
-        question = verified(headers, body, SECRET)
-        return 200, *signed(response, {**question, **changed}, secret)
+        question = verify(headers, body, SECRET)
+        return 200, *sign(response, {**question, **changed}, secret)
 
     return answer
 
@@ -76,7 +76,7 @@ def test_a_question_has_no_secrets(receiver: Receiver) -> None:
     channel(receiver).ask(attrs.evolve(REQUEST, preview="+password=hunter22", origins=(origin,)))
     headers, body = receiver.requests[0]
     assert b"hunter22" not in body
-    question = verified(headers, body, SECRET)
+    question = verify(headers, body, SECRET)
     assert (question["id"], question["digest"], question["tool"]) == ("p1", CALL.digest, "write")
     assert question["arguments"] == {"path": "a", "password": "[redacted]"}
     channel(receiver, redact=lambda value: value).ask(attrs.evolve(REQUEST, pending_id="p2"))
@@ -154,7 +154,7 @@ def test_an_answer_of_another_time_is_none(receiver: Receiver, seconds: int) -> 
 def test_an_answer_counts_once(receiver: Receiver) -> None:
     """A second time it is a replay, also to the same question."""
     question = {"id": "p1", "digest": CALL.digest}
-    receiver.replies = [(200, *signed(YES, question, SECRET))]
+    receiver.replies = [(200, *sign(YES, question, SECRET))]
     asking = channel(receiver)
     assert asking.ask(REQUEST) == YES
     with pytest.raises(ChannelError, match="received before"):
@@ -250,14 +250,14 @@ def test_a_receiver_takes_each_request_once(receiver: Receiver) -> None:
     receiver.replies = [answering()]
     channel(receiver).ask(REQUEST)
     [(headers, body)] = receiver.requests
-    seen = Seen()
-    verified(headers, body, SECRET, seen)
+    seen = SeenSignatures()
+    verify(headers, body, SECRET, seen)
     with pytest.raises(ChannelError, match="received before"):
-        verified(headers, body, SECRET, seen)
+        verify(headers, body, SECRET, seen)
     with pytest.raises(ChannelError, match=r"not a `permitry\.question`"):
-        verified(*signed(YES, {"id": "p1", "digest": "d"}, SECRET), SECRET)
+        verify(*sign(YES, {"id": "p1", "digest": "d"}, SECRET), SECRET)
     with pytest.raises(ChannelError, match="not the one that is signed"):
-        verified(Seal(SECRET).headers("p2", body), body, SECRET)
+        verify(Seal(SECRET).headers("p2", body), body, SECRET)
 
 
 @pytest.mark.parametrize("is_async", [False, True])

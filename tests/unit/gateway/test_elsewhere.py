@@ -15,7 +15,7 @@ from tests.unit.gateway.conftest import Scene, answers, text_of, tool
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.guard.stored_ledger import StoredLedger
 from permitry.store.questions import StoredQuestions
 from permitry.store.sqlite import SqliteStore

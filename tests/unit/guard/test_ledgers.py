@@ -13,7 +13,7 @@ from tests.unit.channels.stored_calls import CALL, YES, asked, closed, fresh, on
 from permitry.audit.record import user_name
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import answer_to
+from permitry.channels.stored_question import answer_to
 from permitry.core.shared import Limit
 from permitry.errors import LedgerError, StoreError
 from permitry.guard.grants import Grant

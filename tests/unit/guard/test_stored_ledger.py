@@ -12,7 +12,7 @@ from permitry.audit.record import MemoryRecorder
 from permitry.audit.redaction import redacted
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import Row, StoredQuestion
+from permitry.channels.stored_question import Row, StoredQuestion
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 from permitry.errors import LedgerError, StoreError

@@ -15,7 +15,7 @@ from tests.unit.hooks.payloads import command
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.errors import LedgerError, StoreError
 from permitry.hooks.answering import Options, answer
 from permitry.hooks.asking import HostLedger

@@ -22,7 +22,7 @@ from tests.unit.hooks.payloads import command
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.hooks import client
 from permitry.hooks.places import place
 from permitry.hooks.resident import start

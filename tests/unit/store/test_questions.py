@@ -17,7 +17,7 @@ from permitry.audit.redaction import redacted
 from permitry.channels.clock import Moment
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import QuestionStore, StoredQuestion, answer_to, row_of
+from permitry.channels.stored_question import QuestionStore, StoredQuestion, answer_to, row_of
 from permitry.core.call import ToolCall
 from permitry.errors import LedgerError
 from permitry.guard.grants import Grant
@@ -57,7 +57,7 @@ ANSWERING = """
 import sys
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.errors import LedgerError
 from permitry.guard.ledgers import questions_at
 store = questions_at(sys.argv[1])

@@ -9,7 +9,7 @@ from tests.unit.channels.stored_calls import ASKS, CALL, YES, asked, change, clo
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored import answer_text, answer_to
+from permitry.channels.stored_question import answer_text, answer_to
 from permitry.core.call import ToolCall
 from permitry.errors import LedgerError
 from permitry.guard.guard import Guard

@@ -6,7 +6,7 @@ import hmac
 
 import pytest
 
-from permitry.channels.signing import TOLERANCE, Seal, Seen
+from permitry.channels.seal import TOLERANCE, Seal, SeenSignatures
 from permitry.errors import ChannelError
 
 SECRET = "whsec_" + base64.b64encode(b"k" * 24).decode()
@@ -41,7 +41,7 @@ def test_what_was_signed_is_opened() -> None:
     others = {"Webhook-Id": "q1", "WEBHOOK-TIMESTAMP": "1000"}
     several = {**others, "webhook-signature": f"v1,AAAA {headers['webhook-signature']} v2,x"}
     for given in (headers, several):
-        assert _seal().opened(given, BODY, Seen()) == "q1"
+        assert _seal().open(given, BODY, SeenSignatures()) == "q1"
 
 
 @pytest.mark.parametrize("name", ["webhook-id", "webhook-timestamp", "webhook-signature"])
@@ -50,7 +50,7 @@ def test_what_is_not_signed_is_refused(name: str) -> None:
     headers = _seal().headers("q1", BODY)
     del headers[name]
     with pytest.raises(ChannelError, match=f"`{name}` is missing"):
-        _seal().opened(headers, BODY, Seen())
+        _seal().open(headers, BODY, SeenSignatures())
 
 
 @pytest.mark.parametrize(
@@ -63,22 +63,22 @@ def test_a_wrong_signature_is_refused(change: dict[str, str]) -> None:
     headers = _seal().headers("q1", BODY)
     for given, body in (({**headers, **change}, BODY), (headers, BODY + b" ")):
         with pytest.raises(ChannelError, match="signature is wrong"):
-            _seal().opened(given, body, Seen())
+            _seal().open(given, body, SeenSignatures())
 
 
 def test_the_secret_of_another_is_wrong() -> None:
     """Also where all else is the same."""
     other = Seal("whsec_" + base64.b64encode(b"x" * 24).decode(), clock=lambda: 1_000.0)
     with pytest.raises(ChannelError, match="signature is wrong"):
-        _seal().opened(other.headers("q1", BODY), BODY, Seen())
+        _seal().open(other.headers("q1", BODY), BODY, SeenSignatures())
 
 
 @pytest.mark.parametrize("apart", [TOLERANCE + 1, -TOLERANCE - 1])
 def test_what_was_signed_long_ago_is_refused(apart: int) -> None:
     """Or, by this clock, will be."""
     with pytest.raises(ChannelError, match="within the last"):
-        _seal(1_000.0 + apart).opened(_seal().headers("q1", BODY), BODY, Seen())
-    assert _seal(1_000.0 + apart - apart // abs(apart)).opened(_seal().headers("q1", BODY), BODY, Seen())
+        _seal(1_000.0 + apart).open(_seal().headers("q1", BODY), BODY, SeenSignatures())
+    assert _seal(1_000.0 + apart - apart // abs(apart)).open(_seal().headers("q1", BODY), BODY, SeenSignatures())
 
 
 @pytest.mark.parametrize("at", ["", "-1", "1e3", "1000.0", "\u0661\u0660\u0660\u0660", "9" * 5_000])
@@ -87,17 +87,17 @@ def test_a_time_is_a_number(at: str) -> None:
     seal = _seal()
     headers = {"webhook-id": "q", "webhook-timestamp": at, "webhook-signature": seal._signature("q", at, BODY)}  # noqa: SLF001 -- no other way to sign it
     with pytest.raises(ChannelError, match="within the last"):
-        seal.opened(headers, BODY, Seen())
+        seal.open(headers, BODY, SeenSignatures())
 
 
 def test_nothing_is_opened_twice() -> None:
     """What is signed again, later, is another; of what is too old by then, nothing is kept."""
-    seen, now = Seen(), [1_000.0]
+    seen, now = SeenSignatures(), [1_000.0]
     seal = Seal(SECRET, clock=lambda: now[0])
     for at in (1_000.0, 1_001.0, 2_000.0):
         now[0] = at
         headers = seal.headers("q1", BODY)
-        seal.opened(headers, BODY, seen)
+        seal.open(headers, BODY, seen)
         with pytest.raises(ChannelError, match="received before"):
-            seal.opened(headers, BODY, seen)
+            seal.open(headers, BODY, seen)
     assert len(seen._times) == 1  # noqa: SLF001 -- that nothing is kept for ever

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from tests.unit.receivers import Receiver, receiving
 
-from permitry.channels.posting import host_of, post
+from permitry.channels.http_post import host_of, post
 
 
 @pytest.fixture

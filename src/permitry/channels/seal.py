@@ -15,7 +15,7 @@ import attrs
 
 from permitry.errors import ChannelError
 
-__all__ = ["TOLERANCE", "Seal", "Seen"]
+__all__ = ["TOLERANCE", "Seal", "SeenSignatures"]
 
 TOLERANCE = 300
 """So many seconds may be between the clocks of the two, and what is signed be on its way."""
@@ -27,7 +27,7 @@ _ID, _TIMESTAMP, _SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signat
 
 
 @attrs.define
-class Seen:
+class SeenSignatures:
     """The signatures that were accepted of late, so that none is accepted twice. Thread-safe."""
 
     _times: dict[str, int] = attrs.field(factory=dict, init=False, repr=False)
@@ -69,7 +69,7 @@ class Seal:
         at = str(int(self.clock()))
         return {_ID: name, _TIMESTAMP: at, _SIGNATURE: self._signature(name, at, body)}
 
-    def opened(self, headers: Mapping[str, str], body: bytes, seen: Seen) -> str:
+    def open(self, headers: Mapping[str, str], body: bytes, seen: SeenSignatures) -> str:
         """Return the id of a body whose headers say truly that the other side has signed it a moment ago, once.
 
         Raises: `ChannelError`.
@@ -90,14 +90,14 @@ class Seal:
         return name
 
     def _signature(self, name: str, at: str, body: bytes) -> str:
-        text = b".".join((_encoded(name), _encoded(at), body))
+        text = b".".join((_encode(name), _encode(at), body))
         return f"v1,{base64.b64encode(hmac.digest(self._secret, text, hashlib.sha256)).decode()}"
 
 
 def _is_same(expected: str, given: str) -> bool:
     # In a time that says nothing of how much of it is right.
-    return hmac.compare_digest(_encoded(expected), _encoded(given))
+    return hmac.compare_digest(_encode(expected), _encode(given))
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
