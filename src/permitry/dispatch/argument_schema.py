@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from permitry.core.json_values import mutable
 from permitry.dispatch.arguments import type_of, without_nulls
-from permitry.dispatch.schema_keywords import TooMuchWorkError, bounded, brief, counting, program
+from permitry.dispatch.schema_keywords import TooMuchWorkError, bound_work, brief, count_steps, program
 from permitry.errors import RegistryError, RuleError, ToolError, count
 
 if TYPE_CHECKING:
@@ -64,12 +64,12 @@ class ArgumentSchema:
         draft = plain.pop("$schema", next(iter(_DRAFTS)))
         name = _DRAFTS.get(draft.removesuffix("#")) if isinstance(draft, str) else None
         if name is None:
-            raise _unusable(f"`$schema` is {_shown(draft)}; leave it out, or use draft 2020-12")
+            raise _unusable(f"`$schema` is {_show(draft)}; leave it out, or use draft 2020-12")
         references = _references(plain)
         checker = getattr(jsonschema, name)
         try:
             checker.check_schema(plain, format_checker=None)
-            self._validator = bounded(checker, brief(plain), references)
+            self._validator = bound_work(checker, brief(plain), references)
         except jsonschema.SchemaError as error:
             where = f"{_path(error)}: " if error.absolute_path else ""
             raise _unusable(f"{where}{_cut(error.message)}") from error
@@ -78,7 +78,7 @@ class ArgumentSchema:
         except RecursionError as error:
             raise _unusable("it is nested too deeply; make it flatter") from error
 
-    def fitting(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def fit(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments, without nulls that can only mean "left out".
 
         Raises: `ToolError` that names each argument that does not fit, by its JSON path; also where the check takes
@@ -86,7 +86,7 @@ class ArgumentSchema:
         """
         given = without_nulls(arguments, self._schema)
         try:
-            with counting():
+            with count_steps():
                 errors = list(itertools.islice(self._validator.iter_errors(brief(given)), _MOST_PROBLEMS))
         except (TooMuchWorkError, RecursionError) as error:
             raise ToolError("The arguments do not fit: it takes too long to check them; pass less.") from error
@@ -169,19 +169,19 @@ def _problems(error: "ValidationError") -> Iterator[str]:
             types = [expected] if isinstance(expected, str) else expected
             yield f"{place} must be {' or '.join(types)}, not {type_of(instance)}"
         case "enum":
-            yield f"{place} must be one of {_cut(', '.join(map(_shown, expected)))}"
+            yield f"{place} must be one of {_cut(', '.join(map(_show, expected)))}"
         case None:
             # For a schema that is `false`; jsonschema does not say where it is.
             yield "an argument is given that the schema never takes"
         case keyword if keyword in _BOUNDS:
-            yield f"{place} must be {_BOUNDS[keyword]} {_shown(expected)}"
+            yield f"{place} must be {_BOUNDS[keyword]} {_show(expected)}"
         case keyword if keyword in _LENGTHS:
             limit, noun = _LENGTHS[keyword]
             yield f"{place} must have at {limit} {count(expected, noun)}"
         case keyword if isinstance(expected, dict | list):
             yield f"{place} does not fit `{keyword}`"
         case keyword:
-            yield f"{place} does not fit `{keyword}`: {_shown(expected)}"
+            yield f"{place} does not fit `{keyword}`: {_show(expected)}"
 
 
 def _path(error: "ValidationError | SchemaError") -> str:
@@ -192,7 +192,7 @@ def _below(path: str, name: str) -> str:
     return _cut(f"{path}.{name}" if path else name)
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     return _cut(json.dumps(value, ensure_ascii=False))
 
 

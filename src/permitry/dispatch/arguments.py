@@ -73,7 +73,7 @@ def is_async(handler: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004 -- its kind is asked, not whether it is there
 
 
-def _declared(schema: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
+def _arguments_of(schema: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
     """Return the arguments that must be there, and the schemas of those that are known."""
     required, properties = schema.get("required"), schema.get("properties")
     return required if isinstance(required, list | tuple) else (), properties if isinstance(properties, Mapping) else {}
@@ -105,7 +105,7 @@ def without_nulls(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> di
 
     A model under a strict schema must name every argument, and gives null for one it means to leave out.
     """
-    required, known = _declared(schema)
+    required, known = _arguments_of(schema)
     return {
         name: value
         for name, value in arguments.items()

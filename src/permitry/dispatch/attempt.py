@@ -17,11 +17,11 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.dispatch.cancel import Cancellation, cancellable_by
-from permitry.dispatch.limits import Acquisition, holding, is_held, leading, leads
+from permitry.dispatch.limits import Acquisition, holding, is_held, leads, mark_as_leader
 from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, has_kind
 from permitry.dispatch.scope import Caller, CallScope
 from permitry.dispatch.telemetry import Outcome
-from permitry.dispatch.waiting import GRACE, Wait, Work, block_until, start, waited_for
+from permitry.dispatch.waiting import GRACE, Wait, Work, block_until, start, wait_for_result
 from permitry.errors import FatalToolError, ToolError, safe_str
 
 __all__ = ["Attempt", "RefusedError", "StoppedError"]
@@ -116,7 +116,7 @@ class Attempt:
 
     async def _share(self) -> ToolResult:
         limit = self.tool.limits.wait
-        while (leader := self._joined()) is not None:
+        while (leader := self._join()) is not None:
             await self._wait(leader, limit, self.cancellation)
             if self._is_stopped:
                 raise self._over()
@@ -124,10 +124,10 @@ class Attempt:
                 return await self._run_locked()
             if (shared := leader.result()) is not None:
                 return shared
-        with leading():
+        with mark_as_leader():
             return await self._run_locked()
 
-    def _joined(self) -> "concurrent.futures.Future[ToolResult | None] | None":
+    def _join(self) -> "concurrent.futures.Future[ToolResult | None] | None":
         """Return the future of an identical call that runs; None if this one has to run itself.
 
         If it is the first, the identical calls that come later wait for it.
@@ -166,11 +166,11 @@ class Attempt:
         self._at_work_since = time.perf_counter()
         with cancellable_by(self.cancellation):
             if self._loop is None and self.tool.spec.timeout is None:
-                return self._called_here()
+                return self._call_here()
             work = self._new_work()
             try:
                 if not isinstance(work, asyncio.Task):
-                    start(work, self._called)
+                    start(work, self._call_and_wait)
                 await self._wait(work, self.tool.spec.timeout, self.cancellation)
                 is_over = not work.done() or self._is_stopped
             finally:
@@ -182,12 +182,12 @@ class Attempt:
             # The tool cancelled itself; this must not cancel the caller.
             text = f"The tool `{self.tool.spec.name}` was interrupted; it may have had effects."
             raise StoppedError(Outcome.CANCELLED, text)
-        return _checked(work.result())
+        return _as_result(work.result())
 
-    def _called_here(self) -> ToolResult:
+    def _call_here(self) -> ToolResult:
         """Return the result of a tool without a time limit, called on this thread."""
         try:
-            result = _checked(self._called())
+            result = _as_result(self._call_and_wait())
         except (Exception, asyncio.CancelledError) as error:
             # An error of a tool that was asked to stop is not reported: it is likely caused by the stop.
             if self._is_stopped and not isinstance(error, FatalToolError):
@@ -201,7 +201,7 @@ class Attempt:
         """Return the task of an async tool on its loop, or the future of a thread that the caller starts."""
         work: Work
         if self._loop is not None and self.tool.is_async:
-            work = asyncio.create_task(self._awaited())
+            work = asyncio.create_task(self._call_async())
             work.add_done_callback(_retrieve_exception)
         else:
             work = concurrent.futures.Future()
@@ -218,13 +218,13 @@ class Attempt:
             work.cancel()
         await self._wait(work, GRACE)
 
-    def _called(self) -> object:
+    def _call_and_wait(self) -> object:
         outcome = self.tool.call(self.call.to_dict(), self)
         if type(outcome) in _ANSWERS or not inspect.isawaitable(outcome):
             return outcome
-        return waited_for(outcome, self.cancellation)
+        return wait_for_result(outcome, self.cancellation)
 
-    async def _awaited(self) -> object:
+    async def _call_async(self) -> object:
         return await cast("Awaitable[object]", self.tool.call(self.call.to_dict(), self))
 
     def _over(self, last: ToolResult | None = None) -> StoppedError:
@@ -248,11 +248,11 @@ def _last(work: Work) -> ToolResult | None:
     if not work.done() or work.cancelled() or work.exception() is not None:
         return None
     with contextlib.suppress(TypeError):
-        return _checked(work.result())
+        return _as_result(work.result())
     return None
 
 
-def _checked(outcome: object) -> ToolResult:
+def _as_result(outcome: object) -> ToolResult:
     match outcome:
         case ToolResult():
             # A copy without the other fields: a tool must not decide whether the session goes on.

@@ -164,7 +164,7 @@ def load_entry_points(
     points = sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
     found = [(f"{point.value} ({point.name})", point.load) for point in points]
     taken = {spec.name for spec in registry} if replace else set()
-    return _registered(registry, found, services or {}, taken, workspace)
+    return _register_all(registry, found, services or {}, taken, workspace)
 
 
 def _load(
@@ -174,7 +174,7 @@ def _load(
     package.install()
     found = [(f"{folder.path.name}/{file}", functools.partial(package.module, file)) for file in folder.plugins]
     try:
-        report = _registered(registry, found, services, taken)
+        report = _register_all(registry, found, services, taken)
     except BaseException:
         package.remove()
         raise
@@ -183,7 +183,7 @@ def _load(
     return report, package
 
 
-def _registered(
+def _register_all(
     registry: ToolRegistry,
     found: Iterable[tuple[str, Callable[[], object]]],
     services: Mapping[str, Any],
@@ -265,17 +265,17 @@ def _register(
 
     def handle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- what it returns is checked later
         outcome = plugin.handler(given(arguments), context_of(invocation))
-        return _awaited(outcome) if inspect.isawaitable(outcome) else _as_result(outcome)
+        return _await_result(outcome) if inspect.isawaitable(outcome) else _as_result(outcome)
 
     async def ahandle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- as above
         return _as_result(await plugin.handler(given(arguments), context_of(invocation)))
 
     called: ContextHandler = ahandle if is_async(plugin.handler) else handle
-    called = called if schema is None else with_check(called, schema.fitting)
+    called = called if schema is None else with_check(called, schema.fit)
     registry.register_with_context(spec, called, enabled=enabled, replace=replace)
 
 
-async def _awaited(outcome: Awaitable[object]) -> object:
+async def _await_result(outcome: Awaitable[object]) -> object:
     return _as_result(await outcome)
 
 

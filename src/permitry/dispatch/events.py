@@ -157,11 +157,11 @@ class Reporter:
         if self.outer is not None:
             self.outer._put(event)  # noqa: SLF001 -- another instance of this class
         elif self.sink is not None:
-            delivery = self._started_delivery(self.sink)
+            delivery = self._start_delivery(self.sink)
             if delivery is not None:
                 delivery.put(event)
 
-    def _started_delivery(self, sink: EventSink) -> "_Delivery | None":
+    def _start_delivery(self, sink: EventSink) -> "_Delivery | None":
         """Return the delivery to the sink; None if its thread cannot be started: the run then has no events."""
         with _STARTING:
             if self._delivery is None and not self._is_closed:
@@ -305,11 +305,11 @@ class _Waiting:
         ordered = (event for _, event in sorted((*self.others, *self.outputs), key=operator.itemgetter(0)))
         for (_, is_output), group in itertools.groupby(ordered, lambda event: (_run_key(event), _is_output(event))):
             if is_output:
-                yield self._joined(list(group))
+                yield self._join(list(group))
             else:
                 yield from group
 
-    def _joined(self, pieces: list[ToolEvent]) -> ToolEvent:
+    def _join(self, pieces: list[ToolEvent]) -> ToolEvent:
         first = pieces[0]
         text, omitted = "".join(piece.text for piece in pieces), self.omitted.pop(_run_key(first), 0)
         return attrs.evolve(first, text=text, data={**first.data, "omitted": omitted} if omitted else first.data)

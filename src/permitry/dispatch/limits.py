@@ -25,8 +25,8 @@ __all__ = [
     "ToolLimits",
     "holding",
     "is_held",
-    "leading",
     "leads",
+    "mark_as_leader",
 ]
 
 
@@ -223,7 +223,7 @@ class SingleFlight:
 
 
 @contextlib.contextmanager
-def leading() -> Iterator[None]:
+def mark_as_leader() -> Iterator[None]:
     """Mark what runs in the block, also in threads that copy its context, as part of a run that others may wait for."""
     token = _LEADS.set(True)
     try:

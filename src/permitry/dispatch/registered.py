@@ -109,7 +109,7 @@ class RegisteredTool:
             if self.check is not None:
                 self.check(call.to_dict())
             elif self.schema is not None and call.kind in BY_SCHEMA:
-                self.schema.fitting(call.arguments)
+                self.schema.fit(call.arguments)
         except ToolError as error:
             return error
         except Exception:  # noqa: BLE001 -- a check that crashes has found nothing; the tool itself reports what is wrong

@@ -120,7 +120,7 @@ class Run(Attempt):
             else:
                 self._set_outcome(error)
             if len(self.result.text) > self.tool.spec.output_limit:
-                self.result = self._clipped(self.result)
+                self.result = self._clip(self.result)
         finally:
             CURRENT_REPORTER.reset(self._reports)
             self._seconds = time.perf_counter() - self._begun
@@ -155,33 +155,33 @@ class Run(Attempt):
         match error:
             case StoppedError():
                 self.outcome = error.outcome
-                so_far = f" What it gave until then:\n{error.last}" if error.last else self._written()
+                so_far = f" What it gave until then:\n{error.last}" if error.last else self._quote_output()
                 text = f"{error}{so_far}"
             case ToolError():
                 is_fatal, is_refused = isinstance(error, FatalToolError), isinstance(error, RefusedError)
                 self.outcome = Outcome.FATAL if is_fatal else Outcome.REFUSED if is_refused else Outcome.FAILED
                 text = safe_str(error)
             case Exception():
-                self.outcome, self._trace = Outcome.CRASHED, safe_str(error, _traced)
+                self.outcome, self._trace = Outcome.CRASHED, safe_str(error, _format_traceback)
                 text = f"The tool `{name}` crashed ({type(error).__name__}). Try another way."
                 with contextlib.suppress(Exception):
                     _LOG.error("the tool `%s` crashed:\n%s", name, self._trace)
             case _:
                 # A thread cannot be stopped: the interrupted tool may still be running.
                 self.outcome, self._trace = Outcome.CANCELLED, type(error).__name__
-                written = self._written()
+                written = self._quote_output()
                 text = f"The tool `{name}` was interrupted; it may have had effects.{written}"
                 if written:
                     # The error is raised to the host, which does not receive the result.
                     error.add_note(written.strip())
         self.result = ToolResult(False, text)
 
-    def _written(self) -> str:
+    def _quote_output(self) -> str:
         """Return a sentence with the output reported before a run ended early; empty if there was none."""
         written = "" if self._reporter is None else self._reporter.written()
         return f" What it wrote until then:\n{written}" if written else ""
 
-    def _clipped(self, result: ToolResult) -> ToolResult:
+    def _clip(self, result: ToolResult) -> ToolResult:
         text = clip(result.text, self.tool.spec.output_limit, kept(self._reporter, result.text))
         # The structured form repeats the text, with what was left out.
         return attrs.evolve(result, text=text, structured=None)
@@ -215,5 +215,5 @@ class Run(Attempt):
             telemetry.ran(run)
 
 
-def _traced(error: object) -> str:
+def _format_traceback(error: object) -> str:
     return "".join(traceback.format_exception(cast("BaseException", error)))

@@ -85,7 +85,7 @@ def spec_of(
     Raises: `RegistryError` for a parameter without an annotation, `*args`, `**kwargs`, a type without JSON Schema, or a
     role of a parameter that the function does not have.
     """
-    summary, _ = _docstring(function)
+    summary, _ = _read_docstring(function)
     spec = ToolSpec(
         _tool_name(function) if name is None else name,
         summary if description is None else description,
@@ -127,13 +127,13 @@ def handler_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
     if is_async(function):
 
         async def ahandle(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the function returns
-            return _shown(await function(**arguments_of(arguments)))
+            return _as_result(await function(**arguments_of(arguments)))
 
         return with_check(ahandle, arguments_of)
 
     def handle(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the function returns
         outcome = function(**arguments_of(arguments))
-        return _awaited(outcome) if inspect.isawaitable(outcome) else _shown(outcome)
+        return _await_result(outcome) if inspect.isawaitable(outcome) else _as_result(outcome)
 
     return with_check(handle, arguments_of)
 
@@ -211,11 +211,11 @@ def _is_left_out(model: type[BaseModel], name: str) -> bool:
     return field is not None and not field.is_required() and type(None) not in get_args(field.annotation)
 
 
-async def _awaited(outcome: Awaitable[object]) -> object:
-    return _shown(await outcome)
+async def _await_result(outcome: Awaitable[object]) -> object:
+    return _as_result(await outcome)
 
 
-def _shown(outcome: object) -> object:
+def _as_result(outcome: object) -> object:
     """Return the return value of a function as a tool result: "Done." for None, otherwise text or a JSON object."""
     match outcome:
         case None:
@@ -238,7 +238,7 @@ def _line(item: object) -> str:
 
 def _model(function: Callable[..., Any]) -> tuple[type[BaseModel], dict[str, str]]:
     """Return the model of the arguments, and the name of the argument that each of its fields is for."""
-    name, (_, said) = _name(function), _docstring(function)
+    name, (_, said) = _name(function), _read_docstring(function)
     try:
         parameters = list(inspect.signature(function, eval_str=True).parameters.values())
     except (NameError, SyntaxError, TypeError, ValueError) as error:
@@ -276,7 +276,7 @@ def _name(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def _docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+def _read_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """Return the first paragraph of a docstring, and what it says of single arguments."""
     text = inspect.getdoc(function) or ""
     try:

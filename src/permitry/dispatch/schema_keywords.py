@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from permitry.errors import RuleError
 
-__all__ = ["TooMuchWorkError", "bounded", "brief", "counting", "program"]
+__all__ = ["TooMuchWorkError", "bound_work", "brief", "count_steps", "program"]
 
 _MOST_STEPS = 150_000
 """How much work one check may take, a second or two: a step is a keyword, or 32 items or characters."""
@@ -25,7 +25,7 @@ class TooMuchWorkError(Exception):
 
 
 @contextlib.contextmanager
-def counting() -> Iterator[None]:
+def count_steps() -> Iterator[None]:
     """Count the steps of a check that is made inside."""
     token = _LEFT.set([_MOST_STEPS])
     try:
@@ -41,7 +41,7 @@ def _spend(items: int) -> None:
         raise TooMuchWorkError
 
 
-def bounded(checker: Any, schema: Any, references: Iterable[str]) -> Any:  # noqa: ANN401 -- jsonschema's own types
+def bound_work(checker: Any, schema: Any, references: Iterable[str]) -> Any:  # noqa: ANN401 -- jsonschema's own types
     """Return a validator of `schema` that counts its work and fetches nothing.
 
     Raises: `referencing.exceptions.Unresolvable` where nothing is at one of the references.
@@ -55,12 +55,12 @@ def bounded(checker: Any, schema: Any, references: Iterable[str]) -> Any:  # noq
     for each in references:
         registry.resolver().lookup(each)
     keywords = {**checker.VALIDATORS, **_OWN}
-    counted = {name: _counted(keyword) for name, keyword in keywords.items()}
+    counted = {name: _count_work(keyword) for name, keyword in keywords.items()}
     extend: Any = jsonschema.validators.extend
     return extend(checker, counted)(schema, registry=referencing.Registry())
 
 
-def _counted(keyword: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
+def _count_work(keyword: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
     def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401 -- as above
         _spend(_size(value) + _size(instance))
         yield from keyword(validator, value, instance, schema) or ()

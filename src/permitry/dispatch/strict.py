@@ -36,7 +36,7 @@ class _Strict:
         """Return one schema in strict form."""
         if not isinstance(schema, Mapping):
             raise RegistryError(f"`{schema}` in the schema has no strict form")
-        plain = self._merged(schema)
+        plain = self._merge(schema)
         for key in _REFUSED:
             if key in plain:
                 raise RegistryError(f"`{key}` in the schema has no strict form")
@@ -44,7 +44,7 @@ class _Strict:
             plain["anyOf"] = [*plain.pop("oneOf"), *plain.get("anyOf", ())]
         if not any(key in plain for key in _SAYING):
             raise RegistryError("a value of any type in the schema has no strict form")
-        return {key: self._part(key, value) for key, value in self._closed(plain).items() if key not in _DROPPED}
+        return {key: self._part(key, value) for key, value in self._close(plain).items() if key not in _DROPPED}
 
     def _part(self, key: str, value: Any) -> Any:  # noqa: ANN401 -- as above
         if key in _VALUES:
@@ -55,13 +55,13 @@ class _Strict:
             return self.of(value)
         return [self.of(each) for each in value] if key == "anyOf" else value
 
-    def _merged(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+    def _merge(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """Return the schema without `allOf`, and without a `$ref` that has other keys next to it."""
         plain = dict(schema)
         for _ in range(_MOST_REFERENCES):
             parts = plain.get("allOf", ())
             if "$ref" in plain and len(plain.keys() - {*_DROPPED}) > 1:
-                plain = {**self._referred(plain.pop("$ref")), **plain}
+                plain = {**self._look_up(plain.pop("$ref")), **plain}
             elif len(parts) == 1 and isinstance(parts[0], Mapping):
                 del plain["allOf"]
                 plain = {**parts[0], **plain}
@@ -71,7 +71,7 @@ class _Strict:
                 return plain
         raise RegistryError("the references in the schema lead in a circle")
 
-    def _referred(self, reference: object) -> Mapping[str, Any]:
+    def _look_up(self, reference: object) -> Mapping[str, Any]:
         found: Any = self._root
         for part in str(reference).removeprefix("#/").split("/"):
             key = part.replace("~1", "/").replace("~0", "~")
@@ -80,7 +80,7 @@ class _Strict:
             raise RegistryError(f"the reference `{reference}` in the schema leads nowhere")
         return found
 
-    def _closed(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def _close(self, schema: dict[str, Any]) -> dict[str, Any]:
         kind = schema.get("type")
         if kind != "object" and not (isinstance(kind, list | tuple) and "object" in kind):
             return schema
@@ -94,7 +94,7 @@ class _Strict:
     def _nullable(self, schema: Any) -> Any:  # noqa: ANN401 -- any part of a schema
         if not isinstance(schema, Mapping):
             return schema
-        plain = self._merged(schema)
+        plain = self._merge(schema)
         if "enum" in plain and "anyOf" not in plain and "type" in plain:
             values = plain["enum"]
             plain["enum"] = [*values] if None in values else [*values, None]

@@ -22,7 +22,7 @@ __all__ = [
     "block_until",
     "in_thread",
     "start",
-    "waited_for",
+    "wait_for_result",
     "without_suspending",
 ]
 
@@ -110,7 +110,7 @@ def start(future: "concurrent.futures.Future[R]", function: Callable[[], R]) -> 
         future.set_exception(error)
 
 
-def waited_for(outcome: Awaitable[R], cancellation: Cancellation) -> R:
+def wait_for_result(outcome: Awaitable[R], cancellation: Cancellation) -> R:
     """Return the result of an awaitable to a caller that is not async, even on the thread of a running loop.
 
     The awaitable is cancelled on `cancellation`, and when this wait is interrupted.

@@ -35,7 +35,7 @@ SCHEMA = {
 def test_what_fits_is_passed_on(arguments: dict[str, Any]) -> None:
     """Unchanged."""
     given = {"path": "a.txt", **arguments}
-    assert ArgumentSchema(SCHEMA).fitting(given) == given
+    assert ArgumentSchema(SCHEMA).fit(given) == given
 
 
 @pytest.mark.parametrize(
@@ -64,19 +64,19 @@ def test_what_fits_is_passed_on(arguments: dict[str, Any]) -> None:
 def test_what_does_not_fit_is_reported_with_its_path(arguments: dict[str, Any], problem: str) -> None:
     """All of it at once."""
     with pytest.raises(ToolError) as raised:
-        ArgumentSchema(SCHEMA).fitting({"path": "a", **arguments})
+        ArgumentSchema(SCHEMA).fit({"path": "a", **arguments})
     assert str(raised.value).startswith(f"The arguments do not fit: {problem}")
 
 
 def test_what_is_missing_is_reported() -> None:
     """By its name."""
     with pytest.raises(ToolError, match="`path` is missing"):
-        ArgumentSchema(SCHEMA).fitting({})
+        ArgumentSchema(SCHEMA).fit({})
 
 
 def test_a_null_that_means_left_out_is_left_out() -> None:
     """As models under a strict schema say it."""
-    assert ArgumentSchema(SCHEMA).fitting({"path": "a", "n": None}) == {"path": "a"}
+    assert ArgumentSchema(SCHEMA).fit({"path": "a", "n": None}) == {"path": "a"}
 
 
 @pytest.mark.parametrize(
@@ -86,9 +86,9 @@ def test_older_drafts_are_known(draft: str) -> None:
     """The name of the draft says how the rest is read."""
     schema = ArgumentSchema({"$schema": draft, "$id": "http://a.test/b", "properties": {"n": {"$ref": "#/x"}}, "x": {
         "type": "integer"}})  # fmt: skip
-    assert schema.fitting({"n": 1}) == {"n": 1}
+    assert schema.fit({"n": 1}) == {"n": 1}
     with pytest.raises(ToolError, match="`n` must be integer"):
-        schema.fitting({"n": "1"})
+        schema.fit({"n": "1"})
 
 
 @pytest.mark.parametrize(
@@ -124,10 +124,10 @@ def test_a_schema_that_cannot_be_used_is_refused(schema: dict[str, Any], why: st
 def test_a_property_may_have_the_name_of_a_keyword() -> None:
     """It is a name there, and no keyword."""
     schema = {"properties": {name: {"type": "integer"} for name in ("$ref", "$id", "$schema", "pattern")}}
-    assert ArgumentSchema(schema).fitting({"$ref": 1, "pattern": 2}) == {"$ref": 1, "pattern": 2}
+    assert ArgumentSchema(schema).fit({"$ref": 1, "pattern": 2}) == {"$ref": 1, "pattern": 2}
 
 
 def test_a_schema_that_refers_to_itself_for_ever_refuses_the_call() -> None:
     """It is no error of the process."""
     with pytest.raises(ToolError, match="too long to check"):
-        ArgumentSchema({"$ref": "#"}).fitting({"a": 1})
+        ArgumentSchema({"$ref": "#"}).fit({"a": 1})

@@ -64,13 +64,13 @@ def test_arguments_are_checked_once(
     schema = "{'type': 'object', 'properties': {'name': {'type': 'string'}, 'title': {'type': 'string'}}}"
     greet = f"{HEAD}plugin = ToolPlugin({{'name': 'greet', 'parameters': {schema}}}, lambda a, c: str(a))\n"
     checked: list[Mapping[str, object]] = []
-    fitting = ArgumentSchema.fitting
+    fit = ArgumentSchema.fit
 
     def counted(schema: ArgumentSchema, arguments: Mapping[str, object]) -> dict[str, object]:
         checked.append(arguments)
-        return fitting(schema, arguments)
+        return fit(schema, arguments)
 
-    monkeypatch.setattr(ArgumentSchema, "fitting", counted)
+    monkeypatch.setattr(ArgumentSchema, "fit", counted)
     load_plugins(registry, folder(greet=greet))
     result = handler.handle(ToolCall("greet", {"name": "Ada", "title": None}))
     assert (result, len(checked)) == (ToolResult(True, "{'name': 'Ada'}"), 1)

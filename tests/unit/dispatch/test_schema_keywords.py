@@ -47,17 +47,17 @@ def test_work_is_counted(schema: dict[str, Any], arguments: dict[str, Any]) -> N
     checked = ArgumentSchema(schema)
     before = time.process_time()
     with pytest.raises(ToolError, match="it takes too long to check them; pass less"):
-        checked.fitting(arguments)
+        checked.fit(arguments)
     assert time.process_time() - before < 20
-    assert checked.fitting({"b": 1}) == {"b": 1}
+    assert checked.fit({"b": 1}) == {"b": 1}
 
 
 def test_a_pattern_that_backtracks_elsewhere_takes_linear_time() -> None:
     """It searches, as JSON Schema says, and does not have to match the whole text."""
     schema = ArgumentSchema({"properties": {"a": {"pattern": "(a+)+$"}}})
-    assert schema.fitting({"a": "xaa"}) == {"a": "xaa"}
+    assert schema.fit({"a": "xaa"}) == {"a": "xaa"}
     with pytest.raises(ToolError, match="does not fit `pattern`"):
-        schema.fitting({"a": "a" * 500_000 + "!"})
+        schema.fit({"a": "a" * 500_000 + "!"})
 
 
 @pytest.mark.parametrize(
@@ -78,10 +78,10 @@ def test_keywords_mean_what_they_mean(
 ) -> None:
     """Those that are written here; 1.0 is 1, and true is not."""
     checked = ArgumentSchema(schema)
-    assert checked.fitting(fits) == fits
+    assert checked.fit(fits) == fits
     if fails is not None:
         with pytest.raises(ToolError):
-            checked.fitting(fails)
+            checked.fit(fails)
 
 
 def test_values_print_briefly() -> None:

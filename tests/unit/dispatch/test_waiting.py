@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from permitry.dispatch.cancel import Cancellation
-from permitry.dispatch.waiting import in_thread, start, waited_for
+from permitry.dispatch.waiting import in_thread, start, wait_for_result
 
 R = TypeVar("R")
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("variable")
@@ -77,9 +77,9 @@ def test_something_async_is_waited_for_on_the_thread_of_a_loop_too() -> None:
     """A caller that is not async may be called by one that is."""
 
     async def inside() -> str:
-        return waited_for(_answer(), Cancellation())
+        return wait_for_result(_answer(), Cancellation())
 
-    assert waited_for(_answer(), Cancellation()) == "answer"
+    assert wait_for_result(_answer(), Cancellation()) == "answer"
     assert asyncio.run(inside()) == "answer"
 
 
@@ -89,5 +89,5 @@ def test_what_is_waited_for_ends_with_the_signal() -> None:
     timer = threading.Timer(0.05, cancellation.cancel)
     timer.start()
     with pytest.raises(asyncio.CancelledError):
-        waited_for(asyncio.sleep(60), cancellation)
+        wait_for_result(asyncio.sleep(60), cancellation)
     timer.join()
