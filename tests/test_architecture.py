@@ -256,7 +256,6 @@ NOT_MIRRORED = {
     "config/drafts.py": "values; the name is the last part of a path",
     "handler.py": "its tests are a folder, tests/unit/handler",
     "inbox/questions.py": "values, and what the inbox needs of others",
-    "guard/questions.py": "what a handler asks; its tests are in that folder",
 }
 
 

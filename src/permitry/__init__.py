@@ -13,7 +13,7 @@
                                                  │                   yolo 300            rules/yolo.py
                                                  │                   ignore-list 310     rules/ignore_list.py
                                                  │     and those of files, in each       rules/configured.py
-                                                 │   grants, and budgets that are shared guard/
+                                                 │   grants, and budgets that are shared guard/stages/
                                                  │   what is changed is kept first       undo/
                                                  │   the record, before anything runs    store/  audit/
         BLOCK   ──> ToolRejectionNotifier ──> the model: why, and what to do instead     channels/

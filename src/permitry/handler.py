@@ -1,17 +1,16 @@
-"""`ToolHandler`: decide, confirm, notify, dispatch, record. The only wiring of all the parts."""
+"""`ToolHandler`: a guard that decides and a registry that runs, combined. The only wiring of all the parts."""
 
-import asyncio
-import contextlib
 from collections.abc import Mapping
-from typing import Literal, cast
+from typing import Any, Literal
 
 import attrs
 
-from permitry.audit.record import RunRecord
+from permitry.actions.changes import Undo
+from permitry.audit.record import Recorder
+from permitry.channels.channel import ConfirmationChannel
 from permitry.channels.notifier import ToolRejectionNotifier
 from permitry.channels.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.config.default import create_default_authorization_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
@@ -22,49 +21,113 @@ from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import Caller
+from permitry.dispatch.turn_diffs import TurnTracker
 from permitry.errors import ReplayError
+from permitry.guard.asking import abandon
+from permitry.guard.effects import Disk
+from permitry.guard.forwarding import Part, forward
+from permitry.guard.granted import Grants
 from permitry.guard.guard import Guard
-from permitry.guard.outcome import Blocked, Cause, Pending, Ready, Silence
-from permitry.guard.questions import check_policy
+from permitry.guard.handled import HandledCalls
+from permitry.guard.ledger import Ledger
+from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready
+from permitry.guard.preview import explain, preview
 from permitry.guard.refusal import already_handled, available
 from permitry.guard.registry_tools import RegistryTools
 from permitry.guard.session import Session
-from permitry.guard.tools import Tools
 
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
 
 
-def _take_tools(handler: "ToolHandler", _: object, registry: ToolRegistry) -> ToolRegistry:
-    """Let the calls of a handler run by another registry."""
-    handler._tools = RegistryTools(registry)  # noqa: SLF001 -- its own
-    return registry
+# None would hide the mistake of a host whose policy did not load.
+_DEFAULT: Any = attrs.NOTHING
 
 
-@attrs.define(repr=False)
-class ToolHandler(Guard):
-    """The facade in front of the tool registry, a `Guard` that also runs the calls: the only way to run one.
+class ToolHandler:
+    """The facade in front of the tool registry: its `guard` decides, and the registry runs. The only way to run a call.
 
     Every part can be replaced; the defaults are the six built-in rules, an empty registry, a channel without a human,
     and a record in memory. Thread-safe.
     """
 
-    # The order of the seed documents: a session comes first.
-    session: Session = attrs.field(factory=Session)
-    policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy, validator=check_policy)
-    notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
-    # Nothing asks but the handler.
-    unmatched: Literal["confirm"] = attrs.field(default="confirm", init=False, on_setattr=attrs.setters.frozen)
-    registry: ToolRegistry = attrs.field(factory=ToolRegistry, kw_only=True, on_setattr=_take_tools)
-    _tools: Tools = attrs.field(init=False, repr=False)
-    factory: ConfirmationRequestFactory = attrs.field(kw_only=True)
+    # A part whose name is misspelt is an error.
+    __slots__ = ("__weakref__", "_registry", "guard")
 
-    @_tools.default
-    def _tools_of_registry(self) -> Tools:
-        return RegistryTools(self.registry)
+    policy: Part[AuthorizationPolicy] = Part()
+    session: Part[Session] = Part()
+    notifier: Part[ToolRejectionNotifier] = Part()
+    tracker: Part[TurnTracker | None] = Part()
+    factory: Part[ConfirmationRequestFactory] = Part()
+    channel: Part[ConfirmationChannel] = Part()
+    ledger: Part[Ledger] = Part()
+    recorder: Part[Recorder] = Part()
+    handled: Part[HandledCalls[Decided]] = Part()
+    undo: Part[Undo | None] = Part()
+    grants: Part[Grants | None] = Part()
 
-    @factory.default
-    def _factory_with_previews(self) -> ConfirmationRequestFactory:
-        return ConfirmationRequestFactory(self.registry.preview)
+    call = forward(Guard.call)
+    check = forward(Guard.check)
+    answer = forward(Guard.answer)
+    inline = forward(Guard.inline)
+    ainline = forward(Guard.ainline)
+    ask = forward(Guard.ask)
+    aask = forward(Guard.aask)
+    resolve = forward(Guard.resolve)
+    withdraw = forward(Guard.withdraw)
+    begin_turn = forward(Guard.begin_turn)
+    turn_diff = forward(Guard.turn_diff)
+
+    def __init__(  # noqa: PLR0913 -- the parts of a handler
+        self,
+        # The order of the seed documents: a session comes first.
+        session: Session = _DEFAULT,
+        policy: AuthorizationPolicy = _DEFAULT,
+        notifier: ToolRejectionNotifier = _DEFAULT,
+        *,
+        tracker: TurnTracker | None = None,
+        channel: ConfirmationChannel = _DEFAULT,
+        ledger: Ledger = _DEFAULT,
+        recorder: Recorder = _DEFAULT,
+        handled: HandledCalls[Decided] = _DEFAULT,
+        undo: Undo | None = None,
+        grants: Grants | None = None,
+        registry: ToolRegistry = _DEFAULT,
+        factory: ConfirmationRequestFactory = _DEFAULT,
+    ) -> None:
+        registry = ToolRegistry() if registry is _DEFAULT else registry
+        given: dict[str, Any] = {
+            "session": session,
+            "policy": policy,
+            "notifier": notifier,
+            "tracker": tracker,
+            "channel": channel,
+            "ledger": ledger,
+            "recorder": recorder,
+            "handled": handled,
+            "undo": undo,
+            "grants": grants,
+            "factory": ConfirmationRequestFactory(registry.preview) if factory is _DEFAULT else factory,
+        }
+        self.guard = Guard(**{name: part for name, part in given.items() if part is not _DEFAULT})
+        self.registry = registry
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.policy!r}>"
+
+    @property
+    def registry(self) -> ToolRegistry:
+        """The tools that the handler runs."""
+        return self._registry
+
+    @registry.setter
+    def registry(self, registry: ToolRegistry) -> None:
+        self._registry = registry
+        self.guard.tools = RegistryTools(registry)
+
+    @property
+    def unmatched(self) -> Literal["confirm"]:
+        """Nothing asks but the handler."""
+        return "confirm"
 
     # Asking the policy ------------------------------------------------------------------------------------------
 
@@ -83,29 +146,12 @@ class ToolHandler(Guard):
         Unless no tool at all is registered, a call is also blocked if its tool is not registered or not enabled in this
         context, or cannot take its arguments.
         """
-        call, context = self.registry.resolved(call), AuthContext.from_state(self.session)
-        spec = self.registry.get(call.tool)
-        decision = self._judged(call, context, spec)
-        if self.grants is not None and decision.verdict is Verdict.CONFIRM:
-            granted = self.grants.decide(self.policy, call, self.session, spec, decision)
-            decision = decision if granted.keeps else granted
-        # A registry without any tool belongs to a host that runs its tools itself; `begin` runs nothing for it.
-        return self._tools.check(call, context, decision)[0] if len(self.registry) else decision
+        return self._check(call, preview(call, self.guard))
 
     def explain(self, call: ToolCall) -> Explanation:
         """Return the decision for `call`, the same as `decide` gives, with every rule's part in it."""
-        context, call = AuthContext.from_state(self.session), self.registry.resolved(call)
-        full = self.policy.explain(call, context, self.registry.get(call.tool))
-        if full.decision.keeps and self.undo is None:
-            full = attrs.evolve(full, decision=self._judged(call, context, self.registry.get(call.tool)))
-        if self.grants is not None and full.decision.verdict is Verdict.CONFIRM:
-            granted = self.grants.policy(self.policy, self.session)
-            wider = granted.explain(call, context, self.registry.get(call.tool))
-            is_granted = wider.decision.verdict is Verdict.ALLOW and not wider.decision.keeps
-            full = wider if is_granted else attrs.evolve(wider, decision=full.decision)
-        if not len(self.registry):
-            return full
-        return attrs.evolve(full, decision=self._tools.check(call, context, full.decision)[0])
+        full = explain(call, self.guard)
+        return attrs.evolve(full, decision=self._check(call, full.decision))
 
     def visible_tools(self) -> tuple[ToolSpec, ...]:
         """Return the tools to show to the model now: those that are enabled, and of which some call could run."""
@@ -144,16 +190,18 @@ class ToolHandler(Guard):
 
         `scope` is the state of the caller for call-time tools, or only a listener for the events of the run.
         """
-        match self._begun(call, runs=True):
-            case Pending() as pending:
-                return self.run(self.ask(pending), scope)
-            case outcome:
-                return self.run(outcome, scope)
+        outcome = self.guard.begin(call, runs=True)
+        if type(outcome) is Pending:
+            outcome = self.guard.ask(outcome)
+        return self.run(_rule_out_silence(outcome), scope)
 
     async def ahandle(self, call: ToolCall, scope: Caller | None = None) -> ToolResult:
         """Do what `handle` does, but never block the event loop: not for a human, a tool, or the disk of the record."""
-        outcome = await self._off_loop(lambda: self._begun(call, runs=True), self._abandoned)
-        return await self.arun(await self.aask(outcome) if isinstance(outcome, Pending) else outcome, scope)
+        guard = self.guard
+        outcome = await Disk(guard, lambda: guard.begin(call, runs=True), lambda late: abandon(late, guard)).wait()
+        if type(outcome) is Pending:
+            outcome = await self.guard.aask(outcome)
+        return await self.arun(_rule_out_silence(outcome), scope)
 
     def begin(self, call: ToolCall) -> Ready | Blocked | Pending:
         """Decide and record; the same call id with the same call gives the same outcome, without a second decision.
@@ -161,7 +209,8 @@ class ToolHandler(Guard):
         A call without an id gets a new one each time, so it is always decided. A call with an id whose outcome is no
         longer kept (see `HandledCalls`) is blocked, and never decided or run again.
         """
-        return self._begun(call, runs=False)
+        outcome = self.guard.begin(call)
+        return outcome if type(outcome) is Pending else _rule_out_silence(outcome)
 
     def run(self, outcome: Ready | Blocked, scope: Caller | None = None) -> ToolResult:
         """Dispatch a `Ready`, or return what the model is shown about a `Blocked`.
@@ -187,24 +236,13 @@ class ToolHandler(Guard):
 
     # Steps --------------------------------------------------------------------------------------------------------
 
-    def _begun(self, call: ToolCall, *, runs: bool) -> Ready | Blocked | Pending:
-        match self._decided(call, runs=runs):
-            case Silence():
-                raise AssertionError("a handler leaves no call to its host")  # see `unmatched`
-            case outcome:
-                return outcome
-
-    def _abandoned(self, outcome: Ready | Blocked | Pending) -> None:
-        """End a call that was decided while its caller was cancelled: nothing ran, and a question stays open."""
-        match outcome:
-            case Ready(call, _, authorized):
-                with contextlib.suppress(ReplayError):
-                    observer = self.registry._redeem(authorized).observer  # noqa: SLF001 -- as `RegistryTools` does
-                    cast("RunRecord", observer).abandoned(call)
-            case Pending():
-                self._interrupted(outcome, asyncio.CancelledError.__name__)
-            case Blocked():
-                pass
+    def _check(self, call: ToolCall, decision: Decision) -> Decision:
+        """Return the decision, or a block when no tool can take the call."""
+        if not len(self.registry):
+            # It belongs to a host that runs its tools itself; `begin` runs nothing for it.
+            return decision
+        context = AuthContext.from_state(self.session)
+        return self.guard.tools.check(self.registry.resolved(call), context, decision)[0]
 
     def _decide_name(self, tool_name: str) -> Decision:
         """Return the decision about a tool of which no arguments are known yet."""
@@ -215,3 +253,9 @@ class ToolHandler(Guard):
 
 def _replayed(outcome: Ready) -> ToolResult:
     return ToolResult(False, already_handled(outcome.call))
+
+
+def _rule_out_silence(outcome: Decided) -> Ready | Blocked:
+    if isinstance(outcome, Ready | Blocked):
+        return outcome
+    raise AssertionError("a handler leaves no call to its host")  # see `unmatched`

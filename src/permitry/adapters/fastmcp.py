@@ -97,7 +97,7 @@ class GuardMiddleware(Middleware):
             return result
 
     def _of(self, context: MiddlewareContext[Any]) -> Guard:
-        return self._guard if isinstance(self._guard, Guard) else self._guard(_host(context))
+        return self._guard(_host(context)) if callable(self._guard) else self._guard
 
     def _could_run(self, guard: Guard, spec: ToolSpec) -> bool:
         return guard.policy.could_run(spec, AuthContext.from_state(guard.session))

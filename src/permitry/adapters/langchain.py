@@ -91,9 +91,9 @@ class GuardMiddleware(AgentMiddleware[GuardState, Any, Any]):
         return guard.answer(outcome.id, answer_of(interrupt(outcome.as_json())))
 
     def _of_thread(self) -> Guard:
-        if isinstance(self._guard, Guard):
-            return self._guard
-        return self._guard[get_config().get("configurable", {}).get("thread_id")]
+        if isinstance(self._guard, Guards):
+            return self._guard[get_config().get("configurable", {}).get("thread_id")]
+        return self._guard
 
 
 def _call(guard: Guard, made: Any) -> ToolCall | Refusal:  # noqa: ANN401 -- LangChain's ToolCall

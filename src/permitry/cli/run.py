@@ -90,7 +90,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     # The record is closed last: tools that are ended with the toolset are on it.
     with contextlib.ExitStack() as stack, Toolset.opened(options, Path(options.workspace)) as toolset:
         guard, recorder = _guard(options, reloader.loaded.rules, toolset, stack)
-        stack.enter_context(watched(guard.handler, is_on=options.otel))
+        stack.enter_context(watched(guard.handler.guard, is_on=options.otel))
         if options.unattended == "wait":
             tell([f"calls that need an answer wait for `{_approve(options)}`"])
         if webhook is not None:
@@ -98,7 +98,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
             guard.handler.channel = attrs.evolve(webhook, then=guard.handler.channel if waits else None)
         if guard.handler.session.shared is not None:
             stack.callback(guard.handler.session.shared.close)
-        renewal = Renewal(reloader, recorder, guard.handler)
+        renewal = Renewal(reloader, recorder, guard.handler.guard)
         guard.renew = renewal.renew
         if isinstance(guard.handler.channel, prompt.TerminalChannel):
             guard.handler.channel = RenewingChannel(guard.handler.channel, renewal)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from permitry.audit.record import Recorder
 from permitry.errors import PermitryError
 from permitry.extras import missing
-from permitry.guard.questions import Questions
+from permitry.guard.guard import Guard
 
 __all__ = ["add_otel_option", "sent", "watched"]
 
@@ -36,7 +36,7 @@ def sent(recorder: Recorder, *, is_on: bool) -> Iterator[Recorder]:
 
 
 @contextlib.contextmanager
-def watched(guard: Questions, *, is_on: bool) -> Iterator[None]:
+def watched(guard: Guard, *, is_on: bool) -> Iterator[None]:
     """Send what a guard records meanwhile, if that is on.
 
     Raises: as `sent`.

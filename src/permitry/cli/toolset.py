@@ -153,7 +153,7 @@ class Toolset:
 
 def _say_it_once() -> None:
     # What becomes of plugins is shown from the report; Python would print the log as well if it has no handler.
-    log = logging.getLogger("permitry.plugins")
+    log = logging.getLogger("permitry.dispatch.plugins")
     if not log.hasHandlers():
         log.addHandler(logging.NullHandler())
 
@@ -174,7 +174,7 @@ class _Teller(logging.Handler):
 
 @contextlib.contextmanager
 def _telling_what_is_not_enabled() -> Iterator[None]:
-    log, teller = logging.getLogger("permitry.plugins.enabled"), _Teller()
+    log, teller = logging.getLogger("permitry.dispatch.plugins.enabled"), _Teller()
     log.addHandler(teller)
     try:
         yield

@@ -46,7 +46,7 @@ __all__ = [
 ENTRY_POINTS = "permitry.tools"
 """The group of entry points that name plugins: each is a `ToolPlugin`, a module that has one, or a `ToolsetPlugin`."""
 
-_LOG = logging.getLogger("permitry.plugins")
+_LOG = logging.getLogger("permitry.dispatch.plugins")
 
 
 @attrs.frozen

@@ -2,9 +2,7 @@
 
 from typing import Protocol
 
-import attrs
-
-__all__ = ["TurnDiffs", "TurnTracker"]
+__all__ = ["TurnTracker"]
 
 
 class TurnTracker(Protocol):
@@ -17,22 +15,3 @@ class TurnTracker(Protocol):
     def diff(self) -> str:
         """Return what has changed since the turn began, as one unified diff; empty if nothing has."""
         ...
-
-
-@attrs.define
-class TurnDiffs:
-    """The part of a handler that says what a turn changed; without a `tracker`, that is not known."""
-
-    tracker: TurnTracker | None = attrs.field(default=None, kw_only=True, repr=False)
-
-    def begin_turn(self) -> None:
-        """Begin a turn: `turn_diff` is relative to the workspace as it is now."""
-        if self.tracker is not None:
-            self.tracker.begin()
-
-    def turn_diff(self) -> str | None:
-        """Return all changes since the turn began, made by a tool or not; empty for no changes, None without a tracker.
-
-        Raises: `PermitryError` when no turn has begun.
-        """
-        return None if self.tracker is None else self.tracker.diff()

@@ -7,6 +7,7 @@ import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.fingerprints import Fingerprints
+from permitry.errors import LedgerError
 
 __all__ = ["Asker", "HandledCalls"]
 
@@ -29,6 +30,7 @@ class HandledCalls(Generic[Outcome]):
     calls: int = attrs.field(default=1_000, validator=attrs.validators.ge(0))
     size: int = attrs.field(default=16 * 1024 * 1024, validator=attrs.validators.ge(0))
     ids: int = attrs.field(default=500_000, validator=attrs.validators.ge(0))
+    _deciding: set[_Key] = attrs.field(factory=set, init=False, repr=False)
     _open: dict[_Key, Outcome] = attrs.field(factory=dict, init=False, repr=False)
     _settled: "OrderedDict[_Key, tuple[Outcome, int]]" = attrs.field(factory=OrderedDict, init=False, repr=False)
     _taken: int = attrs.field(default=0, init=False, repr=False)
@@ -58,6 +60,20 @@ class HandledCalls(Generic[Outcome]):
         self._taken += size
         while len(self._settled) > self.calls or self._taken > self.size:
             self._forget()
+
+    def enter(self, asker: Asker, call: ToolCall) -> None:
+        """Note that a call is being decided.
+
+        Raises: `LedgerError` for one that is being decided already, as by a rule that asks about its own call.
+        """
+        key = asker, call.call_id, call.digest
+        if key in self._deciding:
+            raise LedgerError(f"the call `{call.call_id}` is being decided already")
+        self._deciding.add(key)
+
+    def leave(self, asker: Asker, call: ToolCall) -> None:
+        """Note that a call has been decided, whatever came of it."""
+        self._deciding.discard((asker, call.call_id, call.digest))
 
     def is_used(self, asker: Asker, call: ToolCall, *, is_given: bool) -> bool:
         """Return whether a call may have been handled whose outcome is not kept.

@@ -23,7 +23,7 @@ from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.telemetry import Outcome
 from permitry.errors import RegistryError
 
-__all__ = ["Ask", "Blocked", "Cause", "Decided", "Pending", "Permit", "Ready", "Refusal", "Silence"]
+__all__ = ["Ask", "Blocked", "Cause", "Decided", "Pending", "Permit", "Ready", "Redeemed", "Refusal", "Silence"]
 
 
 class _Outcome:
@@ -94,6 +94,14 @@ Decided: TypeAlias = Ready | Blocked | Pending | Silence
 """What is kept of a call."""
 
 
+@attrs.frozen
+class Redeemed:
+    """A call that runs now, and what records its run."""
+
+    call: ToolCall
+    record: RunRecord
+
+
 @attrs.define(eq=False)
 class Permit(_Outcome):
     """A call that the host may run now, once: `take` before it runs, `done` afterwards.
@@ -105,8 +113,8 @@ class Permit(_Outcome):
     call: ToolCall
     decision: Decision
     _authorized: AuthorizedCall = attrs.field(repr=False)
-    _redeem: Callable[[AuthorizedCall], ToolCall] = attrs.field(repr=False)
-    _record: RunRecord = attrs.field(repr=False)
+    _redeem: Callable[[AuthorizedCall], Redeemed] = attrs.field(repr=False)
+    _record: RunRecord | None = attrs.field(default=None, init=False, repr=False)
     _since: float | None = attrs.field(default=None, init=False, repr=False)
 
     def take(self) -> dict[str, Any]:
@@ -115,10 +123,10 @@ class Permit(_Outcome):
         Raises: `ReplayError` for a call that was taken before; what the recorder raises when the start cannot be
         recorded. In either case the call must not run.
         """
-        call = self._redeem(self._authorized)
-        self._record.started(call)
-        self._since = time.perf_counter()
-        return call.to_dict()
+        run = self._redeem(self._authorized)
+        run.record.started(run.call)
+        self._record, self._since = run.record, time.perf_counter()
+        return run.call.to_dict()
 
     def done(self, *, ok: bool, result: object = None) -> None:
         """Record how the run ended, unknown otherwise.
@@ -145,7 +153,7 @@ class Permit(_Outcome):
                 self._end(Outcome.CANCELLED, ToolResult(False, ""), type(error).__name__)
 
     def _end(self, outcome: Outcome, result: ToolResult, error: str | None = None) -> None:
-        if self._since is None:
+        if self._since is None or self._record is None:
             raise RegistryError("this call does not run: take it first, and end it once")
         seconds, self._since = time.perf_counter() - self._since, None
         self._record.finished(self.call, result, outcome=outcome.value, seconds=seconds, error=error)

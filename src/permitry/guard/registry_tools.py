@@ -1,5 +1,7 @@
 """The tools of a registry, as a guard asks about them; a file of its own, as a hook needs no registry."""
 
+from typing import cast
+
 import attrs
 
 from permitry.audit.record import RunRecord
@@ -10,7 +12,7 @@ from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import UnavailableError
-from permitry.guard.outcome import Cause
+from permitry.guard.outcome import Cause, Redeemed
 from permitry.guard.refusal import available, misfit
 from permitry.guard.session import Session
 
@@ -48,12 +50,14 @@ class RegistryTools:
         """
         return self.registry._authorize(call, spec, context, record, session)  # noqa: SLF001 -- the only place that authorizes
 
-    def redeem(self, authorized: AuthorizedCall) -> ToolCall:
+    def redeem(self, authorized: AuthorizedCall) -> Redeemed:
         """Return the call that was authorized, once.
 
         Raises: `ReplayError`.
         """
-        return self.registry._redeem(authorized).call  # noqa: SLF001 -- as above
+        found = self.registry._redeem(authorized)  # noqa: SLF001 -- as above
+        # Only `authorize` above makes one.
+        return Redeemed(found.call, cast("RunRecord", found.observer))
 
     def is_open(self, authorized: AuthorizedCall) -> bool:
         """Return whether the call that was authorized has not run yet."""

@@ -72,6 +72,7 @@ class Session:
     """Held while a call is decided and noted, so that no two calls are decided on the same budget."""
     bounds: Bounds = attrs.field(factory=Bounds, kw_only=True, repr=False)
     """How much of the past is remembered."""
+    _modes_met: set[str] = attrs.field(factory=lambda: {"default"}, init=False, repr=False, eq=False)
     _log: Log = attrs.field(init=False, repr=False, eq=lambda log: log.history)
 
     _heard: Heard = attrs.field(init=False, repr=False, eq=lambda heard: heard.provenance)
@@ -112,6 +113,13 @@ class Session:
         self.is_plan_mode = mode == "plan"
         self.yolo_mode = mode == "yolo"
         self._word = _host_word(mode)
+
+    def meet_mode(self) -> bool:
+        """Return whether the word of the host for its mode is another one than at each call before."""
+        is_new = self._word not in self._modes_met
+        if is_new:
+            self._modes_met.add(self._word)
+        return is_new
 
     def ignore(self, tool: str) -> None:
         """Do not ask about `tool` again in this session."""

@@ -8,7 +8,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import Authorizations, AuthorizedCall
-from permitry.guard.outcome import Cause
+from permitry.guard.outcome import Cause, Redeemed
 from permitry.guard.session import Session
 
 __all__ = ["HostTools", "Tools"]
@@ -41,7 +41,7 @@ class Tools(Protocol):
         """
         ...
 
-    def redeem(self, authorized: AuthorizedCall) -> ToolCall:
+    def redeem(self, authorized: AuthorizedCall) -> Redeemed:
         """Return the call that was authorized, once.
 
         Raises: `ReplayError`.
@@ -59,7 +59,7 @@ class HostTools:
     __slots__ = ("_outstanding",)
 
     def __init__(self) -> None:
-        self._outstanding: Authorizations[ToolCall] = Authorizations()
+        self._outstanding: Authorizations[Redeemed] = Authorizations()
 
     def name(self, call: ToolCall) -> ToolCall:
         """Return the call as it is."""
@@ -79,12 +79,12 @@ class HostTools:
         return decision, Cause.POLICY
 
     def authorize(
-        self, call: ToolCall, _spec: ToolSpec | None, _context: AuthContext, _record: RunRecord, _session: Session
+        self, call: ToolCall, _spec: ToolSpec | None, _context: AuthContext, record: RunRecord, _session: Session
     ) -> AuthorizedCall:
         """Authorize a call that the host runs, and of which it says when it runs."""
-        return self._outstanding.create(call)
+        return self._outstanding.create(Redeemed(call, record))
 
-    def redeem(self, authorized: AuthorizedCall) -> ToolCall:
+    def redeem(self, authorized: AuthorizedCall) -> Redeemed:
         """Return the call that was authorized, once.
 
         Raises: `ReplayError`.

@@ -3,6 +3,7 @@
 import attrs
 
 from permitry.actions.changes import Change, Undo, changes_of
+from permitry.audit.record import Recorder
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
@@ -10,7 +11,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
 from permitry.errors import UndoError, safe_str
 
-__all__ = ["NOTHING_KEEPS", "Asked", "Kept", "decided_unkept", "kept_first"]
+__all__ = ["NOTHING_KEEPS", "Asked", "Kept", "Snapshot", "decided_unkept", "kept_first"]
 
 NOTHING_KEEPS = "nothing here keeps what calls change"
 _MESSAGE = "This call needs the user's confirmation before it runs, as what it changes could not be undone."
@@ -42,6 +43,29 @@ class Kept:
         if _changes(self.asked) != self.changes:
             raise UndoError("the call would change other files by now than were kept for it; make it again")
         return attrs.evolve(self, entry=undo.renew(self.entry))
+
+
+@attrs.define
+class Snapshot:
+    """What was kept for one call that may run, for as long as it may."""
+
+    kept: Kept
+    undo: Undo
+    recorder: Recorder
+
+    def renew(self, call: ToolCall) -> None:
+        """Keep again what has changed since the decision, so that this change is not undone with the call.
+
+        Raises: `UndoError`, and what the recorder raises; then the call must not run.
+        """
+        renewed = self.kept.renewed(self.undo)
+        if renewed != self.kept:
+            self.kept = renewed
+            self.recorder.record("kept", call, entry=renewed.entry)
+
+    def end(self, _: ToolCall) -> None:
+        """Tell that the call has ended."""
+        self.undo.ended(self.kept.entry)
 
 
 def kept_first(asked: Asked, decision: Decision, undo: Undo | None, session: str) -> tuple[Decision, Kept | None]:

@@ -80,7 +80,7 @@ def test_one_that_fails_stops_no_other(
     registry: ToolRegistry, folder: Folder, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Each is logged with its reason, on one line."""
-    caplog.set_level(logging.INFO, "permitry.plugins")
+    caplog.set_level(logging.INFO, "permitry.dispatch.plugins")
     files = {
         "a_syntax": "def",
         "b_raises": "raise ValueError('two\\nlines')",

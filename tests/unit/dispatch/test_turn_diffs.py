@@ -1,8 +1,8 @@
-"""How a handler comes to what a turn changed: through its tracker, and without one nothing is known."""
+"""How a guard comes to what a turn changed: through its tracker, and without one nothing is known."""
 
 import attrs
 
-from permitry.dispatch.turn_diffs import TurnDiffs
+from permitry.guard.guard import Guard
 
 
 @attrs.define
@@ -20,14 +20,14 @@ class _Tracker:
 
 def test_without_a_tracker_nothing_is_known() -> None:
     """Which is not the same as no change: that is an empty text."""
-    diffs = TurnDiffs()
-    diffs.begin_turn()
-    assert diffs.turn_diff() is None
+    guard = Guard()
+    guard.begin_turn()
+    assert guard.turn_diff() is None
 
 
 def test_a_tracker_is_asked() -> None:
     """For what has changed since the turn began."""
-    diffs = TurnDiffs(tracker=_Tracker())
-    diffs.begin_turn()
-    diffs.begin_turn()
-    assert diffs.turn_diff() == "diff of turn 2"
+    guard = Guard(tracker=_Tracker())
+    guard.begin_turn()
+    guard.begin_turn()
+    assert guard.turn_diff() == "diff of turn 2"

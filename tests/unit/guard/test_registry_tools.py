@@ -34,7 +34,7 @@ def test_a_call_is_authorized_once(tools: Tools) -> None:
     """Open until it is redeemed, and what comes back is the call itself."""
     authorized = tools.authorize(CALL, tools.declare(CALL, None), AuthContext(), _record(), Session())
     assert tools.is_open(authorized)
-    assert tools.redeem(authorized) == CALL
+    assert tools.redeem(authorized).call == CALL
     assert not tools.is_open(authorized)
     with pytest.raises(ReplayError):
         tools.redeem(authorized)

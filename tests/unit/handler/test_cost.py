@@ -20,7 +20,7 @@ from permitry.guard.outcome import Pending
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
 
-_MOST = 240
+_MOST = 260
 _FORGETTING = 13
 """What was counted when this was set, with little to spare; who needs more raises it, and says why.
 
@@ -31,6 +31,7 @@ From 192: outcomes are those of a session and an agent, and a question may be go
 From 196: results are kept for rules that ask where a value comes from, and looked into when one does.
 From 212: the rules that are found are asked about every call; what they said about an earlier one is not kept.
 From 238: what comes of a tool is asked of one object, `Tools`.
+From 259: a call goes down a line of stages, each of which gives the next one a case.
 """
 
 

@@ -166,7 +166,7 @@ def test_an_answer_that_counts_twice_is_found(monkeypatch: pytest.MonkeyPatch) -
     def twice(guard: Guard, pending_id: str, response: ToolConfirmationResponse) -> object:
         answers.append(pending_id)
         outcome = given(guard, pending_id, response)
-        return Permit(ToolCall("x"), permit.decision, None, None, None) if len(answers) > 1 else outcome  # type: ignore[arg-type]
+        return Permit(ToolCall("x"), permit.decision, None, None) if len(answers) > 1 else outcome  # type: ignore[arg-type]
 
     monkeypatch.setattr(Guard, "answer", twice)
     with pytest.raises(AssertionError, match="answered twice"):

@@ -1,0 +1,75 @@
+"""What goes on record about a call, and the blocks that no rule makes."""
+
+import logging
+from collections.abc import Mapping
+
+from permitry.audit.record import decision_fields, record_start
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision
+from permitry.core.result import ToolResult
+from permitry.core.spec import ToolSpec
+from permitry.errors import safe_str
+from permitry.guard.case import Case
+from permitry.guard.outcome import Blocked, Cause
+from permitry.guard.parts import Parts
+
+__all__ = ["block", "digest_of", "not_recorded", "record", "record_decision", "refuse"]
+
+_LOG = logging.getLogger("permitry.questions")
+_NOT_RECORDED = "The call could not be recorded, so it did not run. Tell the user; do not retry."
+_WORDED_BY_TOOL = (Cause.MISFIT, Cause.UNAVAILABLE)
+
+
+def record(
+    parts: Parts, event: str, call: ToolCall, details: Mapping[str, object], *, is_started: bool = False
+) -> bool:
+    """Record the event, and return whether that worked; a call that is not recorded must not run.
+
+    With `is_started` the start of the call is recorded with it.
+    """
+    try:
+        if is_started:
+            record_start(parts.recorder, call, details)
+        else:
+            parts.recorder.record(event, call, **details)
+    except Exception as error:  # noqa: BLE001 -- a sink may fail in any way, and each way means: not recorded
+        _LOG.warning("`%s` of a call of `%s` could not be recorded: %s", event, call.tool, safe_str(error))
+        return False
+    return True
+
+
+def record_decision(
+    parts: Parts, call: ToolCall, spec: ToolSpec | None, decision: Decision, *, is_edited: bool = False
+) -> bool:
+    """Record a decision that is not the first one about the call, or that no rule made; return whether that worked."""
+    details = decision_fields(decision)
+    details["arguments"] = call.to_dict()
+    details["edited"] = is_edited
+    details["tool_digest"] = digest_of(spec)
+    return record(parts, "decided", call, details)
+
+
+def refuse(case: Case, parts: Parts, decision: Decision, cause: Cause) -> Blocked:
+    """Block a call that no rule blocks, and record that."""
+    if not record_decision(parts, case.call, case.spec, decision):
+        return not_recorded(case.call, decision)
+    return block(case.call, parts, decision, cause)
+
+
+def block(call: ToolCall, parts: Parts, decision: Decision, cause: Cause) -> Blocked:
+    """Return a block, with the text for the model."""
+    if cause in _WORDED_BY_TOOL:
+        text = decision.message or ""
+    else:
+        text = parts.notifier.blocked(call.shown or call.tool, decision)
+    return Blocked(call, decision, ToolResult(False, text), cause)
+
+
+def not_recorded(call: ToolCall, decision: Decision) -> Blocked:
+    """Return the block of a call that could not be recorded."""
+    return Blocked(call, decision, ToolResult(False, _NOT_RECORDED), Cause.NOT_RECORDED)
+
+
+def digest_of(spec: ToolSpec | None) -> str | None:
+    """Return the digest of a declaration; None for a tool that is not declared."""
+    return None if spec is None else spec.digest

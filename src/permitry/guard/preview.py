@@ -1,0 +1,46 @@
+"""What would become of a call now: nothing is recorded, asked, counted or used up by it."""
+
+import attrs
+
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Verdict
+from permitry.core.explanation import Explanation
+from permitry.core.spec import ToolSpec
+from permitry.guard.parts import Parts
+from permitry.undo.first import NOTHING_KEEPS, Asked, decided_unkept
+
+__all__ = ["explain", "preview"]
+
+
+def preview(call: ToolCall, parts: Parts) -> Decision:
+    """Return what rules and grants say; a grant that keeps first what is changed is none yet."""
+    call, context = parts.tools.name(call), AuthContext.from_state(parts.session)
+    spec = parts.tools.declare(call, None)
+    decision = _decide(call, context, spec, parts)
+    if parts.grants is None or decision.verdict is not Verdict.CONFIRM:
+        return decision
+    granted = parts.grants.decide(parts.policy, call, parts.session, spec, decision)
+    return decision if granted.keeps else granted
+
+
+def explain(call: ToolCall, parts: Parts) -> Explanation:
+    """Return the decision of `preview`, with the part that every rule and grant has in it."""
+    call, context = parts.tools.name(call), AuthContext.from_state(parts.session)
+    spec = parts.tools.declare(call, None)
+    full = parts.policy.explain(call, context, spec)
+    if full.decision.keeps and parts.undo is None:
+        full = attrs.evolve(full, decision=_decide(call, context, spec, parts))
+    if parts.grants is None or full.decision.verdict is not Verdict.CONFIRM:
+        return full
+    wider = parts.grants.policy(parts.policy, parts.session).explain(call, context, spec)
+    is_granted = wider.decision.verdict is Verdict.ALLOW and not wider.decision.keeps
+    return wider if is_granted else attrs.evolve(wider, decision=full.decision)
+
+
+def _decide(call: ToolCall, context: AuthContext, spec: ToolSpec | None, parts: Parts) -> Decision:
+    """Return what the rules say here: permissions with `keep` say nothing where nothing keeps."""
+    decision = parts.policy.decide(call, context, spec)
+    if parts.undo is not None or not decision.keeps:
+        return decision
+    return decided_unkept(Asked(parts.policy, call, context, spec), decision, NOTHING_KEEPS)

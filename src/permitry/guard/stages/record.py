@@ -1,0 +1,34 @@
+"""The decision is durable before anything runs."""
+
+from permitry.audit.record import decision_fields
+from permitry.core.decision import Verdict
+from permitry.guard.case import Case, Step
+from permitry.guard.journal import digest_of, not_recorded, record, record_decision
+from permitry.guard.parts import Parts
+
+__all__ = ["record_answer", "record_call"]
+
+
+def record_call(case: Case, parts: Parts) -> Step:
+    """Record the decision, with the start of a call that runs at once; what is not recorded does not run."""
+    call, decision = case.call, case.decision
+    details = decision_fields(decision)
+    details["arguments"] = call.to_dict()
+    details["mode"] = case.context.mode
+    details["tool_digest"] = digest_of(case.spec)
+    details["agent"] = case.context.agent
+    # What is kept first is recorded in between.
+    is_at_once = case.runs and decision.verdict is Verdict.ALLOW and not decision.keeps
+    is_started = is_at_once and hasattr(parts.recorder, "together")
+    if not record(parts, "decided", call, details, is_started=is_started):
+        return not_recorded(call, decision)
+    return case._replace(is_started=True) if is_started else case
+
+
+def record_answer(case: Case, parts: Parts) -> Step:
+    """Record the decision about a call that was approved, where it is another one than was asked about."""
+    if case.answer is not None and not case.is_edited and case.decision is case.answer.question.decision:
+        return case
+    if record_decision(parts, case.call, case.spec, case.decision, is_edited=case.is_edited):
+        return case
+    return not_recorded(case.call, case.decision)

@@ -1,0 +1,15 @@
+"""What is decided on, recorded, asked about and authorized is one tool, even after a reload."""
+
+from permitry.guard.case import Case
+from permitry.guard.parts import Parts
+
+__all__ = ["resolve"]
+
+
+def resolve(case: Case, parts: Parts) -> Case:
+    """Look up the declaration of the tool, once.
+
+    Raises: `ValueError` for the declaration of another tool.
+    """
+    spec = parts.tools.declare(case.call, case.spec)
+    return case if spec is case.spec else case.with_spec(spec)

@@ -1,0 +1,84 @@
+"""The end of the way: the call may run, waits for a human, is left to its host, or is blocked."""
+
+from typing import assert_never
+
+from permitry.audit.record import RunRecord
+from permitry.core.decision import Verdict
+from permitry.errors import FullLedgerError, LedgerError, UnknownToolError
+from permitry.guard.case import Case
+from permitry.guard.counted import charged_approved
+from permitry.guard.journal import block, not_recorded, record, refuse
+from permitry.guard.open_questions import open_question
+from permitry.guard.outcome import Blocked, Cause, Decided, Ready, Silence
+from permitry.guard.parts import Parts, may_run
+from permitry.guard.refusal import changed_tool, too_many_questions, unasked
+from permitry.undo.first import Asked, Snapshot
+
+__all__ = ["settle"]
+
+
+def settle(case: Case, parts: Parts) -> Decided:
+    """Return what becomes of a call whose decision is on record."""
+    match case.decision.verdict:
+        case Verdict.BLOCK:
+            return block(case.call, parts, case.decision, case.cause)
+        case Verdict.CONFIRM:
+            return _ask(case, parts) if case.answer is None else _authorize(case, parts)
+        case Verdict.ALLOW:
+            return _authorize(case, parts)
+        case _:
+            assert_never(case.decision.verdict)
+
+
+def _ask(case: Case, parts: Parts) -> Decided:
+    """Open a question about a call, unless a grant is its answer, or its host asks in its own way."""
+    if case.grant is not None:
+        if not record(parts, "answered", case.call, {"approved": True, "grant": case.grant}):
+            return not_recorded(case.call, case.decision)
+        return _authorize(case, parts)
+    if may_run(case.decision, case, parts):
+        # The host may let it run, so that it counts like a call that may.
+        parts.session.apply(case.call, parts.policy.side_effects(case.call, case.context, case.spec))
+        return Silence(case.call, case.decision)
+    try:
+        return open_question(case, parts)
+    except FullLedgerError as error:
+        return refuse(case, parts, too_many_questions(case.decision, str(error)), Cause.QUESTIONS)
+    except LedgerError as error:
+        return refuse(case, parts, unasked(str(error), case.decision.policy_version), Cause.QUESTIONS)
+
+
+def _authorize(case: Case, parts: Parts) -> Ready | Blocked:
+    """Create the one permission to run a call; its side effects apply now, so that each call counts for the next."""
+    if case.kept is not None and not record(parts, "kept", case.call, {"entry": case.kept.entry}):
+        return not_recorded(case.call, case.decision)
+    if case.is_approved and parts.session.shared is not None:
+        asked = Asked(parts.policy, case.call, case.context, case.spec)
+        now = charged_approved(parts.session, asked, case.decision)
+        if now.verdict is Verdict.BLOCK:
+            return refuse(case, parts, now, Cause.POLICY)
+    try:
+        authorized = parts.tools.authorize(case.call, case.spec, case.context, _record_run(case, parts), parts.session)
+    except UnknownToolError:
+        return _refuse_replaced(case, parts)
+    parts.session.apply(case.call, parts.policy.side_effects(case.call, case.context, case.spec))
+    if case.is_remembered:
+        parts.session.ignore(case.call.tool)
+    return Ready(case.call, case.decision, authorized, case.is_approved)
+
+
+def _record_run(case: Case, parts: Parts) -> RunRecord:
+    """Return what records the run, of which the start may be on record already."""
+    if case.kept is None or parts.undo is None:
+        return RunRecord(parts.recorder, parts.session.returned, is_started=case.is_started)
+    snapshot = Snapshot(case.kept, parts.undo, parts.recorder)
+    return RunRecord(parts.recorder, parts.session.returned, snapshot.renew, snapshot.end)
+
+
+def _refuse_replaced(case: Case, parts: Parts) -> Blocked:
+    """Block a call whose tool was replaced between the decision and the authorization."""
+    if case.is_started:
+        ended = {"ok": False, "outcome": "refused", "seconds": 0.0, "error": None}
+        record(parts, "finished", case.call, ended)
+    spec = parts.tools.declare(case.call, case.spec)
+    return refuse(case._replace(spec=spec), parts, changed_tool(case.call, case.decision), Cause.POLICY)
