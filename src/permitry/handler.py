@@ -26,7 +26,7 @@ from permitry.errors import ReplayError
 from permitry.guard.asking import abandon
 from permitry.guard.effects import Disk
 from permitry.guard.forwarding import Part, forward
-from permitry.guard.granted import Grants
+from permitry.guard.grants_in_force import Grants
 from permitry.guard.guard import Guard
 from permitry.guard.handled import HandledCalls
 from permitry.guard.ledger import Ledger

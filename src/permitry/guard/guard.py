@@ -21,9 +21,10 @@ from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.turn_diffs import TurnTracker
 from permitry.errors import LateAnswerError, LedgerError, safe_str
 from permitry.guard.asking import ask, take_answer
+from permitry.guard.budgets import charge_anyway
 from permitry.guard.case import Case
 from permitry.guard.effects import Disk, Steps, await_all, block_on, do
-from permitry.guard.granted import Grants
+from permitry.guard.grants_in_force import Grants
 from permitry.guard.handled import HandledCalls
 from permitry.guard.ledger import ConfirmationLedger, Ledger
 from permitry.guard.line import decide_call, settle_answer, withdraw
@@ -47,7 +48,8 @@ class Guard:
 
     One guard serves one session: calls of a sub-agent go to a guard of `session.child(...)`. `unmatched` says what
     becomes of calls that no rule is about: they are asked about, or with `silence` left to the host's own way. A policy
-    that blocks such calls blocks them in either case. `grants` may permit what a human would be asked about.
+    that blocks such calls blocks them in either case. `grants` may permit what a human would be asked about. Where the
+    host shows questions itself (`asked_by`) and does not report their answers, a call counts when it is asked about.
 
     >>> from permitry import Session
     >>> guard = Guard(session=Session(yolo_mode=True))
@@ -67,6 +69,9 @@ class Guard:
     handled: HandledCalls[Decided] = attrs.field(factory=HandledCalls, kw_only=True)
     unmatched: Literal["confirm", "silence"] = attrs.field(
         default="confirm", kw_only=True, validator=attrs.validators.in_(("confirm", "silence"))
+    )
+    asked_by: Literal["guard", "host"] = attrs.field(
+        default="guard", kw_only=True, validator=attrs.validators.in_(("guard", "host"))
     )
     undo: Undo | None = attrs.field(default=None, kw_only=True)
     """Keeps what permissions with `keep` let calls change; without it they permit nothing."""
@@ -223,6 +228,16 @@ class Guard:
     def take_answer(self, pending: Pending, response: object) -> Ready | Blocked:
         """Return what follows from whatever was answered to a question: anything but an answer blocks its call."""
         return take_answer(pending, self, response)
+
+    def count(self, call: ToolCall) -> None:
+        """Count a call that may run without this guard, also beyond budgets that are spent, and set what it sets.
+
+        Raises: `StoreError` where it cannot be counted; then it must not run.
+        """
+        with self.session.lock:
+            context = AuthContext.from_state(self.session)
+            charge_anyway(self.session, self.policy, call, context)
+            self.session.apply(call, self.policy.side_effects(call, context))
 
     def withdraw(self, pending_id: str, reason: str) -> None:
         """Close a question that no one will answer, so that its call is blocked.

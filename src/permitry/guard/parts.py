@@ -11,7 +11,7 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.dispatch.apart import Apart
 from permitry.guard.case import Case, Step
-from permitry.guard.granted import Grants
+from permitry.guard.grants_in_force import Grants
 from permitry.guard.handled import Asker, HandledCalls
 from permitry.guard.ledger import Ledger
 from permitry.guard.outcome import Blocked, Decided, Pending, Ready
@@ -35,6 +35,7 @@ class Parts(Protocol):
     undo: Undo | None
     grants: Grants | None
     unmatched: Literal["confirm", "silence"]
+    asked_by: Literal["guard", "host"]
     tools: Tools
     apart: Apart
 

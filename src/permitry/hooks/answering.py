@@ -7,7 +7,7 @@ import importlib
 import json
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -21,7 +21,6 @@ from permitry.core.decision import Verdict
 from permitry.core.json_values import parse_json
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import AuditError, CallError
-from permitry.guard.counted import charge_anyway, charged_approved
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal, Silence
 from permitry.guard.session import Session
@@ -37,7 +36,6 @@ from permitry.hooks.undoing import LateVault, note_end
 from permitry.hooks.waiting import ancestors, wait_for_answer
 from permitry.store.questions import StoredQuestions
 from permitry.store.records import record_name
-from permitry.undo.first import Asked
 
 __all__ = ["HOSTS", "Options", "answer", "host_named"]
 
@@ -229,7 +227,9 @@ def _answered(guard: Guard, event: Event, read: Reading, options: Options) -> Ef
     context = AuthContext.from_state(guard.session)
     call = max(calls, key=functools.partial(_strictness, guard.policy, context))
     is_asked_by_host = event.can_ask or event.kind is Kind.PERMISSION
-    if not is_asked_by_host:
+    if is_asked_by_host:
+        guard.asked_by = "host"
+    else:
         guard.ledger = ledger
     # INVARIANT: law 6. Whatever the rules say by now, what was asked about stays a question, and a "no" stays one.
     asked = is_asked_by_host and isinstance(call, ToolCall) and ledger.is_asked(call, _asker(guard.session))
@@ -245,11 +245,10 @@ def _answered(guard: Guard, event: Event, read: Reading, options: Options) -> Ef
             # INVARIANT: law 5. The host would run the call as it was.
             arguments = json.dumps(outcome.call.to_dict(), ensure_ascii=False)
             return Effect(Verb.DENY, _EDITED.format(arguments=arguments))
-    # The host asks, and what it does then is not reported: it counts as run.
-    if isinstance(outcome, Ask) and (refusal := _counted(guard, outcome, context)) is not None:
-        return refusal
     # Any reading of its name may be the right one: each counts.
-    _count(guard, [each for each in calls if each is not call])
+    for each in calls:
+        if each is not call and isinstance(each, ToolCall):
+            guard.count(each)
     return _said(guard, outcome, options)
 
 
@@ -285,25 +284,6 @@ def _is_granted(guard: Guard, permit: Permit) -> bool:
 
 def _asker(session: Session) -> tuple[str, str]:
     return session.id, session.agent
-
-
-def _counted(guard: Guard, ask: Ask, context: AuthContext) -> Effect | None:
-    """Count a call that the host asks about; return the block of one that would go beyond a budget by now."""
-    asked = Asked(guard.policy, ask.call, context, None)
-    decision = charged_approved(guard.session, asked, ask.decision)
-    if decision.verdict is Verdict.BLOCK:
-        return Effect(Verb.DENY, guard.notifier.blocked(ask.call.shown or ask.call.tool, decision))
-    guard.session.apply(ask.call, guard.policy.side_effects(ask.call, context))
-    return None
-
-
-def _count(guard: Guard, calls: Iterable[ToolCall | Refusal]) -> None:
-    """Count calls that may run, and set what they set."""
-    for call in calls:
-        if isinstance(call, ToolCall):
-            context = AuthContext.from_state(guard.session)
-            charge_anyway(guard.session, guard.policy, call, context)
-            guard.session.apply(call, guard.policy.side_effects(call, context))
 
 
 def _strictness(policy: AuthorizationPolicy, context: AuthContext, call: ToolCall | Refusal) -> tuple[int, bool]:

@@ -12,7 +12,7 @@ from permitry.audit.stored import StoredRecorder
 from permitry.config.layers import default_store
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError, StoreError
-from permitry.guard.granted import Grants
+from permitry.guard.grants_in_force import Grants
 from permitry.guard.ledgers import counters_at, grants_at
 from permitry.store.leases import Counters
 from permitry.store.records import is_address, is_store, store_at

@@ -12,8 +12,8 @@ from permitry.core.action import Run, Unknown, phrase
 from permitry.core.call import ToolCall
 from permitry.core.explanation import ActionTrace, Explanation
 from permitry.errors import LedgerError
-from permitry.guard.granted import rule_of
 from permitry.guard.grants import Grant
+from permitry.guard.grants_in_force import rule_of
 from permitry.guard.ledgers import RecordedGrants
 from permitry.inbox.questions import Node, Shown
 

@@ -7,7 +7,7 @@ import threading
 from collections import UserDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 import pytest
@@ -652,3 +652,18 @@ def test_a_list_in_place_of_a_command_switches_no_rule_off() -> None:
         assert isinstance(refusal, Refusal)
         assert refusal.rule == "no"
     assert isinstance(guard.check(ToolCall("bash", {"command": ["ls", "-l"]})), Permit)
+
+
+@pytest.mark.parametrize(("asked_by", "counted"), [("guard", 0), ("host", 1)])
+def test_a_call_counts_when_its_host_asks(asked_by: Literal["guard", "host"], counted: int) -> None:
+    """What a host does after its own question is not reported: the call counts like one that runs."""
+    guard = Guard(asked_by=asked_by)
+    assert isinstance(guard.check(ToolCall("x", call_id="c1")), Ask)
+    assert guard.session.counts["x"] == counted
+
+
+def test_a_call_can_be_counted_that_is_not_decided() -> None:
+    """As another reading of the name of one that may run."""
+    guard = Guard()
+    guard.count(ToolCall("x"))
+    assert guard.session.counts["x"] == 1

@@ -1,7 +1,7 @@
 """A call that may run counts for the budgets that its session shares with others."""
 
+from permitry.guard import budgets
 from permitry.guard.case import Case
-from permitry.guard.counted import charged
 from permitry.guard.parts import Parts, may_run
 from permitry.undo.first import Asked
 
@@ -13,5 +13,5 @@ def charge(case: Case, parts: Parts) -> Case:
     if parts.session.shared is None:
         return case
     asked = Asked(parts.policy, case.call, case.context, case.spec)
-    asked, decision = charged(parts.session, asked, case.decision, lambda now: may_run(now, case, parts))
+    asked, decision = budgets.charge(parts.session, asked, case.decision, lambda now: may_run(now, case, parts))
     return case._replace(context=asked.context, decision=decision)

@@ -3,13 +3,13 @@
 from typing import assert_never
 
 from permitry.audit.record import RunRecord
-from permitry.core.decision import Verdict
+from permitry.core.decision import Decision, Verdict
 from permitry.errors import FullLedgerError, LedgerError, UnknownToolError
+from permitry.guard.budgets import charge_approved
 from permitry.guard.case import Case
-from permitry.guard.counted import charged_approved
 from permitry.guard.journal import block, not_recorded, record, refuse
 from permitry.guard.open_questions import open_question
-from permitry.guard.outcome import Blocked, Cause, Decided, Ready, Silence
+from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready, Silence
 from permitry.guard.parts import Parts, may_run
 from permitry.guard.refusal import changed_tool, too_many_questions, unasked
 from permitry.undo.first import Asked, Snapshot
@@ -41,22 +41,38 @@ def _ask(case: Case, parts: Parts) -> Decided:
         parts.session.apply(case.call, parts.policy.side_effects(case.call, case.context, case.spec))
         return Silence(case.call, case.decision)
     try:
-        return open_question(case, parts)
+        outcome = open_question(case, parts)
     except FullLedgerError as error:
         return refuse(case, parts, too_many_questions(case.decision, str(error)), Cause.QUESTIONS)
     except LedgerError as error:
         return refuse(case, parts, unasked(str(error), case.decision.policy_version), Cause.QUESTIONS)
+    is_shown_by_host = parts.asked_by == "host" and isinstance(outcome, Pending)
+    return _count_asked(case, parts, outcome) if is_shown_by_host else outcome
+
+
+def _count_asked(case: Case, parts: Parts, outcome: Decided) -> Decided:
+    """Return the outcome, or the block of a call that would go beyond a budget by now: its host may let it run."""
+    now = _charge(case, parts)
+    if now.verdict is Verdict.BLOCK:
+        return refuse(case, parts, now, Cause.POLICY)
+    parts.session.apply(case.call, parts.policy.side_effects(case.call, case.context, case.spec))
+    return outcome
+
+
+def _charge(case: Case, parts: Parts) -> Decision:
+    """Count a call that a human permits, or may permit; return the decision, or a block beyond a budget."""
+    if parts.session.shared is None:
+        return case.decision
+    asked = Asked(parts.policy, case.call, case.context, case.spec)
+    return charge_approved(parts.session, asked, case.decision)
 
 
 def _authorize(case: Case, parts: Parts) -> Ready | Blocked:
     """Create the one permission to run a call; its side effects apply now, so that each call counts for the next."""
     if case.kept is not None and not record(parts, "kept", case.call, {"entry": case.kept.entry}):
         return not_recorded(case.call, case.decision)
-    if case.is_approved and parts.session.shared is not None:
-        asked = Asked(parts.policy, case.call, case.context, case.spec)
-        now = charged_approved(parts.session, asked, case.decision)
-        if now.verdict is Verdict.BLOCK:
-            return refuse(case, parts, now, Cause.POLICY)
+    if case.is_approved and (now := _charge(case, parts)).verdict is Verdict.BLOCK:
+        return refuse(case, parts, now, Cause.POLICY)
     try:
         authorized = parts.tools.authorize(case.call, case.spec, case.context, _record_run(case, parts), parts.session)
     except UnknownToolError:

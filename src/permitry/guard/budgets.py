@@ -16,13 +16,13 @@ from permitry.guard.refusal import uncounted
 from permitry.guard.session import Session
 from permitry.undo.first import Asked
 
-__all__ = ["charge_anyway", "charged", "charged_approved"]
+__all__ = ["charge", "charge_anyway", "charge_approved"]
 
 _LOG = logging.getLogger("permitry.limits")
 _TRIES = 3
 
 
-def charged(
+def charge(
     session: Session, asked: Asked, decision: Decision, runs: Callable[[Decision], bool]
 ) -> tuple[Asked, Decision]:
     """Count a call that may run by its decision; return what is decided when it is counted, and in which context.
@@ -51,14 +51,14 @@ def charged(
     return asked, uncounted(decision, why) if runs(decision) else decision
 
 
-def charged_approved(session: Session, asked: Asked, decision: Decision) -> Decision:
+def charge_approved(session: Session, asked: Asked, decision: Decision) -> Decision:
     """Count a call that a human approved, or may approve elsewhere, and return the decision, or the block of the call.
 
     It counts also beyond a budget that is spent, unless the rule of this budget blocks. The call was decided in the
     context of `asked`.
     """
     # INVARIANT: law 1. Of calls that are approved at the same time, none goes beyond a budget that blocks.
-    return charged(session, asked, decision, lambda now: now.verdict is not Verdict.BLOCK)[1]
+    return charge(session, asked, decision, lambda now: now.verdict is not Verdict.BLOCK)[1]
 
 
 def charge_anyway(

@@ -19,8 +19,8 @@ from permitry.core.decision import Verdict
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ConfigError, RuleError, StoreError
-from permitry.guard.granted import Grants, rule_of
 from permitry.guard.grants import Grant
+from permitry.guard.grants_in_force import Grants, rule_of
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Pending, Permit, Ready, Refusal
 from permitry.guard.session import Session
