@@ -62,7 +62,7 @@ class CompiledRule:
                 self.reason,
                 self.message,
                 source=self.source,
-                policy_version=self.cache.text,
+                policy_version=self.cache.version,
                 keeps=self.keeps,
             )
             decision = decisions.setdefault(self.rule_id, made)

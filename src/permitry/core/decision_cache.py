@@ -38,7 +38,7 @@ class DecisionCache:
     What is decided although rules failed is kept as well, up to a bound: a missing argument is the usual failure.
     """
 
-    __slots__ = ("_failed", "_failures", "_make", "_source", "_text", "decisions", "unmatched")
+    __slots__ = ("_failed", "_failures", "_make", "_source", "_version", "decisions", "unmatched")
 
     def __init__(
         self, make: Callable[[], str], unmatched: Verdict = Verdict.CONFIRM, source: str | None = None
@@ -46,18 +46,18 @@ class DecisionCache:
         self._make = make
         self.unmatched = unmatched
         self._source = source
-        self._text: str | None = None
+        self._version: str | None = None
         self.decisions: dict[str | None, Decision] = {}
         self._failures: dict[tuple[str, str], RuleFailure] = {}
         # By identity, which is theirs as long as they are kept here.
         self._failed: dict[tuple[int, ...], tuple[Decision, Decision]] = {}
 
     @property
-    def text(self) -> str:
-        """The version itself."""
-        if self._text is None:
-            self._text = self._make()
-        return self._text
+    def version(self) -> str:
+        """The version of the policy, which is worked out when it is first asked for."""
+        if self._version is None:
+            self._version = self._make()
+        return self._version
 
     @property
     def default(self) -> Decision:
@@ -72,7 +72,7 @@ class DecisionCache:
                 "no rule matched",
                 message,
                 source=self._source,
-                policy_version=self.text,
+                policy_version=self.version,
             )
             decision = self.decisions.setdefault(None, made)
         return decision
@@ -101,7 +101,7 @@ class DecisionCache:
         return self._failed.setdefault(key, (decision, made))[1] if len(self._failed) < _MOST else made
 
     def __eq__(self, other: object) -> bool:
-        return self.text == other.text if isinstance(other, DecisionCache) else NotImplemented
+        return self.version == other.version if isinstance(other, DecisionCache) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.text)
+        return hash(self.version)

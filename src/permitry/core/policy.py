@@ -154,7 +154,7 @@ class AuthorizationPolicy:
     @property
     def version(self) -> str:
         """A short digest that is the same for the same rules, in any process; made when it is first asked for."""
-        return self._cache.text
+        return self._cache.version
 
     @functools.cached_property
     def without_keeping(self) -> "AuthorizationPolicy":

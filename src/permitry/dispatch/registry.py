@@ -345,7 +345,7 @@ class ToolRegistry:
         observer: RunObserver,
         session: Any = None,  # noqa: ANN401 -- this folder does not know what a session is
     ) -> AuthorizedCall:
-        """Create the authorization of `call`. Only the handler calls this, after a decision about this very `spec`.
+        """Create the authorization of `call`. Only `RegistryTools` calls this, after a decision about this very `spec`.
 
         Raises: `UnknownToolError` when the tool is not registered, or another one has taken its place.
         """

@@ -8,12 +8,12 @@ from permitry.core.decision_cache import DecisionCache
 from permitry.errors import UnevaluableError
 
 
-def test_the_text_is_computed_once_and_late() -> None:
+def test_the_version_is_computed_once_and_late() -> None:
     """A policy that decides nothing yet has not been hashed."""
     texts = iter(("v1", "v2"))
     version = DecisionCache(lambda: next(texts))
     assert next(texts) == "v1"
-    assert (version.text, version.text) == ("v2", "v2")
+    assert (version.version, version.version) == ("v2", "v2")
 
 
 def test_where_no_rule_matched_a_human_is_asked() -> None:
