@@ -12,7 +12,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.shared import Limit
 from permitry.core.spec import ToolSpec
 from permitry.errors import StoreError
-from permitry.guard.refusal import uncounted
+from permitry.guard.refusal import block_uncounted
 from permitry.guard.session import Session
 from permitry.undo.first import Asked
 
@@ -48,7 +48,7 @@ def charge(
         asked = attrs.evolve(asked, context=AuthContext.from_state(session))
         now = asked.policy.decide(asked.call, asked.context, asked.spec)
         decision = max(decision, now, key=_strictness)
-    return asked, uncounted(decision, why) if runs(decision) else decision
+    return asked, block_uncounted(decision, why) if runs(decision) else decision
 
 
 def charge_approved(session: Session, asked: Asked, decision: Decision) -> Decision:

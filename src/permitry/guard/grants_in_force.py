@@ -46,7 +46,7 @@ class Grants:
         found = tuple(attrs.evolve(each, uses_left=each.uses_left and 1) for each in self._in_force(session))
         kept = self._kept
         if kept is None or kept[0] is not policy or kept[1] != found:
-            kept = self._kept = policy, found, _extended(policy, found)
+            kept = self._kept = policy, found, _extend(policy, found)
         return kept[2]
 
     def decide(
@@ -56,7 +56,7 @@ class Grants:
         decision = self.policy(policy, session).decide(call, AuthContext.from_state(session), spec)
         return decision if decision.verdict is Verdict.ALLOW else asked
 
-    def taken(
+    def take(
         self, policy: AuthorizationPolicy, call: ToolCall, session: Session, spec: ToolSpec | None, asked: Decision
     ) -> tuple[Decision, str | None]:
         """Return what `decide` does, and take a use of the grant that decides.
@@ -65,11 +65,11 @@ class Grants:
         """
         decision = self.decide(policy, call, session, spec, asked)
         if decision.verdict is Verdict.ALLOW:
-            return (decision if self._take(decision.rule_id) else _used_up(decision)), None
+            return (decision if self._take_use(decision.rule_id) else _refuse_used_up(decision)), None
         context = AuthContext.from_state(session)
         for grant in self._in_force(session, is_answer=True):
             is_same = grant.digest == call.digest
-            if is_same and _matches(grant, policy, call, context, spec) and self._take(_PREFIX + grant.id):
+            if is_same and _matches(grant, policy, call, context, spec) and self._take_use(_PREFIX + grant.id):
                 return asked, grant.id
         return asked, None
 
@@ -89,7 +89,7 @@ class Grants:
             _LOG.warning("no grant counts: %s", error)
             return []
 
-    def _take(self, rule_id: str | None) -> bool:
+    def _take_use(self, rule_id: str | None) -> bool:
         """Return whether a grant still counts, and take a use of it; any other rule does."""
         if rule_id is None or not rule_id.startswith(_PREFIX):
             return True
@@ -174,7 +174,7 @@ def rule_of(grant: Grant) -> ConfiguredRule:
     return rule
 
 
-def _extended(policy: AuthorizationPolicy, grants: tuple[Grant, ...]) -> AuthorizationPolicy:
+def _extend(policy: AuthorizationPolicy, grants: tuple[Grant, ...]) -> AuthorizationPolicy:
     try:
         return policy.with_rules(*_rules(grants)) if grants else policy
     except RuleError as error:
@@ -206,6 +206,6 @@ def _matches(
         return False
 
 
-def _used_up(decision: Decision) -> Decision:
+def _refuse_used_up(decision: Decision) -> Decision:
     reason = f"the last use of `{decision.rule_id}` was taken meanwhile, or it was revoked"
     return attrs.evolve(decision, verdict=Verdict.CONFIRM, rule_id=None, phase=Phase.HOST, reason=reason, source=None)

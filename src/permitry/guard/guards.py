@@ -33,7 +33,7 @@ class Guards:
     _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
     @_dropped.default
-    def _nothing_dropped(self) -> Fingerprints:
+    def _drop_nothing(self) -> Fingerprints:
         return Fingerprints(self.keys)
 
     def __getitem__(self, key: Hashable) -> Guard:

@@ -179,7 +179,7 @@ class ConfirmationLedger:
         Raises: `LedgerError` when the id is unknown or already answered; `LateAnswerError` past the deadline.
         """
         with self._lock:
-            question = self._removed(pending_id)
+            question = self._remove(pending_id)
         # A fork copies the ledger as well; a question stays with the process that asked it.
         if question is None or question.process != os.getpid():
             raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
@@ -191,7 +191,7 @@ class ConfirmationLedger:
         """Close the questions that are past their deadlines, and return those that this process asked."""
         now = self.clock()
         with self._lock:
-            late = [self._removed(each.pending_id) for each in list(self._open.values()) if now > each.deadline]
+            late = [self._remove(each.pending_id) for each in list(self._open.values()) if now > each.deadline]
         return [each for each in late if each is not None and each.process == os.getpid()]
 
     def earlier(self, call: ToolCall, spec: ToolSpec | None, asker: Asker) -> EarlierQuestion | None:
@@ -199,7 +199,7 @@ class ConfirmationLedger:
         del call, spec, asker
         return None
 
-    def _removed(self, pending_id: str) -> PendingConfirmation | None:
+    def _remove(self, pending_id: str) -> PendingConfirmation | None:
         question = self._open.pop(pending_id, None)
         if question is not None:
             self._taken -= len(question.call.canonical)

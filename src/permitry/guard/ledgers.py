@@ -62,7 +62,7 @@ def questions_at(store: str | Path | Store, *, patience: float = 10.0) -> Questi
 
     Raises: `StoreError`.
     """
-    return StoredQuestions(_opened(store, patience))
+    return StoredQuestions(_open(store, patience))
 
 
 def ledger_at(
@@ -83,7 +83,7 @@ def grants_at(store: str | Path | Store, *, principal: str | None = None, patien
 
     Raises: `StoreError`.
     """
-    return Grants(StoredGrants(_opened(store, patience)), principal)
+    return Grants(StoredGrants(_open(store, patience)), principal)
 
 
 def counters_at(
@@ -95,9 +95,9 @@ def counters_at(
 
     Raises: `StoreError`; `ValueError` for a name that cannot be printed.
     """
-    counters = StoredCounters(_opened(store, patience))
+    counters = StoredCounters(_open(store, patience))
     return Counters(counters, user_name() if principal is None else principal, organisation)
 
 
-def _opened(store: str | Path | Store, patience: float) -> Store:
+def _open(store: str | Path | Store, patience: float) -> Store:
     return store_at(store, patience=patience) if isinstance(store, str | Path) else store

@@ -16,14 +16,14 @@ __all__ = [
     "MISTAKEN_RULES",
     "Tools",
     "already_handled",
-    "asked_before",
+    "ask_as_before",
     "available",
-    "changed_tool",
+    "block_changed_tool",
+    "block_too_many_questions",
+    "block_unasked",
+    "block_uncounted",
+    "block_used_id",
     "misfit",
-    "too_many_questions",
-    "unasked",
-    "uncounted",
-    "used_id",
 ]
 
 MISTAKEN_RULES = (
@@ -72,7 +72,7 @@ def misfit(call: ToolCall, found: ToolError, decision: Decision) -> Decision:
     return _refused(decision, reason, safe_str(found))
 
 
-def changed_tool(call: ToolCall, decision: Decision) -> Decision:
+def block_changed_tool(call: ToolCall, decision: Decision) -> Decision:
     """Return the block of a call whose tool is not any more the one that was decided on, or asked about."""
     message = (
         f"The tool `{call.tool}` changed in the meantime, and the call did not run. "
@@ -81,7 +81,7 @@ def changed_tool(call: ToolCall, decision: Decision) -> Decision:
     return _refused(decision, f"the tool `{call.tool}` was replaced after the call was decided on", message)
 
 
-def too_many_questions(decision: Decision, most: str) -> Decision:
+def block_too_many_questions(decision: Decision, most: str) -> Decision:
     """Return the block of a call that cannot be asked about now; `most` says how much may be open."""
     message = (
         "It needs the user's confirmation, and too many calls wait for one already; it did not run. "
@@ -90,20 +90,20 @@ def too_many_questions(decision: Decision, most: str) -> Decision:
     return _refused(decision, f"no room for one more open question: {most}", message)
 
 
-def unasked(error: str, version: str) -> Decision:
+def block_unasked(error: str, version: str) -> Decision:
     """Return the block of a call that cannot be asked about, or may have been asked about before; `error` says why."""
     message = "It may need the user's confirmation, and no question can be asked now; it did not run. Tell the user."
     reason = f"the questions cannot be read or written: {error}"
     return Decision(Verdict.BLOCK, None, Phase.INPUT, reason, message, policy_version=version)
 
 
-def uncounted(decision: Decision, error: str) -> Decision:
+def block_uncounted(decision: Decision, error: str) -> Decision:
     """Return the block of a call that might run, and cannot be counted for a shared budget; `error` says why."""
     message = "It cannot be counted now for a limit on such calls, so it did not run. Tell the user; do not retry."
     return _refused(decision, f"a shared budget cannot be counted: {error}", message)
 
 
-def used_id(call: ToolCall, version: str) -> Decision:
+def block_used_id(call: ToolCall, version: str) -> Decision:
     """Return the block of a call that may have been handled before; `version` is that of the policy."""
     reason = f"the call id `{call.call_id}` may have been used for this call before"
     return Decision(Verdict.BLOCK, None, Phase.INPUT, reason, already_handled(call), policy_version=version)
@@ -114,7 +114,7 @@ def already_handled(call: ToolCall) -> str:
     return f"The call `{call.call_id}` has already been handled; give every call an id of its own."
 
 
-def asked_before(decision: Decision) -> Decision:
+def ask_as_before(decision: Decision) -> Decision:
     """Return the question about a call that the rules would allow by now."""
     reason = "it was asked about before, and has no answer yet"
     return attrs.evolve(

@@ -271,7 +271,7 @@ def _granted(guard: Guard, ask: Ask) -> str | None:
     # INVARIANT: law 6. A rule that permits the call by now answers no question.
     if guard.policy.decide(ask.call, AuthContext.from_state(guard.session)).verdict is not Verdict.CONFIRM:
         return None
-    decision, grant = guard.grants.taken(guard.policy, ask.call, guard.session, None, ask.decision)
+    decision, grant = guard.grants.take(guard.policy, ask.call, guard.session, None, ask.decision)
     return decision.rule_id if decision.verdict is Verdict.ALLOW else grant and f"grant-{grant}"
 
 

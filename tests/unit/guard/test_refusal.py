@@ -7,7 +7,7 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.errors import ToolError, UnavailableError
-from permitry.guard.refusal import changed_tool, misfit, too_many_questions, used_id
+from permitry.guard.refusal import block_changed_tool, block_too_many_questions, block_used_id, misfit
 
 CALL = ToolCall("read_fil", call_id="c1")
 ALLOWED = Decision(Verdict.ALLOW, "reads", Phase.PERMISSION, "it reads", "go on", source="f:1", policy_version="v1")
@@ -17,9 +17,9 @@ ALLOWED = Decision(Verdict.ALLOW, "reads", Phase.PERMISSION, "it reads", "go on"
     "refused",
     [
         lambda: misfit(CALL, ToolError("`n` is missing."), ALLOWED),
-        lambda: changed_tool(CALL, ALLOWED),
-        lambda: too_many_questions(ALLOWED, "8 at most"),
-        lambda: used_id(CALL, "v1"),
+        lambda: block_changed_tool(CALL, ALLOWED),
+        lambda: block_too_many_questions(ALLOWED, "8 at most"),
+        lambda: block_used_id(CALL, "v1"),
     ],
 )
 def test_a_refusal_is_a_block_of_its_own(refused: Callable[[], Decision]) -> None:

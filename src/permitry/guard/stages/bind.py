@@ -9,7 +9,7 @@ from permitry.guard.case import Case, Step
 from permitry.guard.journal import digest_of
 from permitry.guard.outcome import Blocked, Cause
 from permitry.guard.parts import Parts
-from permitry.guard.refusal import changed_tool
+from permitry.guard.refusal import block_changed_tool
 
 __all__ = ["bind", "edit"]
 
@@ -34,7 +34,7 @@ def bind(case: Case, _: Parts) -> Case:
     # INVARIANT: law 1. The answer is for these very arguments and this very tool, and no answer lifts a BLOCK.
     question, response, now, cause = case.answer.question, case.answer.response, case.decision, case.cause
     if now.verdict is not Verdict.BLOCK and digest_of(case.spec) != digest_of(question.spec):
-        now, cause = changed_tool(case.call, now), Cause.POLICY
+        now, cause = block_changed_tool(case.call, now), Cause.POLICY
     is_as_asked = not case.is_edited and now.verdict is not Verdict.BLOCK
     is_asked_anyway = question.decision.is_question_of_rule or now.is_question_of_rule
     return case._replace(

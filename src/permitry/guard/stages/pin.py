@@ -3,7 +3,7 @@
 from permitry.core.decision import Verdict
 from permitry.guard.case import Case
 from permitry.guard.parts import Parts
-from permitry.guard.refusal import asked_before
+from permitry.guard.refusal import ask_as_before
 
 __all__ = ["pin"]
 
@@ -14,5 +14,5 @@ def pin(case: Case, _: Parts) -> Case:
     if case.decision.verdict is not Verdict.ALLOW:
         return case
     if case.is_asked or case.before is None:
-        return case._replace(decision=asked_before(case.decision))
+        return case._replace(decision=ask_as_before(case.decision))
     return case._replace(decision=case.before.decision)

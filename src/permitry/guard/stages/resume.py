@@ -10,7 +10,7 @@ from permitry.guard.ledger import EarlierQuestion
 from permitry.guard.open_questions import close, decline, give_no_answer, look_again
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending
 from permitry.guard.parts import Parts, asker_of
-from permitry.guard.refusal import already_handled, unasked, used_id
+from permitry.guard.refusal import already_handled, block_unasked, block_used_id
 
 __all__ = ["resume"]
 
@@ -20,14 +20,14 @@ def resume(case: Case, parts: Parts) -> Step:
     if case.before is not None:
         return case
     if parts.handled.is_used(asker_of(parts), case.call, is_given=case.is_given):
-        return refuse(case, parts, used_id(case.call, parts.policy.version), Cause.HANDLED)
+        return refuse(case, parts, block_used_id(case.call, parts.policy.version), Cause.HANDLED)
     if not (case.is_given and parts.ledger.is_durable):
         return case
     try:
         earlier = parts.ledger.earlier(case.call, case.spec, asker_of(parts))
         return case if earlier is None else _take_up(case, parts, earlier)
     except LedgerError as error:
-        return refuse(case, parts, unasked(str(error), parts.policy.version), Cause.QUESTIONS)
+        return refuse(case, parts, block_unasked(str(error), parts.policy.version), Cause.QUESTIONS)
 
 
 def _take_up(case: Case, parts: Parts, earlier: EarlierQuestion) -> Decided:

@@ -11,7 +11,7 @@ from permitry.guard.journal import block, not_recorded, record, refuse
 from permitry.guard.open_questions import open_question
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready, Silence
 from permitry.guard.parts import Parts, may_run
-from permitry.guard.refusal import changed_tool, too_many_questions, unasked
+from permitry.guard.refusal import block_changed_tool, block_too_many_questions, block_unasked
 from permitry.undo.first import Asked, Snapshot
 
 __all__ = ["settle"]
@@ -43,9 +43,9 @@ def _ask(case: Case, parts: Parts) -> Decided:
     try:
         outcome = open_question(case, parts)
     except FullLedgerError as error:
-        return refuse(case, parts, too_many_questions(case.decision, str(error)), Cause.QUESTIONS)
+        return refuse(case, parts, block_too_many_questions(case.decision, str(error)), Cause.QUESTIONS)
     except LedgerError as error:
-        return refuse(case, parts, unasked(str(error), case.decision.policy_version), Cause.QUESTIONS)
+        return refuse(case, parts, block_unasked(str(error), case.decision.policy_version), Cause.QUESTIONS)
     is_shown_by_host = parts.asked_by == "host" and isinstance(outcome, Pending)
     return _count_asked(case, parts, outcome) if is_shown_by_host else outcome
 
@@ -97,4 +97,4 @@ def _refuse_replaced(case: Case, parts: Parts) -> Blocked:
         ended = {"ok": False, "outcome": "refused", "seconds": 0.0, "error": None}
         record(parts, "finished", case.call, ended)
     spec = parts.tools.declare(case.call, case.spec)
-    return refuse(case._replace(spec=spec), parts, changed_tool(case.call, case.decision), Cause.POLICY)
+    return refuse(case._replace(spec=spec), parts, block_changed_tool(case.call, case.decision), Cause.POLICY)

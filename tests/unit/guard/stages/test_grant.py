@@ -16,7 +16,7 @@ class _Grants:
 
     asked: int = 0
 
-    def taken(self, *_: object) -> tuple[Decision, str | None]:
+    def take(self, *_: object) -> tuple[Decision, str | None]:
         self.asked += 1
         return ALLOWED, "g1"
 
