@@ -7,6 +7,7 @@ import pytest
 from permitry.core._known import Unresolved, call_of_tool, key_of, note_fields, read_nothing
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.template import Template
 
 _CALL = ToolCall("mcp:docs/search", {"n": 1})
 
@@ -45,6 +46,21 @@ def test_a_context_notes_what_is_read_of_it() -> None:
     context = note_fields(AuthContext(yolo_mode=True, tool_ignore_list=("a",)), "a", noted)
     assert (context.yolo_mode, context.mode, context.ignores("a")) == (True, "yolo", True)
     assert noted == {"yolo_mode", "mode", "ignores"}
+
+
+class _Likeness(Template):
+    """A template that may equal one that allows less."""
+
+
+@pytest.mark.parametrize(("template", "is_read"), [(None, True), (Template("a"), True), (_Likeness("a"), False)])
+def test_only_a_plain_template_is_read(template: Template | None, is_read: bool) -> None:  # noqa: FBT001 -- a table
+    """What was found out for one would be taken for what equals it."""
+    context = note_fields(AuthContext(active_template=template), "a", set())
+    if is_read:
+        assert context.active_template == template
+    else:
+        with pytest.raises(Unresolved):
+            _ = context.active_template
 
 
 @pytest.mark.parametrize("context", [None, AuthContext()])

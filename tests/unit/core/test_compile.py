@@ -196,6 +196,42 @@ def test_a_permission_that_covers_parts_of_calls_is_asked_for_them(covers: objec
     assert entry.can_cover is can
 
 
+class _Said(Rule):
+    """A rule without a dict, whose class says what it needs."""
+
+    __slots__ = ()
+    id: ClassVar[str] = "said"
+    effect: ClassVar[Verdict] = Verdict.BLOCK
+    reason: ClassVar[str] = "why"
+    message: ClassVar[str | None] = None
+    source: ClassVar[str | None] = None
+
+    def priority(self) -> int:
+        return 150
+
+    def matches(self, _: Request) -> bool:
+        return True
+
+    def near_miss(self, _: Request) -> str | None:
+        return None
+
+    def needs(self) -> tuple[frozenset[Fact], ...]:
+        return NEEDS
+
+
+class _Inherits(_Said):
+    """Another one that says nothing of its own."""
+
+    __slots__ = ()
+
+
+def test_what_a_class_inherits_is_not_what_it_needs() -> None:
+    """It may match more than its parent; what the parent itself says counts for its own objects."""
+    said, inherits = _Said(), _Inherits()
+    assert complete(said) is said
+    assert complete(inherits).needs() == ()
+
+
 class _Forwarding(BuiltInRule):
     """Answers as another rule does, and says what that says."""
 
@@ -275,6 +311,22 @@ def test_a_two_method_rule_may_rely_on_a_label() -> None:
 
     with pytest.raises(RuleError, match="no flow keeps the label `web`"):
         AuthorizationPolicy([_Labelled()])
+
+
+def test_a_two_method_rule_has_the_form_of_any_other() -> None:
+    """Its place, and no near miss."""
+
+    class _Never:
+        def priority(self) -> int:
+            return 250
+
+        def should_allow_without_confirmation(self, _: str, __: AuthContext) -> bool:
+            return False
+
+    (entry,) = _entries(_Never())
+    assert entry.rule.priority() == 250
+    (trace,) = AuthorizationPolicy([_Never()]).explain(ToolCall("t"), AuthContext()).rules
+    assert (trace.priority, trace.near_miss) == (250, None)
 
 
 def test_a_rule_that_says_its_tools_in_the_old_way_is_refused() -> None:

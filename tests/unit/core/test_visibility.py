@@ -16,7 +16,7 @@ from permitry.core.decision import Verdict
 from permitry.core.decision_cache import DecisionCache
 from permitry.core.history import History, Ran
 from permitry.core.policy import evaluate
-from permitry.core.rule import Request
+from permitry.core.rule import Request, Rule
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.core.visibility import Visibility
@@ -175,3 +175,32 @@ def test_past_the_bound_contexts_are_forgotten(monkeypatch: pytest.MonkeyPatch) 
 def test_a_tool_is_hidden_only_if_every_call_is_blocked(rules: list[object], *, is_blocked: bool) -> None:
     """Not where one call might be allowed, or is only asked about."""
     assert _visibility_of(*rules).blocks_all(NOWHERE, SPEC) is is_blocked
+
+
+class _CannotSay(Rule):
+    """A rule that fails at saying whether it is pure."""
+
+    __slots__ = ()
+    id: ClassVar[str] = "cannot-say"
+    effect: ClassVar[Verdict] = Verdict.BLOCK
+    reason: ClassVar[str] = "why"
+    message: ClassVar[str | None] = None
+    source: ClassVar[str | None] = None
+
+    @property
+    def is_pure(self) -> bool:
+        raise UnevaluableError("it is not known")
+
+    def priority(self) -> int:
+        return 150
+
+    def matches(self, _: Request) -> bool:
+        return True
+
+    def near_miss(self, _: Request) -> str | None:
+        return None
+
+
+def test_a_rule_that_cannot_say_that_it_is_pure_is_not_asked_with_stand_ins() -> None:
+    """So it hides no tool."""
+    assert not _visibility_of(_CannotSay()).blocks_all(NOWHERE, SPEC)
