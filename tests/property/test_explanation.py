@@ -50,8 +50,10 @@ def test_the_matches_lead_to_the_verdict(policy: AuthorizationPolicy, request: R
         # and a question about these parts does not count.
         whole = [m for m in matches[Phase.PERMISSION] if m.outcome is not RuleOutcome.COVERED]
         is_shared_out = len(whole) < len(matches[Phase.PERMISSION])
-        expected = {_effect(whole[0]) if whole else policy.unmatched}
-        expected |= {Verdict.ALLOW, policy.unmatched} if is_shared_out else set()
+        # Where the default blocks, a question that may not apply needs a match that is certain.
+        is_certain = policy.unmatched is Verdict.CONFIRM or any(m.outcome is RuleOutcome.MATCHED for m in whole)
+        expected = {_effect(whole[0]) if whole and is_certain else policy.unmatched}
+        expected |= {Verdict.ALLOW, policy.unmatched, *map(_effect, whole[:1])} if is_shared_out else set()
         # A restriction that asks is a floor, also where what nothing permits is blocked.
         expected = {max(each, restricted) for each in expected}
     assert explanation.decision.verdict in expected
