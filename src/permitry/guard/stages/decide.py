@@ -23,7 +23,7 @@ def decide(case: Case, parts: Parts) -> Step:
         _warn_of_unknown_mode(parts.session.host_mode, parts.policy)
     case = case.with_decision(context, parts.policy.decide(case.call, context, case.spec))
     decision, cause = parts.tools.check(case.call, context, case.decision)
-    if decision is case.decision:
+    if cause is Cause.POLICY and decision is case.decision:
         return case
     if cause is Cause.POLICY or case.answer is not None:
         return case._replace(decision=decision, cause=cause)

@@ -7,7 +7,9 @@ from tests.unit.core.stubs import PlainRule
 from tests.unit.guard.stubs import CALL, answer_of, guard_of
 
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.core.decision import Verdict
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Verdict
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.arguments import with_check
 from permitry.dispatch.registry import ToolRegistry
@@ -17,6 +19,7 @@ from permitry.guard.guard import Guard
 from permitry.guard.outcome import Blocked, Cause
 from permitry.guard.session import Session
 from permitry.guard.stages.decide import decide
+from permitry.guard.tools import HostTools
 from permitry.handler import ToolHandler
 
 
@@ -60,3 +63,17 @@ def test_a_mode_that_no_rule_knows_is_warned_about_once(caplog: pytest.LogCaptur
     assert [record.getMessage() for record in caplog.records] == [
         "no rule knows the mode `plann`; did you mean `plan`?"
     ]
+
+
+class _Unfit(HostTools):
+    """Tools that say that a call does not fit, and leave the decision as it is."""
+
+    def check(self, _call: ToolCall, _context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:
+        return decision, Cause.MISFIT
+
+
+def test_what_does_not_fit_ends_here_whatever_the_decision() -> None:
+    """The cause alone is enough: an allowed call that its tool cannot take does not go on."""
+    guard = guard_of(PlainRule("may", Verdict.ALLOW, 250))
+    guard.tools = _Unfit()
+    assert isinstance(decide(Case(CALL), guard), Blocked)
