@@ -10,10 +10,11 @@ from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.errors import safe_str
 from permitry.guard.case import Case
+from permitry.guard.ledger import digest_of
 from permitry.guard.outcome import Blocked, Cause
 from permitry.guard.parts import Parts
 
-__all__ = ["block", "digest_of", "not_recorded", "record", "record_decision", "refuse"]
+__all__ = ["block", "not_recorded", "record", "record_decision", "refuse"]
 
 _LOG = logging.getLogger("permitry.questions")
 _NOT_RECORDED = "The call could not be recorded, so it did not run. Tell the user; do not retry."
@@ -68,8 +69,3 @@ def block(call: ToolCall, parts: Parts, decision: Decision, cause: Cause) -> Blo
 def not_recorded(call: ToolCall, decision: Decision) -> Blocked:
     """Return the block of a call that could not be recorded."""
     return Blocked(call, decision, ToolResult(False, _NOT_RECORDED), Cause.NOT_RECORDED)
-
-
-def digest_of(spec: ToolSpec | None) -> str | None:
-    """Return the digest of a declaration; None for a tool that is not declared."""
-    return None if spec is None else spec.digest

@@ -17,7 +17,7 @@ from permitry.core.spec import ToolSpec
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError
 from permitry.guard.handled import Asker
 
-__all__ = ["ConfirmationLedger", "EarlierQuestion", "Ledger", "PendingConfirmation"]
+__all__ = ["ConfirmationLedger", "EarlierQuestion", "Ledger", "PendingConfirmation", "digest_of"]
 
 
 def _new_id() -> str:
@@ -207,3 +207,8 @@ class ConfirmationLedger:
 
     def __len__(self) -> int:
         return len(self._open)
+
+
+def digest_of(spec: ToolSpec | None) -> str | None:
+    """Return the digest of a declaration; None for a tool that is not declared."""
+    return None if spec is None else spec.digest

@@ -18,7 +18,7 @@ from permitry.core.json_values import parse_json
 from permitry.core.spec import ToolSpec
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, StoreError, safe_str
 from permitry.guard.handled import Asker
-from permitry.guard.ledger import EarlierQuestion, PendingConfirmation
+from permitry.guard.ledger import EarlierQuestion, PendingConfirmation, digest_of
 
 __all__ = ["StoredLedger"]
 
@@ -71,7 +71,7 @@ class StoredLedger:
         pending = PendingConfirmation(self.new_id(), call, decision, deadline.wall, spec, asker)
         session, agent = asker or ("", "")
         question = StoredQuestion(
-            pending.pending_id, session, agent, call.tool, call.digest, decision, None, _digest_of(spec),
+            pending.pending_id, session, agent, call.tool, call.digest, decision, None, digest_of(spec),
             self.approvers, self._above, now.wall, deadline,
         )  # fmt: skip
         row = row_of(question, request or ToolConfirmationRequest(call), self.redact)
@@ -214,7 +214,7 @@ class StoredLedger:
         if question.is_closed:
             return True
         last = question.deadline if question.response is None else question.deadline.after(self.lifetime)
-        is_same = question.spec == _digest_of(spec)
+        is_same = question.spec == digest_of(spec)
         return is_same and not self.clock().is_past(last, question.asked_at)
 
     def __len__(self) -> int:
@@ -223,11 +223,6 @@ class StoredLedger:
 
 def _already_answered(name: str) -> LedgerError:
     return LedgerError(f"no open question has the id `{name}`: it is already answered")
-
-
-def _digest_of(spec: ToolSpec | None) -> str | None:
-    """Return the digest of a declaration; None for a tool that is not declared."""
-    return None if spec is None else spec.digest
 
 
 def _words(response: ToolConfirmationResponse) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from tests.unit.guard.stubs import BLOCKED, CALL, Failing, case_of, guard_of
 
 from permitry.audit.record import MemoryRecorder
 from permitry.core.spec import ToolSpec
-from permitry.guard.journal import block, digest_of, record, refuse
+from permitry.guard.journal import block, record, refuse
 from permitry.guard.outcome import Cause
 
 
@@ -33,8 +33,3 @@ def test_the_error_message_of_a_tool_reaches_the_model_as_it_is(cause: Cause, is
     decision = attrs.evolve(BLOCKED, message="`path` is missing")
     text = block(CALL, guard_of(), decision, cause).result.text
     assert (text == "`path` is missing") is is_own
-
-
-def test_a_tool_that_is_not_declared_has_no_digest() -> None:
-    """None, and not that of some declaration."""
-    assert digest_of(None) is None

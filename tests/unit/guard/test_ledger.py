@@ -7,7 +7,7 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.errors import LateAnswerError, LedgerError
-from permitry.guard.ledger import ConfirmationLedger, PendingConfirmation
+from permitry.guard.ledger import ConfirmationLedger, PendingConfirmation, digest_of
 
 
 def test_a_question_is_claimed_with_what_it_asked(call: ToolCall, unruled: Decision) -> None:
@@ -156,3 +156,8 @@ def test_a_question_stays_with_the_process_that_asked_it(
     assert ledger.find(pending_id) is None
     with pytest.raises(LedgerError, match="unknown or already answered"):
         ledger.claim(pending_id)
+
+
+def test_a_tool_that_is_not_declared_has_no_digest() -> None:
+    """None, and not that of some declaration."""
+    assert digest_of(None) is None

@@ -6,7 +6,7 @@ from permitry.core.decision import Verdict
 from permitry.core.result import ToolResult
 from permitry.errors import safe_str
 from permitry.guard.case import Case, Step
-from permitry.guard.journal import digest_of
+from permitry.guard.ledger import digest_of
 from permitry.guard.outcome import Blocked, Cause
 from permitry.guard.parts import Parts
 from permitry.guard.refusal import block_changed_tool

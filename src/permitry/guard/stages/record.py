@@ -3,7 +3,8 @@
 from permitry.audit.record import decision_fields
 from permitry.core.decision import Verdict
 from permitry.guard.case import Case, Step
-from permitry.guard.journal import digest_of, not_recorded, record, record_decision
+from permitry.guard.journal import not_recorded, record, record_decision
+from permitry.guard.ledger import digest_of
 from permitry.guard.parts import Parts
 
 __all__ = ["record_answer", "record_call"]
