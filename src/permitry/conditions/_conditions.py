@@ -17,13 +17,13 @@ from permitry.conditions.host import HostPattern
 from permitry.conditions.path import PathPattern
 from permitry.conditions.written import Condition, sorted_repr
 from permitry.core.action import Access, Actions, Connect, Place, Run, Touch, Word
+from permitry.core.effects import Effect
 from permitry.core.facts import Anchor, Fact, Facts, program_name
 from permitry.core.finder import Finder
-from permitry.core.parts import Part
 from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
 
-__all__ = ["Condition", "Conditions", "Part"]
+__all__ = ["Condition", "Conditions", "Effect"]
 
 _MOST_SHOWN = 1
 _UNNAMED = Word("", is_open=True)
@@ -62,7 +62,7 @@ class Conditions:
         """What an action that meets the conditions does, as a phrase such as "read `~/.ssh/**`"."""
         return self._doing((*self.commands, *self.paths, *self.hosts))
 
-    def does_to(self, part: Part, request: Request) -> str:
+    def does_to(self, part: Effect, request: Request) -> str:
         """Return the same phrase as `does` for conditions of one kind, with only patterns that may fit the part."""
         # No more than are needed to say that there are more.
         return self._doing(tuple(itertools.islice(self._fitting(part, request), _MOST_SHOWN + 1)))
@@ -207,7 +207,7 @@ class Conditions:
             except UnevaluableError as error:
                 yield str(error)
 
-    def fit(self, part: Part, actions: Actions) -> bool:
+    def fit(self, part: Effect, actions: Actions) -> bool:
         """Return whether the conditions on actions certainly hold for one part of a call."""
         match part.subject:
             case Run() as run:
@@ -224,11 +224,11 @@ class Conditions:
             case _:
                 return False
 
-    def may_fit(self, part: Part, request: Request) -> bool:
+    def may_fit(self, part: Effect, request: Request) -> bool:
         """Return whether one of the conditions on actions may hold for one part of a call."""
         return any(True for _ in self._fitting(part, request))
 
-    def _fitting(self, part: Part, request: Request) -> Iterator[AnyPattern]:
+    def _fitting(self, part: Effect, request: Request) -> Iterator[AnyPattern]:
         """Yield the patterns that may fit a part."""
         match part.subject:
             case Run() as run:
@@ -262,12 +262,12 @@ class Conditions:
         for pattern in self.paths_near(place, request.facts):
             yield from pattern.names_below(place, request.actions.roots)
 
-    def _done_by_shell(self, part: Part, subject: Touch | Connect) -> Iterator[ArgvPattern]:
+    def _done_by_shell(self, part: Effect, subject: Touch | Connect) -> Iterator[ArgvPattern]:
         """Yield the patterns for any command, if the shell itself performs the action, as for a redirection."""
         if self.commands and self._is_done_by_shell(part, subject):
             yield from (pattern for pattern in self.commands if pattern.is_any)
 
-    def _is_done_by_shell(self, part: Part, subject: Touch | Connect) -> bool:
+    def _is_done_by_shell(self, part: Effect, subject: Touch | Connect) -> bool:
         """Return whether the shell itself writes or connects here, and a pattern for any command applies to that.
 
         Such a rule may except `echo`; the exception does not include the file that `echo x > f`
@@ -279,7 +279,7 @@ class Conditions:
             does = subject.text.startswith(("/dev/tcp/", "/dev/udp/"))
         return does and part.run is None and any(pattern.is_any for pattern in self.commands)
 
-    def must_fit(self, part: Part, request: Request) -> bool:
+    def must_fit(self, part: Effect, request: Request) -> bool:
         """Return whether one of the conditions on actions certainly holds, given a part that `may_fit`."""
         if part.is_guess:
             return False
@@ -325,7 +325,7 @@ class Conditions:
             and (not self.hosts or all(self._fits_host(connect) for connect in run.operands.connects))
         )
 
-    def _fits_program(self, part: Part) -> bool:
+    def _fits_program(self, part: Effect) -> bool:
         """Return whether the condition on commands, if there is one, holds for the program that acts on the part."""
         # An assignment before the program may make it do something else with the part.
         return not self.commands or any(each.holds(part.words, part.sets) for each in self.commands)

@@ -25,7 +25,7 @@ from permitry.core.action import (
     Unknown,
     phrase,
 )
-from permitry.core.parts import Part, Parts
+from permitry.core.effects import Effect, Effects
 from permitry.core.rule import Request, Unsure
 
 __all__ = ["BY_NAME", "may_be_anything", "met", "met_at_once"]
@@ -37,7 +37,7 @@ _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
 _BY_ACCESS, _BY_FOLDER, BY_NAME = 1, 2, 3
 
 
-def met(kind: Conditions, request: Request, lifts: Callable[[Part], bool]) -> bool | Unsure:
+def met(kind: Conditions, request: Request, lifts: Callable[[Effect], bool]) -> bool | Unsure:
     """Return whether an action meets the conditions of one kind, or `Unsure` if it only may.
 
     `lifts` returns whether `unless` lifts the restriction from a part; such parts do not count.
@@ -57,7 +57,7 @@ def met(kind: Conditions, request: Request, lifts: Callable[[Part], bool]) -> bo
     return False
 
 
-def _lifts_below(part: Part, *, lifts: Callable[[Part], bool], kind: Conditions, request: Request) -> bool:
+def _lifts_below(part: Effect, *, lifts: Callable[[Effect], bool], kind: Conditions, request: Request) -> bool:
     """Return whether `unless` lifts the restriction from a part, or from all that is found below a folder."""
     if lifts(part):
         return True
@@ -77,19 +77,19 @@ def _below(touch: Touch, name: str) -> Touch:
     return attrs.evolve(touch, place=Place(name, (name,), (name,), is_certain=touch.place.is_certain))
 
 
-def _known(kind: Conditions, request: Request) -> Iterator[tuple[Conditions, Part]]:
+def _known(kind: Conditions, request: Request) -> Iterator[tuple[Conditions, Effect]]:
     """Yield the conditions with each certain or possible part that they may be about."""
     for part in _of_kind(kind, request.parts):
         yield kind, part
 
 
-def _guessed(kind: Conditions, request: Request) -> Iterator[tuple[Conditions, Part]]:
+def _guessed(kind: Conditions, request: Request) -> Iterator[tuple[Conditions, Effect]]:
     """Yield what `_about` leaves of the conditions with each guessed part they may be about."""
     for part in _of_kind(kind.guessed, request.guesses):
         yield _about(kind, part), part
 
 
-def _about(kind: Conditions, part: Part) -> Conditions:
+def _about(kind: Conditions, part: Effect) -> Conditions:
     """Return the conditions of one kind as they are compared with a guessed part.
 
     Patterns for any command are left out: any text could be some command. Accesses are left out where no program is
@@ -98,7 +98,7 @@ def _about(kind: Conditions, part: Part) -> Conditions:
     return kind.guessed.of_any_access if part.run is None else kind.guessed
 
 
-def _of_kind(kind: Conditions, parts: Parts) -> tuple[Part, ...]:
+def _of_kind(kind: Conditions, parts: Effects) -> tuple[Effect, ...]:
     """Return the parts that conditions of one kind may be about; a pattern for any command may be about all parts."""
     if kind.paths:
         return parts.touches
@@ -107,13 +107,13 @@ def _of_kind(kind: Conditions, parts: Parts) -> tuple[Part, ...]:
     return parts.every if any(pattern.is_any for pattern in kind.commands) else parts.runs
 
 
-def _met_by_known(kind: Conditions, request: Request, lifts: Callable[[Part], bool]) -> bool | Unsure:
+def _met_by_known(kind: Conditions, request: Request, lifts: Callable[[Effect], bool]) -> bool | Unsure:
     # `lifts` is evaluated last because it is slow, and few parts fit.
     fitting = [pair for pair in _fitting(_known(kind, request), request) if not lifts(pair[1])]
     if any(kind.must_fit(part, request) for _, part in fitting):
         return True
     guesses = (pair for pair in _fitting(_guessed(kind, request), request) if not lifts(pair[1]))
-    best: tuple[int, Conditions, Part] | None = None
+    best: tuple[int, Conditions, Effect] | None = None
     for about, part in itertools.chain(fitting, guesses):
         likeness = _likeness(about, part, request)
         if best is None or likeness > best[0]:
@@ -126,7 +126,7 @@ def _met_by_known(kind: Conditions, request: Request, lifts: Callable[[Part], bo
     return Unsure(_why(part), about.does_to(part, request), likeness)
 
 
-def _fitting(pairs: Iterable[tuple[Conditions, Part]], request: Request) -> Iterator[tuple[Conditions, Part]]:
+def _fitting(pairs: Iterable[tuple[Conditions, Effect]], request: Request) -> Iterator[tuple[Conditions, Effect]]:
     """Yield the parts that may fit. A path is compared once, even if several parts name it."""
     known: dict[tuple[int, int], bool] = {}
     for about, part in pairs:
@@ -142,7 +142,7 @@ def _fitting(pairs: Iterable[tuple[Conditions, Part]], request: Request) -> Iter
             yield about, part
 
 
-def _likeness(kind: Conditions, part: Part, request: Request) -> int:
+def _likeness(kind: Conditions, part: Effect, request: Request) -> int:
     """Return how likely the conditions apply to a part: `BY_NAME`, or less for a tree above the path they name."""
     match part.subject:
         case Touch() as touch if touch.place.is_tree and kind.paths:
@@ -151,13 +151,13 @@ def _likeness(kind: Conditions, part: Part, request: Request) -> int:
             return BY_NAME
 
 
-def _has_exactly_the_access(kind: Conditions, part: Part) -> bool:
+def _has_exactly_the_access(kind: Conditions, part: Effect) -> bool:
     """Return whether the conditions are about one access only, and it is the only one that is possible here."""
     touch = part.subject
     return isinstance(touch, Touch) and kind.accesses == {touch.access} and not touch.instead
 
 
-def met_at_once(kinds: Sequence[Conditions], request: Request, lifts: Callable[[Part], bool]) -> bool | Unsure:
+def met_at_once(kinds: Sequence[Conditions], request: Request, lifts: Callable[[Effect], bool]) -> bool | Unsure:
     """Return whether one program of a call meets the conditions of every kind, given that the call as a whole does.
 
     Otherwise `Unsure`: one program matches the pattern for commands, and another touches the path
@@ -175,7 +175,7 @@ def met_at_once(kinds: Sequence[Conditions], request: Request, lifts: Callable[[
     return Unsure("several programs of the call do a part of it each", does, _BY_FOLDER)
 
 
-def _belongs(part: Part, run: Part) -> bool:
+def _belongs(part: Effect, run: Effect) -> bool:
     """Return whether a program touches a part; a part that belongs to no program counts for every one."""
     return not part.words or part.words == run.words
 
@@ -202,7 +202,7 @@ def _not_known(text: str, run: Run | None = None) -> str:
     return f"{text if text in (UNSEEN_NAME, UNSEEN_ADDRESS) else f'`{text}`'} is not known before it runs"
 
 
-def may_be_anything(kind: Conditions, part: Part) -> str | None:
+def may_be_anything(kind: Conditions, part: Effect) -> str | None:
     """Return why a part could be any path or host, and so also one in the conditions; None if it could not."""
     match part.subject:
         case Connect(text=text, host=None) if kind.hosts:
@@ -217,7 +217,7 @@ def may_be_anything(kind: Conditions, part: Part) -> str | None:
             return None
 
 
-def _why(part: Part) -> str:
+def _why(part: Effect) -> str:
     """Return why it is not certain that the part meets the conditions."""
     words = part.subject.words if isinstance(part.subject, Run) else ()
     text = next((word.text for word in words if word.is_open and word.text), None)

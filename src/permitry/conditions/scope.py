@@ -28,11 +28,11 @@ from permitry.conditions.lookalikes import look_alikes
 from permitry.conditions.mode import ModeCondition
 from permitry.conditions.tools import ToolsCondition, ToolSelector
 from permitry.core.action import Action, Run, Touch, phrase
+from permitry.core.effects import Effect, effects_of
 from permitry.core.facts import Fact
 from permitry.core.likely_roles import likely_roles
 from permitry.core.lists import Lists
 from permitry.core.origin import Origin
-from permitry.core.parts import Part, parts_of
 from permitry.core.rule import Request, Unsure
 from permitry.errors import UnevaluableError
 
@@ -171,7 +171,7 @@ class Scope:
         except Exception as error:  # noqa: BLE001 -- raised below, unless nothing is covered anyway
             failure = error
         actions = request.actions
-        numbered = ((i, Part(action)) for i, action in enumerate(actions.certain))
+        numbered = ((i, Effect(action)) for i, action in enumerate(actions.certain))
         covered = frozenset(
             i for i, part in numbered if self.when.fit(part, actions) and not self._excepts(part, request)
         )
@@ -280,7 +280,7 @@ class Scope:
         for i, action in enumerate(request.actions.certain):
             if i in covered or (request.tool is not None and request.tool.is_shell and _only_reads(action)):
                 continue
-            part = Part(action)
+            part = Effect(action)
             if self.when.fit(part, request.actions) and self._excepts(part, request):
                 yield f"`unless` takes `{phrase(action)}` back"
             else:
@@ -321,11 +321,11 @@ class Scope:
             for part in parts.every
         )
 
-    def _excepts(self, part: Part, request: Request) -> bool:
+    def _excepts(self, part: Effect, request: Request) -> bool:
         """Return whether `unless` may except one action of the call from the permission."""
         return any(self._one_excepts(unless, part, request) for unless in self.unless)
 
-    def _one_excepts(self, unless: Conditions, part: Part, request: Request) -> bool:
+    def _one_excepts(self, unless: Conditions, part: Effect, request: Request) -> bool:
         if not unless.are_about_actions or not unless.plain_hold(request, over_approximate=True):
             return False
         run = part.subject
@@ -335,7 +335,7 @@ class Scope:
             return True
         return any(
             unless.may_fit(each, request) or may_be_anything(unless, each) is not None
-            for each in parts_of((part.subject,))
+            for each in effects_of((part.subject,))
         )
 
     # Restrictions --------------------------------------------------------------------------------------------------
@@ -349,7 +349,7 @@ class Scope:
         actions = request.actions
         # What a wrapper such as `sudo` runs is listed as an action itself.
         possible = (each for each in actions.possible if not (isinstance(each, Run) and each.is_wrapper))
-        parts = [Part(action) for action in (*actions.certain, *possible)]
+        parts = [Effect(action) for action in (*actions.certain, *possible)]
         return bool(parts) and not actions.guessed and all(_is_lifted(part, lifting, request) for part in parts)
 
     def _fires(self, request: Request, lifting: Sequence[Conditions]) -> bool | Unsure:
@@ -357,7 +357,7 @@ class Scope:
 
         `lifting`: the alternatives of `unless` whose plain conditions hold, so that they may except actions.
         """
-        lifts: Callable[[Part], bool] = functools.partial(_is_lifted, lifting=lifting, request=request)
+        lifts: Callable[[Effect], bool] = functools.partial(_is_lifted, lifting=lifting, request=request)
         unsure: Unsure | None = None
         kinds = self._kinds
         if len(kinds) > 1 and not all(kind.may_be_met(request.facts) for kind in kinds):
@@ -403,7 +403,7 @@ class Scoped:
         return self if scope is self.scope else attrs.evolve(self, scope=scope)
 
 
-def _is_lifted(part: Part, lifting: Sequence[Conditions], request: Request) -> bool:
+def _is_lifted(part: Effect, lifting: Sequence[Conditions], request: Request) -> bool:
     return any(unless.fit(part, request.actions) for unless in lifting)
 
 

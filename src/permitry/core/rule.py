@@ -10,10 +10,10 @@ from permitry.core.action import ActionReader, Actions, Unknown
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
+from permitry.core.effects import Effects, effects_of, guesses_of
 from permitry.core.facts import Fact, Facts, ToolFacts
 from permitry.core.lists import Lists
 from permitry.core.origin import Origin
-from permitry.core.parts import Parts, guesses_of, parts_of
 from permitry.core.side_effects import SideEffects
 from permitry.core.spec import TRAIT_SELECTORS, ToolSpec
 from permitry.core.well_known import well_known
@@ -86,12 +86,12 @@ class Request:
         return actions if isinstance(actions, Actions) else _unreadable("the reader gave no actions")
 
     @functools.cached_property
-    def parts(self) -> Parts:
+    def parts(self) -> Effects:
         """What the call does and may do as well, with what its programs touch and connect to."""
-        return self.actions.once(_parts_of)
+        return self.actions.once(_effects_of)
 
     @functools.cached_property
-    def guesses(self) -> Parts:
+    def guesses(self) -> Effects:
         """What the call need not do."""
         return self.actions.once(_guesses_of)
 
@@ -154,12 +154,12 @@ Question = Request
 """The earlier name of `Request`, which stays."""
 
 
-def _parts_of(actions: Actions) -> Parts:
-    return Parts(tuple(parts_of((*actions.certain, *actions.possible))))
+def _effects_of(actions: Actions) -> Effects:
+    return Effects(tuple(effects_of((*actions.certain, *actions.possible))))
 
 
-def _guesses_of(actions: Actions) -> Parts:
-    return Parts(tuple(guesses_of(actions)))
+def _guesses_of(actions: Actions) -> Effects:
+    return Effects(tuple(guesses_of(actions)))
 
 
 def _unreadable(reason: str) -> Actions:

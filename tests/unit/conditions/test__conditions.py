@@ -5,7 +5,7 @@ from typing import ClassVar
 import attrs
 import pytest
 
-from permitry.conditions._conditions import Conditions, Part
+from permitry.conditions._conditions import Conditions, Effect
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
 from permitry.conditions.path import PathPattern
@@ -112,10 +112,10 @@ def test_what_they_are_about_is_named_for_a_human() -> None:
 def test_a_path_fits_with_its_access() -> None:
     """Another access, or a path that is not certain, does not surely fit."""
     conditions = Conditions(paths=(PathPattern("a"),), accesses=frozenset({Access.READ}))
-    assert conditions.fit(Part(READ), ACTIONS)
-    assert not conditions.fit(Part(attrs.evolve(READ, access=Access.WRITE)), ACTIONS)
+    assert conditions.fit(Effect(READ), ACTIONS)
+    assert not conditions.fit(Effect(attrs.evolve(READ, access=Access.WRITE)), ACTIONS)
     unsure = attrs.evolve(READ, place=attrs.evolve(READ.place, is_certain=False))
-    assert not conditions.fit(Part(unsure), ACTIONS)
+    assert not conditions.fit(Effect(unsure), ACTIONS)
 
 
 @pytest.mark.parametrize(("is_listed", "fits"), [(True, True), (False, False)])
@@ -123,23 +123,23 @@ def test_a_program_fits_if_all_it_touches_is_known(*, is_listed: bool, fits: boo
     """A condition on paths says nothing about what could not be read."""
     run = Run((Word("cat"), Word("a")), read_operands=lambda: Operands((READ,), is_listed=is_listed))
     conditions = Conditions(commands=(ArgvPattern("cat *"),), paths=(PathPattern("a"),))
-    assert conditions.fit(Part(run), ACTIONS) is fits
+    assert conditions.fit(Effect(run), ACTIONS) is fits
 
 
 def test_a_redirection_is_not_covered_by_a_condition_on_commands() -> None:
     """Its file is an action of its own."""
     conditions = Conditions(commands=(ArgvPattern("cat *"),))
-    assert not conditions.fit(Part(attrs.evolve(READ, words=(Word("cat"),))), ACTIONS)
-    assert conditions.fit(Part(READ, Run((Word("cat"), Word("a")))), ACTIONS)
+    assert not conditions.fit(Effect(attrs.evolve(READ, words=(Word("cat"),))), ACTIONS)
+    assert conditions.fit(Effect(READ, Run((Word("cat"), Word("a")))), ACTIONS)
 
 
 def test_a_part_of_a_guess_is_a_guess() -> None:
     """Of a command that need not run, or a path that need not be touched."""
-    assert Part(READ, Run((Word("cat"),), is_guess=True)).is_guess
-    assert Part(attrs.evolve(READ, is_guess=True)).is_guess
-    assert not Part(READ, Run((Word("cat"),))).is_guess
+    assert Effect(READ, Run((Word("cat"),), is_guess=True)).is_guess
+    assert Effect(attrs.evolve(READ, is_guess=True)).is_guess
+    assert not Effect(READ, Run((Word("cat"),))).is_guess
 
 
 def test_what_is_not_read_certainly_meets_nothing() -> None:
     """It may only be what the conditions are about."""
-    assert not Conditions(commands=(ArgvPattern("*"),)).must_fit(Part(Unknown("$x", "an expansion")), REQUEST)
+    assert not Conditions(commands=(ArgvPattern("*"),)).must_fit(Effect(Unknown("$x", "an expansion")), REQUEST)

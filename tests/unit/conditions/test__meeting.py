@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from permitry.conditions._conditions import Conditions, Part
+from permitry.conditions._conditions import Conditions, Effect
 from permitry.conditions._meeting import BY_NAME, may_be_anything, met
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
@@ -93,4 +93,4 @@ def test_an_expansion_that_could_not_be_read_is_named() -> None:
 )
 def test_an_open_name_may_be_any(kind: Conditions, subject: Touch | Connect, *, may_be: bool) -> None:
     """For conditions of its kind, and of what happens to it."""
-    assert (may_be_anything(kind, Part(subject)) is not None) is may_be
+    assert (may_be_anything(kind, Effect(subject)) is not None) is may_be

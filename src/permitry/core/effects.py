@@ -1,4 +1,4 @@
-"""What conditions on actions look at in one call: its actions, and what its programs touch and connect to.
+"""The effects of one call: its actions, and what its programs touch and connect to.
 
 This depends on the request alone, so it is listed once and not again for every rule.
 """
@@ -10,11 +10,11 @@ import attrs
 
 from permitry.core.action import Action, Actions, Connect, Run, Touch, Word
 
-__all__ = ["Part", "Parts", "guesses_of", "parts_of"]
+__all__ = ["Effect", "Effects", "effects_of", "guesses_of"]
 
 
 @attrs.frozen
-class Part:
+class Effect:
     """One thing a condition on actions looks at, and the program it belongs to, if any."""
 
     subject: Action
@@ -54,44 +54,44 @@ class Part:
 
 
 @attrs.frozen(eq=False)
-class Parts:
-    """Some parts of a call, in order, those of each type, and those that could be any path or address."""
+class Effects:
+    """Some effects of a call, in order, those of each type, and those that could be any path or address."""
 
-    every: tuple[Part, ...]
+    every: tuple[Effect, ...]
 
     @functools.cached_property
-    def runs(self) -> tuple[Part, ...]:
+    def runs(self) -> tuple[Effect, ...]:
         """The programs."""
-        return tuple(part for part in self.every if isinstance(part.subject, Run))
+        return tuple(each for each in self.every if isinstance(each.subject, Run))
 
     @functools.cached_property
-    def touches(self) -> tuple[Part, ...]:
+    def touches(self) -> tuple[Effect, ...]:
         """The paths."""
-        return tuple(part for part in self.every if isinstance(part.subject, Touch))
+        return tuple(each for each in self.every if isinstance(each.subject, Touch))
 
     @functools.cached_property
-    def connects(self) -> tuple[Part, ...]:
+    def connects(self) -> tuple[Effect, ...]:
         """The addresses."""
-        return tuple(part for part in self.every if isinstance(part.subject, Connect))
+        return tuple(each for each in self.every if isinstance(each.subject, Connect))
 
     @functools.cached_property
-    def open(self) -> tuple[Part, ...]:
+    def open(self) -> tuple[Effect, ...]:
         """The paths and addresses of which nothing is known."""
-        return tuple(part for part in self.every if part.is_open)
+        return tuple(each for each in self.every if each.is_open)
 
 
-def parts_of(actions: Iterable[Action]) -> Iterator[Part]:
+def effects_of(actions: Iterable[Action]) -> Iterator[Effect]:
     """Yield each action, and if it runs a program, what the program touches and connects to."""
     for action in actions:
-        yield Part(action)
+        yield Effect(action)
         if isinstance(action, Run):
-            yield from (Part(touch, action) for touch in action.operands.touches)
-            yield from (Part(connect, action) for connect in action.operands.connects)
+            yield from (Effect(touch, action) for touch in action.operands.touches)
+            yield from (Effect(connect, action) for connect in action.operands.connects)
 
 
-def guesses_of(actions: Actions) -> Iterator[Part]:
+def guesses_of(actions: Actions) -> Iterator[Effect]:
     """Yield guessed actions, and guessed operands of programs: text that may not be run or touched at all."""
-    yield from parts_of(actions.guessed)
+    yield from effects_of(actions.guessed)
     for action in (*actions.certain, *actions.possible, *actions.guessed):
         if isinstance(action, Run):
-            yield from (Part(each, action) for each in action.operands.guessed)
+            yield from (Effect(each, action) for each in action.operands.guessed)

@@ -1,0 +1,75 @@
+"""The effects of a call: each action, and what its programs touch and connect to."""
+
+import attrs
+import pytest
+
+from permitry.core.action import Access, Action, Actions, Connect, Operands, Place, Run, Touch, Word
+from permitry.core.effects import Effect, Effects, effects_of, guesses_of
+
+READ = Touch(Access.READ, Place("a", ("/w/a",), ("/w/a",)))
+GUESS = attrs.evolve(READ, is_guess=True)
+CONNECT = Connect("https://x.org", "https", "x.org", 443)
+RUN = Run((Word("cat"), Word("a")), None, read_operands=lambda: Operands((READ,), (CONNECT,), guessed=(GUESS,)))
+
+
+def test_a_program_has_its_operands_after_it() -> None:
+    """Each knows the program it belongs to."""
+    assert list(effects_of([RUN, READ])) == [Effect(RUN), Effect(READ, RUN), Effect(CONNECT, RUN), Effect(READ)]
+
+
+def test_guessed_operands_come_with_guessed_actions_only() -> None:
+    """They are no effects of what the call surely does."""
+    assert list(guesses_of(Actions((RUN,), guessed=(CONNECT,)))) == [Effect(CONNECT), Effect(GUESS, RUN)]
+
+
+@pytest.mark.parametrize(
+    ("effect", "is_guess"),
+    [
+        (Effect(READ, RUN), False),
+        (Effect(GUESS, RUN), True),
+        (Effect(attrs.evolve(RUN, is_guess=True)), True),
+        (Effect(READ, attrs.evolve(RUN, is_guess=True)), True),
+        (Effect(CONNECT), False),
+    ],
+)
+def test_what_belongs_to_a_guess_is_one(effect: Effect, is_guess: bool) -> None:  # noqa: FBT001 -- a case
+    """A path that need not be touched, a program that need not run, and what it touches."""
+    assert effect.is_guess is is_guess
+
+
+@pytest.mark.parametrize(
+    ("subject", "is_open"),
+    [
+        (READ, False),
+        (Touch(Access.READ, Place("$x", (), ())), True),
+        (CONNECT, False),
+        (Connect("$x", None, None, None), True),
+        (RUN, False),
+    ],
+)
+def test_what_could_be_anything_is_open(subject: Action, is_open: bool) -> None:  # noqa: FBT001 -- a case
+    """A path without a name, an address without a host."""
+    assert Effect(subject).is_open is is_open
+    assert bool(Effects((Effect(subject),)).open) is is_open
+
+
+def test_the_words_are_those_of_the_program() -> None:
+    """Of an address that no program connects to there are none."""
+    assert Effect(READ, RUN).words == Effect(RUN).words == RUN.words
+    assert Effect(CONNECT).words == ()
+
+
+def test_effects_are_listed_by_type_in_their_order() -> None:
+    """Programs, paths and addresses."""
+    effects = Effects(tuple(effects_of([CONNECT, RUN])))
+    assert effects.runs == (Effect(RUN),)
+    assert effects.touches == (Effect(READ, RUN),)
+    assert effects.connects == (Effect(CONNECT), Effect(CONNECT, RUN))
+
+
+def test_an_effect_has_the_assignments_of_its_program() -> None:
+    """Those of the program that touches it, or whose input it is."""
+    run = attrs.evolve(RUN, sets=("PATH=bin",))
+    given = attrs.evolve(READ, sets=("PATH=bin",))
+    assert [Effect(run).sets, Effect(READ, run).sets, Effect(given).sets, Effect(READ).sets] == [run.sets] * 3 + [()]
+    assert Effect(CONNECT).sets == ()
