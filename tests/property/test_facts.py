@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permitry.actions.extract import ReadActions
+from permitry.conditions._patterns import CommandPatterns, HostPatterns, PathPatterns
 from permitry.conditions.args import argument_condition
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.mode import ModeCondition
@@ -114,10 +115,10 @@ def _request(call: ToolCall, context: AuthContext) -> Request:
 def _with_all_patterns() -> AbstractContextManager[object]:
     """Return what makes rules ask each of their patterns."""
     stack = ExitStack()
-    stack.enter_context(patch.object(Conditions, "narrowed", lambda conditions, _: conditions))
-    stack.enter_context(patch.object(Conditions, "may_be_met", lambda *_: True))
-    stack.enter_context(patch.object(Conditions, "paths_near", lambda conditions, *_: conditions.paths))
-    stack.enter_context(patch.object(Conditions, "commands_near", lambda conditions, _: conditions.commands))
+    for kind in (CommandPatterns, PathPatterns, HostPatterns):
+        stack.enter_context(patch.object(kind, "narrow", lambda patterns, _: patterns))
+        stack.enter_context(patch.object(kind, "may_match", lambda *_: True))
+        stack.enter_context(patch.object(kind, "near", lambda patterns, _: patterns.patterns))
     return stack
 
 

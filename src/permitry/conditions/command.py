@@ -18,8 +18,10 @@ import attrs
 from permitry.conditions._argv import Token, listed_in, read_tokens
 from permitry.conditions._options import NONE, Named, Option, find_options, options_of
 from permitry.conditions.listed import WordLists
+from permitry.conditions.match import Match
 from permitry.conditions.written import WrittenPattern
-from permitry.core.action import Word
+from permitry.core.action import Run, Word
+from permitry.core.effects import Effect
 from permitry.core.facts import Fact, Kind, program_name, program_path
 
 __all__ = ["ArgvPattern", "listed_in"]
@@ -101,6 +103,19 @@ class ArgvPattern(WrittenPattern):
     def literals(self) -> int:
         """How many of its words are not a lone wildcard."""
         return sum(not (token.is_any or token.is_one) for token in self._tokens)
+
+    def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES) -> Match:
+        """Return how far a program and its arguments match; every command also what the shell itself writes."""
+        run = effect.subject
+        if not isinstance(run, Run):
+            # INVARIANT: `unless` of such a rule may except `echo`, and not the file that `echo x > f` writes.
+            return Match.ALIKE if self.is_any and effect.is_of_shell else Match.NO
+        words, bare, sets = run.words, run.bare, run.sets
+        if enough is Match.YES and self.holds(words, sets):
+            return Match.YES
+        if least is Match.YES or not (self.may_hold(words, sets) or (bool(bare) and self.may_hold(bare, sets))):
+            return Match.NO
+        return Match.ALIKE if enough >= Match.ALIKE and self.must_hold(words, bare, sets) else Match.MAYBE
 
     def holds(self, words: Sequence[Word], sets: Sequence[str] = ()) -> bool:
         """Return whether the words certainly match; the program must be spelled exactly as in the pattern.

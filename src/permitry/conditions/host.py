@@ -8,8 +8,10 @@ from typing import ClassVar
 import attrs
 
 from permitry.conditions._words import check_sign
+from permitry.conditions.match import Match
 from permitry.conditions.written import WrittenPattern
 from permitry.core.action import Connect
+from permitry.core.effects import Effect
 from permitry.core.facts import Fact, Kind
 from permitry.core.ports import DEFAULT_PORTS
 from permitry.errors import RuleError
@@ -92,6 +94,17 @@ class HostPattern(WrittenPattern):
         """The fact that is present if a host can match: the host, or its ending."""
         ending = "" if self.host == PRIVATE else self.host.removeprefix("*")
         return frozenset((Fact(Kind.HOST, (), ending),))
+
+    def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES) -> Match:
+        """Return how far a connection matches of which the host is known."""
+        connect = effect.subject
+        if not isinstance(connect, Connect):
+            return Match.NO
+        if enough is Match.YES and self.holds(connect):
+            return Match.YES
+        if least is Match.YES or not self.may_hold(connect):
+            return Match.NO
+        return Match.ALIKE if self.must_hold(connect) else Match.MAYBE
 
     def holds(self, connect: Connect) -> bool:
         """Return whether a permission covers the connection.

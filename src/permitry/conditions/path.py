@@ -3,19 +3,21 @@
 import functools
 import itertools
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, TypeAlias, assert_never
 
 import attrs
 
 from permitry.conditions._segment import Row, Segment, advanced, align, begun
 from permitry.conditions._words import check_sign
+from permitry.conditions.match import Match, best_of
 from permitry.conditions.written import WrittenPattern
-from permitry.core.action import Descent, Listing, Place, Roots, components_of
+from permitry.core.action import Descent, Listing, Place, Roots, Touch, components_of
+from permitry.core.effects import Effect
 from permitry.core.facts import Anchor, Fact, Kind
 from permitry.errors import RuleError
 
-__all__ = ["PathPattern"]
+__all__ = ["PathPattern", "match_best"]
 
 _LONGEST = 4096
 _MOST_STARS = 16
@@ -84,6 +86,25 @@ class PathPattern(WrittenPattern):
             return frozenset(Fact(Kind.NAME, group, text) for text in globs)
         return frozenset() if None in self._parts else frozenset((Fact(Kind.DEPTH, group, len(self._parts)),))
 
+    def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES) -> Match:
+        """Return how far a path matches, by its own names or by what is below it."""
+        return match_best((self,), effect, least, enough)
+
+    def match_name(self, place: Place, roots: Roots, least: Match, enough: Match) -> Match:
+        """Return how far a place matches by its own names."""
+        if enough is Match.YES and self.holds(place, roots):
+            return Match.YES
+        if least is Match.YES or not self.may_name(place, roots):
+            return Match.NO
+        return Match.ALIKE if enough >= Match.ALIKE and self._must_name(place, roots) else Match.MAYBE
+
+    def match_below(self, place: Place, roots: Roots, most: Match) -> Match:
+        """Return how far something below a folder matches: `most` if it is known that something does."""
+        found = self._is_met_below(place, roots)
+        if found is None:
+            return Match.BELOW
+        return most if found else Match.NO
+
     def holds(self, place: Place, roots: Roots) -> bool:
         """Return whether the place certainly matches the pattern, for a permission.
 
@@ -105,7 +126,7 @@ class PathPattern(WrittenPattern):
         expand to a name that fits; a tree, if it contains what the pattern names. Without a
         workspace a relative pattern may be anywhere.
         """
-        return self.may_name(place, roots) or (bool(place.tops) and self._is_met_below(place, roots) is not False)
+        return self.may_name(place, roots) or self._is_met_below(place, roots) is not False
 
     def may_name(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself may match the pattern, not only something below it."""
@@ -121,6 +142,8 @@ class PathPattern(WrittenPattern):
 
     def _is_met_below(self, place: Place, roots: Roots) -> bool | None:
         """Return whether something below a folder matches; None if that is not known."""
+        if not place.tops:
+            return False
         looked = self._look_below(place, roots)
         if looked is None:
             return None if self._may_be_below(place, roots) else False
@@ -175,8 +198,11 @@ class PathPattern(WrittenPattern):
         set: `/[*]` fits the word `/*` of `rm /*`. A folder of which all is touched matches if something
         below it does now, and one in which files are made, if one of them does.
         """
-        if place.descent in _CERTAIN and place.tops and self._is_met_below(place, roots):
-            return True
+        is_below = place.descent in _CERTAIN and self._is_met_below(place, roots) is True
+        return is_below or self._must_name(place, roots)
+
+    def _must_name(self, place: Place, roots: Roots) -> bool:
+        """Return whether the place itself matches by a known name."""
         if place.is_open or place.is_around or self._needle not in place.folded:
             return False
         meets = _must_meet if place.has_wildcards else Segment.may_match
@@ -222,6 +248,22 @@ class PathPattern(WrittenPattern):
         head = self._parts[: self._parts.index(None)] if None in self._parts else self._parts
         literal = [at for at, part in enumerate(head, 1) if part is not None and part.literal is not None]
         return head[: max(literal, default=0)]
+
+
+def match_best(patterns: Sequence[PathPattern], effect: Effect, least: Match, enough: Match) -> Match:
+    """Return how far a path matches the best of some patterns.
+
+    What is below it is looked at last, which takes longer, and only where its names do not say as much.
+    """
+    touch, roots = effect.subject, effect.roots
+    if not isinstance(touch, Touch):
+        return Match.NO
+    place = touch.place
+    by_name = best_of((each.match_name(place, roots, least, enough) for each in patterns), enough)
+    most = Match.ALIKE if enough >= Match.ALIKE and place.descent in _CERTAIN else Match.BELOW
+    if by_name >= most or least is Match.YES or not place.tops:
+        return by_name
+    return max(by_name, best_of((each.match_below(place, roots, most) for each in patterns), most))
 
 
 def _parse(text: str) -> tuple[Anchor, _Parts]:

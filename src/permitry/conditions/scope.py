@@ -11,26 +11,21 @@ paths and hosts.
 """
 
 import contextlib
-import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Protocol, Self
 
 import attrs
 
+from permitry.conditions import near, permit, restrict
 from permitry.conditions._conditions import Condition, Conditions
-from permitry.conditions._left import pattern_below, what_is_left
 from permitry.conditions._links import LinkCondition
-from permitry.conditions._meeting import BY_NAME, may_be_anything, met, met_at_once
 from permitry.conditions._sources import SourceCondition
 from permitry.conditions.label import LabelCondition
 from permitry.conditions.lookalikes import look_alikes
 from permitry.conditions.mode import ModeCondition
 from permitry.conditions.tools import ToolsCondition, ToolSelector
-from permitry.core.action import Action, Run, Touch, phrase
-from permitry.core.effects import Effect, effects_of
 from permitry.core.facts import Fact
-from permitry.core.likely_roles import likely_roles
 from permitry.core.lists import Lists
 from permitry.core.origin import Origin
 from permitry.core.rule import Request, Unsure
@@ -153,31 +148,18 @@ class Scope:
         permissions may cover them.
         """
         if not self.when.are_about_actions:
-            return self._must_apply(request)
+            return self.selects(request, over_approximate=False) and permit.permits(self.when, self.unless, request)
         certain, covered = request.actions.certain, self.covers(request)
         reads = not is_alone and request.tool is not None and request.tool.is_shell
         return bool(covered) and all(
-            i in covered or (reads and _only_reads(action)) for i, action in enumerate(certain)
+            i in covered or (reads and permit.only_reads(action)) for i, action in enumerate(certain)
         )
 
     def covers(self, request: Request) -> frozenset[int]:
         """Return the indices of the certain actions that a permission with this scope permits."""
-        if not self.when.are_about_actions:
+        if not self.when.are_about_actions or not self.selects(request, over_approximate=False):
             return frozenset()
-        failure: Exception | None = None
-        try:
-            if not self._must_apply(request):
-                return frozenset()
-        except Exception as error:  # noqa: BLE001 -- raised below, unless nothing is covered anyway
-            failure = error
-        actions = request.actions
-        numbered = ((i, Effect(action)) for i, action in enumerate(actions.certain))
-        covered = frozenset(
-            i for i, part in numbered if self.when.fit(part, actions) and not self._excepts(part, request)
-        )
-        if covered and failure is not None:
-            raise failure
-        return covered
+        return permit.cover(self.when, self.unless, request)
 
     def restricts(self, request: Request) -> bool | Unsure:
         """Return whether a restriction with this scope applies, to any tool that the name in the call may mean.
@@ -192,47 +174,26 @@ class Scope:
         return answer
 
     def _restricts(self, request: Request) -> bool | Unsure:
-        if not self.selects(request, over_approximate=True):
-            return False
-        failure: Exception | None = None
-        try:
-            if not self.when.plain_hold(request, over_approximate=True):
-                return False
-        except Exception as error:  # noqa: BLE001 -- as above
-            failure = error
-        lifting: list[Conditions] = []
-        for unless in self.unless:
-            try:
-                lifting += [unless] if unless.plain_hold(request, over_approximate=False) else []
-            except Exception as error:  # noqa: BLE001 -- as above
-                # INVARIANT: law 2. An exception that cannot be evaluated lifts nothing.
-                failure = failure or error
-        if lifting and self._lift_whole_call(lifting, request):
-            return False
-        answer = self._fires(request, lifting) if self.when.are_about_actions else True
-        if failure is not None and answer is True:
-            raise failure
-        return answer
+        is_selected = self.selects(request, over_approximate=True)
+        return is_selected and restrict.restricts(self.when, self.unless, request)
 
     def facts(self, request: Request, *, over_approximate: bool) -> Iterator[str]:
         """Yield a phrase for each reason why the conditions do not hold, for people to read.
 
         There is none where a restriction is about actions that the call may not do: that is not a near miss.
         """
-        is_far = over_approximate and self.when.are_about_actions and self._fires(request, []) is not True
-        if not is_far:
-            yield from self.when.facts(request, over_approximate=over_approximate)
+        is_about_actions = self.when.are_about_actions
+        if not (over_approximate and is_about_actions and restrict.meets(self.when, (), request) is not True):
+            yield from near.say_plain(self.when, request, over_approximate=over_approximate)
             plain = (each for each in self.unless if not each.are_about_actions)
-            if any(not any(each.facts(request, over_approximate=False)) for each in plain):
+            if any(not any(near.say_plain(each, request, over_approximate=False)) for each in plain):
                 yield "`unless` holds"
         if over_approximate:
             yield from self._seeming(request)
-        if over_approximate or not self.when.are_about_actions:
-            return
-        if self.lacks_roles(request):
+        elif is_about_actions and self.lacks_roles(request):
             yield f"it is not declared what the arguments of `{request.call.tool}` are"
-        elif request.tool is not None and request.tool.roles:
-            yield from self._uncovered(request)
+        elif is_about_actions and request.tool is not None and request.tool.roles:
+            yield from near.say_uncovered(self.when, self.unless, self.covers(request), request)
 
     def _seeming(self, request: Request) -> Iterator[str]:
         """Yield why a pattern of a restriction does not fit, where the call is what it seems to mean."""
@@ -254,133 +215,11 @@ class Scope:
 
     def not_lifted(self, request: Request) -> Iterator[str]:
         """Yield for each alternative of `unless` why it does not lift the restriction from the call, for people."""
-        for unless in self.unless:
-            facts = list(unless.facts(request, over_approximate=False))
-            yield ", ".join(facts or [self._not_lifted_by(unless, request)])
-
-    def _not_lifted_by(self, unless: Conditions, request: Request) -> str:
-        about = self.when if self.when.are_about_actions else None
-        for part in request.parts.every:
-            if (about is None or about.may_fit(part, request)) and not unless.fit(part, request.actions):
-                shown, why = what_is_left(part.subject, unless, request.actions)
-                return f"{shown} (expected: {unless.does})" if why is None else f"{shown} is not certain, because {why}"
-        return f"something that is not certain (expected: {unless.does})"
+        return (near.say_not_lifted(unless, self.when, request) for unless in self.unless)
 
     def lacks_roles(self, request: Request) -> bool:
         """Return whether the conditions are about arguments that the call seems to have, and that are not declared."""
-        if request.tool is not None and request.tool.roles is not None:
-            return False
-        when = self.when
-        kinds = ((when.commands, "command"), (when.paths, "write_path"), (when.hosts, "url"))
-        meant = {kind for patterns, kind in kinds if patterns}
-        return any(role.value in meant for role in likely_roles(request.call).values())
-
-    def _uncovered(self, request: Request) -> Iterator[str]:
-        covered = self.covers(request)
-        for i, action in enumerate(request.actions.certain):
-            if i in covered or (request.tool is not None and request.tool.is_shell and _only_reads(action)):
-                continue
-            part = Effect(action)
-            if self.when.fit(part, request.actions) and self._excepts(part, request):
-                yield f"`unless` takes `{phrase(action)}` back"
-            else:
-                shown, why = what_is_left(action, self.when, request.actions)
-                expected = "" if covered else self._expected(action, request)
-                yield f"{shown} is not covered{expected}" if why is None else f"{shown} is not certain, because {why}"
-
-    def _expected(self, action: Action, request: Request) -> str:
-        below = pattern_below(action, self.when, request.actions)
-        hint = "" if below is None else f"; what is below it is `{below}`"
-        return f" (expected: {self.when.does}{hint})"
-
-    # Permissions ---------------------------------------------------------------------------------------------------
-
-    def _must_apply(self, request: Request) -> bool:
-        if not self.selects(request, over_approximate=False):
-            return False
-        if not self.when.plain_hold(request, over_approximate=False):
-            return False
-        return not self.unless or not any(self._is_excepted(unless, request) for unless in self.unless)
-
-    def _is_excepted(self, unless: Conditions, request: Request) -> bool:
-        """Return whether one alternative of `unless` may except the whole call from the permission."""
-        if not unless.plain_hold(request, over_approximate=True):
-            return False
-        if not unless.are_about_actions:
-            return True
-        # If `when` is about actions as well, `_excepts` decides for each one; otherwise one action
-        # that fits is enough.
-        if self.when.are_about_actions:
-            return False
-        actions = request.actions
-        # A guessed path may be accessed in any way.
-        groups = ((unless, request.parts), (unless.of_any_access, request.guesses))
-        return actions.unknown is not None or any(
-            about.may_fit(part, request) or may_be_anything(about, part) is not None
-            for about, parts in groups
-            for part in parts.every
-        )
-
-    def _excepts(self, part: Effect, request: Request) -> bool:
-        """Return whether `unless` may except one action of the call from the permission."""
-        return any(self._one_excepts(unless, part, request) for unless in self.unless)
-
-    def _one_excepts(self, unless: Conditions, part: Effect, request: Request) -> bool:
-        if not unless.are_about_actions or not unless.plain_hold(request, over_approximate=True):
-            return False
-        run = part.subject
-        # The program may also touch paths and hosts that are not listed, and the exception may be
-        # about these.
-        if isinstance(run, Run) and (unless.paths or unless.hosts) and not run.operands.is_listed:
-            return True
-        return any(
-            unless.may_fit(each, request) or may_be_anything(unless, each) is not None
-            for each in effects_of((part.subject,))
-        )
-
-    # Restrictions --------------------------------------------------------------------------------------------------
-
-    def _lift_whole_call(self, lifting: Sequence[Conditions], request: Request) -> bool:
-        """Return whether alternatives whose plain conditions hold certainly lift the restriction from all of it."""
-        if not all(each.are_about_actions for each in lifting):
-            return True
-        if self.when.are_about_actions:
-            return False
-        actions = request.actions
-        # What a wrapper such as `sudo` runs is listed as an action itself.
-        possible = (each for each in actions.possible if not (isinstance(each, Run) and each.is_wrapper))
-        parts = [Effect(action) for action in (*actions.certain, *possible)]
-        return bool(parts) and not actions.guessed and all(_is_lifted(part, lifting, request) for part in parts)
-
-    def _fires(self, request: Request, lifting: Sequence[Conditions]) -> bool | Unsure:
-        """Return whether each kind of condition on actions is met by some action that `unless` does not except.
-
-        `lifting`: the alternatives of `unless` whose plain conditions hold, so that they may except actions.
-        """
-        lifts: Callable[[Effect], bool] = functools.partial(_is_lifted, lifting=lifting, request=request)
-        unsure: Unsure | None = None
-        kinds = self._kinds
-        if len(kinds) > 1 and not all(kind.may_be_met(request.facts) for kind in kinds):
-            return False
-        for kind in kinds:
-            answer = met(kind, request, lifts)
-            if answer is False:
-                return False
-            if isinstance(answer, Unsure):
-                # If the command is certain, the unsure kinds after it are reported as likely.
-                unsure = unsure or (answer if kind is kinds[0] else attrs.evolve(answer, likeness=BY_NAME))
-        if unsure is None and self.when.commands and len(kinds) > 1:
-            return met_at_once(kinds, request, lifts)
-        return unsure or True
-
-    @functools.cached_property
-    def _kinds(self) -> tuple[Conditions, ...]:
-        """The conditions on commands, on paths and on hosts, each kind separately."""
-        when = self.when
-        names_programs = any(not pattern.is_any for pattern in when.commands)
-        paths = Conditions(paths=when.paths, accesses=when.accesses, names_programs=names_programs)
-        kinds = (Conditions(commands=when.commands), paths, Conditions(hosts=when.hosts))
-        return tuple(kind for kind in kinds if kind.are_about_actions)
+        return near.lack_roles(self.when, request)
 
 
 @attrs.frozen
@@ -401,17 +240,3 @@ class Scoped:
         """
         scope = self.scope.with_lists(added)
         return self if scope is self.scope else attrs.evolve(self, scope=scope)
-
-
-def _is_lifted(part: Effect, lifting: Sequence[Conditions], request: Request) -> bool:
-    return any(unless.fit(part, request.actions) for unless in lifting)
-
-
-def _only_reads(action: Action) -> bool:
-    match action:
-        case Run():
-            return action.doubt is None
-        case Touch():
-            return action.access.value == "read"
-        case _:
-            return False

@@ -4,6 +4,8 @@ import enum
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, cast
 
+from permitry.conditions.match import Match
+from permitry.core.effects import Effect
 from permitry.core.rule import Request
 from permitry.core.template import Template
 
@@ -133,6 +135,13 @@ class WrittenPattern(Written):
 
     table: ClassVar[Table] = Words
     has_wildcards: ClassVar[bool] = True
+
+    def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES) -> Match:
+        """Return how far the pattern matches one effect of a call.
+
+        A reader does not distinguish what is below `least`, which may be `NO` as well, nor what is above `enough`.
+        """
+        raise NotImplementedError
 
     @classmethod
     def parts(cls, value: Words, /) -> Iterable[tuple[Place, Value]]:

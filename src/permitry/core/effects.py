@@ -4,21 +4,32 @@ This depends on the request alone, so it is listed once and not again for every 
 """
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
-from permitry.core.action import Action, Actions, Connect, Run, Touch, Word
+from permitry.core.action import Access, Action, Actions, Connect, Roots, Run, Touch, Word
 
 __all__ = ["Effect", "Effects", "effects_of", "guesses_of"]
 
 
 @attrs.frozen
 class Effect:
-    """One thing a condition on actions looks at, and the program it belongs to, if any."""
+    """One thing a condition on actions looks at, the program it belongs to, if any, and all that the call does."""
 
     subject: Action
     run: Run | None = None
+    actions: Actions = attrs.field(default=Actions(), repr=False, eq=False)
+
+    @property
+    def roots(self) -> Roots:
+        """What patterns of paths are relative to."""
+        return self.actions.roots
+
+    @property
+    def target(self) -> object:
+        """What patterns are compared with: the place of a path, or else the subject."""
+        return self.subject.place if isinstance(self.subject, Touch) else self.subject
 
     @property
     def is_guess(self) -> bool:
@@ -36,6 +47,17 @@ class Effect:
                 return place.is_open or not place.names
             case Connect(host=host):
                 return host is None
+            case _:
+                return False
+
+    @property
+    def is_of_shell(self) -> bool:
+        """Whether the shell itself writes or connects here, as for a redirection."""
+        match self.subject:
+            case Touch() as touch if self.run is None:
+                return bool(touch.words) and not touch.is_all and touch.access is not Access.READ
+            case Connect(text=text) if self.run is None:
+                return text.startswith(("/dev/tcp/", "/dev/udp/"))
             case _:
                 return False
 
@@ -60,19 +82,10 @@ class Effects:
     every: tuple[Effect, ...]
 
     @functools.cached_property
-    def runs(self) -> tuple[Effect, ...]:
-        """The programs."""
-        return tuple(each for each in self.every if isinstance(each.subject, Run))
-
-    @functools.cached_property
-    def touches(self) -> tuple[Effect, ...]:
-        """The paths."""
-        return tuple(each for each in self.every if isinstance(each.subject, Touch))
-
-    @functools.cached_property
-    def connects(self) -> tuple[Effect, ...]:
-        """The addresses."""
-        return tuple(each for each in self.every if isinstance(each.subject, Connect))
+    def by_class(self) -> Mapping[type[Action], tuple[Effect, ...]]:
+        """The same by the class of the action: programs, paths, addresses, and what is none of these."""
+        classes = dict.fromkeys(type(each.subject) for each in self.every)
+        return {kind: tuple(each for each in self.every if type(each.subject) is kind) for kind in classes}
 
     @functools.cached_property
     def open(self) -> tuple[Effect, ...]:
@@ -80,18 +93,18 @@ class Effects:
         return tuple(each for each in self.every if each.is_open)
 
 
-def effects_of(actions: Iterable[Action]) -> Iterator[Effect]:
-    """Yield each action, and if it runs a program, what the program touches and connects to."""
-    for action in actions:
-        yield Effect(action)
+def effects_of(some: Iterable[Action], actions: Actions) -> Iterator[Effect]:
+    """Yield some actions of a call, each with what it touches and connects to after it if it runs a program."""
+    for action in some:
+        yield Effect(action, None, actions)
         if isinstance(action, Run):
-            yield from (Effect(touch, action) for touch in action.operands.touches)
-            yield from (Effect(connect, action) for connect in action.operands.connects)
+            yield from (Effect(each, action, actions) for each in action.operands.touches)
+            yield from (Effect(each, action, actions) for each in action.operands.connects)
 
 
 def guesses_of(actions: Actions) -> Iterator[Effect]:
     """Yield guessed actions, and guessed operands of programs: text that may not be run or touched at all."""
-    yield from effects_of(actions.guessed)
+    yield from effects_of(actions.guessed, actions)
     for action in (*actions.certain, *actions.possible, *actions.guessed):
         if isinstance(action, Run):
-            yield from (Effect(each, action) for each in action.operands.guessed)
+            yield from (Effect(each, action, actions) for each in action.operands.guessed)

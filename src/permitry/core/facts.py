@@ -34,6 +34,7 @@ __all__ = [
     "Paths",
     "ToolFacts",
     "argument_class",
+    "facts_of",
     "program_name",
     "program_path",
 ]
@@ -158,7 +159,7 @@ class Facts:
     def of_actions(self) -> "ActionFacts":
         """The facts that do not depend on single arguments."""
         first, *others = self._readings()
-        return ActionFacts((first, *others)) if others else first.once(_alone)
+        return ActionFacts((first, *others)) if others else first.once(facts_of)
 
     def argument(self, path: tuple[str, ...]) -> tuple[str, Hashable] | None:
         """Return the class and the value of an argument; None where it is missing or not a scalar."""
@@ -319,7 +320,8 @@ class ActionFacts:
         return {anchor: tuple(map(components_of, names)) for anchor, names in named.items()}
 
 
-def _alone(actions: Actions) -> ActionFacts:
+def facts_of(actions: Actions) -> ActionFacts:
+    """Return the facts of the actions of a call alone, of which one reading is known."""
     return ActionFacts((actions,))
 
 

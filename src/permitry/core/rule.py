@@ -155,7 +155,7 @@ Question = Request
 
 
 def _effects_of(actions: Actions) -> Effects:
-    return Effects(tuple(effects_of((*actions.certain, *actions.possible))))
+    return Effects(tuple(effects_of((*actions.certain, *actions.possible), actions)))
 
 
 def _guesses_of(actions: Actions) -> Effects:

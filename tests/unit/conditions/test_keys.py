@@ -12,7 +12,8 @@ from permitry.core.template import Template
 
 FOLDER = Path(permitry.conditions.__file__).parent
 # What is in the folder besides: what conditions are made of, and what is written outside of `when`.
-OTHERS = {"budget", "keys", "listed", "lookalikes", "scope", "written"}
+MATCHING = {"match", "near", "permit", "restrict"}
+OTHERS = {"budget", "keys", "listed", "lookalikes", "scope", "written", *MATCHING}
 
 
 def test_each_file_is_a_condition() -> None:

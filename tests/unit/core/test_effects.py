@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from permitry.core.action import Access, Action, Actions, Connect, Operands, Place, Run, Touch, Word
+from permitry.core.action import Access, Action, Actions, Connect, Operands, Place, Roots, Run, Touch, Word
 from permitry.core.effects import Effect, Effects, effects_of, guesses_of
 
 READ = Touch(Access.READ, Place("a", ("/w/a",), ("/w/a",)))
@@ -14,7 +14,12 @@ RUN = Run((Word("cat"), Word("a")), None, read_operands=lambda: Operands((READ,)
 
 def test_a_program_has_its_operands_after_it() -> None:
     """Each knows the program it belongs to."""
-    assert list(effects_of([RUN, READ])) == [Effect(RUN), Effect(READ, RUN), Effect(CONNECT, RUN), Effect(READ)]
+    assert list(effects_of([RUN, READ], Actions())) == [
+        Effect(RUN),
+        Effect(READ, RUN),
+        Effect(CONNECT, RUN),
+        Effect(READ),
+    ]
 
 
 def test_guessed_operands_come_with_guessed_actions_only() -> None:
@@ -59,12 +64,12 @@ def test_the_words_are_those_of_the_program() -> None:
     assert Effect(CONNECT).words == ()
 
 
-def test_effects_are_listed_by_type_in_their_order() -> None:
+def test_effects_are_listed_by_class_in_their_order() -> None:
     """Programs, paths and addresses."""
-    effects = Effects(tuple(effects_of([CONNECT, RUN])))
-    assert effects.runs == (Effect(RUN),)
-    assert effects.touches == (Effect(READ, RUN),)
-    assert effects.connects == (Effect(CONNECT), Effect(CONNECT, RUN))
+    effects = Effects(tuple(effects_of([CONNECT, RUN], Actions())))
+    assert effects.by_class[Run] == (Effect(RUN),)
+    assert effects.by_class[Touch] == (Effect(READ, RUN),)
+    assert effects.by_class[Connect] == (Effect(CONNECT), Effect(CONNECT, RUN))
 
 
 def test_an_effect_has_the_assignments_of_its_program() -> None:
@@ -73,3 +78,29 @@ def test_an_effect_has_the_assignments_of_its_program() -> None:
     given = attrs.evolve(READ, sets=("PATH=bin",))
     assert [Effect(run).sets, Effect(READ, run).sets, Effect(given).sets, Effect(READ).sets] == [run.sets] * 3 + [()]
     assert Effect(CONNECT).sets == ()
+
+
+@pytest.mark.parametrize(
+    ("effect", "is_of_shell"),
+    [
+        (Effect(attrs.evolve(READ, access=Access.WRITE, words=(Word("echo"),))), True),
+        (Effect(attrs.evolve(READ, access=Access.WRITE, words=(Word("tee"),), is_all=True)), False),
+        (Effect(attrs.evolve(READ, words=(Word("cat"),))), False),
+        (Effect(attrs.evolve(READ, access=Access.WRITE), RUN), False),
+        (Effect(Connect("/dev/tcp/x.org/80")), True),
+        (Effect(CONNECT), False),
+        (Effect(CONNECT, RUN), False),
+        (Effect(RUN), False),
+    ],
+)
+def test_what_the_shell_does_itself_belongs_to_no_program(effect: Effect, is_of_shell: bool) -> None:  # noqa: FBT001 -- a case
+    """It writes to the file of a redirection, or connects to an address that is written as one."""
+    assert effect.is_of_shell is is_of_shell
+
+
+def test_patterns_are_compared_with_the_place_of_a_path() -> None:
+    """Whatever happens to it; anything else is compared as a whole, and paths from the roots of the call."""
+    assert Effect(READ).target is READ.place
+    assert Effect(RUN).target is RUN
+    roots = Roots(("/w",))
+    assert Effect(READ, None, Actions(roots=roots)).roots is roots

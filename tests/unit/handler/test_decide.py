@@ -9,9 +9,8 @@ import pytest
 
 from permitry.channels.channel import UnattendedChannel
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.conditions._conditions import Conditions
 from permitry.conditions.mode import ModeCondition
-from permitry.conditions.scope import Scope
+from permitry.conditions.scope import Conditions, Scope
 from permitry.config.load import load_policy, load_rules
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext

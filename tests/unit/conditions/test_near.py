@@ -1,18 +1,20 @@
-"""What of a call a permission does not cover, or an exception does not lift, and why."""
+"""Why conditions do not match: what a permission does not cover, or an exception does not lift."""
 
+import attrs
 import pytest
 
 from permitry.actions.extract import ReadActions
-from permitry.conditions._conditions import Conditions
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
+from permitry.conditions.near import say_plain
 from permitry.conditions.path import PathPattern
-from permitry.conditions.scope import Scope
+from permitry.conditions.scope import Conditions, Scope
 from permitry.core.action import Access
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec
+from permitry.errors import UnevaluableError
 
 SHELL = ToolSpec("run_shell", roles={"command": ArgumentRole.COMMAND})
 READER = ReadActions("/home/ann", has_disk=False)
@@ -87,3 +89,25 @@ def test_what_is_below_a_folder_has_a_pattern_of_its_own(path: str, hint: str) -
     request = Request(call, AuthContext(workspace="/work"), WRITER, READER)
     fact = f"`write {path}` is not covered (expected: write `docs`{hint})"
     assert list(scope.facts(request, over_approximate=False)) == [fact]
+
+
+@attrs.frozen
+class _Given:
+    """A condition that answers what it is given; None if it cannot be evaluated."""
+
+    answer: bool | None
+
+    def holds(self, _: Request, *, over_approximate: bool) -> bool:
+        if self.answer is None:
+            raise UnevaluableError(f"no answer, {over_approximate=}")
+        return self.answer
+
+    def fact(self, _: Request) -> str:
+        return f"answer = {self.answer}"
+
+
+def test_what_is_the_case_instead_is_reported() -> None:
+    """Of each condition that does not hold, or cannot be evaluated."""
+    conditions = Conditions((_Given(answer=True), _Given(answer=False), _Given(None)))
+    facts = say_plain(conditions, Request(ToolCall("t"), AuthContext()), over_approximate=False)
+    assert list(facts) == ["answer = False", "no answer, over_approximate=False"]

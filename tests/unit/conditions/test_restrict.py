@@ -3,15 +3,17 @@
 import attrs
 import pytest
 
-from permitry.conditions._conditions import Conditions, Effect
-from permitry.conditions._meeting import BY_NAME, may_be_anything, met
+from permitry.conditions._conditions import Conditions
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
+from permitry.conditions.match import Match
 from permitry.conditions.path import PathPattern
+from permitry.conditions.restrict import meets, restricts
 from permitry.core.action import Access, Actions, Connect, Place, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.rule import Request, Unsure
+from permitry.errors import UnevaluableError
 
 KEY = Place("key", ("/w/key",), ("/w/key",))
 ON_KEY = Conditions(paths=(PathPattern("key"),))
@@ -20,10 +22,10 @@ ON_HOST = Conditions(hosts=(HostPattern("*", None, "*", None),))
 OPEN = Place("$X", is_certain=False, is_open=True)
 
 
-def _met(kind: Conditions, actions: Actions, *, is_lifted: bool = False) -> bool | Unsure:
+def _met(when: Conditions, actions: Actions, *lifting: Conditions) -> bool | Unsure:
     actions = attrs.evolve(actions, roots=Roots(("/w",), ("/home/u",)))
     request = Request(ToolCall("t"), AuthContext(), reader=lambda *_: actions)
-    return met(kind, request, lambda _: is_lifted)
+    return meets(when, lifting, request)
 
 
 def _run(*texts: str) -> Run:
@@ -41,7 +43,7 @@ def _run(*texts: str) -> Run:
 def test_a_certain_action_meets_a_restriction(kind: Conditions, action: Touch | Run | Connect) -> None:
     """Unless an exception lifts it."""
     assert _met(kind, Actions((action,))) is True
-    assert _met(kind, Actions((action,)), is_lifted=True) is False
+    assert _met(kind, Actions((action,)), kind) is False
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,7 @@ def test_a_guess_is_never_certain() -> None:
     """The answer is unsure, and says what the call may do."""
     answer = _met(ON_RM, Actions((), guessed=(attrs.evolve(_run("rm", "x"), is_guess=True),)))
     assert isinstance(answer, Unsure)
-    assert (answer.may, answer.likeness) == ("run `rm *`", BY_NAME)
+    assert (answer.may, answer.likeness) == ("run `rm *`", Match.MAYBE)
 
 
 @pytest.mark.parametrize(("about", "is_unsure"), [("", True), ("path", True), ("host", False)])
@@ -79,18 +81,39 @@ def test_an_expansion_that_could_not_be_read_is_named() -> None:
     assert str(answer).startswith("`$HOME` is not known before it runs")
 
 
-@pytest.mark.parametrize(
-    ("kind", "subject", "may_be"),
-    [
-        (ON_KEY, Touch(Access.READ, OPEN), True),
-        (ON_KEY, Touch(Access.READ, Place("x", is_certain=False)), True),
-        (ON_KEY, Touch(Access.READ, KEY), False),
-        (attrs.evolve(ON_KEY, accesses=frozenset({Access.WRITE})), Touch(Access.READ, OPEN), False),
-        (ON_HOST, Touch(Access.READ, OPEN), False),
-        (ON_HOST, Connect("::"), True),
-        (ON_KEY, Connect("::"), False),
-    ],
-)
-def test_an_open_name_may_be_any(kind: Conditions, subject: Touch | Connect, *, may_be: bool) -> None:
-    """For conditions of its kind, and of what happens to it."""
-    assert (may_be_anything(kind, Effect(subject)) is not None) is may_be
+BOTH = Conditions(commands=(ArgvPattern("cat *"),), paths=(PathPattern("key"),))
+
+
+@pytest.mark.parametrize(("words", "answer"), [(("cat", "key"), True), (("ls", "key"), "several programs")])
+def test_of_several_kinds_one_program_must_meet_all(words: tuple[str, ...], answer: object) -> None:
+    """A rule about `cat` and a file is not certain where another program touches the file."""
+    touched = attrs.evolve(Touch(Access.READ, KEY), words=tuple(map(Word, words)))
+    found = _met(BOTH, Actions((_run("cat", "key"), touched)))
+    assert found is answer or str(found).startswith(str(answer))
+
+
+def test_an_effect_that_may_be_anything_is_named_last() -> None:
+    """What is known to fit comes first, then what could not be read, and a path that may lead anywhere after it."""
+    touch, unread = Touch(Access.READ, OPEN), Unknown("x", "a brace")
+    assert str(_met(ON_KEY, Actions((touch,)))) == "`$X` is not known before it runs: it may touch `key`"
+    assert str(_met(ON_KEY, Actions((touch, unread)))) == "a brace: it may touch `key`"
+    guess = Touch(Access.READ, KEY)
+    assert str(_met(ON_KEY, Actions((touch, unread), guessed=(guess,)))).startswith("`key` may be such a path")
+
+
+@attrs.frozen
+class _Broken:
+    """A condition that cannot be evaluated."""
+
+    def holds(self, _: Request, *, over_approximate: bool) -> bool:
+        raise UnevaluableError(f"no answer, {over_approximate=}")
+
+    def fact(self, _: Request) -> str:
+        return "none"
+
+
+def test_an_exception_that_fails_lifts_nothing() -> None:
+    """And the error is raised, as the restriction applies because of it."""
+    request = Request(ToolCall("t"), AuthContext())
+    with pytest.raises(UnevaluableError, match="over_approximate=False"):
+        restricts(Conditions(), (Conditions((_Broken(),)),), request)

@@ -1,0 +1,96 @@
+"""How far a condition matches one effect of a call, and why it only may, for people to read.
+
+A permission needs `YES`. A restriction applies from `ALIKE` on, and between that and `NO` it asks. An exception is read
+by the other side: one of a permission takes back what it may match, one of a restriction lifts only what is `YES`.
+"""
+
+import enum
+import re
+from collections.abc import Iterable
+
+from permitry.core.action import UNSEEN_ADDRESS, UNSEEN_NAME, Connect, Descent, Run, Touch, Unknown, phrase
+from permitry.core.effects import Effect
+
+__all__ = ["Match", "best_of", "why", "why_open", "why_unread"]
+
+_EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
+
+
+class Match(enum.IntEnum):
+    """How far a condition matches, ascending; what is between `NO` and `ALIKE` is a maybe, by its likeness."""
+
+    NO = -1
+    OPEN = 0
+    """Nothing is known of the effect but its kind, so it may be anything."""
+    ACCESS = 1
+    """As `OPEN`, but what happens to the path is exactly what the condition is about."""
+    BELOW = 2
+    """A folder above the path is gone through, or several programs together do what the rule is about."""
+    MAYBE = 3
+    """What is known of the effect fits, and not all is known."""
+    ALIKE = 4
+    """It fits, perhaps in another spelling, whatever is not known of it."""
+    YES = 5
+    """It fits exactly as it is written, and all of it is known."""
+
+
+def best_of(matches: Iterable[Match], enough: Match) -> Match:
+    """Return the first match that is `enough`, or else the greatest; `NO` where there are none."""
+    best = Match.NO
+    for match in matches:
+        if match >= enough:
+            return match
+        best = max(best, match)
+    return best
+
+
+def why(effect: Effect) -> str:
+    """Return why it is not certain that an effect is what a condition is about."""
+    match effect.subject:
+        case Touch() as touch:
+            return _why_path(touch, effect.run)
+        case Connect(text=text):
+            return f"`{text}` may be such an address"
+        case subject:
+            run = subject if isinstance(subject, Run) else None
+    unknown = next((word.text for word in effect.words if word.is_open and word.text), None)
+    return f"`{phrase(subject)}` may be such a command" if unknown is None else _not_known(unknown, run)
+
+
+def _why_path(touch: Touch, run: Run | None) -> str:
+    place = touch.place
+    if place.is_open:
+        return _not_known(place.text, run)
+    if not place.is_tree:
+        return f"`{place.text}` may be such a path"
+    is_new = place.descent is Descent.NEW
+    does = f"may {touch.access.value} any file of" if is_new else "goes through all of"
+    return f"`{phrase(run or touch)}` {does} `{place.text}`"
+
+
+def why_open(effect: Effect) -> str:
+    """Return why an effect could be any path, or any address."""
+    match effect.subject:
+        case Touch(place=place) if place.is_open:
+            return _not_known(place.text, effect.run)
+        case Touch(place=place):
+            return f"`{place.text}` may lead anywhere"
+        case Connect(text=text) if text != UNSEEN_ADDRESS:
+            return f"`{text}` is not a valid address"
+        case _:
+            return _not_known(UNSEEN_ADDRESS)
+
+
+def why_unread(action: Unknown) -> str:
+    """Return what could not be read, and why."""
+    found = _EXPANSION.match(action.text, action.offset) if action.reason == "an expansion" else None
+    return action.reason if found is None else _not_known(found[0])
+
+
+def _not_known(text: str, run: Run | None = None) -> str:
+    """Return that a text is not known; in place of one that is not in the call, what says it."""
+    around = () if run is None else (*run.within, *run.argv[:1])
+    if text in ("{}", UNSEEN_NAME) and "xargs" in around:
+        return "what `xargs` reads is not known before it runs"
+    shown = text if text in (UNSEEN_NAME, UNSEEN_ADDRESS) else f"`{text}`"
+    return f"{shown} is not known before it runs"

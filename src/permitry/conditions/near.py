@@ -1,0 +1,135 @@
+"""Why conditions do not match, and why exceptions do not apply, for people to read.
+
+It reads the same matches as `permit` and `restrict`, so that it cannot say anything else than they decide.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from posixpath import dirname
+
+import attrs
+
+from permitry.conditions import permit
+from permitry.conditions._conditions import Conditions
+from permitry.conditions.match import Match
+from permitry.core.action import Action, Connect, Run, Touch, phrase
+from permitry.core.effects import Effect
+from permitry.core.likely_roles import likely_roles
+from permitry.core.rule import Request
+from permitry.errors import UnevaluableError
+
+__all__ = ["lack_roles", "say_not_lifted", "say_plain", "say_uncovered"]
+
+
+def say_plain(conditions: Conditions, request: Request, *, over_approximate: bool) -> Iterator[str]:
+    """Yield, for each plain condition that does not hold, what is true, as in `mode = default (expected: plan)`."""
+    for condition in conditions.plain:
+        try:
+            if not condition.holds(request, over_approximate=over_approximate):
+                expected = getattr(condition, "expected", None)
+                yield condition.fact(request) + ("" if expected is None else f" (expected: {expected})")
+        except UnevaluableError as error:
+            yield str(error)
+
+
+def say_not_lifted(unless: Conditions, when: Conditions, request: Request) -> str:
+    """Return why an exception does not lift a restriction from a call."""
+    facts = list(say_plain(unless, request, over_approximate=False))
+    if facts:
+        return ", ".join(facts)
+    for effect in request.parts.every:
+        if (not when.on_actions or _may_meet(when, effect)) and not permit.fits(unless, effect):
+            shown, why = _find_left(effect, unless)
+            return f"{shown} (expected: {unless.does})" if why is None else f"{shown} is not certain, because {why}"
+    return f"something that is not certain (expected: {unless.does})"
+
+
+def _may_meet(when: Conditions, effect: Effect) -> bool:
+    """Return whether what is known of an effect may match one of the conditions on actions."""
+    return any(kind.in_doubt(effect).match(effect, enough=Match.MAYBE) > Match.ACCESS for kind in when.on_actions)
+
+
+def lack_roles(when: Conditions, request: Request) -> bool:
+    """Return whether the conditions are about arguments that the call seems to have, and that are not declared."""
+    if request.tool is not None and request.tool.roles is not None:
+        return False
+    meant = {kind.role for kind in when.on_actions}
+    return any(role.value in meant for role in likely_roles(request.call).values())
+
+
+def say_uncovered(
+    when: Conditions, unless: Sequence[Conditions], covered: frozenset[int], request: Request
+) -> Iterator[str]:
+    """Yield why a permission does not cover each action that it leaves; not of those that may be left."""
+    is_shell = request.tool is not None and request.tool.is_shell
+    for at, action in enumerate(request.actions.certain):
+        if at in covered or (is_shell and permit.only_reads(action)):
+            continue
+        effect = Effect(action, None, request.actions)
+        if permit.fits(when, effect) and permit.is_taken_back(unless, effect, request):
+            yield f"`unless` takes `{phrase(action)}` back"
+            continue
+        shown, why = _find_left(effect, when)
+        if why is None:
+            yield f"{shown} is not covered" + ("" if covered else _expected(effect, when))
+        else:
+            yield f"{shown} is not certain, because {why}"
+
+
+def _expected(effect: Effect, when: Conditions) -> str:
+    below = _pattern_below(effect, when)
+    hint = "" if below is None else f"; what is below it is `{below}`"
+    return f" (expected: {when.does}{hint})"
+
+
+def _find_left(effect: Effect, conditions: Conditions) -> tuple[str, str | None]:
+    """Return the part of an effect that the conditions do not certainly match, and why it is not certain.
+
+    The reason is None for what is known, and is not what the conditions are about.
+    """
+    action = effect.subject
+    shown = f"`{phrase(action)}`"
+    if not isinstance(action, Run) or not permit.runs(conditions, effect):
+        return shown, _doubt(effect, action, conditions)
+    every: tuple[Touch | Connect, ...] = (*action.operands.touches, *action.operands.connects)
+    operands = (Effect(each, action, effect.actions) for each in every)
+    left = next((each for each in operands if not permit.fits_operand(conditions, each)), None)
+    if left is None:
+        return shown, None if action.operands.is_listed else "not all that it touches is known"
+    return f"`{phrase(left.subject)}` of {shown}", _doubt(left, action, conditions)
+
+
+def _doubt(effect: Effect, action: Action, conditions: Conditions) -> str | None:
+    """Return why a path is not certain that would match otherwise; `action` is the one that touches it."""
+    touch = effect.subject
+    if not isinstance(touch, Touch) or touch.place.is_certain or not conditions.paths:
+        return None
+    place = touch.place
+    if place.is_open:
+        return "it is not known before it runs"
+    known = attrs.evolve(effect, subject=attrs.evolve(touch, place=attrs.evolve(place, is_certain=True)))
+    if not permit.fits_operand(conditions, known):
+        return None
+    if place.has_wildcards:
+        return "its wildcards become names that are not known"
+    earlier = itertools.takewhile(lambda each: each is not action, effect.actions.certain)
+    doubtful = next((each for each in earlier if isinstance(each, Run) and each.doubt is not None), None)
+    return "where it leads is not known" if doubtful is None else f"`{phrase(doubtful)}` may change where it leads"
+
+
+def _pattern_below(effect: Effect, when: Conditions) -> str | None:
+    """Return the pattern for what is below a folder that the conditions name, if the effect is something there."""
+    touch = effect.subject
+    if not isinstance(touch, Touch) or not when.on_paths.is_about(effect):
+        return None
+    place = touch.place
+    while any(name != "/" for name in place.real):
+        place = attrs.evolve(place, lexical=_above(place.lexical), real=_above(place.real))
+        fitting = next((path for path in when.paths if path.holds(place, effect.roots)), None)
+        if fitting is not None:
+            return f"{fitting.text.rstrip('/')}/**"
+    return None
+
+
+def _above(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(dirname, names))

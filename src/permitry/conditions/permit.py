@@ -1,0 +1,137 @@
+"""How a permission reads matches: it needs `YES`, for the whole call or for each action that it covers.
+
+Its exceptions are read in doubt: `unless` takes back whatever it may match.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from permitry.conditions._conditions import Conditions
+from permitry.conditions._patterns import AnyPatterns
+from permitry.conditions.match import Match
+from permitry.core.action import Access, Action, Connect, Run, Touch
+from permitry.core.effects import Effect, effects_of
+from permitry.core.rule import Request
+
+__all__ = ["cover", "fits", "fits_operand", "is_taken_back", "only_reads", "permits", "runs"]
+
+
+def permits(when: Conditions, unless: Sequence[Conditions], request: Request) -> bool:
+    """Return whether the plain conditions hold, and no exception takes the whole call back.
+
+    Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`.
+    """
+    if not when.plain_hold(request, over_approximate=False):
+        return False
+    return not any(_takes_call_back(each, when, request) for each in unless)
+
+
+def cover(when: Conditions, unless: Sequence[Conditions], request: Request) -> frozenset[int]:
+    """Return the indices of the certain actions that conditions on actions permit.
+
+    Raises: as `permits`, if an action would otherwise be covered.
+    """
+    failure: Exception | None = None
+    try:
+        if not permits(when, unless, request):
+            return frozenset()
+    except Exception as error:  # noqa: BLE001 -- raised below, unless nothing is covered anyway
+        failure = error
+    actions = request.actions
+    numbered = ((at, Effect(action, None, actions)) for at, action in enumerate(actions.certain))
+    covered = frozenset(
+        at for at, effect in numbered if fits(when, effect) and not is_taken_back(unless, effect, request)
+    )
+    if covered and failure is not None:
+        raise failure
+    return covered
+
+
+def fits(conditions: Conditions, effect: Effect) -> bool:
+    """Return whether conditions on actions certainly hold for one effect of a call."""
+    match effect.subject:
+        case Run() as run:
+            return runs(conditions, effect) and _fits_operands(conditions, run, effect)
+        case Touch() as touch:
+            # A redirection is an effect of its own: a condition on commands alone does not cover its file.
+            is_of_program = effect.run is not None or touch.is_all
+            is_exact = fits_operand(conditions, effect) and (bool(conditions.paths) or is_of_program)
+            return is_exact and not conditions.hosts and _fits_program(conditions, effect)
+        case Connect():
+            is_exact = fits_operand(conditions, effect)
+            return is_exact and not conditions.paths and _fits_program(conditions, effect)
+        case _:
+            return False
+
+
+def runs(conditions: Conditions, effect: Effect) -> bool:
+    """Return whether a program and its arguments match exactly, whatever these name."""
+    return conditions.on_commands.match(effect, least=Match.YES) is Match.YES
+
+
+def fits_operand(conditions: Conditions, effect: Effect) -> bool:
+    """Return whether a path or an address matches exactly, if there are conditions of its kind."""
+    kind = conditions.on_paths if isinstance(effect.subject, Touch) else conditions.on_hosts
+    return not kind.patterns or kind.match(effect, least=Match.YES) is Match.YES
+
+
+def _fits_operands(conditions: Conditions, run: Run, effect: Effect) -> bool:
+    """Return whether all that a program names matches, which can be said only if all of it is known."""
+    if not (conditions.paths or conditions.hosts):
+        return True
+    operands: tuple[Touch | Connect, ...] = (*run.operands.touches, *run.operands.connects)
+    return run.operands.is_listed and all(
+        fits_operand(conditions, Effect(each, run, effect.actions)) for each in operands
+    )
+
+
+def _fits_program(conditions: Conditions, effect: Effect) -> bool:
+    """Return whether the condition on commands, if there is one, holds for the program that acts on a path or host."""
+    # An assignment before the program may make it do something else with it.
+    return not conditions.commands or any(each.holds(effect.words, effect.sets) for each in conditions.commands)
+
+
+def is_taken_back(unless: Sequence[Conditions], effect: Effect, request: Request) -> bool:
+    """Return whether an exception may match one of the actions, or what its program touches or connects to."""
+    return any(_takes_back(each, effect, request) for each in unless)
+
+
+def _takes_back(unless: Conditions, effect: Effect, request: Request) -> bool:
+    if not unless.are_about_actions or not unless.plain_hold(request, over_approximate=True):
+        return False
+    run = effect.subject
+    # The program may also touch what is not listed, and the exception may be about that.
+    if isinstance(run, Run) and (unless.paths or unless.hosts) and not run.operands.is_listed:
+        return True
+    return any(_may_match(unless.on_actions, each) for each in effects_of((run,), effect.actions))
+
+
+def _takes_call_back(unless: Conditions, when: Conditions, request: Request) -> bool:
+    """Return whether an exception may be about a whole call."""
+    if not unless.plain_hold(request, over_approximate=True):
+        return False
+    if not unless.are_about_actions:
+        return True
+    # If `when` is about actions as well, each of them is looked at alone; otherwise one that may match is enough.
+    if when.are_about_actions:
+        return False
+    if request.actions.unknown is not None:
+        return True
+    # A guessed path may be accessed in any way.
+    of_any_access = [each.of_any_access for each in unless.on_actions]
+    groups = ((unless.on_actions, request.parts), (of_any_access, request.guesses))
+    return any(_may_match(kinds, each) for kinds, effects in groups for each in effects.every)
+
+
+def _may_match(kinds: Iterable[AnyPatterns], effect: Effect) -> bool:
+    return any(kind.in_doubt(effect).match(effect, enough=Match.MAYBE) is not Match.NO for kind in kinds)
+
+
+def only_reads(action: Action) -> bool:
+    """Return whether an action of a shell only reads, so that other permissions may cover it."""
+    match action:
+        case Run():
+            return action.doubt is None
+        case Touch():
+            return action.access is Access.READ
+        case _:
+            return False

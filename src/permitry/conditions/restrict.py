@@ -1,0 +1,213 @@
+"""How a restriction reads matches: it applies from `ALIKE` on, and asks at any other match but `NO`.
+
+Its exceptions must be certain: `unless` lifts it from an effect only by `YES`.
+"""
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+import attrs
+
+from permitry.conditions._conditions import Conditions
+from permitry.conditions._patterns import AnyPatterns, PathPatterns
+from permitry.conditions.match import Match, why, why_open, why_unread
+from permitry.conditions.permit import fits
+from permitry.core.action import Place, Run, Touch
+from permitry.core.effects import Effect
+from permitry.core.rule import Request, Unsure
+
+__all__ = ["meets", "restricts"]
+
+_Lifts: TypeAlias = Callable[[Effect], bool]
+
+
+class _Found(NamedTuple):
+    """How far an effect matches, and the patterns with which it was compared."""
+
+    match: Match
+    patterns: AnyPatterns
+    effect: Effect
+
+
+def restricts(when: Conditions, unless: Sequence[Conditions], request: Request) -> bool | Unsure:
+    """Return whether a restriction applies.
+
+    Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`, if the result would
+    otherwise be True.
+    """
+    failure: Exception | None = None
+    try:
+        if not when.plain_hold(request, over_approximate=True):
+            return False
+    except Exception as error:  # noqa: BLE001 -- raised below, unless the rest does not apply
+        failure = error
+    lifting: list[Conditions] = []
+    for each in unless:
+        try:
+            lifting += [each] if each.plain_hold(request, over_approximate=False) else []
+        except Exception as error:  # noqa: BLE001 -- as above
+            # INVARIANT: law 2. An exception that cannot be evaluated lifts nothing.
+            failure = failure or error
+    if lifting and _lift_whole_call(lifting, when, request):
+        return False
+    answer = meets(when, lifting, request) if when.are_about_actions else True
+    if failure is not None and answer is True:
+        raise failure
+    return answer
+
+
+def _lift_whole_call(lifting: Sequence[Conditions], when: Conditions, request: Request) -> bool:
+    """Return whether exceptions whose plain conditions hold certainly lift a restriction from all of a call."""
+    if not all(each.are_about_actions for each in lifting):
+        return True
+    if when.are_about_actions:
+        return False
+    actions = request.actions
+    # What a wrapper such as `sudo` runs is listed as an action itself.
+    possible = (each for each in actions.possible if not (isinstance(each, Run) and each.is_wrapper))
+    effects = [Effect(action, None, actions) for action in (*actions.certain, *possible)]
+    return bool(effects) and not actions.guessed and all(_lift(lifting, each) for each in effects)
+
+
+def _lift(lifting: Sequence[Conditions], effect: Effect) -> bool:
+    return any(fits(unless, effect) for unless in lifting)
+
+
+def meets(when: Conditions, lifting: Sequence[Conditions], request: Request) -> bool | Unsure:
+    """Return whether each kind of condition on actions is met by an effect that no exception lifts.
+
+    `lifting` are the exceptions whose plain conditions hold.
+    """
+    kinds = when.on_actions
+    if len(kinds) > 1 and not all(kind.may_match(request.facts) for kind in kinds):
+        return False
+    lifts = functools.partial(_lift, lifting)
+    unsure: Unsure | None = None
+    for kind in kinds:
+        answer = _meets_kind(kind, functools.partial(_lifts_all, lifts, kind), request)
+        if answer is False:
+            return False
+        if isinstance(answer, Unsure):
+            # If the command is certain, the unsure kinds after it are reported as likely.
+            unsure = unsure or (answer if kind is kinds[0] else attrs.evolve(answer, likeness=int(Match.MAYBE)))
+    if unsure is None and when.commands and len(kinds) > 1:
+        return _meets_at_once(kinds, lifts, request)
+    return unsure or True
+
+
+def _meets_kind(kind: AnyPatterns, lifts: _Lifts, request: Request) -> bool | Unsure:
+    """Return whether an effect is what one kind of condition is about, or `Unsure` if it only may be."""
+    found = _find_best(kind, lifts, request)
+    if found is not None:
+        match, patterns, effect = found
+        return match >= Match.ALIKE or Unsure(why(effect), patterns.does_by(effect), int(match))
+    unread = next((each for each in request.actions.unread if each.about in ("", kind.about)), None)
+    if unread is not None:
+        return Unsure(why_unread(unread), kind.does)
+    guesses = ((kind.for_guess(effect), effect) for effect in request.guesses.open)
+    for patterns, effect in itertools.chain(((kind, effect) for effect in request.parts.open), guesses):
+        match = patterns.match_open(effect)
+        if match is not Match.NO:
+            return Unsure(why_open(effect), patterns.does, int(match))
+    return False
+
+
+def _find_best(kind: AnyPatterns, lifts: _Lifts, request: Request) -> _Found | None:
+    """Return the effect that matches best by what is known of it; a guess only where no other effect does as well."""
+    narrowed = kind.narrow(request.facts)
+    if narrowed is None:
+        return None
+    # `lifts` is asked last because it is slow, and few effects match.
+    known = _pick((each for each in _known(narrowed, request) if not lifts(each.effect)), Match.ALIKE)
+    if known is not None and known.match >= Match.MAYBE:
+        return known
+    guesses = (each for each in _guesses(narrowed, request) if not lifts(each.effect))
+    return _pick(itertools.chain(() if known is None else (known,), guesses), Match.MAYBE)
+
+
+def _pick(found: Iterable[_Found], enough: Match) -> _Found | None:
+    """Return the first that matches far `enough`, or else the first of those that match best."""
+    best: _Found | None = None
+    for each in found:
+        if best is None or each.match > best.match:
+            best = each
+        if best.match >= enough:
+            break
+    return best
+
+
+def _known(kind: AnyPatterns, request: Request) -> Iterator[_Found]:
+    """Yield the effects of a call that match by what is known of them."""
+    return _compare((kind.in_doubt(effect), effect) for effect in kind.among(request.parts))
+
+
+def _guesses(kind: AnyPatterns, request: Request) -> Iterator[_Found]:
+    """Yield the same of what a call need not do."""
+    pairs = ((kind.for_guess(effect), effect) for effect in kind.among(request.guesses))
+    return _compare(pairs, most=Match.MAYBE)
+
+
+def _compare(pairs: Iterable[tuple[AnyPatterns, Effect]], most: Match = Match.ALIKE) -> Iterator[_Found]:
+    """Yield the effects that match by what is known of them. A path is compared once, even if several effects name it.
+
+    INVARIANT: law 3. A guess never makes a restriction certain, and neither does an access that is not known.
+    """
+    known: dict[tuple[int, int, Match], Match] = {}
+    for patterns, effect in pairs:
+        if not patterns.is_about(effect):
+            continue
+        is_certain = not effect.is_guess and patterns.is_certainly_about(effect)
+        enough = most if is_certain else Match.MAYBE
+        key = id(patterns), id(effect.target), enough
+        if key not in known:
+            known[key] = min(patterns.match(effect, enough=enough), enough)
+        if known[key] > Match.ACCESS:
+            yield _Found(known[key], patterns, effect)
+
+
+def _lifts_all(lifts: _Lifts, kind: AnyPatterns, effect: Effect) -> bool:
+    """Return whether exceptions lift a restriction from an effect, or from all that it matches below a folder."""
+    if lifts(effect):
+        return True
+    touch = effect.subject
+    if not isinstance(kind, PathPatterns) or not isinstance(touch, Touch) or not touch.place.tops:
+        return False
+    if kind.may_name(effect, touch.place):
+        return False
+    is_met = False
+    for name in kind.names_below(effect, touch.place):
+        is_met = True
+        if name is None or not lifts(attrs.evolve(effect, subject=_below(touch, name))):
+            return False
+    return is_met
+
+
+def _below(touch: Touch, name: str) -> Touch:
+    """Return the access to something below the folder that a program goes through."""
+    return attrs.evolve(touch, place=Place(name, (name,), (name,), is_certain=touch.place.is_certain))
+
+
+def _meets_at_once(kinds: Sequence[AnyPatterns], lifts: _Lifts, request: Request) -> bool | Unsure:
+    """Return whether one program of a call meets the conditions of every kind, given that the call as a whole does.
+
+    Otherwise `Unsure`: one program matches the pattern of commands, and another touches the path or host.
+    """
+    runs, *others = (_certain(kind, lifts, request) for kind in kinds)
+    for run in runs:
+        if all(any(_belongs(effect, run) for effect in effects) for effects in others):
+            return True
+    does = " and ".join(kind.does for kind in kinds)
+    return Unsure("several programs of the call do a part of it each", does, int(Match.BELOW))
+
+
+def _certain(kind: AnyPatterns, lifts: _Lifts, request: Request) -> list[Effect]:
+    """Return the effects that a kind of condition is certainly about, and that no exception lifts."""
+    certain = [found.effect for found in _known(kind, request) if found.match >= Match.ALIKE]
+    return [effect for effect in certain if not _lifts_all(lifts, kind, effect)]
+
+
+def _belongs(effect: Effect, run: Effect) -> bool:
+    """Return whether a program has an effect; one that belongs to no program counts for every one."""
+    return not effect.words or effect.words == run.words

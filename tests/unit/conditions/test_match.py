@@ -1,0 +1,123 @@
+"""How far a pattern matches an effect, in one answer: what the exact, the certain and the lenient question said."""
+
+import itertools
+
+import pytest
+
+from permitry.actions.extract import ReadActions
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.host import HostPattern
+from permitry.conditions.match import Match, best_of, why, why_open, why_unread
+from permitry.conditions.path import PathPattern
+from permitry.conditions.written import WrittenPattern
+from permitry.core.action import UNSEEN_ADDRESS, UNSEEN_NAME, Access, Connect, Place, Run, Touch, Unknown, Word
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.effects import Effect, effects_of, guesses_of
+from permitry.core.spec import ArgumentRole, ToolSpec
+
+SHELL = ToolSpec("run_shell", roles={"command": ArgumentRole.COMMAND})
+READER = ReadActions("/home/ann", has_disk=False)
+COMMANDS = ("git push *", "git * push", "rm *", "rm -rf *", "{cat,cp} *", "*", "find *", "FOO=* git push *")
+PATHS = ("**", "src/**", "~/.ssh/**", "*.py", ".env", "/etc/**", "**/a")
+HOSTS = ("example.com", "*", "private", "http://example.com", "x.org:80")
+PATTERNS: tuple[WrittenPattern, ...] = (
+    *map(ArgvPattern, COMMANDS), *map(PathPattern, PATHS), *(HostPattern.parse(text, str) for text in HOSTS),
+)  # fmt: skip
+TEXTS = (
+    "git push", "/usr/bin/git push", "git -C x push", "git $x", "$x push", "rm -fr a", "rm *.py", 'rm -- "$x"',
+    "cat ~/.ssh/id src/a", "cp -r . /tmp", "find . -name a", "curl https://example.com", "curl http://x.org",
+    'curl "$u"', "sudo rm -rf /etc", "echo a > SRC/b.py", "cat .ENV", "grep -r x src", "git push '$x'", "x src/a",
+    "FOO=1 git push", "nc -z localhost $p", "rm -rf src", "echo x > /dev/tcp/example.com/80",
+)  # fmt: skip
+
+
+def _effects(text: str) -> list[Effect]:
+    actions = READER(ToolCall("run_shell", {"command": text}), AuthContext(workspace="/work"), SHELL)
+    return [*effects_of((*actions.certain, *actions.possible), actions), *guesses_of(actions)]
+
+
+def _three(pattern: WrittenPattern, effect: Effect) -> tuple[bool, bool, bool]:
+    """Return whether a pattern certainly matches exactly, certainly matches, and may match."""
+    match pattern, effect.subject:
+        case ArgvPattern(), Run() as run:
+            may = any(pattern.may_hold(words, run.sets) for words in (run.words, run.bare) if words)
+            return pattern.holds(run.words, run.sets), may and pattern.must_hold(run.words, run.bare, run.sets), may
+        case PathPattern(), Touch(place=place):
+            names = place, effect.roots
+            return pattern.holds(*names), pattern.must_hold(*names), pattern.may_hold(*names)
+        case HostPattern(), Connect() as connect:
+            return pattern.holds(connect), pattern.must_hold(connect), pattern.may_hold(connect)
+        case _:
+            is_any = isinstance(pattern, ArgvPattern) and pattern.is_any and effect.is_of_shell
+            return False, is_any, is_any
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_one_answer_says_what_three_questions_said(text: str) -> None:
+    """Each of them as far as a reader tells it apart."""
+    for pattern, effect in itertools.product(PATTERNS, _effects(text)):
+        holds, must, may = _three(pattern, effect)
+        match = pattern.match(effect)
+        assert (match is Match.YES, match >= Match.ALIKE, match is not Match.NO) == (holds, must, may)
+        assert (pattern.match(effect, least=Match.YES) is Match.YES) == holds
+        sure, doubt = (pattern.match(effect, enough=enough) for enough in (Match.ALIKE, Match.MAYBE))
+        assert (sure >= Match.ALIKE, sure is not Match.NO, doubt is not Match.NO) == (must, may, may)
+
+
+@pytest.mark.parametrize("enough", Match)
+def test_what_is_enough_ends_the_search(enough: Match) -> None:
+    """The answer is the same as far as the reader can see."""
+    some = (Match.NO, Match.MAYBE, Match.ALIKE, Match.YES)
+    assert min(best_of(some, enough), enough) is min(max(some), enough)
+    assert best_of((), enough) is Match.NO
+
+
+def test_a_pattern_must_say_what_it_matches() -> None:
+    """The base class has nothing to say."""
+    with pytest.raises(NotImplementedError):
+        WrittenPattern().match(Effect(Connect("x")))
+
+
+TREE = Place("src", ("/w/src",), ("/w/src",), is_tree=True)
+XARGS = Run((Word("xargs"), Word("rm")))
+
+
+@pytest.mark.parametrize(
+    ("effect", "reason"),
+    [
+        (Effect(Run((Word("rm"), Word("$x", is_open=True)))), "`$x` is not known before it runs"),
+        (Effect(Run((Word("rm"),))), "`rm` may be such a command"),
+        (Effect(Touch(Access.READ, Place("$x", is_open=True))), "`$x` is not known before it runs"),
+        (
+            Effect(Touch(Access.READ, Place(UNSEEN_NAME, is_open=True)), XARGS),
+            "what `xargs` reads is not known before it runs",
+        ),
+        (Effect(Touch(Access.READ, TREE)), "`read src` goes through all of `src`"),
+        (Effect(Touch(Access.READ, Place("a*", is_glob=True))), "`a*` may be such a path"),
+        (Effect(Connect("x:$p")), "`x:$p` may be such an address"),
+    ],
+)
+def test_why_it_is_not_certain_depends_on_the_effect(effect: Effect, reason: str) -> None:
+    """And is worded for a human."""
+    assert why(effect) == reason
+
+
+@pytest.mark.parametrize(
+    ("subject", "reason"),
+    [
+        (Touch(Access.READ, Place("$x", is_open=True)), "`$x` is not known before it runs"),
+        (Touch(Access.READ, Place("x")), "`x` may lead anywhere"),
+        (Connect("::"), "`::` is not a valid address"),
+        (Connect(UNSEEN_ADDRESS), f"{UNSEEN_ADDRESS} is not known before it runs"),
+    ],
+)
+def test_why_it_may_be_anything_is_said_as_well(subject: Touch | Connect, reason: str) -> None:
+    """Of a path and of an address."""
+    assert why_open(Effect(subject)) == reason
+
+
+def test_what_could_not_be_read_is_named() -> None:
+    """An expansion by its own text."""
+    assert why_unread(Unknown("cat $HOME/x", "an expansion", 4)) == "`$HOME` is not known before it runs"
+    assert why_unread(Unknown("x", "a brace")) == "a brace"
