@@ -30,6 +30,7 @@ from permitry.config.load import load_rules
 from permitry.core.action import Action, Actions, Roots, Run, Word, phrase
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.errors import CallError, ConfigError, RuleError, UnevaluableError
 from permitry.messages.formats import marks_of
@@ -178,7 +179,7 @@ def check_patterns(text: str) -> None:
         assert pattern.may_hold(words) or not pattern.must_hold(words)
     for data in _values(text):
         with contextlib.suppress(RuleError, UnevaluableError):
-            argument_condition(head, data).passes({head: tail})
+            argument_condition(head, data).holds(Request(ToolCall("t", {head: tail}), AuthContext()))
 
 
 def check_rule_file(text: str) -> None:

@@ -14,6 +14,8 @@ from permitry.conditions.args import argument_condition
 from permitry.conditions.command import ArgvPattern
 from permitry.core.action import Word
 from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 
 # Commands ---------------------------------------------------------------------------------------------------------
@@ -115,7 +117,7 @@ _KINDS = {
 
 def _answer(table: object, arguments: dict[str, Any]) -> bool | None:
     try:
-        return argument_condition("x", table).passes(ToolCall("tool", arguments).arguments)
+        return argument_condition("x", table).holds(Request(ToolCall("tool", arguments), AuthContext()))
     except UnevaluableError:
         return None
 

@@ -3,10 +3,12 @@
 import attrs
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.matching import matches
 
 from permitry.actions.changes import changes_of
 from permitry.conditions.agent import AgentCondition
 from permitry.conditions.attended import AttendedCondition
+from permitry.conditions.match import Match
 from permitry.conditions.mode import ModeCondition
 from permitry.conditions.scope import Condition, Conditions, Scope
 from permitry.conditions.template import TemplateCondition
@@ -17,6 +19,7 @@ from permitry.core.pattern import Pattern
 from permitry.core.rule import Request
 from permitry.rules.configured import ConfiguredRule
 
+_needed = st.sampled_from([Match.YES, Match.ALIKE])
 _selectors = st.lists(
     st.sampled_from(("bash", "read_*", "mcp:*", "@reads", "@writes", "@network", "@shell")).map(ToolSelector),
     max_size=3,
@@ -63,8 +66,8 @@ def test_unless_takes_back_what_it_is_about(
 ) -> None:
     """A rule with `unless` matches where it does without, and the conditions of `unless` do not all hold."""
     unless = attrs.evolve(rule, scope=attrs.evolve(rule.scope, unless=Conditions(plain)))
-    over_approximate = rule.effect is Verdict.ALLOW
-    is_excepted = all(condition.holds(request, over_approximate=over_approximate) for condition in plain)
+    needed = Match.ALIKE if rule.effect is Verdict.ALLOW else Match.YES
+    is_excepted = all(matches(condition, request, needed) for condition in plain)
     assert unless.matches(request) is (rule.matches(request) and not is_excepted)
 
 
@@ -81,32 +84,26 @@ def test_each_alternative_of_unless_takes_back_by_itself(
     assert found == [found[0], found[1], found[0] and found[1], found[0] and found[1], found[0]]
 
 
-@given(selectors=_selectors, request=..., over_approximate=st.booleans())
-def test_selectors_are_alternatives(
-    selectors: tuple[ToolSelector, ...],
-    request: Request,
-    over_approximate: bool,  # noqa: FBT001 -- hypothesis passes by keyword
-) -> None:
+@given(selectors=_selectors, request=..., needed=_needed)
+def test_selectors_are_alternatives(selectors: tuple[ToolSelector, ...], request: Request, needed: Match) -> None:
     """A rule selects a call when one of its selectors does; without selectors, always."""
-    alone = [Scope((selector,)).selects(request, over_approximate=over_approximate) for selector in selectors]
-    assert Scope(selectors).selects(request, over_approximate=over_approximate) is (any(alone) or not selectors)
+    alone = [Scope((selector,)).selects(request, needed) for selector in selectors]
+    assert Scope(selectors).selects(request, needed) is (any(alone) or not selectors)
 
 
 @given(rule=_rules, request=...)
 def test_a_near_miss_is_a_selected_call_that_does_not_match(rule: ConfiguredRule, request: Request) -> None:
     """A near miss is reported exactly when only conditions was in the way."""
-    is_selected = rule.scope.selects(request, over_approximate=rule.effect is not Verdict.ALLOW)
+    is_selected = rule.scope.selects(request, Match.YES if rule.effect is Verdict.ALLOW else Match.ALIKE)
     assert (rule.near_miss(request) is not None) is (is_selected and not rule.matches(request))
 
 
 @given(request=...)
 def test_a_call_surely_either_reads_or_writes(request: Request) -> None:
     """`@reads` and `@writes` share out all calls of which it is asked what they certainly are; no call is neither."""
-    for over_approximate in (False, True):
-        reads, writes = (
-            ToolSelector(text).selects(request, over_approximate=over_approximate) for text in ("@reads", "@writes")
-        )
-        assert reads is not writes if not over_approximate else reads or writes
+    for needed in (Match.YES, Match.ALIKE):
+        reads, writes = (matches(ToolSelector(text), request, needed) for text in ("@reads", "@writes"))
+        assert reads is not writes if needed is Match.YES else reads or writes
 
 
 @given(rule=_rules, request=...)

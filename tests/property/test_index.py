@@ -28,6 +28,7 @@ from permitry.conditions.command import ArgvPattern
 from permitry.conditions.digest import DigestCondition
 from permitry.conditions.host import HostPattern
 from permitry.conditions.label import LabelCondition
+from permitry.conditions.match import Match
 from permitry.conditions.mode import ModeCondition
 from permitry.conditions.path import PathPattern
 from permitry.conditions.repaired import RepairedCondition
@@ -298,21 +299,21 @@ class _OddReadOnly(ReadOnlyToolRule):
 class _OddMode(ModeCondition):
     """A condition of which someone changed the answer, and nothing else."""
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:
-        return not super().holds(request, over_approximate=over_approximate)
+    def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
+        return Match.of(super().match(request, needed) < needed)
 
 
 @attrs.frozen
-class _OddCondition:
+class _OddCondition(Condition):
     """A condition that no one compiles."""
 
     answer: object
     is_pure: ClassVar[bool] = True
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it answers as it does
-        return cast("bool", _give(self.answer))
+    def match(self, _request: Request, _needed: Match = Match.YES, /) -> Match:
+        return Match.of(bool(_give(self.answer)))
 
-    def fact(self, _: Request) -> str:
+    def fact(self, _: Request, /) -> str:
         return "it is odd"
 
 
@@ -320,8 +321,8 @@ class _OddCondition:
 class _OddSelector(ToolSelector):
     """A selector of which someone changed the answer, and nothing else."""
 
-    def selects(self, request: Request, *, over_approximate: bool) -> bool:
-        return not super().selects(request, over_approximate=over_approximate)
+    def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
+        return Match.of(super().match(request, needed) < needed)
 
 
 # Random rules -----------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from permitry.actions.links import links_in
+from permitry.conditions.match import Match
 from permitry.conditions.provenance.provenance import Provenance
 from permitry.config.conditions import scope_of
 from permitry.core.call import ToolCall
@@ -250,12 +251,12 @@ _knowledge = st.sampled_from(
 )
 
 
-def _answer(links: object, text: str, known: Provenance, *, over_approximate: bool) -> bool | None:
+def _answer(links: object, text: str, known: Provenance, needed: Match) -> bool | None:
     """Return what a condition answers; None where it has no answer."""
     (condition,) = scope_of((), {"args": {"to": {"links": links}}}, None).when.plain
     request = Request(ToolCall("send", {"to": text}), AuthContext(provenance=known))
     try:
-        return condition.holds(request, over_approximate=over_approximate)
+        return condition.match(request, needed) is needed
     except UnevaluableError:
         return None
 
@@ -270,17 +271,17 @@ def test_tables_and_lists_of_tests_are_what_each_test_says_of_each_link(
     ways: list[dict[str, list[str]]], links: list[str], known: Provenance, phase: str
 ) -> None:
     """A table needs all of its tests, a list one of its tables; a permission needs every link, a restriction one."""
-    may = phase == "restriction"
+    needed = Match.ALIKE if phase == "restriction" else Match.YES
 
     def passes(link: str) -> bool | None:
         tables = []
         for way in ways:
-            tests = [_answer({key: value}, link, known, over_approximate=may) for key, value in way.items()]
+            tests = [_answer({key: value}, link, known, needed) for key, value in way.items()]
             tables.append(_settled(tests, by=False))
         return _settled(tables, by=True)
 
-    wanted = _settled([passes(link) for link in links], by=may)
+    wanted = _settled([passes(link) for link in links], by=needed is Match.ALIKE)
     text = " ".join(links) or "nothing"
-    assert _answer(ways, text, known, over_approximate=may) is wanted
+    assert _answer(ways, text, known, needed) is wanted
     if len(ways) == 1:
-        assert _answer(ways[0], text, known, over_approximate=may) is wanted
+        assert _answer(ways[0], text, known, needed) is wanted

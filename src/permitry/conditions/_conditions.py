@@ -8,6 +8,7 @@ import attrs
 from permitry.conditions._patterns import AnyPatterns, CommandPatterns, HostPatterns, PathPatterns
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
+from permitry.conditions.match import Match
 from permitry.conditions.path import PathPattern
 from permitry.conditions.written import Condition, sorted_repr
 from permitry.core.action import Access
@@ -81,15 +82,15 @@ class Conditions:
         kinds = (self.on_commands,) if is_permission and self.commands else self.on_actions
         yield from filter(None, (each.needs for each in kinds))
 
-    def plain_hold(self, request: Request, *, over_approximate: bool) -> bool:
-        """Return whether every plain condition holds. False if one does not hold, even if another one raises.
+    def plain_match(self, request: Request, needed: Match) -> bool:
+        """Return whether every plain condition matches as `needed`. False if one does not, even if another one raises.
 
         Raises: otherwise, the first exception that a condition raised, such as `UnevaluableError`.
         """
         trouble: Exception | None = None
         for condition in self.plain:
             try:
-                if not condition.holds(request, over_approximate=over_approximate):
+                if condition.match(request, needed) < needed:
                     return False
             except Exception as error:  # noqa: BLE001 -- it is raised below, unless it makes no difference
                 trouble = trouble or error

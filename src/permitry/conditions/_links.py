@@ -15,6 +15,7 @@ from permitry.conditions._sources import Source, flag, in_lists, sources_of, val
 from permitry.conditions._words import nearest
 from permitry.conditions.host import HostPattern
 from permitry.conditions.listed import ListedValues
+from permitry.conditions.match import Match
 from permitry.conditions.provenance.normal_form import normal
 from permitry.conditions.provenance.places import origin_of
 from permitry.conditions.provenance.provenance import Provenance, provenance_of
@@ -53,9 +54,9 @@ class _HostTest:
     hosts: tuple[HostPattern, ...]
     is_negative: bool
 
-    def truth(self, link: Connect, _: Provenance, *, over_approximate: bool) -> Truth:
-        """Return whether a link certainly passes; with `over_approximate`, whether it may."""
-        if not over_approximate:
+    def truth(self, link: Connect, _: Provenance, needed: Match) -> Truth:
+        """Return whether a link certainly passes; where `ALIKE` is `needed`, whether it may."""
+        if needed is Match.YES:
             return self._passes(link)
         if self._may_pass(link):
             return True
@@ -95,10 +96,11 @@ class _SourceTest:
     def needs_user(self) -> bool:
         return all(each.needs_user for each in self.sources)
 
-    def truth(self, link: Connect, known: Provenance, *, over_approximate: bool) -> Truth:
-        """Return whether a link certainly passes; with `over_approximate`, whether it may."""
-        if over_approximate is not self.is_negative:
-            return over_approximate
+    def truth(self, link: Connect, known: Provenance, needed: Match) -> Truth:
+        """Return whether a link certainly passes; where `ALIKE` is `needed`, whether it may."""
+        may_pass = needed is Match.ALIKE
+        if may_pass is not self.is_negative:
+            return may_pass
         if any(True for _ in self._places(link, known)):
             return not self.is_negative
         if not known.texts and any(each.needs_user for each in self.sources):
@@ -146,24 +148,19 @@ class LinkCondition(PlainCondition):
         """Whether a link can pass only where messages of the user are known."""
         return all(any(test.needs_user for test in way) for way in self.ways)
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:
-        """Return whether every link certainly passes; with `over_approximate`, whether one may pass.
+    def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
+        """Return what is `needed` if every link certainly passes, or where that is `ALIKE`, if one may pass.
 
         Raises: `UnevaluableError` as `_links`, and when that depends on a link of which it is not known.
         """
-        truths = (
-            self._passes(link, provenance_of(request.context), over_approximate=over_approximate)
-            for link in self._links(request)
-        )
-        answer = any_of(truths) if over_approximate else all_of(truths)
+        settle = all_of if needed is Match.YES else any_of
+        answer = settle(self._passes(link, provenance_of(request.context), needed) for link in self._links(request))
         if isinstance(answer, str):
             raise UnevaluableError(f"`{self._name}`: {answer}")
-        return answer
+        return needed if answer else Match.NO
 
-    def _passes(self, link: Connect, known: Provenance, *, over_approximate: bool) -> Truth:
-        return any_of(
-            all_of(test.truth(link, known, over_approximate=over_approximate) for test in way) for way in self.ways
-        )
+    def _passes(self, link: Connect, known: Provenance, needed: Match) -> Truth:
+        return any_of(all_of(test.truth(link, known, needed) for test in way) for way in self.ways)
 
     def _links(self, request: Request) -> list[Connect]:
         """Return the links.
@@ -192,7 +189,7 @@ class LinkCondition(PlainCondition):
         links, known = self._links(request), provenance_of(request.context)
         if not links:
             return f"{self._name} has no links"
-        failing = [link for link in links if self._passes(link, known, over_approximate=False) is not True]
+        failing = [link for link in links if self._passes(link, known, Match.YES) is not True]
         phrases = list(dict.fromkeys(self._fact(link, known) for link in failing or links))
         more = ", ..." if len(phrases) > _MOST_SHOWN else ""
         return f"{self._name}: {', '.join(phrases[:_MOST_SHOWN])}{more}"

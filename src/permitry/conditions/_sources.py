@@ -7,6 +7,7 @@ from typing import ClassVar
 import attrs
 
 from permitry.conditions.listed import ListedValues
+from permitry.conditions.match import Match
 from permitry.conditions.provenance.normal_form import normal, words_of
 from permitry.conditions.provenance.places import origin_of, shown
 from permitry.conditions.provenance.provenance import Path, Provenance, provenance_of
@@ -169,17 +170,17 @@ class SourceCondition(PlainCondition):
         """Whether it has an answer only where messages of the user are known."""
         return all(each.needs_user for each in self.sources)
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:
-        """Return whether the value certainly comes from there, or with `is_negative` does not certainly do so.
+    def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
+        """Return `YES` if the value certainly comes from there, or with `is_negative` `NO`; otherwise `ALIKE`.
 
         A restriction cannot count on a value that comes from somewhere, and a permission not on one that does not.
 
         Raises: `UnevaluableError` when the argument is missing or not a text, a number, or a list of these, and when
-        the messages of the user are not known.
+        the messages of the user are not known, if that makes a difference.
         """
-        if over_approximate is not self.is_negative:
-            return over_approximate
-        return self._is_known(request) is not self.is_negative
+        known = Match.NO if self.is_negative else Match.YES
+        is_same = needed is (Match.YES if self.is_negative else Match.ALIKE)
+        return Match.ALIKE if is_same or not self._is_known(request) else known
 
     def _is_known(self, request: Request) -> bool:
         value, known = value_at(request.call.arguments, self.path), provenance_of(request.context)

@@ -37,7 +37,7 @@ class AgentCondition(PlainCondition):
         """Whether the result depends on the request alone; a pattern of another class may use more."""
         return all(type(each) is Pattern for each in self.agents)
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the name is always known
+    def holds(self, request: Request) -> bool:
         """Return whether the calling agent fits."""
         return any(agent.matches(request.context.agent) for agent in self.agents)
 

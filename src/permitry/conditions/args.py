@@ -150,12 +150,15 @@ class ArgumentCondition(PlainCondition):
             else:
                 yield (*above, name), raw
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- no approximation is needed
+    def holds(self, request: Request) -> bool:
         """Return whether the argument of the call passes the test.
 
         Raises: `UnevaluableError` when it is missing, or of a type that the test does not accept.
         """
-        return self.passes(request.call.arguments)
+        truth = self.test.truth(_found(request.call.arguments, self.path))
+        if isinstance(truth, str):
+            raise UnevaluableError(f"`{_dotted(self.path)}` {truth}")
+        return truth
 
     @property
     def needs(self) -> frozenset[Fact]:
@@ -180,23 +183,6 @@ class ArgumentCondition(PlainCondition):
         found = _found(request.call.arguments, self.path)
         shown = "missing" if isinstance(found, _Absent) else canonical_json(found)
         return f"{_dotted(self.path)} = {shown if len(shown) <= _BRIEF else f'{shown[:_BRIEF]}...'}"
-
-    def passes(self, arguments: Mapping[str, JsonValue]) -> bool:
-        """Return whether the argument passes the test.
-
-        Raises: `UnevaluableError` as `holds`.
-        """
-        answer = self._truth(arguments)
-        if isinstance(answer, str):
-            raise UnevaluableError(answer)
-        return answer
-
-    def _truth(self, arguments: Mapping[str, JsonValue]) -> bool | str:
-        return self._answer(self.test.truth(_found(arguments, self.path)))
-
-    def _answer(self, truth: Truth) -> bool | str:
-        """Return a truth; if it is undefined, the explanation with the name of the argument."""
-        return f"`{_dotted(self.path)}` {truth}" if isinstance(truth, str) else truth
 
     def __str__(self) -> str:
         return f"{_dotted(self.path)} {self.test}"

@@ -25,7 +25,7 @@ class AttendedCondition(PlainCondition):
 
     is_attended: bool
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it is always known
+    def holds(self, request: Request) -> bool:
         """Return whether the session is as the rule wants it."""
         return request.context.attended is self.is_attended
 

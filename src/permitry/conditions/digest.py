@@ -33,7 +33,7 @@ class DigestCondition(PlainCondition):
 
     digests: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the digest is always known
+    def holds(self, request: Request) -> bool:
         """Return whether the call is one of those listed."""
         return request.call.digest in self.digests
 

@@ -36,7 +36,7 @@ class LabelCondition(PlainCondition):
 
     labels: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the labels are always known
+    def holds(self, request: Request) -> bool:
         """Return whether the session has one of the labels."""
         return not request.context.labels.isdisjoint(self.labels)
 

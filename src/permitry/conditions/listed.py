@@ -7,6 +7,7 @@ from typing import ClassVar, TypeAlias
 import attrs
 
 from permitry.conditions._words import nearest
+from permitry.conditions.match import Match
 from permitry.conditions.written import Condition
 from permitry.core.json_values import JsonValue
 from permitry.core.rule import Request
@@ -58,10 +59,10 @@ class EmptyList(Condition):
 
     words: tuple[str, ...]
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it depends on nothing
-        """Return False."""
-        return False
+    def match(self, _request: Request, _needed: Match = Match.YES, /) -> Match:
+        """Return `NO`."""
+        return Match.NO
 
-    def fact(self, request: Request) -> str:  # noqa: ARG002 -- as above
+    def fact(self, _request: Request, /) -> str:
         """Return that the words have no values."""
         return f"{', '.join(self.words)} = []"

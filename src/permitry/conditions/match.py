@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable
 
 from permitry.core.action import UNSEEN_ADDRESS, UNSEEN_NAME, Connect, Descent, Run, Touch, Unknown, phrase
+from permitry.core.decision import Verdict
 from permitry.core.effects import Effect
 
-__all__ = ["Match", "best_of", "why", "why_open", "why_unread"]
+__all__ = ["Match", "best_of", "needed_by", "why", "why_open", "why_unread"]
 
 _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
 
@@ -32,6 +33,16 @@ class Match(enum.IntEnum):
     """It fits, perhaps in another spelling, whatever is not known of it."""
     YES = 5
     """It fits exactly as it is written, and all of it is known."""
+
+    @classmethod
+    def of(cls, truth: bool | None) -> "Match":  # noqa: FBT001 -- it is the value that is examined
+        """Return the match of a fact that is true or false; of one that is not known, `ALIKE`."""
+        return cls.ALIKE if truth is None else cls.YES if truth else cls.NO
+
+
+def needed_by(effect: Verdict) -> Match:
+    """Return how far plain conditions must match for a rule with this effect."""
+    return Match.YES if effect is Verdict.ALLOW else Match.ALIKE
 
 
 def best_of(matches: Iterable[Match], enough: Match) -> Match:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 import attrs
 
 from permitry.conditions._words import words
+from permitry.conditions.match import Match
 from permitry.conditions.written import PlainCondition, Problem, Table, Words
 from permitry.core.context import misspelt_mode
 from permitry.core.rule import Request
@@ -37,11 +38,12 @@ class ModeCondition(PlainCondition):
 
     modes: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:
-        """Return whether one of the modes is on."""
+    def match(self, request: Request, _needed: Match = Match.YES, /) -> Match:
+        """Return `YES` if the session has the name of one of the modes, and `ALIKE` if it is in one of them."""
         context = request.context
-        in_force = context.modes if over_approximate else {context.mode}
-        return not in_force.isdisjoint(self.modes)
+        if context.mode in self.modes:
+            return Match.YES
+        return Match.NO if context.modes.isdisjoint(self.modes) else Match.ALIKE
 
     @property
     def expected(self) -> str:

@@ -21,12 +21,12 @@ from permitry.errors import UnevaluableError
 __all__ = ["lack_roles", "say_not_lifted", "say_plain", "say_uncovered"]
 
 
-def say_plain(conditions: Conditions, request: Request, *, over_approximate: bool) -> Iterator[str]:
-    """Yield, for each plain condition that does not hold, what is true, as in `mode = default (expected: plan)`."""
+def say_plain(conditions: Conditions, request: Request, needed: Match) -> Iterator[str]:
+    """Yield what is true for each plain condition that does not match as `needed`: `mode = plan (expected: yolo)`."""
     for condition in conditions.plain:
         try:
-            if not condition.holds(request, over_approximate=over_approximate):
-                expected = getattr(condition, "expected", None)
+            if condition.match(request, needed) < needed:
+                expected = condition.expected
                 yield condition.fact(request) + ("" if expected is None else f" (expected: {expected})")
         except UnevaluableError as error:
             yield str(error)
@@ -34,7 +34,7 @@ def say_plain(conditions: Conditions, request: Request, *, over_approximate: boo
 
 def say_not_lifted(unless: Conditions, when: Conditions, request: Request) -> str:
     """Return why an exception does not lift a restriction from a call."""
-    facts = list(say_plain(unless, request, over_approximate=False))
+    facts = list(say_plain(unless, request, Match.YES))
     if facts:
         return ", ".join(facts)
     for effect in request.parts.every:

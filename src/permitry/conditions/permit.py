@@ -20,7 +20,7 @@ def permits(when: Conditions, unless: Sequence[Conditions], request: Request) ->
 
     Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`.
     """
-    if not when.plain_hold(request, over_approximate=False):
+    if not when.plain_match(request, Match.YES):
         return False
     return not any(_takes_call_back(each, when, request) for each in unless)
 
@@ -96,7 +96,7 @@ def is_taken_back(unless: Sequence[Conditions], effect: Effect, request: Request
 
 
 def _takes_back(unless: Conditions, effect: Effect, request: Request) -> bool:
-    if not unless.are_about_actions or not unless.plain_hold(request, over_approximate=True):
+    if not unless.are_about_actions or not unless.plain_match(request, Match.ALIKE):
         return False
     run = effect.subject
     # The program may also touch what is not listed, and the exception may be about that.
@@ -107,7 +107,7 @@ def _takes_back(unless: Conditions, effect: Effect, request: Request) -> bool:
 
 def _takes_call_back(unless: Conditions, when: Conditions, request: Request) -> bool:
     """Return whether an exception may be about a whole call."""
-    if not unless.plain_hold(request, over_approximate=True):
+    if not unless.plain_match(request, Match.ALIKE):
         return False
     if not unless.are_about_actions:
         return True

@@ -50,7 +50,7 @@ class PromptCondition(PlainCondition):
             raise RuleError("an empty table says nothing; give `words` or `regex`")
         return cls(tuple(words), None if regex is None else Regex(regex))
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- what is forgotten raises
+    def holds(self, request: Request) -> bool:
         """Return whether the user wrote one of them.
 
         Raises: `UnevaluableError` when no message has it, and not all messages of the user are known.

@@ -22,7 +22,7 @@ class RepairedCondition(PlainCondition):
 
     is_repaired: bool = attrs.field(validator=attrs.validators.instance_of(bool))
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it is always known
+    def holds(self, request: Request) -> bool:
         """Return whether the call was repaired, or was not, as the rule wants it."""
         return request.call.repaired is self.is_repaired
 

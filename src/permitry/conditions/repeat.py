@@ -24,7 +24,7 @@ class RepeatCondition(PlainCondition):
 
     times: int
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a count is known, or not
+    def holds(self, request: Request) -> bool:
         """Return whether the call was repeated at least `times` times.
 
         Raises: `UnevaluableError` when the history no longer goes back far enough.

@@ -39,14 +39,14 @@ def restricts(when: Conditions, unless: Sequence[Conditions], request: Request) 
     """
     failure: Exception | None = None
     try:
-        if not when.plain_hold(request, over_approximate=True):
+        if not when.plain_match(request, Match.ALIKE):
             return False
     except Exception as error:  # noqa: BLE001 -- raised below, unless the rest does not apply
         failure = error
     lifting: list[Conditions] = []
     for each in unless:
         try:
-            lifting += [each] if each.plain_hold(request, over_approximate=False) else []
+            lifting += [each] if each.plain_match(request, Match.YES) else []
         except Exception as error:  # noqa: BLE001 -- as above
             # INVARIANT: law 2. An exception that cannot be evaluated lifts nothing.
             failure = failure or error

@@ -1,10 +1,9 @@
 """The scope of a rule: the tools it selects, and its conditions in `when` and `unless`.
 
-A condition is evaluated in one of two ways. *Must* (`over_approximate=False`) is for `when` of a
-permission and `unless` of a restriction; *may* (`over_approximate=True`) is for `when` of a
-restriction and `unless` of a permission. Where the truth is not known, the first is False and the
-second is True or `Unsure`. A condition that cannot be evaluated at all raises an exception; then a
-restriction counts as matched, and a permission as not matched.
+Each condition says how far it matches, and there are two readers. `when` of a permission and `unless` of a restriction
+need `Match.YES`; for `when` of a restriction and `unless` of a permission `Match.ALIKE` is enough, and what only may
+match is `Unsure`. A condition that cannot be evaluated at all raises an exception; then a restriction counts as
+matched, and a permission as not matched.
 
 *Plain* conditions are about the call and its context; all others are about its actions: commands,
 paths and hosts.
@@ -23,6 +22,7 @@ from permitry.conditions._links import LinkCondition
 from permitry.conditions._sources import SourceCondition
 from permitry.conditions.label import LabelCondition
 from permitry.conditions.lookalikes import look_alikes
+from permitry.conditions.match import Match
 from permitry.conditions.mode import ModeCondition
 from permitry.conditions.tools import ToolsCondition, ToolSelector
 from permitry.core.facts import Fact
@@ -134,10 +134,10 @@ class Scope:
     def _knows_selectors(self) -> bool:
         return all(type(each) is ToolSelector for each in self.selectors)
 
-    def selects(self, request: Request, *, over_approximate: bool) -> bool:
-        """Return whether a selector selects the call, or with `over_approximate` may select it."""
+    def selects(self, request: Request, needed: Match) -> bool:
+        """Return whether a selector selects the call as far as `needed`, which is `YES` for a permission."""
         for each in self.selectors:
-            if each.selects(request, over_approximate=over_approximate):
+            if each.match(request, needed) >= needed:
                 return True
         return not self.selectors
 
@@ -148,7 +148,7 @@ class Scope:
         permissions may cover them.
         """
         if not self.when.are_about_actions:
-            return self.selects(request, over_approximate=False) and permit.permits(self.when, self.unless, request)
+            return self.selects(request, Match.YES) and permit.permits(self.when, self.unless, request)
         certain, covered = request.actions.certain, self.covers(request)
         reads = not is_alone and request.tool is not None and request.tool.is_shell
         return bool(covered) and all(
@@ -157,7 +157,7 @@ class Scope:
 
     def covers(self, request: Request) -> frozenset[int]:
         """Return the indices of the certain actions that a permission with this scope permits."""
-        if not self.when.are_about_actions or not self.selects(request, over_approximate=False):
+        if not self.when.are_about_actions or not self.selects(request, Match.YES):
             return frozenset()
         return permit.cover(self.when, self.unless, request)
 
@@ -174,21 +174,21 @@ class Scope:
         return answer
 
     def _restricts(self, request: Request) -> bool | Unsure:
-        is_selected = self.selects(request, over_approximate=True)
+        is_selected = self.selects(request, Match.ALIKE)
         return is_selected and restrict.restricts(self.when, self.unless, request)
 
-    def facts(self, request: Request, *, over_approximate: bool) -> Iterator[str]:
+    def facts(self, request: Request, needed: Match) -> Iterator[str]:
         """Yield a phrase for each reason why the conditions do not hold, for people to read.
 
         There is none where a restriction is about actions that the call may not do: that is not a near miss.
         """
-        is_about_actions = self.when.are_about_actions
-        if not (over_approximate and is_about_actions and restrict.meets(self.when, (), request) is not True):
-            yield from near.say_plain(self.when, request, over_approximate=over_approximate)
+        is_about_actions, restricts = self.when.are_about_actions, needed is Match.ALIKE
+        if not (restricts and is_about_actions and restrict.meets(self.when, (), request) is not True):
+            yield from near.say_plain(self.when, request, needed)
             plain = (each for each in self.unless if not each.are_about_actions)
-            if any(not any(near.say_plain(each, request, over_approximate=False)) for each in plain):
+            if any(not any(near.say_plain(each, request, Match.YES)) for each in plain):
                 yield "`unless` holds"
-        if over_approximate:
+        if restricts:
             yield from self._seeming(request)
         elif is_about_actions and self.lacks_roles(request):
             yield f"it is not declared what the arguments of `{request.call.tool}` are"

@@ -6,6 +6,7 @@ from typing import ClassVar
 import attrs
 
 from permitry.conditions._words import check_sign
+from permitry.conditions.match import Match
 from permitry.conditions.written import Place, PlainCondition, Table, Words
 from permitry.core.names import NamePattern, servers
 from permitry.core.pattern import Pattern
@@ -22,7 +23,7 @@ def _name_patterns(patterns: Iterable[Pattern]) -> tuple[NamePattern, ...]:
 class ServerCondition(PlainCondition):
     """Holds when the tool belongs to an MCP server whose name fits one of the patterns.
 
-    With `over_approximate`, every server that the name of the tool may refer to counts.
+    For a restriction every server counts that the name of the tool may refer to.
     """
 
     key: ClassVar[str] = "server"
@@ -39,15 +40,15 @@ class ServerCondition(PlainCondition):
         """Return the condition of a list of patterns."""
         return cls(tuple(Pattern(check_sign(word, cls.key)) for word in part))
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:
-        """Return whether the call goes to one of the servers; a tool of the agent itself goes to none."""
+    def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
+        """Return how far the call goes to one of the servers; a tool of the agent itself goes to none."""
         call = request.call
         if call.server is not None and any(pattern.matches(call.server) for pattern in self.servers):
-            return True
-        if not over_approximate:
-            return False
+            return Match.YES
+        if needed is Match.YES:
+            return Match.NO
         found = servers(call.tool, call.server)
-        return any(pattern.may_mean(found) for pattern in self.servers)
+        return Match.ALIKE if any(pattern.may_mean(found) for pattern in self.servers) else Match.NO
 
     @property
     def expected(self) -> str:

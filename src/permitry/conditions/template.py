@@ -26,7 +26,7 @@ class TemplateCondition(PlainCondition):
 
     templates: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the template is always known
+    def holds(self, request: Request) -> bool:
         """Return whether one of the templates is active."""
         template = request.context.active_template
         return template is not None and not template.names().isdisjoint(self.templates)

@@ -41,7 +41,7 @@ class TextCondition(PlainCondition):
         """Return the condition of a table with `contains` or `regex`."""
         return cls(text_test(part))
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- no approximation is needed
+    def holds(self, request: Request) -> bool:
         """Return whether a text passes the test.
 
         Raises: `UnevaluableError` when none does and an argument that could hold one is missing or holds none.

@@ -33,7 +33,7 @@ class ToolDigestCondition(PlainCondition):
 
     digests: tuple[str, ...] = attrs.field(converter=words)
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- a digest is known or is not
+    def holds(self, request: Request) -> bool:
         """Return whether the digest of the tool's own declaration begins with one of those listed.
 
         Raises: `UnevaluableError` when no registry declares the tool; a declaration in a rule file

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 import attrs
 
 from permitry.conditions._words import check_sign, nearest
+from permitry.conditions.match import Match, best_of
 from permitry.conditions.written import Place, PlainCondition, Problem, Table, Words
 from permitry.core.facts import Fact, Kind
 from permitry.core.names import NamePattern
@@ -124,23 +125,29 @@ class ToolSelector:
         else:
             yield from (Fact(Kind.TOOL, True, form) for form in pattern.forms)
 
-    def selects(self, request: Request, *, over_approximate: bool) -> bool:
-        """Return whether it selects the call, or with `over_approximate` may select it."""
-        if self.text not in _TRAITS:
-            call = request.call
-            return self._pattern.matches(call.tool) or (over_approximate and self._pattern.may_mean(call.readings))
+    def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
+        """Return how far it selects the call; what a name may mean is looked at only where `ALIKE` is `needed`."""
+        if self.text in _TRAITS:
+            return Match.of(self._is_true(request))
+        call = request.call
+        if self._pattern.matches(call.tool):
+            return Match.YES
+        return Match.ALIKE if needed is not Match.YES and self._pattern.may_mean(call.readings) else Match.NO
+
+    def _is_true(self, request: Request) -> bool | None:
+        """Return whether a trait selector selects the call, None if that is not known."""
         match self.text:
             case "@reads":
-                return request.is_read_only or (over_approximate and _may_read(request))
+                # INVARIANT: law 4. A restriction on `@reads` also applies to a command that cannot be read.
+                return None if _is_unread(request) else request.is_read_only
             case "@writes":
                 return not request.is_read_only
             case "@shell":
                 return request.tool is not None and request.tool.is_shell
             case "@network":
-                return _trait(_reaches_out(request), over_approximate=over_approximate)
+                return _reaches_out(request)
             case _:  # `@agent`, the last of `_TRAITS`
-                spawns = None if request.tool is None else request.tool.traits.spawns_agent
-                return _trait(spawns, over_approximate=over_approximate)
+                return None if request.tool is None else request.tool.traits.spawns_agent
 
 
 @attrs.frozen
@@ -159,22 +166,17 @@ class ToolsCondition(PlainCondition):
         """Return the condition of a list of selectors."""
         return cls(tuple(map(ToolSelector, part)))
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:
-        """Return whether one of the selectors selects the call, or with `over_approximate` may select it."""
-        return any(each.selects(request, over_approximate=over_approximate) for each in self.selectors)
+    def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
+        """Return how far one of the selectors selects the call."""
+        return best_of((each.match(request, needed) for each in self.selectors), needed)
 
     def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
         return f"tool = {request.call.tool}"
 
 
-def _may_read(request: Request) -> bool:
-    # INVARIANT: law 4. A restriction on `@reads` also applies to a command that cannot be read.
+def _is_unread(request: Request) -> bool:
     return request.tool is not None and request.tool.is_shell and request.actions.unknown is not None
-
-
-def _trait(value: bool | None, *, over_approximate: bool) -> bool:  # noqa: FBT001 -- it is the value that is examined
-    return over_approximate if value is None else value
 
 
 def _reaches_out(request: Request) -> bool | None:

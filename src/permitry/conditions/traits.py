@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 
 import attrs
 
+from permitry.conditions.match import Match
 from permitry.conditions.written import PlainCondition, Table, Words, sorted_repr
 from permitry.core.rule import Request
 from permitry.core.spec import ToolTraits
@@ -29,7 +30,7 @@ def _traits(value: Iterable[str]) -> frozenset[Trait]:
 
 @attrs.frozen
 class TraitsCondition(PlainCondition):
-    """Holds when one of the traits is true of the tool; with `over_approximate`, also when it is not known."""
+    """Holds when one of the traits is true of the tool; for a restriction, also when it is not known."""
 
     key: ClassVar[str] = "traits"
     table: ClassVar[Table] = Annotated[Words, Trait]
@@ -38,11 +39,10 @@ class TraitsCondition(PlainCondition):
 
     traits: frozenset[Trait] = attrs.field(converter=_traits, repr=sorted_repr)
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:
-        """Return whether the tool has, or may have, one of the traits."""
+    def match(self, request: Request, _needed: Match = Match.YES, /) -> Match:
+        """Return how far one of the traits is known to be true of the tool."""
         found = _traits_of(request)
-        values = (getattr(found, trait.value) for trait in self.traits)
-        return any(value is True or (value is None and over_approximate) for value in values)
+        return max((Match.of(getattr(found, trait.value)) for trait in self.traits), default=Match.NO)
 
     @property
     def expected(self) -> str:

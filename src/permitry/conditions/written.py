@@ -85,8 +85,11 @@ class Condition(Protocol):
 
     __slots__ = ()
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:
-        """Return whether the condition holds; in doubt, `over_approximate`.
+    def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
+        """Return how far the condition matches: `YES`, `NO`, or `ALIKE` where it only may, or by another name.
+
+        `needed` is `YES` for a permission and `ALIKE` for a restriction. What makes no difference to such a reader need
+        not be evaluated.
 
         Raises: `UnevaluableError` when it cannot be evaluated for the call.
 
@@ -100,11 +103,16 @@ class Condition(Protocol):
         """Return what is true if the condition does not hold, as in `mode = default`."""
         ...
 
+    @property
+    def expected(self) -> str | None:
+        """What would have to be true instead of its `fact`; None if that says it all."""
+        return None
+
 
 class PlainCondition(Written, Condition):
     """A condition on the call and its context that a rule file may have.
 
-    `is_answered`: it can be evaluated for every call, and `over_approximate` makes no difference.
+    `is_answered`: it can be evaluated for every call.
     `example` is the type of its value in an example, None if an example cannot have the key.
     """
 
@@ -113,10 +121,16 @@ class PlainCondition(Written, Condition):
     is_answered: ClassVar[bool] = False
     example: ClassVar[Table] = None
 
-    @property
-    def expected(self) -> str | None:
-        """What would have to be true instead of its `fact`; None if that says it all."""
-        return None
+    def match(self, request: Request, _needed: Match = Match.YES, /) -> Match:
+        """Return how far the condition matches: `YES` if it holds, and `NO` otherwise."""
+        return Match.of(self.holds(request))
+
+    def holds(self, request: Request) -> bool:
+        """Return whether the condition holds, of which nothing is in doubt unless it raises.
+
+        Raises: as `match`.
+        """
+        raise NotImplementedError
 
     def implies(self, other: object) -> bool:
         """Return whether `other` certainly holds whenever this condition does."""

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from permitry.actions.extract import ReadActions
 from permitry.conditions.args import LinkCondition, SourceCondition
 from permitry.conditions.keys import CONDITIONS, condition
+from permitry.conditions.match import needed_by
 from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.server import ServerCondition
 from permitry.conditions.text import TextCondition
@@ -23,6 +24,7 @@ from permitry.config.translate import problems_of
 from permitry.core.action import Access
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
 from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
@@ -141,7 +143,8 @@ def _as_name(example: ExampleTable, table: RuleTable) -> str:
 
 def _tried(request: Request, example: ExampleTable, table: RuleTable, scope: Scope) -> tuple[bool | None, str]:
     """Return whether the rule matches the example (None: it only may), and the reason if it does not."""
-    if example.tool is not None and not scope.selects(request, over_approximate=table.effect != "allow"):
+    needed = needed_by(Verdict(table.effect))
+    if example.tool is not None and not scope.selects(request, needed):
         return False, f"its tools are {', '.join(f'`{selector.text}`' for selector in scope.selectors)}"
     scope = _asked(scope, example, request)
     try:
@@ -150,7 +153,7 @@ def _tried(request: Request, example: ExampleTable, table: RuleTable, scope: Sco
         return table.effect != "allow", str(error)
     if isinstance(answer, Unsure):
         return None, f"it only may: {answer.reason}"
-    facts = ", ".join(scope.facts(request, over_approximate=table.effect != "allow"))
+    facts = ", ".join(scope.facts(request, needed))
     return answer, f"the example has {facts}" if facts else _NOTHING_FITS
 
 

@@ -7,6 +7,7 @@ import attrs
 
 from permitry.actions.changes import changes_of
 from permitry.conditions.budget import Budget
+from permitry.conditions.match import Match, needed_by
 from permitry.conditions.scope import Scope, Scoped
 from permitry.core.decision import Verdict
 from permitry.core.facts import Fact
@@ -87,15 +88,15 @@ class ConfiguredRule(Scoped, Rule):
 
     def lacks_roles(self, request: Request) -> bool:
         """Return whether it might permit something of the call if its tool declared what the arguments are."""
-        is_permission = self.effect is Verdict.ALLOW and self.scope.selects(request, over_approximate=False)
+        is_permission = self.effect is Verdict.ALLOW and self.scope.selects(request, Match.YES)
         return is_permission and self.scope.lacks_roles(request)
 
     def near_miss(self, request: Request) -> str | None:
         """Return what kept the rule from matching; None if it does not select the tool, nor one of nearly that name."""
-        over_approximate = self.effect is not Verdict.ALLOW
-        if not self.scope.selects(request, over_approximate=over_approximate):
+        needed = needed_by(self.effect)
+        if not self.scope.selects(request, needed):
             return self._near_name(request)
-        facts = ", ".join(self.scope.facts(request, over_approximate=over_approximate))
+        facts = ", ".join(self.scope.facts(request, needed))
         return facts or self._kept_fact(request) or self._budget_fact(request)
 
     def not_lifted(self, request: Request) -> str | None:
@@ -110,7 +111,7 @@ class ConfiguredRule(Scoped, Rule):
 
     def origins(self, request: Request) -> Iterator[Origin]:
         """Yield where the values came from that its conditions ask that of; nothing for a tool it does not select."""
-        if self.scope.selects(request, over_approximate=self.effect is not Verdict.ALLOW):
+        if self.scope.selects(request, needed_by(self.effect)):
             yield from self.scope.origins(request)
 
     def _near_name(self, request: Request) -> str | None:

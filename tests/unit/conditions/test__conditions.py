@@ -8,7 +8,9 @@ import pytest
 from permitry.conditions._conditions import Conditions
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
+from permitry.conditions.match import Match
 from permitry.conditions.path import PathPattern
+from permitry.conditions.written import Condition
 from permitry.core.action import Access
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -20,18 +22,18 @@ HOST = HostPattern("b.example", None, "b.example", None)
 
 
 @attrs.frozen
-class _Given:
+class _Given(Condition):
     """A condition that answers what it is given; None if it cannot be evaluated."""
 
     answer: bool | None
     is_pure: ClassVar[bool] = True
 
-    def holds(self, _: Request, *, over_approximate: bool) -> bool:
+    def match(self, _: Request, needed: Match = Match.YES, /) -> Match:
         if self.answer is None:
-            raise UnevaluableError(f"no answer, {over_approximate=}")
-        return self.answer
+            raise UnevaluableError(f"no answer, needed is {needed.name}")
+        return Match.of(self.answer)
 
-    def fact(self, _: Request) -> str:
+    def fact(self, _: Request, /) -> str:
         return f"answer = {self.answer}"
 
 
@@ -46,13 +48,13 @@ class _Impure(_Given):
 def test_all_conditions_must_hold(answers: tuple[bool | None, ...], *, hold: bool) -> None:
     """One that does not hold outweighs one that fails; no conditions always hold."""
     conditions = Conditions(tuple(map(_Given, answers)))
-    assert conditions.plain_hold(REQUEST, over_approximate=False) is hold
+    assert conditions.plain_match(REQUEST, Match.YES) is hold
 
 
 def test_a_condition_that_fails_is_not_passed_over() -> None:
     """The others hold, so the answer depends on it."""
     with pytest.raises(UnevaluableError):
-        Conditions((_Given(None), _Given(answer=True))).plain_hold(REQUEST, over_approximate=True)
+        Conditions((_Given(None), _Given(answer=True))).plain_match(REQUEST, Match.ALIKE)
 
 
 def test_conditions_are_pure_if_each_says_so_itself() -> None:

@@ -4,9 +4,11 @@ import pickle
 from typing import Any
 
 import pytest
+from tests.matching import matches
 
 from permitry.conditions.args import LinkCondition
 from permitry.conditions.listed import ListedValues
+from permitry.conditions.match import Match
 from permitry.conditions.provenance.provenance import Provenance
 from permitry.config.conditions import scope_of
 from permitry.core.call import ToolCall
@@ -39,8 +41,8 @@ def _holds(value: object, **links: object) -> tuple[bool, bool]:
     """Return what a permission, and what a restriction makes of a text."""
     condition = _condition(**links)
     return (
-        condition.holds(_request(value), over_approximate=False),
-        condition.holds(_request(value), over_approximate=True),
+        matches(condition, _request(value)),
+        matches(condition, _request(value), Match.ALIKE),
     )
 
 
@@ -103,7 +105,7 @@ def test_links_elsewhere(text: str, expected: tuple[bool, bool]) -> None:
 )
 def test_every_link_may_be_meant(text: str, hosts: list[str], *, expected: bool) -> None:
     """A star means links without a host as well."""
-    assert _condition(host=hosts).holds(_request(text), over_approximate=True) is expected
+    assert matches(_condition(host=hosts), _request(text), Match.ALIKE) is expected
 
 
 def test_mail_is_a_scheme_of_its_own() -> None:
@@ -115,10 +117,10 @@ def test_mail_is_a_scheme_of_its_own() -> None:
 def test_what_cannot_be_read_is_no_answer_for_a_restriction() -> None:
     """Law 2 makes a match of it; a permission does not match."""
     request = _request("https://%/")
-    assert not _condition(host=["a.com"]).holds(request, over_approximate=False)
+    assert not matches(_condition(host=["a.com"]), request)
     with pytest.raises(UnevaluableError, match="has no host that can be read"):
-        _condition(host=["a.com"]).holds(request, over_approximate=True)
-    assert _condition(not_host=["a.com"]).holds(request, over_approximate=True)
+        matches(_condition(host=["a.com"]), request, Match.ALIKE)
+    assert matches(_condition(not_host=["a.com"]), request, Match.ALIKE)
 
 
 @pytest.mark.parametrize(
@@ -143,14 +145,14 @@ def test_what_cannot_be_read_is_no_answer_for_a_restriction() -> None:
 )
 def test_links_come_from_sources_as_a_whole(text: object, sources: list[str], *, holds: bool) -> None:
     """Every link, with its path and query."""
-    assert _condition(**{"from": sources}).holds(_request(text), over_approximate=False) is holds
-    assert _condition(not_from=sources).holds(_request(text), over_approximate=True) is not holds
+    assert matches(_condition(**{"from": sources}), _request(text)) is holds
+    assert matches(_condition(not_from=sources), _request(text), Match.ALIKE) is not holds
 
 
 def test_where_a_link_may_come_from_is_not_known() -> None:
     """As for `from` itself."""
-    assert _condition(**{"from": ["user"]}).holds(_request("https://z.com"), over_approximate=True)
-    assert not _condition(not_from=["user"]).holds(_request("https://z.com"), over_approximate=False)
+    assert matches(_condition(**{"from": ["user"]}), _request("https://z.com"), Match.ALIKE)
+    assert not matches(_condition(not_from=["user"]), _request("https://z.com"))
 
 
 def test_a_user_who_is_not_heard_is_no_answer() -> None:
@@ -158,11 +160,11 @@ def test_a_user_who_is_not_heard_is_no_answer() -> None:
     silent = Provenance.of([], [("read", {}, {"url": "https://e.com/z"})])
     condition = _condition(**{"from": ["user", "read#url"]})
     with pytest.raises(UnevaluableError, match="no message of the user is known"):
-        condition.holds(_request("https://a.com/x", silent), over_approximate=False)
-    assert condition.holds(_request("https://e.com/z", silent), over_approximate=False)
-    assert condition.holds(_request("x", silent), over_approximate=False)
+        matches(condition, _request("https://a.com/x", silent))
+    assert matches(condition, _request("https://e.com/z", silent))
+    assert matches(condition, _request("x", silent))
     other = _condition(**{"from": ["read#url"]})
-    assert not other.holds(_request("https://a.com/x", silent), over_approximate=False)
+    assert not matches(other, _request("https://a.com/x", silent))
 
 
 @pytest.mark.parametrize("value", [None, 5, True, {"a": "b"}, ["a", 5], [None], [["https://a.com"]]])
@@ -170,22 +172,22 @@ def test_a_user_who_is_not_heard_is_no_answer() -> None:
 def test_links_are_of_texts(value: object, links: dict[str, object]) -> None:
     """There is no answer for anything else."""
     with pytest.raises(UnevaluableError, match="neither a text"):
-        _condition(**links).holds(_request(value), over_approximate=False)
+        matches(_condition(**links), _request(value))
 
 
 @pytest.mark.parametrize("value", [None, "", []])
 def test_an_optional_argument_has_no_links(value: object) -> None:
     """It may be left out."""
     condition = _condition({"optional": True}, host=["a.com"])
-    assert condition.holds(_request(value), over_approximate=False)
-    assert not condition.holds(_request(value), over_approximate=True)
+    assert matches(condition, _request(value))
+    assert not matches(condition, _request(value), Match.ALIKE)
     assert condition.fact(_request(value)) == "args.body has no links"
 
 
 def test_a_text_with_too_many_links_is_no_answer() -> None:
     """The explanation names the argument."""
     with pytest.raises(UnevaluableError, match=r"`args.body`: a text with more than 1,000 links"):
-        _condition(host=["a.com"]).holds(_request("https://a.com " * 1_001), over_approximate=False)
+        matches(_condition(host=["a.com"]), _request("https://a.com " * 1_001))
 
 
 def test_near_misses_name_the_links_that_fail() -> None:
@@ -259,20 +261,24 @@ _EITHER = [{"host": ["a.com"]}, {"from": ["user"]}]
 )
 def test_links_by_host_and_by_source(text: str, *, both: bool, either: bool, neither: bool) -> None:
     """Each link passes all of a table, and one table of a list; what `either` permits, `neither` does not restrict."""
-    assert _of(_BOTH).holds(_request(text), over_approximate=False) is both
-    assert _of(_EITHER).holds(_request(text), over_approximate=False) is either
-    assert _of(_NEITHER).holds(_request(text), over_approximate=True) is neither
+    assert matches(_of(_BOTH), _request(text)) is both
+    assert matches(_of(_EITHER), _request(text)) is either
+    assert matches(_of(_NEITHER), _request(text), Match.ALIKE) is neither
 
 
 def test_one_way_that_has_an_answer_is_enough() -> None:
     """Where no user is heard, a host still permits, and what fails one test fails the table."""
     ours, others, silent = "https://a.com/x", "https://evil.com", Provenance()
-    assert _of(_EITHER).holds(_request(ours, silent), over_approximate=False)
-    assert not _of(_BOTH).holds(_request(others, silent), over_approximate=False)
-    assert not _of(_NEITHER).holds(_request(ours, silent), over_approximate=True)
-    for links, text, over_approximate in ((_EITHER, others, False), (_BOTH, ours, False), (_NEITHER, others, True)):
+    assert matches(_of(_EITHER), _request(ours, silent))
+    assert not matches(_of(_BOTH), _request(others, silent))
+    assert not matches(_of(_NEITHER), _request(ours, silent), Match.ALIKE)
+    for links, text, needed in (
+        (_EITHER, others, Match.YES),
+        (_BOTH, ours, Match.YES),
+        (_NEITHER, others, Match.ALIKE),
+    ):
         with pytest.raises(UnevaluableError, match=r"`args.body`: no message of the user is known"):
-            _of(links).holds(_request(text, silent), over_approximate=over_approximate)
+            matches(_of(links), _request(text, silent), needed)
 
 
 def test_near_misses_name_each_test_that_a_link_fails() -> None:

@@ -3,10 +3,12 @@
 from typing import Any
 
 import pytest
+from tests.matching import matches
 
 from permitry.conditions._sources import SourceCondition, source_condition, source_of, trusted_sources
 from permitry.conditions.args import LinkReader, argument_conditions
 from permitry.conditions.listed import ListedValues
+from permitry.conditions.match import Match
 from permitry.conditions.provenance.provenance import Provenance
 from permitry.config.conditions import host_pattern
 from permitry.core.call import ToolCall
@@ -79,44 +81,44 @@ def _condition(*sources: object, name: str = "from", optional: object = None) ->
 )
 def test_a_value_comes_from_a_source(source: object, value: object, *, holds: bool) -> None:
     """Each element of a list has to."""
-    assert _condition(source).holds(_request(value), over_approximate=False) is holds
-    assert _condition(source, name="not_from").holds(_request(value), over_approximate=True) is not holds
+    assert matches(_condition(source), _request(value)) is holds
+    assert matches(_condition(source, name="not_from"), _request(value), Match.ALIKE) is not holds
 
 
 def test_one_source_is_enough() -> None:
     """For each element another one may be."""
     condition = _condition("user", "look#iban")
-    assert condition.holds(_request(["AT11", "DE22"]), over_approximate=False)
+    assert matches(condition, _request(["AT11", "DE22"]))
 
 
 def test_where_a_value_may_come_from_is_not_known() -> None:
     """A restriction cannot count on `from`, nor a permission on `not_from`."""
-    assert _condition("user").holds(_request("FR44"), over_approximate=True)
-    assert not _condition("user", name="not_from").holds(_request("FR44"), over_approximate=False)
+    assert matches(_condition("user"), _request("FR44"), Match.ALIKE)
+    assert not matches(_condition("user", name="not_from"), _request("FR44"))
 
 
 @pytest.mark.parametrize("value", [None, "", [], [""], True, {"a": "AT11"}, ["AT11", None], [["AT11"]]])
 def test_some_values_come_from_nowhere(value: object) -> None:
     """There is no answer, which law 2 makes a question."""
     with pytest.raises(UnevaluableError):
-        _condition("user").holds(_request(value), over_approximate=False)
+        matches(_condition("user"), _request(value))
 
 
 def test_the_argument_may_be_in_an_object() -> None:
     """Or the object may be missing."""
     condition = source_condition(("a", "b"), "from", ["user"])
-    assert condition.holds(_request("x", more={"a": {"b": "AT11"}}), over_approximate=False)
+    assert matches(condition, _request("x", more={"a": {"b": "AT11"}}))
     lacking: list[dict[str, object]] = [{"a": "AT11"}, {"a": {}}, {}]
     for more in lacking:
         with pytest.raises(UnevaluableError):
-            condition.holds(_request("x", more=more), over_approximate=False)
+            matches(condition, _request("x", more=more))
 
 
 @pytest.mark.parametrize("value", [None, "", []])
 def test_an_optional_argument_may_be_left_out(value: object) -> None:
     """Then it comes from wherever the rule wants."""
-    assert _condition("user", optional=True).holds(_request(value), over_approximate=False)
-    assert not _condition("user", name="not_from", optional=True).holds(_request(value), over_approximate=True)
+    assert matches(_condition("user", optional=True), _request(value))
+    assert not matches(_condition("user", name="not_from", optional=True), _request(value), Match.ALIKE)
 
 
 @pytest.mark.parametrize("source", ["user", "look#items.to@for", "named:look#iban", "named:look"])
@@ -124,9 +126,9 @@ def test_a_user_who_is_not_heard_is_no_answer(source: str) -> None:
     """The host may have no way to pass on what the user wrote."""
     silent = Provenance.of([], [("look", {"who": "x"}, {"iban": "DE22", "items": [{"to": "FR33", "for": "x"}]})])
     with pytest.raises(UnevaluableError, match="no message of the user is known"):
-        _condition(source).holds(_request("DE22", silent), over_approximate=False)
-    assert _condition(source, "look#iban").holds(_request("DE22", silent), over_approximate=False)
-    assert not _condition("look#iban").holds(_request("DE23", silent), over_approximate=False)
+        matches(_condition(source), _request("DE22", silent))
+    assert matches(_condition(source, "look#iban"), _request("DE22", silent))
+    assert not matches(_condition("look#iban"), _request("DE23", silent))
 
 
 @pytest.mark.parametrize(
@@ -142,16 +144,16 @@ def test_a_user_who_is_not_heard_is_no_answer(source: str) -> None:
 )
 def test_words_of_the_user(value: str, share: float, *, holds: bool) -> None:
     """So many of the words have to be in the messages."""
-    assert source_condition(("to",), "words", share).holds(_request(value), over_approximate=False) is holds
+    assert matches(source_condition(("to",), "words", share), _request(value)) is holds
 
 
 def test_words_are_those_of_texts() -> None:
     """A number has none; without messages there is no answer."""
     condition = source_condition(("to",), "words", 0.5)
-    assert not condition.holds(_request(50), over_approximate=False)
-    assert not condition.holds(_request([50, "50"]), over_approximate=False)
+    assert not matches(condition, _request(50))
+    assert not matches(condition, _request([50, "50"]))
     with pytest.raises(UnevaluableError):
-        condition.holds(_request("x", Provenance()), over_approximate=False)
+        matches(condition, _request("x", Provenance()))
 
 
 def test_near_misses_say_where_values_come_from() -> None:

@@ -12,6 +12,9 @@ from permitry.conditions.path import PathPattern
 from permitry.conditions.server import ServerCondition
 from permitry.conditions.tools import ToolSelector, name_problem
 from permitry.config.conditions import host_pattern
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.rule import Request
 from permitry.errors import RuleError
 
 
@@ -64,4 +67,5 @@ def test_other_exclamation_marks_are_letters() -> None:
     assert check_sign("a!", "path") == "a!"
     assert PathPattern("./!x").text == "./!x"
     assert ArgvPattern("find . ! -name *").literals == ArgvPattern("'!x' . ! -name *").literals == 4
-    assert argument_condition("x", {"prefix": "!", "eq": "!a"}).passes({"x": "!a"}) is True
+    request = Request(ToolCall("t", {"x": "!a"}), AuthContext())
+    assert argument_condition("x", {"prefix": "!", "eq": "!a"}).holds(request)

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import pickle
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,14 @@ from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 
 
+def asked(arguments: dict[str, Any]) -> Request:
+    """Return what a condition is asked of a call with these arguments."""
+    return Request(ToolCall("tool", arguments), AuthContext())
+
+
 def holds(raw: object, value: object) -> bool:
     """Return whether a test of the argument `x` holds for `value`."""
-    return argument_condition("x", raw).passes(ToolCall("tool", {"x": value}).arguments)
+    return argument_condition("x", raw).holds(asked({"x": value}))
 
 
 def mistake(raw: object, path: str | tuple[str, ...] = "x") -> str:
@@ -165,20 +171,20 @@ def test_a_missing_argument_is_no_answer(name: str) -> None:
     """No operator but `exists` and `optional` says anything about an argument that is not there."""
     raw = next(raw for raw, _ in HOLDING if isinstance(raw, dict) and name in raw)
     with pytest.raises(UnevaluableError, match=r"`args\.x` is missing"):
-        argument_condition("x", raw).passes({})
+        argument_condition("x", raw).holds(asked({}))
 
 
 def test_existence_is_told_of_a_missing_argument() -> None:
     """`exists` is the operator that answers where nothing is, whatever is next to it."""
-    assert argument_condition("x", {"exists": False}).passes({})
-    assert not argument_condition("x", {"eq": 1, "exists": True}).passes({})
+    assert argument_condition("x", {"exists": False}).holds(asked({}))
+    assert not argument_condition("x", {"eq": 1, "exists": True}).holds(asked({}))
 
 
 def test_a_path_leads_into_objects() -> None:
     """A text is split at its dots; the parts of a tuple are names as they are."""
-    arguments = ToolCall("tool", {"a": {"b": 1}, "a.b": 2}).arguments
-    assert argument_condition("a.b", 1).passes(arguments)
-    assert argument_condition(("a.b",), 2).passes(arguments)
+    request = asked({"a": {"b": 1}, "a.b": 2})
+    assert argument_condition("a.b", 1).holds(request)
+    assert argument_condition(("a.b",), 2).holds(request)
 
 
 def test_an_argument_in_an_object_may_have_the_name_of_an_operator() -> None:
@@ -193,7 +199,7 @@ def test_an_argument_in_an_object_may_have_the_name_of_an_operator() -> None:
 def test_what_is_no_object_has_no_parts() -> None:
     """Nothing is known of the part of a text, not even that it does not exist."""
     with pytest.raises(UnevaluableError, match=r"`args\.a` is a string, where an object is expected"):
-        argument_condition("a.b", {"exists": False}).passes({"a": "text"})
+        argument_condition("a.b", {"exists": False}).holds(asked({"a": "text"}))
 
 
 @pytest.mark.parametrize(
@@ -298,7 +304,7 @@ def test_a_regex_takes_no_time() -> None:
 def test_an_optional_argument_may_be_left_out() -> None:
     """Then no fact of it need be there, by which its rule could be found."""
     condition = argument_condition("x", {"optional": True, "eq": "a"})
-    assert [condition.passes(ToolCall("t", each).arguments) for each in ({}, {"x": "a"}, {"x": "b"})] == [
+    assert [condition.holds(asked(each)) for each in ({}, {"x": "a"}, {"x": "b"})] == [
         True, True, False,
     ]  # fmt: skip
     assert condition.needs == frozenset()

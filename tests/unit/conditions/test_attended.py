@@ -9,13 +9,12 @@ from permitry.core.rule import Request
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-@pytest.mark.parametrize("over_approximate", [True, False])
-def test_it_holds_in_a_session_of_the_kind(*, wanted: bool, over_approximate: bool) -> None:
+def test_it_holds_in_a_session_of_the_kind(*, wanted: bool) -> None:
     """The host says which it is, so there is no doubt; a near miss says what it is instead."""
     for attended in (True, False):
         request = Request(ToolCall("t"), AuthContext(attended=attended))
         condition = AttendedCondition(wanted)
-        assert condition.holds(request, over_approximate=over_approximate) is (attended is wanted)
+        assert condition.holds(request) is (attended is wanted)
         assert condition.fact(request) == f"attended = {str(attended).lower()}"
 
 

@@ -4,8 +4,10 @@ import copy
 import pickle
 
 import pytest
+from tests.matching import matches
 
 from permitry.conditions.listed import EmptyList, ListedValues, list_name, unknown_list
+from permitry.conditions.match import Match
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.rule import Request
@@ -42,6 +44,6 @@ def test_the_values_of_a_list_keep_its_name() -> None:
 def test_an_empty_list_fits_nothing() -> None:
     """Neither in doubt nor for certain; the near miss shows the words as they are written."""
     condition, request = EmptyList(("@a", "git push @b")), Request(ToolCall("x"), AuthContext())
-    assert not condition.holds(request, over_approximate=True)
-    assert not condition.holds(request, over_approximate=False)
+    assert not matches(condition, request, Match.ALIKE)
+    assert not matches(condition, request)
     assert condition.fact(request) == "@a, git push @b = []"

@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from tests.matching import matches
 
 from permitry.conditions.keys import condition
+from permitry.conditions.match import Match
 from permitry.conditions.mode import ModeCondition, mode_problem
 from permitry.conditions.written import bare_type
 from permitry.core.call import ToolCall
@@ -36,8 +38,8 @@ def test_a_permission_goes_by_the_name_and_a_restriction_by_all_that_is_true(
 ) -> None:
     """One mode can hide another from its name, but not from a restriction."""
     condition, request = ModeCondition(modes), _request(**context)
-    assert condition.holds(request, over_approximate=False) is surely
-    assert condition.holds(request, over_approximate=True) is generously
+    assert matches(condition, request) is surely
+    assert matches(condition, request, Match.ALIKE) is generously
 
 
 def test_its_fact_is_the_mode_in_force() -> None:

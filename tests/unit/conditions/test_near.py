@@ -6,9 +6,11 @@ import pytest
 from permitry.actions.extract import ReadActions
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
+from permitry.conditions.match import Match
 from permitry.conditions.near import say_plain
 from permitry.conditions.path import PathPattern
 from permitry.conditions.scope import Conditions, Scope
+from permitry.conditions.written import Condition
 from permitry.core.action import Access
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -51,13 +53,13 @@ def asked(command: str) -> Request:
 )  # fmt: skip
 def test_a_permission_names_the_part_that_it_does_not_cover(command: str, fact: str) -> None:
     """All kinds of conditions must hold, and what is not certain is not said to be something else."""
-    assert list(Scope(when=WHEN).facts(asked(command), over_approximate=False)) == [fact]
+    assert list(Scope(when=WHEN).facts(asked(command), Match.YES)) == [fact]
 
 
 def test_a_program_before_it_may_change_where_a_path_leads() -> None:
     """The program is named, and not the path that the author of the rule sees in its pattern."""
     when = Conditions(commands=(ArgvPattern("echo *"),), paths=(PathPattern("docs/**"),))
-    _, fact = Scope(when=when).facts(asked("make && echo hi > docs/a.md"), over_approximate=False)
+    _, fact = Scope(when=when).facts(asked("make && echo hi > docs/a.md"), Match.YES)
     assert fact == "`write docs/a.md` is not certain, because `make` may change where it leads"
 
 
@@ -72,7 +74,7 @@ def test_an_exception_to_a_permission_is_said_to_take_it_back() -> None:
     command = Conditions(commands=(ArgvPattern("rm *"),))
     scope = Scope(when=command, unless=Conditions(commands=(ArgvPattern("rm -f *"),)))
     fact = "`unless` takes `rm -f a` back"
-    assert list(scope.facts(asked("rm b; rm -f a"), over_approximate=False)) == [fact]
+    assert list(scope.facts(asked("rm b; rm -f a"), Match.YES)) == [fact]
 
 
 WRITER = ToolSpec("write_file", roles={"path": ArgumentRole.WRITE_PATH})
@@ -88,26 +90,26 @@ def test_what_is_below_a_folder_has_a_pattern_of_its_own(path: str, hint: str) -
     call = ToolCall("write_file", {"path": path})
     request = Request(call, AuthContext(workspace="/work"), WRITER, READER)
     fact = f"`write {path}` is not covered (expected: write `docs`{hint})"
-    assert list(scope.facts(request, over_approximate=False)) == [fact]
+    assert list(scope.facts(request, Match.YES)) == [fact]
 
 
 @attrs.frozen
-class _Given:
+class _Given(Condition):
     """A condition that answers what it is given; None if it cannot be evaluated."""
 
     answer: bool | None
 
-    def holds(self, _: Request, *, over_approximate: bool) -> bool:
+    def match(self, _: Request, needed: Match = Match.YES, /) -> Match:
         if self.answer is None:
-            raise UnevaluableError(f"no answer, {over_approximate=}")
-        return self.answer
+            raise UnevaluableError(f"no answer, needed is {needed.name}")
+        return Match.of(self.answer)
 
-    def fact(self, _: Request) -> str:
+    def fact(self, _: Request, /) -> str:
         return f"answer = {self.answer}"
 
 
 def test_what_is_the_case_instead_is_reported() -> None:
     """Of each condition that does not hold, or cannot be evaluated."""
     conditions = Conditions((_Given(answer=True), _Given(answer=False), _Given(None)))
-    facts = say_plain(conditions, Request(ToolCall("t"), AuthContext()), over_approximate=False)
-    assert list(facts) == ["answer = False", "no answer, over_approximate=False"]
+    facts = say_plain(conditions, Request(ToolCall("t"), AuthContext()), Match.YES)
+    assert list(facts) == ["answer = False", "no answer, needed is YES"]

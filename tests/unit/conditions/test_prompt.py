@@ -17,7 +17,6 @@ def _request(known: Provenance) -> Request:
     return Request(ToolCall("pay"), AuthContext(provenance=known))
 
 
-@pytest.mark.parametrize("over_approximate", [False, True])
 @pytest.mark.parametrize(
     ("written", "text", "holds"),
     [
@@ -30,12 +29,10 @@ def _request(known: Provenance) -> Request:
         ({"words": ["x"], "regex": "the rent"}, "the rent", True),
     ],
 )
-def test_it_holds_where_the_user_wrote_of_it(
-    *, written: dict[str, Any], text: str, holds: bool, over_approximate: bool
-) -> None:
+def test_it_holds_where_the_user_wrote_of_it(*, written: dict[str, Any], text: str, holds: bool) -> None:
     """In any message."""
     request = _request(Provenance.of(["hello", text]))
-    assert PromptCondition.read((), written).holds(request, over_approximate=over_approximate) is holds
+    assert PromptCondition.read((), written).holds(request) is holds
 
 
 def test_what_is_not_known_is_no_answer() -> None:
@@ -44,12 +41,12 @@ def test_what_is_not_known_is_no_answer() -> None:
     heard = Heard(Bounds(messages=1))
     for text in ("pay", "x"):
         with pytest.raises(UnevaluableError):
-            condition.holds(_request(Provenance()), over_approximate=True)
+            condition.holds(_request(Provenance()))
         heard.hear(text)
     with pytest.raises(UnevaluableError, match="not all messages"):
-        condition.holds(_request(heard.provenance), over_approximate=True)
+        condition.holds(_request(heard.provenance))
     heard.hear("pay")
-    assert condition.holds(_request(heard.provenance), over_approximate=False)
+    assert condition.holds(_request(heard.provenance))
 
 
 @pytest.mark.parametrize(

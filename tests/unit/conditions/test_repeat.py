@@ -22,14 +22,13 @@ def _request(*ran: ToolCall) -> Request:
     return Request(CALL, AuthContext(history=history))
 
 
-@pytest.mark.parametrize("over_approximate", [False, True])
 @pytest.mark.parametrize(
     ("ran", "holds"),
     [((), False), ((CALL,), False), ((CALL, CALL), True), ((CALL, OTHER, CALL), True), ((OTHER,) * 5, False)],
 )
-def test_it_holds_from_the_third_time_on(*, ran: tuple[ToolCall, ...], holds: bool, over_approximate: bool) -> None:
+def test_it_holds_from_the_third_time_on(*, ran: tuple[ToolCall, ...], holds: bool) -> None:
     """The call that is asked about counts, what ran between does not."""
-    assert RepeatCondition(3).holds(_request(*ran), over_approximate=over_approximate) is holds
+    assert RepeatCondition(3).holds(_request(*ran)) is holds
 
 
 def test_its_fact_is_how_often_the_call_would_have_run() -> None:
@@ -44,7 +43,7 @@ def test_a_count_that_is_not_known_any_more_is_a_failure() -> None:
         log.add(Ran(float(at), call.tool, "main", call.digest))
     request = Request(CALL, AuthContext(history=log.history))
     with pytest.raises(UnevaluableError, match="so many calls"):
-        RepeatCondition(2).holds(request, over_approximate=True)
+        RepeatCondition(2).holds(request)
     for effect, priority, verdict in ((Verdict.BLOCK, 150, Verdict.BLOCK), (Verdict.ALLOW, 250, Verdict.CONFIRM)):
         scope = Scope((ToolSelector("bash"),), Conditions((RepeatCondition(2),)))
         policy = AuthorizationPolicy([ConfiguredRule("again", effect, priority, scope)])

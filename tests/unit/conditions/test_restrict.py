@@ -9,6 +9,7 @@ from permitry.conditions.host import HostPattern
 from permitry.conditions.match import Match
 from permitry.conditions.path import PathPattern
 from permitry.conditions.restrict import meets, restricts
+from permitry.conditions.written import Condition
 from permitry.core.action import Access, Actions, Connect, Place, Roots, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -102,18 +103,18 @@ def test_an_effect_that_may_be_anything_is_named_last() -> None:
 
 
 @attrs.frozen
-class _Broken:
+class _Broken(Condition):
     """A condition that cannot be evaluated."""
 
-    def holds(self, _: Request, *, over_approximate: bool) -> bool:
-        raise UnevaluableError(f"no answer, {over_approximate=}")
+    def match(self, _: Request, needed: Match = Match.YES, /) -> Match:
+        raise UnevaluableError(f"no answer, needed is {needed.name}")
 
-    def fact(self, _: Request) -> str:
+    def fact(self, _: Request, /) -> str:
         return "none"
 
 
 def test_an_exception_that_fails_lifts_nothing() -> None:
     """And the error is raised, as the restriction applies because of it."""
     request = Request(ToolCall("t"), AuthContext())
-    with pytest.raises(UnevaluableError, match="over_approximate=False"):
+    with pytest.raises(UnevaluableError, match="needed is YES"):
         restricts(Conditions(), (Conditions((_Broken(),)),), request)

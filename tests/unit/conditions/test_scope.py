@@ -9,10 +9,12 @@ from permitry.conditions.agent import AgentCondition
 from permitry.conditions.args import argument_condition
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
+from permitry.conditions.match import Match
 from permitry.conditions.mode import ModeCondition
 from permitry.conditions.path import PathPattern
 from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.tools import ToolSelector
+from permitry.conditions.written import Condition
 from permitry.core.action import (
     Access,
     Action,
@@ -38,20 +40,20 @@ ROOTS = Roots(("/w",), ("/home/me",))
 
 
 @attrs.frozen
-class _Given:
+class _Given(Condition):
     """A condition that answers what it is told to, surely and generously, or cannot be evaluated."""
 
     surely: bool | None
     generously: bool | None
     is_about_call: bool = False
 
-    def holds(self, _: Request, *, over_approximate: bool) -> bool:
-        answer = self.generously if over_approximate else self.surely
+    def match(self, _: Request, needed: Match = Match.YES, /) -> Match:
+        answer = self.surely if needed is Match.YES else self.generously
         if answer is None:
             raise UnevaluableError("no answer")
-        return answer
+        return needed if answer else Match.NO
 
-    def fact(self, _: Request) -> str:
+    def fact(self, _: Request, /) -> str:
         return "it is otherwise"
 
 
@@ -125,8 +127,8 @@ def test_one_of_the_selectors_is_enough(*, selectors: tuple[str, ...], surely: b
     """None at all means every tool."""
     scope = Scope(tuple(map(ToolSelector, selectors)))
     request = _request(RM, doubt="it removes")
-    assert scope.selects(request, over_approximate=False) is scope.permits(request) is surely
-    assert scope.selects(request, over_approximate=True) is scope.restricts(request) is generously
+    assert scope.selects(request, Match.YES) is scope.permits(request) is surely
+    assert scope.selects(request, Match.ALIKE) is scope.restricts(request) is generously
 
 
 def test_a_tool_of_which_nothing_is_known_is_restricted_and_not_permitted() -> None:
@@ -650,15 +652,15 @@ def test_an_unknown_port_or_scheme_is_a_guess(pattern: str, restricts: object) -
 # Near misses ------------------------------------------------------------------------------------------------------
 
 
-def _facts(scope: Scope, request: Request, *, over_approximate: bool = False) -> list[str]:
-    return list(scope.facts(request, over_approximate=over_approximate))
+def _facts(scope: Scope, request: Request, needed: Match = Match.YES) -> list[str]:
+    return list(scope.facts(request, needed))
 
 
 def test_the_facts_are_the_conditions_that_do_not_hold() -> None:
     """Each with what is the case instead, or why it cannot be evaluated."""
     scope = Scope(when=_conditions(plain=(YES, NO, MAYBE, FAILS)))
     assert _facts(scope, _request()) == ["it is otherwise", "it is otherwise", "no answer"]
-    assert _facts(scope, _request(), over_approximate=True) == ["it is otherwise", "no answer"]
+    assert _facts(scope, _request(), Match.ALIKE) == ["it is otherwise", "no answer"]
 
 
 @pytest.mark.parametrize(("unless", "facts"), [(YES, ["`unless` holds"]), (NO, [])])
@@ -674,7 +676,7 @@ def test_every_action_that_is_not_covered_is_a_fact() -> None:
     certain = (RM, LS, _run("mv a b", "it moves"), Delegate("x"), UNREADABLE)
     told = [f"`{each}` is not covered" for each in ("mv a b", "delegate to x", "$x")]
     assert _facts(scope, _request(*certain)) == told
-    assert _facts(scope, _request(*certain), over_approximate=True) == []
+    assert _facts(scope, _request(*certain), Match.ALIKE) == []
 
 
 def test_outside_a_shell_reading_is_a_fact_too() -> None:
@@ -786,7 +788,7 @@ def test_an_alternative_without_an_answer_lifts_nothing_and_hinders_no_other() -
     with pytest.raises(UnevaluableError):
         Scope(unless=(elsewhere, broken)).permits(request)
     assert Scope(unless=(elsewhere,)).permits(request) is True
-    assert list(Scope(unless=(elsewhere, sure)).facts(request, over_approximate=True)) == ["`unless` holds"]
+    assert list(Scope(unless=(elsewhere, sure)).facts(request, Match.ALIKE)) == ["`unless` holds"]
 
 
 @pytest.mark.parametrize(
@@ -804,7 +806,7 @@ def test_what_is_not_declared_is_a_fact(scope: Scope, arguments: dict[str, str],
     request = Request(ToolCall("unheard_of", arguments), AuthContext())
     told = ["it is not declared what the arguments of `unheard_of` are"] if lacks else []
     assert _facts(scope, request) == told
-    assert _facts(scope, request, over_approximate=True) == []
+    assert _facts(scope, request, Match.ALIKE) == []
 
 
 def test_a_path_or_host_of_a_list_is_shown_with_its_name() -> None:
@@ -817,7 +819,7 @@ def test_a_restriction_is_near_only_where_its_actions_are_done() -> None:
     """What a call may only do, or does not, is no near miss for another condition."""
     scope = Scope(when=_conditions("path a", plain=(NO,)))
     near = [
-        _facts(scope, request, over_approximate=True)
+        _facts(scope, request, Match.ALIKE)
         for request in (_request(_touch("a")), _request(_touch("b")), _request(LS, possible=(UNREADABLE,)))
     ]
     assert near == [["it is otherwise"], [], []]

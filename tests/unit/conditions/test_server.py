@@ -1,7 +1,9 @@
 """The condition `server`."""
 
 import pytest
+from tests.matching import matches
 
+from permitry.conditions.match import Match
 from permitry.conditions.server import ServerCondition
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -13,7 +15,7 @@ def _request(tool: str) -> Request:
     return Request(ToolCall(tool), AuthContext())
 
 
-@pytest.mark.parametrize("over_approximate", [False, True])
+@pytest.mark.parametrize("needed", [Match.YES, Match.ALIKE])
 @pytest.mark.parametrize(
     ("patterns", "tool", "holds"),
     [
@@ -26,19 +28,17 @@ def _request(tool: str) -> Request:
         ((), "mcp:docs/search", False),
     ],
 )
-def test_one_pattern_must_fit_the_server(
-    *, patterns: tuple[str, ...], tool: str, holds: bool, over_approximate: bool
-) -> None:
+def test_one_pattern_must_fit_the_server(*, patterns: tuple[str, ...], tool: str, holds: bool, needed: Match) -> None:
     """A tool of the agent itself belongs to no server, whatever the pattern."""
     condition = ServerCondition(tuple(map(Pattern, patterns)))
-    assert condition.holds(_request(tool), over_approximate=over_approximate) is holds
+    assert matches(condition, _request(tool), needed) is holds
 
 
 @pytest.mark.parametrize("tool", ["mcp__docs__search", "docs.search", "mcp:DOCS/search", "Mcp_docs_search", "docs:x"])
 def test_a_server_that_a_name_may_mean_is_met_by_restrictions(tool: str) -> None:
     """A permission, and what lifts a restriction, needs the very server."""
     condition = ServerCondition((Pattern("docs"),))
-    assert [condition.holds(_request(tool), over_approximate=each) for each in (True, False)] == [True, False]
+    assert [matches(condition, _request(tool), each) for each in (Match.ALIKE, Match.YES)] == [True, False]
 
 
 @pytest.mark.parametrize(("tool", "fact"), [("search", "no server"), ("mcp:docs/search", "server = docs")])

@@ -26,7 +26,6 @@ def _request(spec: ToolSpec | None = SPEC) -> Request:
     return Request(CALL, AuthContext(), spec)
 
 
-@pytest.mark.parametrize("over_approximate", [False, True])
 @pytest.mark.parametrize(
     ("digests", "holds"),
     [
@@ -39,11 +38,9 @@ def _request(spec: ToolSpec | None = SPEC) -> Request:
         ((SPEC.digest + "0",), False),
     ],
 )
-def test_it_holds_for_the_declaration_that_is_listed(
-    *, digests: tuple[str, ...], holds: bool, over_approximate: bool
-) -> None:
+def test_it_holds_for_the_declaration_that_is_listed(*, digests: tuple[str, ...], holds: bool) -> None:
     """By its whole digest, or by the beginning of it."""
-    assert ToolDigestCondition(digests).holds(_request(), over_approximate=over_approximate) is holds
+    assert ToolDigestCondition(digests).holds(_request()) is holds
 
 
 @pytest.mark.parametrize(
@@ -58,19 +55,18 @@ def test_it_holds_for_the_declaration_that_is_listed(
 )
 def test_a_tool_that_declares_itself_otherwise_is_another_tool(changed: ToolSpec) -> None:
     """Whatever a model is shown about the tool, and whatever it is judged by, is pinned."""
-    assert not PINNED.holds(_request(changed), over_approximate=False)
+    assert not PINNED.holds(_request(changed))
 
 
 def test_limits_are_not_pinned() -> None:
     """How long a tool may take says nothing about what it does."""
-    assert PINNED.holds(_request(attrs.evolve(SPEC, timeout=1.0, output_limit=10)), over_approximate=False)
+    assert PINNED.holds(_request(attrs.evolve(SPEC, timeout=1.0, output_limit=10)))
 
 
-@pytest.mark.parametrize("over_approximate", [False, True])
-def test_a_tool_that_nobody_declares_gives_no_answer(*, over_approximate: bool) -> None:
+def test_a_tool_that_nobody_declares_gives_no_answer() -> None:
     """Law 2 says what that means to a permission and to a restriction."""
     with pytest.raises(UnevaluableError, match="no registry declares the tool"):
-        PINNED.holds(_request(None), over_approximate=over_approximate)
+        PINNED.holds(_request(None))
 
 
 def test_its_fact_is_the_beginning_of_the_digest() -> None:

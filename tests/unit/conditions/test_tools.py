@@ -2,7 +2,9 @@
 
 import attrs
 import pytest
+from tests.matching import matches
 
+from permitry.conditions.match import Match
 from permitry.conditions.tools import ToolsCondition, ToolSelector, selector_problem
 from permitry.core.action import Actions, Run, Word
 from permitry.core.call import PayloadKind, ToolCall
@@ -25,8 +27,7 @@ def _request(tool: str | ToolCall, traits: ToolTraits | None = None, actions: Ac
 
 def _both(selector: str, request: Request) -> tuple[bool, bool]:
     """Return what a permission and what a restriction selects."""
-    selects = ToolSelector(selector).selects
-    return selects(request, over_approximate=False), selects(request, over_approximate=True)
+    return matches(ToolSelector(selector), request), matches(ToolSelector(selector), request, Match.ALIKE)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,7 @@ def test_one_selector_is_enough_and_lifts_only_what_is_certain() -> None:
         ("read", ToolSpec("read", traits=ToolTraits(open_world=False)), (False, False)),
     ):
         request = Request(ToolCall(name), AuthContext(), spec)
-        held = tuple(excepted.holds(request, over_approximate=each) for each in (False, True))
+        held = (matches(excepted, request), matches(excepted, request, Match.ALIKE))
         assert (name, held) == (name, expected)
         assert excepted.fact(request) == f"tool = {name}"
 
@@ -193,5 +194,5 @@ def test_a_selector_that_no_one_knows_is_the_name_of_a_tool() -> None:
     with attrs.validators.disabled():
         selector = ToolSelector("@scope/x")
     assert selector.pattern is not None
-    assert not selector.selects(_request("run", ToolTraits(spawns_agent=True)), over_approximate=True)
-    assert selector.selects(_request("@scope/x"), over_approximate=True)
+    assert not matches(selector, _request("run", ToolTraits(spawns_agent=True)), Match.ALIKE)
+    assert matches(selector, _request("@scope/x"), Match.ALIKE)

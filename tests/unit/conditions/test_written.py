@@ -22,8 +22,8 @@ class _Colour(PlainCondition):
 
     words: tuple[str, ...]
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- the protocol's
-        return over_approximate
+    def holds(self, request: Request) -> bool:
+        return request.call.tool in self.words
 
     def fact(self, request: Request) -> str:  # noqa: ARG002 -- the protocol's
         return "colour = red"

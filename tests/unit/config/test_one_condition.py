@@ -35,7 +35,7 @@ class MoonCondition(PlainCondition):
 
     moons: tuple[str, ...] = attrs.field(converter=tuple)
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:
+    def holds(self, request: Request) -> bool:
         return request.context.mode in self.moons
 
     def fact(self, request: Request) -> str:

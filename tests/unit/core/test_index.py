@@ -11,10 +11,12 @@ from permitry.conditions.agent import AgentCondition
 from permitry.conditions.args import ArgumentCondition, ArgumentTest, argument_condition
 from permitry.conditions.budget import Budget
 from permitry.conditions.command import ArgvPattern
+from permitry.conditions.match import Match
 from permitry.conditions.mode import ModeCondition
 from permitry.conditions.path import PathPattern
 from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.tools import ToolSelector
+from permitry.conditions.written import Condition
 from permitry.core.action import Actions, Operands, Run, Word
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -588,18 +590,18 @@ def test_an_argument_is_judged_the_same_quickly(table: Any, holds: Any, not_so: 
 class _OddMode(ModeCondition):
     """A condition of which only the answer was changed."""
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:
+    def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
         """Return the opposite."""
-        return not super().holds(request, over_approximate=over_approximate)
+        return Match.of(super().match(request, needed) < needed)
 
 
 @attrs.frozen
-class _Failing:
+class _Failing(Condition):
     """A condition that fails as none of ours does."""
 
     is_pure: ClassVar[bool] = True
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it only fails
+    def match(self, _request: Request, _needed: Match = Match.YES, /) -> Match:
         """Raise."""
         raise ValueError("on purpose")
 
@@ -625,9 +627,9 @@ def test_an_exception_of_a_restriction_is_judged_after_its_conditions() -> None:
 class _OddSelector(ToolSelector):
     """A selector of which only the answer was changed."""
 
-    def selects(self, request: Request, *, over_approximate: bool) -> bool:  # noqa: ARG002 -- it always selects
-        """Return True."""
-        return True
+    def match(self, _request: Request, _needed: Match = Match.YES, /) -> Match:
+        """Return `YES`."""
+        return Match.YES
 
 
 def test_a_selector_of_another_type_is_asked_itself() -> None:
@@ -738,9 +740,9 @@ class _FailingByCall(_Failing):
 
     is_pure: ClassVar[bool] = True
 
-    def holds(self, request: Request, *, over_approximate: bool) -> bool:
+    def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
         """Raise."""
-        return bool(request.call.arguments) and super().holds(request, over_approximate=over_approximate)
+        return super().match(request, needed) if request.call.arguments else Match.NO
 
 
 @pytest.mark.parametrize("unless", [Conditions(), Conditions(commands=(ArgvPattern("git log"),))])

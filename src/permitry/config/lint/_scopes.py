@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from permitry.conditions._argv import Token
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
+from permitry.conditions.match import Match
 from permitry.conditions.path import PathPattern
 from permitry.conditions.scope import Condition, Conditions, Scope
 from permitry.conditions.tools import ToolSelector
@@ -83,7 +84,7 @@ def selects_tool(selector: ToolSelector, name: str, specs: Specs) -> bool:
     spec = specs.get(name)
     if spec is None or (spec.is_shell and selector.text not in ("@shell", name)):
         return False
-    return selector.selects(Request(ToolCall(name), AuthContext(), spec), over_approximate=False)
+    return selector.match(Request(ToolCall(name), AuthContext(), spec)) is Match.YES
 
 
 def covers_pattern(outer: Pattern, inner: str) -> bool:
