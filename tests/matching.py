@@ -1,13 +1,26 @@
-"""Whether a condition matches as far as one who asks it needs, for tests."""
+"""Whether conditions and patterns match as far as one who asks them needs, for tests."""
+
+from collections.abc import Callable
 
 from permitry.conditions.match import Match
 from permitry.conditions.tools import ToolSelector
 from permitry.conditions.written import Condition
 from permitry.core.rule import Request
 
-__all__ = ["matches"]
+__all__ = ["is_graded", "matches"]
 
 
 def matches(condition: Condition | ToolSelector, request: Request, needed: Match = Match.YES) -> bool:
     """Return whether a condition matches as a permission needs it, or with `Match.ALIKE` as a restriction does."""
     return condition.match(request, needed) >= needed
+
+
+def is_graded(match: Callable[[Match, Match], Match]) -> bool:
+    """Return whether a match is the same for each reader, by what is the least and what is enough, as far as it sees.
+
+    So no permission covers what a restriction with the same pattern would not certainly meet.
+    """
+    full = match(Match.OPEN, Match.YES)
+    exact, sure, doubt = match(Match.YES, Match.YES), match(Match.OPEN, Match.ALIKE), match(Match.OPEN, Match.MAYBE)
+    seen = exact is Match.YES, sure >= Match.ALIKE, doubt is not Match.NO
+    return seen == (full is Match.YES, full >= Match.ALIKE, full is not Match.NO)

@@ -5,6 +5,7 @@ what it promises about an answer is checked.
 """
 
 import contextlib
+import functools
 import itertools
 import json
 import tempfile
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
+from tests.matching import is_graded
 
 from permitry.actions.extract import ReadActions
 from permitry.actions.hosts import other_readings, read_host, read_url
@@ -25,6 +27,7 @@ from permitry.actions.shell.strict import Command, UnreadableError, read_strictl
 from permitry.conditions.args import argument_condition
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
+from permitry.conditions.match import Match
 from permitry.conditions.path import PathPattern
 from permitry.config.load import load_rules
 from permitry.core.action import Action, Actions, Roots, Run, Word, phrase
@@ -142,7 +145,7 @@ def check_path(text: str) -> None:
     with contextlib.suppress(RuleError):
         pattern = PathPattern(head)
         for place in places:
-            assert pattern.may_hold(place, _ROOTS) or not pattern.holds(place, _ROOTS)
+            assert is_graded(functools.partial(pattern.match_place, place, _ROOTS))
 
 
 def check_patch(text: str) -> None:
@@ -164,7 +167,7 @@ def check_host(text: str) -> None:
     with contextlib.suppress(RuleError):
         pattern = HostPattern.parse(head, read_host)
         for connect in connects:
-            assert pattern.may_hold(connect) or not pattern.holds(connect)
+            assert connect.is_certain or pattern.match_address(connect) is not Match.YES
 
 
 # Rules ---------------------------------------------------------------------------------------------------------------
@@ -175,8 +178,7 @@ def check_patterns(text: str) -> None:
     head, _, tail = text.partition("\n")
     with contextlib.suppress(RuleError):
         pattern, words = ArgvPattern(head), [Word(part, is_glob="*" in part) for part in tail.split(" ")]
-        assert pattern.must_hold(words) or not pattern.holds(words)
-        assert pattern.may_hold(words) or not pattern.must_hold(words)
+        assert is_graded(functools.partial(pattern.match_words, words, (), ()))
     for data in _values(text):
         with contextlib.suppress(RuleError, UnevaluableError):
             argument_condition(head, data).holds(Request(ToolCall("t", {head: tail}), AuthContext()))

@@ -8,6 +8,7 @@ import pytest
 
 from permitry.actions.hosts import other_readings, read_host, read_url
 from permitry.conditions.host import HostPattern
+from permitry.conditions.match import Match
 
 SAMPLES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "security" / "url_cases.jsonl"
 
@@ -17,9 +18,10 @@ def matches(row: dict[str, Any]) -> bool:
     connect = read_url(row["url"], base=row["base"])
     if row["rule_use"] == "allow":
         texts = [f"{scheme}://{row['rule_host']}" for scheme in row["allowed_schemes"]]
-        return any(HostPattern.parse(text, read_host).holds(connect) for text in texts)
+        return any(HostPattern.parse(text, read_host).match_address(connect) is Match.YES for text in texts)
     pattern = HostPattern.parse(row["rule_host"], read_host)
-    return any(map(pattern.may_hold, (connect, *other_readings(row["url"]))))
+    readings = (connect, *other_readings(row["url"]))
+    return any(pattern.match_address(each) is not Match.NO for each in readings)
 
 
 @pytest.fixture(scope="module")

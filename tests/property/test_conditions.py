@@ -2,16 +2,19 @@
 
 import contextlib
 import fnmatch
+import functools
 from typing import Any
 
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from tests.matching import is_graded
 
 from permitry.actions.patches import paths_of
 from permitry.conditions._argv import MAX_GAPS
 from permitry.conditions.args import argument_condition
 from permitry.conditions.command import ArgvPattern
+from permitry.conditions.match import Match
 from permitry.core.action import Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -36,8 +39,7 @@ def test_what_holds_may_hold(tokens: list[str], words: list[Word]) -> None:
     """No pattern lets a command pass as a permission that it would not certainly stop as a restriction."""
     assume(tokens[0] != "**" and tokens.count("**") <= MAX_GAPS)
     pattern = ArgvPattern(" ".join(tokens))
-    assert pattern.must_hold(words) or not pattern.holds(words)
-    assert pattern.may_hold(words) or not pattern.must_hold(words)
+    assert is_graded(functools.partial(pattern.match_words, words, (), ()))
 
 
 def _expansions(word: Word) -> st.SearchStrategy[list[Word]]:
@@ -56,7 +58,7 @@ def test_an_expansion_hides_nothing(tokens: list[str], words: list[Word], data: 
     assume(tokens[0] != "**")
     pattern = ArgvPattern(" ".join(tokens))
     result = [part for word in words for part in data.draw(_expansions(word))]
-    assert pattern.may_hold(words) or not pattern.may_hold(result)
+    assert pattern.match_words(words) is not Match.NO or pattern.match_words(result) is Match.NO
 
 
 @settings(max_examples=5 * settings().max_examples)
@@ -68,7 +70,7 @@ def test_a_block_is_no_guess(tokens: list[str], words: list[Word], data: st.Data
     names = [data.draw(_texts) if word.is_open or word.is_glob else word.text for word in words]
     plain = [Word(name) for name in names]
     assume(not any(name.startswith("-") != word.text.startswith("-") for name, word in zip(names, words, strict=True)))
-    assert pattern.may_hold(plain) or not pattern.must_hold(words)
+    assert pattern.match_words(plain) is not Match.NO or pattern.match_words(words) < Match.ALIKE
 
 
 @given(st.text("ab*?{},'\"\\ |;$-", max_size=12))

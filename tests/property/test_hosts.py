@@ -2,12 +2,14 @@
 
 import time
 
+import attrs
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from permitry.actions.hosts import other_readings, read_host, read_url
 from permitry.conditions.host import HostPattern
+from permitry.conditions.match import Match
 
 _labels = st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
 _names = st.lists(_labels, min_size=1, max_size=3).map(lambda labels: ".".join([*labels, "example"]))
@@ -36,17 +38,18 @@ _urls = st.builds(lambda *parts: "".join(parts), _schemes, _users, _hosts, _port
 
 @given(st.sampled_from(("", "https://", "http://")), _patterns, st.sampled_from(("", ":443", ":8443")), _urls)
 def test_what_a_permission_covers_a_restriction_binds(scheme: str, host: str, port: str, url: str) -> None:
-    """For one pattern and one text, `holds` implies `may_hold`."""
+    """And one address that is not certain, whatever else is known of it, is the same for a restriction alone."""
     pattern = HostPattern.parse(f"{scheme}{host}{port}", read_host)
     connect = read_url(url)
-    assert pattern.may_hold(connect) or not pattern.holds(connect)
+    doubtful = pattern.match_address(attrs.evolve(connect, is_certain=False))
+    assert doubtful is min(pattern.match_address(connect), Match.ALIKE)
 
 
 @given(_names, st.sampled_from(("https://{}", "https://{}:443/a", "https://{}?b")))
 def test_a_plain_url_is_covered(name: str, form: str) -> None:
     """A permission covers its own host, so the law above is not empty."""
     assume(read_host(name) is not None)
-    assert HostPattern.parse(name, read_host).holds(read_url(form.format(name)))
+    assert HostPattern.parse(name, read_host).match_address(read_url(form.format(name))) is Match.YES
 
 
 @given(_texts, st.one_of(st.none(), _texts, _urls))
@@ -77,7 +80,7 @@ def test_no_spelling_escapes_a_restriction(name: str, data: st.DataObject) -> No
     mixed = "".join(letter.upper() if is_big else letter for letter, is_big in zip(name, letters, strict=True))
     spelling = _dotted(mixed, has_dot=data.draw(st.booleans()))
     before, after = data.draw(_schemes) + data.draw(_users), data.draw(_ports) + data.draw(_tails)
-    assert HostPattern.parse(name, read_host).may_hold(read_url(f"{before}{spelling}{after}")), (
+    assert HostPattern.parse(name, read_host).match_address(read_url(f"{before}{spelling}{after}")) is not Match.NO, (
         before + spelling + after
     )
 
@@ -93,7 +96,8 @@ def test_no_spelling_of_an_address_escapes_a_restriction(number: int, form: str)
     """A number in any base, and within an IPv6 address, is the address."""
     dotted = ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
     parts = (number >> 16, number & 0xFFFF) if form.startswith("[") else (number,)
-    assert HostPattern.parse(dotted, read_host).may_hold(read_url(f"http://{form.format(*parts)}/"))
+    match = HostPattern.parse(dotted, read_host).match_address(read_url(f"http://{form.format(*parts)}/"))
+    assert match is not Match.NO
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Paths: a permission implies a restriction, an obvious matcher agrees, and no text breaks or slows anything."""
 
+import functools
 import os
 import time
 from pathlib import Path
@@ -8,8 +9,10 @@ import attrs
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.matching import is_graded
 
 from permitry.actions.paths import read_path, roots_of
+from permitry.conditions.match import Match
 from permitry.conditions.path import PathPattern
 from permitry.core.action import Place, Roots
 from permitry.errors import RuleError
@@ -63,16 +66,18 @@ def _place(*names: str, is_tree: bool = False) -> Place:
 @example("*a*/**", "ba/b")
 def test_a_pattern_covers_what_the_obvious_matcher_covers(pattern: str, name: str) -> None:
     """Matching by splitting finds what trying everything finds."""
-    assert PathPattern(pattern).holds(_place(name), ROOTS) is _fits(pattern.split("/"), name.split("/"))
+    match = PathPattern(pattern).match_place(_place(name), ROOTS)
+    assert (match is Match.YES) is _fits(pattern.split("/"), name.split("/"))
 
 
 @given(anchor=_anchors, pattern=_patterns, names=st.lists(_names, min_size=1, max_size=3), is_tree=st.booleans())
 @example(anchor="", pattern="**", names=["a"], is_tree=True)
-def test_what_covers_a_place_surely_may_hold_it(anchor: str, pattern: str, names: list[str], *, is_tree: bool) -> None:
+def test_a_permission_covers_no_more_than_a_restriction_meets(
+    anchor: str, pattern: str, names: list[str], *, is_tree: bool
+) -> None:
     """A restriction fires wherever a permission with the same pattern would allow."""
     path, place = PathPattern(anchor + pattern), _place(*names, is_tree=is_tree)
-    assert not path.holds(place, ROOTS) or path.must_hold(place, ROOTS)
-    assert not path.must_hold(place, ROOTS) or path.may_hold(place, ROOTS)
+    assert is_graded(functools.partial(path.match_place, place, ROOTS))
 
 
 @given(_patterns, _names, st.data())
@@ -82,15 +87,16 @@ def test_a_glob_fires_for_every_name_it_may_become(pattern: str, name: str, data
     glob = _place("".join(letters) or name)
     unsure = Place("*" + glob.text, glob.lexical, glob.real, is_certain=False, is_glob=True)
     path = PathPattern(pattern)
-    assert not path.may_hold(_place(name), ROOTS) or path.may_hold(unsure, ROOTS)
-    assert path.may_hold(_place(name), ROOTS) or not path.must_hold(unsure, ROOTS)
+    assert path.match_place(_place(name), ROOTS) is Match.NO or path.match_place(unsure, ROOTS) is not Match.NO
+    assert path.match_place(_place(name), ROOTS) is not Match.NO or path.match_place(unsure, ROOTS) < Match.ALIKE
 
 
 @given(_patterns, _names)
 def test_case_hides_nothing_from_a_restriction(pattern: str, name: str) -> None:
     """A name in capitals fires what the name fires."""
     path = PathPattern(pattern)
-    assert path.may_hold(_place(name.upper()), ROOTS) is path.may_hold(_place(name), ROOTS)
+    capitals, match = (path.match_place(_place(each), ROOTS) for each in (name.upper(), name))
+    assert (capitals is Match.NO) is (match is Match.NO)
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -110,7 +116,7 @@ def test_no_text_breaks_or_slows_anything(pattern: str, text: str, *, is_certain
         path = PathPattern(pattern)
     except RuleError:
         path = PathPattern("**")
-    assert not path.holds(place, roots) or path.may_hold(place, roots)
+    assert is_graded(functools.partial(path.match_place, place, roots))
     assert time.process_time() - started < LONGEST
 
 

@@ -66,11 +66,11 @@ class _HostTest:
     def _passes(self, link: Connect) -> bool:
         if self.is_negative:
             return link.is_certain and not any(_may_be_at(pattern, link) for pattern in self.hosts)
-        return any(pattern.holds(link) for pattern in self.hosts)
+        return any(pattern.match_address(link) is Match.YES for pattern in self.hosts)
 
     def _may_pass(self, link: Connect) -> bool:
         if self.is_negative:
-            return not any(pattern.holds(link) for pattern in self.hosts)
+            return not any(pattern.match_address(link) is Match.YES for pattern in self.hosts)
         return any(_may_be_at(pattern, link) for pattern in self.hosts)
 
     def fact(self, link: Connect, _: Provenance) -> str:
@@ -216,7 +216,7 @@ class LinkCondition(PlainCondition):
 def _may_be_at(pattern: HostPattern, link: Connect) -> bool:
     """Return whether a link may lead to a host; every link may lead to any."""
     is_any = pattern.host == "*" and link.host is None and pattern.scheme in (None, link.scheme)
-    return is_any or pattern.may_hold(link)
+    return is_any or pattern.match_address(link) is not Match.NO
 
 
 def _written(pattern: HostPattern) -> str:

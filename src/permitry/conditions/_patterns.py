@@ -55,7 +55,7 @@ class Patterns(Generic[_Pattern]):
 
     def does_by(self, effect: Effect) -> str:
         """Return the same phrase, with only the patterns that what is known of an effect may match."""
-        found = (each for each in self.near(effect) if each.match(effect, enough=Match.MAYBE) is not Match.NO)
+        found = (each for each in self.near(effect) if each.match(effect, Match.OPEN, Match.MAYBE) is not Match.NO)
         # No more than are needed to say that there are more.
         return self._phrase(tuple(itertools.islice(found, _MOST_SHOWN + 1)))
 
@@ -231,7 +231,10 @@ class PathPatterns(Patterns[PathPattern]):
 
     def _match_known(self, effect: Effect, least: Match, enough: Match) -> Match:
         """Return how far a path matches."""
-        return match_best(self.near(effect), effect, least, enough)
+        touch = effect.subject
+        if not isinstance(touch, Touch):
+            return Match.NO
+        return match_best(self.near(effect), touch.place, effect.roots, least, enough)
 
     def match_open(self, effect: Effect) -> Match:
         """Return `ACCESS` where the patterns are about one access only, and it is the only one that is possible."""

@@ -178,9 +178,10 @@ class SourceCondition(PlainCondition):
         Raises: `UnevaluableError` when the argument is missing or not a text, a number, or a list of these, and when
         the messages of the user are not known, if that makes a difference.
         """
-        known = Match.NO if self.is_negative else Match.YES
-        is_same = needed is (Match.YES if self.is_negative else Match.ALIKE)
-        return Match.ALIKE if is_same or not self._is_known(request) else known
+        makes_no_difference = (needed is Match.ALIKE) is not self.is_negative
+        if makes_no_difference or not self._is_known(request):
+            return Match.ALIKE
+        return Match.of(not self.is_negative)
 
     def _is_known(self, request: Request) -> bool:
         value, known = value_at(request.call.arguments, self.path), provenance_of(request.context)

@@ -4,8 +4,8 @@ A pattern is read like the words of a simple command. A lone `*` at the end matc
 elsewhere exactly one argument; `**` matches any number. Inside a word `*`, `?` and `{this,that}` are wildcards; quotes
 and backslashes make them literal.
 
-A permission uses `holds`, which is exact. A restriction uses `may_hold`, which over-approximates, and for certainty
-`must_hold`, which accepts the same spellings but does not guess. `holds` implies `must_hold`, which implies `may_hold`.
+What is written exactly as in the pattern is `Match.YES`, another spelling of it `ALIKE`, and what the shell may make
+into it `MAYBE`.
 """
 
 import functools
@@ -104,25 +104,39 @@ class ArgvPattern(WrittenPattern):
         """How many of its words are not a lone wildcard."""
         return sum(not (token.is_any or token.is_one) for token in self._tokens)
 
-    def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES) -> Match:
+    def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES, /) -> Match:
         """Return how far a program and its arguments match; every command also what the shell itself writes."""
         run = effect.subject
         if not isinstance(run, Run):
             # INVARIANT: `unless` of such a rule may except `echo`, and not the file that `echo x > f` writes.
             return Match.ALIKE if self.is_any and effect.is_of_shell else Match.NO
-        words, bare, sets = run.words, run.bare, run.sets
-        if enough is Match.YES and self.holds(words, sets):
-            return Match.YES
-        if least is Match.YES or not (self.may_hold(words, sets) or (bool(bare) and self.may_hold(bare, sets))):
-            return Match.NO
-        return Match.ALIKE if enough >= Match.ALIKE and self.must_hold(words, bare, sets) else Match.MAYBE
+        return self.match_words(run.words, run.bare, run.sets, least, enough)
 
-    def holds(self, words: Sequence[Word], sets: Sequence[str] = ()) -> bool:
+    def match_words(
+        self,
+        words: Sequence[Word],
+        bare: Sequence[Word] = (),
+        sets: Sequence[str] = (),
+        least: Match = Match.OPEN,
+        enough: Match = Match.YES,
+    ) -> Match:
+        """Return how far the words of a command match.
+
+        `bare` are the words without the options of the program itself, where these options are known; `sets` are
+        assignments before the program that change what it runs.
+        """
+        if enough is Match.YES and self._is_exact(words, sets):
+            return Match.YES
+        if least is Match.YES or not (self._may_be(words, sets) or (bool(bare) and self._may_be(bare, sets))):
+            return Match.NO
+        return Match.ALIKE if enough >= Match.ALIKE and self._is_alike(words, bare, sets) else Match.MAYBE
+
+    def _is_exact(self, words: Sequence[Word], sets: Sequence[str]) -> bool:
         """Return whether the words certainly match; the program must be spelled exactly as in the pattern.
 
         A glob, a tilde or an open word, which the shell may expand, matches only a wildcard for any number of
-        arguments; as the program, an open word matches nothing. `sets` are assignments before the program that change
-        what it runs: the pattern must name each of them, in this order, as `PYTHONPATH=src pytest *` does.
+        arguments; as the program, an open word matches nothing. The pattern must name each assignment, in this order,
+        as `PYTHONPATH=src pytest *` does.
         """
         if not words or words[0].is_open or len(sets) != len(self.assignments):
             return False
@@ -133,7 +147,7 @@ class ArgvPattern(WrittenPattern):
             states = set(self._after(word, states))
         return len(self._command) in _epsilon_closure(self._command, states)
 
-    def may_hold(self, words: Sequence[Word], sets: Sequence[str] = ()) -> bool:
+    def _may_be(self, words: Sequence[Word], sets: Sequence[str]) -> bool:
         """Return whether the words may match; an over-approximation, for restrictions.
 
         Of the assignments before the program the pattern need not name each, nor in the order of the command.
@@ -145,11 +159,11 @@ class ArgvPattern(WrittenPattern):
         """
         return self._sets(sets, is_sure=False) and self._fits(words, is_sure=False)
 
-    def must_hold(self, words: Sequence[Word], bare: Sequence[Word] = (), sets: Sequence[str] = ()) -> bool:
-        """Return whether the words match in one of the spellings of `may_hold`, by what is known of them alone.
+    def _is_alike(self, words: Sequence[Word], bare: Sequence[Word], sets: Sequence[str]) -> bool:
+        """Return whether the words match in one of the spellings of `_may_be`, by what is known of them alone.
 
-        An expansion or a glob matches only a wildcard. `bare` are the words without the options of the program itself,
-        where these options are known; then the words as written are compared only with a pattern that has options.
+        An expansion or a glob matches only a wildcard. Where there are `bare` words, those as written are compared only
+        with a pattern that has options.
         """
         if not self._sets(sets, is_sure=True):
             return False

@@ -95,42 +95,26 @@ class HostPattern(WrittenPattern):
         ending = "" if self.host == PRIVATE else self.host.removeprefix("*")
         return frozenset((Fact(Kind.HOST, (), ending),))
 
-    def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES) -> Match:
+    def match(self, effect: Effect, _least: Match = Match.OPEN, _enough: Match = Match.YES, /) -> Match:
         """Return how far a connection matches of which the host is known."""
         connect = effect.subject
-        if not isinstance(connect, Connect):
-            return Match.NO
-        if enough is Match.YES and self.holds(connect):
-            return Match.YES
-        if least is Match.YES or not self.may_hold(connect):
-            return Match.NO
-        return Match.ALIKE if self.must_hold(connect) else Match.MAYBE
+        return self.match_address(connect) if isinstance(connect, Connect) else Match.NO
 
-    def holds(self, connect: Connect) -> bool:
-        """Return whether a permission covers the connection.
+    def match_address(self, connect: Connect) -> Match:
+        """Return how far the address of a connection matches.
 
-        A pattern without a scheme means https, and one without a port the default port of the
-        scheme.
+        For a permission a pattern without a scheme means https, and one without a port the default port of the scheme;
+        for a restriction either may be any. What the pattern names and the address leaves open only may match.
         """
+        named = [pair for pair in ((self.scheme, connect.scheme), (self.port, connect.port)) if pair[0] is not None]
+        if not self._is_at(connect.host) or any(theirs not in (None, ours) for ours, theirs in named):
+            return Match.NO
+        if any(theirs is None for _, theirs in named):
+            return Match.MAYBE
         scheme = self.scheme or "https"
         port = DEFAULT_PORTS.get(scheme) if self.port is None else self.port
-        return connect.is_certain and (scheme, port) == (connect.scheme, connect.port) and self._is_at(connect.host)
-
-    def may_hold(self, connect: Connect) -> bool:
-        """Return whether a restriction applies to the connection: a missing scheme or port may be any.
-
-        False for a connection without a host; the caller must decide what that means.
-        """
-        has_scheme = self.scheme is None or connect.scheme is None or self.scheme == connect.scheme
-        has_port = self.port is None or connect.port is None or self.port == connect.port
-        return has_scheme and has_port and self._is_at(connect.host)
-
-    def must_hold(self, connect: Connect) -> bool:
-        """Return whether that is certain: no scheme or port that the pattern has is unknown."""
-        is_known = (self.scheme is None or connect.scheme is not None) and (
-            self.port is None or connect.port is not None
-        )
-        return is_known and self.may_hold(connect)
+        is_exact = connect.is_certain and (scheme, port) == (connect.scheme, connect.port)
+        return Match.YES if is_exact else Match.ALIKE
 
     def _is_at(self, host: str | None) -> bool:
         if host is None:

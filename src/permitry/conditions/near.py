@@ -125,7 +125,8 @@ def _pattern_below(effect: Effect, when: Conditions) -> str | None:
     place = touch.place
     while any(name != "/" for name in place.real):
         place = attrs.evolve(place, lexical=_above(place.lexical), real=_above(place.real))
-        fitting = next((path for path in when.paths if path.holds(place, effect.roots)), None)
+        sure = (path for path in when.paths if path.match_place(place, effect.roots, Match.YES) is Match.YES)
+        fitting = next(sure, None)
         if fitting is not None:
             return f"{fitting.text.rstrip('/')}/**"
     return None

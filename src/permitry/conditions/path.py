@@ -86,27 +86,37 @@ class PathPattern(WrittenPattern):
             return frozenset(Fact(Kind.NAME, group, text) for text in globs)
         return frozenset() if None in self._parts else frozenset((Fact(Kind.DEPTH, group, len(self._parts)),))
 
-    def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES) -> Match:
+    def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES, /) -> Match:
         """Return how far a path matches, by its own names or by what is below it."""
-        return match_best((self,), effect, least, enough)
+        touch = effect.subject
+        if not isinstance(touch, Touch):
+            return Match.NO
+        return self.match_place(touch.place, effect.roots, least, enough)
+
+    def match_place(self, place: Place, roots: Roots, least: Match = Match.OPEN, enough: Match = Match.YES) -> Match:
+        """Return how far a place matches; without a workspace a relative pattern may be anywhere."""
+        return match_best((self,), place, roots, least, enough)
 
     def match_name(self, place: Place, roots: Roots, least: Match, enough: Match) -> Match:
         """Return how far a place matches by its own names."""
-        if enough is Match.YES and self.holds(place, roots):
+        if enough is Match.YES and self._is_exact(place, roots):
             return Match.YES
         if least is Match.YES or not self.may_name(place, roots):
             return Match.NO
         return Match.ALIKE if enough >= Match.ALIKE and self._must_name(place, roots) else Match.MAYBE
 
     def match_below(self, place: Place, roots: Roots, most: Match) -> Match:
-        """Return how far something below a folder matches: `most` if it is known that something does."""
+        """Return how far something below a folder matches: `most` if it is known that something does.
+
+        That makes a restriction certain where all of a folder is touched, or files are made in it.
+        """
         found = self._is_met_below(place, roots)
         if found is None:
             return Match.BELOW
         return most if found else Match.NO
 
-    def holds(self, place: Place, roots: Roots) -> bool:
-        """Return whether the place certainly matches the pattern, for a permission.
+    def _is_exact(self, place: Place, roots: Roots) -> bool:
+        """Return whether the place certainly matches the pattern.
 
         `x/**` matches what lies below `x`. A place that is a whole directory tree matches only a
         pattern that ends in `**`; the tree of `x` itself matches `x/**`.
@@ -119,17 +129,11 @@ class PathPattern(WrittenPattern):
         parts = (*self._parts, _STAR) if is_deep and not place.is_tree else self._parts
         return all(any(_fits(parts, name, base) for base in self._bases(roots)) for name in place.real)
 
-    def may_hold(self, place: Place, roots: Roots) -> bool:
-        """Return whether the place may match the pattern, for a restriction.
-
-        Any name of the place counts, without regard to case and composition; a glob, if it may
-        expand to a name that fits; a tree, if it contains what the pattern names. Without a
-        workspace a relative pattern may be anywhere.
-        """
-        return self.may_name(place, roots) or self._is_met_below(place, roots) is not False
-
     def may_name(self, place: Place, roots: Roots) -> bool:
-        """Return whether the place itself may match the pattern, not only something below it."""
+        """Return whether the place itself may match the pattern, not only something below it.
+
+        Any name of the place counts, without regard to case and composition; a glob, if it may expand to such a name.
+        """
         if not (place.has_wildcards or self._needle in place.folded):
             return False
         if place.is_around and place.made() is not None:
@@ -191,18 +195,12 @@ class PathPattern(WrittenPattern):
         bases = self._literal_bases(roots)
         return any(self._is_below(base, name) for name in _names(place) for base in bases)
 
-    def must_hold(self, place: Place, roots: Roots) -> bool:
-        """Return whether the place itself matches the pattern by a known name, which makes a restriction certain.
+    def _must_name(self, place: Place, roots: Roots) -> bool:
+        """Return whether the place itself matches by a known name.
 
         A wildcard of the shell fits only a star or `**` of the pattern, or the same character in a
-        set: `/[*]` fits the word `/*` of `rm /*`. A folder of which all is touched matches if something
-        below it does now, and one in which files are made, if one of them does.
+        set: `/[*]` fits the word `/*` of `rm /*`.
         """
-        is_below = place.descent in _CERTAIN and self._is_met_below(place, roots) is True
-        return is_below or self._must_name(place, roots)
-
-    def _must_name(self, place: Place, roots: Roots) -> bool:
-        """Return whether the place itself matches by a known name."""
         if place.is_open or place.is_around or self._needle not in place.folded:
             return False
         meets = _must_meet if place.has_wildcards else Segment.may_match
@@ -250,15 +248,11 @@ class PathPattern(WrittenPattern):
         return head[: max(literal, default=0)]
 
 
-def match_best(patterns: Sequence[PathPattern], effect: Effect, least: Match, enough: Match) -> Match:
-    """Return how far a path matches the best of some patterns.
+def match_best(patterns: Sequence[PathPattern], place: Place, roots: Roots, least: Match, enough: Match) -> Match:
+    """Return how far a place matches the best of some patterns.
 
     What is below it is looked at last, which takes longer, and only where its names do not say as much.
     """
-    touch, roots = effect.subject, effect.roots
-    if not isinstance(touch, Touch):
-        return Match.NO
-    place = touch.place
     by_name = best_of((each.match_name(place, roots, least, enough) for each in patterns), enough)
     most = Match.ALIKE if enough >= Match.ALIKE and place.descent in _CERTAIN else Match.BELOW
     if by_name >= most or least is Match.YES or not place.tops:

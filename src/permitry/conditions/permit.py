@@ -87,7 +87,10 @@ def _fits_operands(conditions: Conditions, run: Run, effect: Effect) -> bool:
 def _fits_program(conditions: Conditions, effect: Effect) -> bool:
     """Return whether the condition on commands, if there is one, holds for the program that acts on a path or host."""
     # An assignment before the program may make it do something else with it.
-    return not conditions.commands or any(each.holds(effect.words, effect.sets) for each in conditions.commands)
+    matches = (
+        each.match_words(effect.words, sets=effect.sets, least=Match.YES) is Match.YES for each in conditions.commands
+    )
+    return not conditions.commands or any(matches)
 
 
 def is_taken_back(unless: Sequence[Conditions], effect: Effect, request: Request) -> bool:

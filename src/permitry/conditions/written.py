@@ -150,7 +150,7 @@ class WrittenPattern(Written):
     table: ClassVar[Table] = Words
     has_wildcards: ClassVar[bool] = True
 
-    def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES) -> Match:
+    def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES, /) -> Match:
         """Return how far the pattern matches one effect of a call.
 
         A reader does not distinguish what is below `least`, which may be `NO` as well, nor what is above `enough`.

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from permitry.actions.extract import ReadActions
 from permitry.conditions.args import LinkCondition, SourceCondition
 from permitry.conditions.keys import CONDITIONS, condition
-from permitry.conditions.match import needed_by
+from permitry.conditions.match import Match
 from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.server import ServerCondition
 from permitry.conditions.text import TextCondition
@@ -24,7 +24,6 @@ from permitry.config.translate import problems_of
 from permitry.core.action import Access
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Verdict
 from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.template import Template
@@ -143,7 +142,7 @@ def _as_name(example: ExampleTable, table: RuleTable) -> str:
 
 def _tried(request: Request, example: ExampleTable, table: RuleTable, scope: Scope) -> tuple[bool | None, str]:
     """Return whether the rule matches the example (None: it only may), and the reason if it does not."""
-    needed = needed_by(Verdict(table.effect))
+    needed = Match.YES if table.effect == "allow" else Match.ALIKE
     if example.tool is not None and not scope.selects(request, needed):
         return False, f"its tools are {', '.join(f'`{selector.text}`' for selector in scope.selectors)}"
     scope = _asked(scope, example, request)

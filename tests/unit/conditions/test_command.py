@@ -7,6 +7,7 @@ import attrs
 import pytest
 
 from permitry.conditions.command import ArgvPattern
+from permitry.conditions.match import Match
 from permitry.core.action import Word
 from permitry.errors import RuleError
 
@@ -50,8 +51,8 @@ def words(command: str) -> list[Word]:
 def test_a_pattern_holds(pattern: str, command: str) -> None:
     """A permission covers what its pattern describes, and a restriction sees it as well."""
     made = [Word("[") if word.text == "[" else word for word in words(command)]
-    assert ArgvPattern(pattern).holds(made)
-    assert ArgvPattern(pattern).may_hold(made)
+    assert ArgvPattern(pattern).match_words(made) is Match.YES
+    assert ArgvPattern(pattern).match_words(made) is not Match.NO
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_a_pattern_holds(pattern: str, command: str) -> None:
 )
 def test_a_pattern_does_not_hold(pattern: str, command: str) -> None:
     """A permission covers nothing that is not sure."""
-    assert not ArgvPattern(pattern).holds(words(command))
+    assert ArgvPattern(pattern).match_words(words(command)) is not Match.YES
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_a_pattern_does_not_hold(pattern: str, command: str) -> None:
 )
 def test_a_pattern_may_hold(pattern: str, command: str) -> None:
     """A restriction sees through folders, options between, split flags and what the shell may make of a word."""
-    assert ArgvPattern(pattern).may_hold(words(command))
+    assert ArgvPattern(pattern).match_words(words(command)) is not Match.NO
 
 
 @pytest.mark.parametrize(
@@ -149,7 +150,7 @@ def test_a_pattern_may_hold(pattern: str, command: str) -> None:
 )
 def test_a_pattern_must_hold(pattern: str, command: str) -> None:
     """However the words are spelled, and whatever an expansion adds where any words may stand."""
-    assert ArgvPattern(pattern).must_hold(words(command))
+    assert ArgvPattern(pattern).match_words(words(command)) >= Match.ALIKE
 
 
 @pytest.mark.parametrize(
@@ -173,31 +174,34 @@ def test_a_pattern_must_hold(pattern: str, command: str) -> None:
 )
 def test_a_pattern_holds_by_a_guess(pattern: str, command: str) -> None:
     """What a word may become is not what it is, and letters of another option may be no flags."""
-    assert not ArgvPattern(pattern).must_hold(words(command))
-    assert ArgvPattern(pattern).may_hold(words(command))
+    assert ArgvPattern(pattern).match_words(words(command)) < Match.ALIKE
+    assert ArgvPattern(pattern).match_words(words(command)) is not Match.NO
 
 
 def test_a_wildcard_with_a_dot_becomes_no_flags() -> None:
     """`*` may become `-rf`, and `*.log` may not."""
     pattern = ArgvPattern("rm -r *")
-    assert all(pattern.may_hold([Word("rm"), Word(text, is_glob=True)]) for text in ("*", "-*f", "?[a-z]"))
-    assert not any(pattern.may_hold([Word("rm"), Word(text, is_glob=True)]) for text in ("*.log", "?.c", "a*"))
+    for text in ("*", "-*f", "?[a-z]"):
+        assert pattern.match_words([Word("rm"), Word(text, is_glob=True)]) is not Match.NO
+    for text in ("*.log", "?.c", "a*"):
+        assert pattern.match_words([Word("rm"), Word(text, is_glob=True)]) is Match.NO
 
 
 def test_a_wildcard_may_become_a_flag_with_a_value() -> None:
     """`-Ix.log` is a file for `*.log`, and a program to run for `tar`."""
-    assert ArgvPattern("tar -I *").may_hold([Word("tar"), Word("*.log", is_glob=True), Word("x")])
-    assert ArgvPattern("{rm,tar} -I *").may_hold([Word("/bin/tar"), Word("*.log", is_glob=True), Word("x")])
+    rest = [Word("*.log", is_glob=True), Word("x")]
+    assert ArgvPattern("tar -I *").match_words([Word("tar"), *rest]) is not Match.NO
+    assert ArgvPattern("{rm,tar} -I *").match_words([Word("/bin/tar"), *rest]) is not Match.NO
 
 
 def test_a_pattern_is_compared_without_the_options_of_the_program() -> None:
     """The value of such an option is not a sub-command; a pattern with options is about them."""
     written, bare = words("git -C push status"), words("git status")
-    assert not ArgvPattern("git push *").must_hold(written, bare)
-    assert ArgvPattern("git status *").must_hold(written, bare)
-    assert ArgvPattern("git -C * status").must_hold(written, bare)
-    assert ArgvPattern("git -C *").must_hold(written, bare)
-    assert ArgvPattern("git -C *").holds(written)
+    assert ArgvPattern("git push *").match_words(written, bare) < Match.ALIKE
+    assert ArgvPattern("git status *").match_words(written, bare) >= Match.ALIKE
+    assert ArgvPattern("git -C * status").match_words(written, bare) >= Match.ALIKE
+    assert ArgvPattern("git -C *").match_words(written, bare) >= Match.ALIKE
+    assert ArgvPattern("git -C *").match_words(written) is Match.YES
 
 
 @pytest.mark.parametrize(
@@ -211,8 +215,8 @@ def test_a_pattern_is_compared_without_the_options_of_the_program() -> None:
 def test_a_long_option_is_no_cluster(option: str) -> None:
     """Only where its letters are few may it be flags of one letter; and it is never certain."""
     pattern, made = ArgvPattern("networksetup -set *"), words(f"networksetup {option} x")
-    assert not pattern.must_hold(made)
-    assert pattern.may_hold(made) is (option == "-setter")
+    assert pattern.match_words(made) < Match.ALIKE
+    assert (pattern.match_words(made) is not Match.NO) is (option == "-setter")
 
 
 @pytest.mark.parametrize(("pattern", "count"), [("*", 0), ("rm *", 1), ("git push ** -f *", 3), ("a * b", 2)])
@@ -243,7 +247,7 @@ def test_a_pattern_counts_what_is_written_out(pattern: str, count: int) -> None:
 )
 def test_a_pattern_cannot_hold(pattern: str, command: str) -> None:
     """A restriction leaves alone what cannot be what it describes."""
-    assert not ArgvPattern(pattern).may_hold(words(command))
+    assert ArgvPattern(pattern).match_words(words(command)) is Match.NO
 
 
 @pytest.mark.parametrize(
@@ -252,13 +256,14 @@ def test_a_pattern_cannot_hold(pattern: str, command: str) -> None:
 )
 def test_quoted_wildcards_are_none(*, pattern: str, argument: str, fits: bool) -> None:
     """Quotes and backslashes take the meaning of a wildcard away."""
-    assert ArgvPattern(f"echo {pattern} end").holds([Word("echo"), Word(argument), Word("end")]) is fits
+    match = ArgvPattern(f"echo {pattern} end").match_words([Word("echo"), Word(argument), Word("end")])
+    assert (match is Match.YES) is fits
 
 
 def test_no_words_are_no_command() -> None:
     """Nothing is run by no words, and nothing is said of it."""
-    assert not ArgvPattern("*").holds([])
-    assert not ArgvPattern("*").may_hold([])
+    assert ArgvPattern("*").match_words([]) is not Match.YES
+    assert ArgvPattern("*").match_words([]) is Match.NO
 
 
 @pytest.mark.parametrize(
@@ -299,14 +304,14 @@ def test_a_pattern_is_a_value() -> None:
     pattern = ArgvPattern("npm run {test,'*'} *")
     copy: ArgvPattern = pickle.loads(pickle.dumps(pattern))  # noqa: S301 -- our own bytes
     assert (copy, hash(copy), str(copy)) == (pattern, hash(pattern), "npm run {test,'*'} *")
-    assert copy.holds([Word("npm"), Word("run"), Word("*")])
+    assert copy.match_words([Word("npm"), Word("run"), Word("*")]) is Match.YES
 
 
 def test_many_wildcards_cost_little() -> None:
     """A pattern that would keep a backtracking matcher busy for ever ends at once."""
     pattern = ArgvPattern("a " + "** a " * 3 + "b")
-    assert not pattern.holds([Word("a")] * 2_000)
-    assert not pattern.may_hold([Word("a"), *[Word("-a")] * 2_000])
+    assert pattern.match_words([Word("a")] * 2_000) is not Match.YES
+    assert pattern.match_words([Word("a"), *[Word("-a")] * 2_000]) is Match.NO
 
 
 @pytest.mark.parametrize("pattern", ["git pu**", "git **sh", "git {pu**,log}", "git {pu*,log}*", "git ***", "g**"])
@@ -319,13 +324,13 @@ def test_two_stars_inside_a_word_are_refused(pattern: str) -> None:
 def test_two_stars_that_are_meant_literally_are_text() -> None:
     """Quotes and backslashes take their meaning away."""
     for pattern in ("echo 'a**'", "echo a\\*\\*"):
-        assert ArgvPattern(pattern).holds([Word("echo"), Word("a**")])
-        assert not ArgvPattern(pattern).may_hold([Word("echo"), Word("ab")])
+        assert ArgvPattern(pattern).match_words([Word("echo"), Word("a**")]) is Match.YES
+        assert ArgvPattern(pattern).match_words([Word("echo"), Word("ab")]) is Match.NO
 
 
 def test_a_pattern_has_three_gaps_at_most() -> None:
     """More of them cost more than any command is worth."""
-    assert ArgvPattern("a ** b ** c ** d").holds(words("a x b c y z d"))
+    assert ArgvPattern("a ** b ** c ** d").match_words(words("a x b c y z d")) is Match.YES
     with pytest.raises(RuleError, match=r"more than 3 times `\*\*`"):
         ArgvPattern("a ** b ** c ** d ** e")
 
@@ -337,7 +342,7 @@ def test_any_command_is_written_with_a_star_alone() -> None:
 
 def test_a_list_of_the_pattern_is_known() -> None:
     """A pattern that is made in code has the values of its lists itself."""
-    assert ArgvPattern("git push @b", (("b", ("main",)),)).holds(words("git push main"))
+    assert ArgvPattern("git push @b", (("b", ("main",)),)).match_words(words("git push main")) is Match.YES
     with pytest.raises(RuleError, match="unknown list `@b`; define"):
         ArgvPattern("git push @b")
 
@@ -357,7 +362,7 @@ def test_a_list_of_the_pattern_is_known() -> None:
 def test_a_quoted_expansion_is_one_word(pattern: str, command: str, *, is_single: bool, may_hold: bool) -> None:
     """Of unknown text: it may be any word of the pattern, but one alone."""
     found = [attrs.evolve(word, is_single=word.is_open and is_single) for word in words(command)]
-    assert ArgvPattern(pattern).may_hold(found) is may_hold
+    assert (ArgvPattern(pattern).match_words(found) is not Match.NO) is may_hold
 
 
 @pytest.mark.parametrize(
@@ -379,7 +384,7 @@ def test_a_quoted_expansion_is_one_word(pattern: str, command: str, *, is_single
 )
 def test_what_an_expansion_may_become_is_compared(pattern: str, word: Word, *, may_hold: bool) -> None:
     """What is before it in one word stays there, and the value of an option is no option."""
-    assert ArgvPattern(pattern).may_hold((*words("git log -n"), word)) is may_hold
+    assert (ArgvPattern(pattern).match_words((*words("git log -n"), word)) is not Match.NO) is may_hold
 
 
 _SET = ("LD_PRELOAD=./e.so", "PYTHONPATH=src")
@@ -406,14 +411,15 @@ def test_a_restriction_finds_the_assignments_of_its_pattern(
 ) -> None:
     """Among others and in any order; what a value becomes is a guess."""
     made = words("/usr/bin/pytest -q")
-    assert ArgvPattern(pattern).must_hold(made, (), sets) is must
-    assert ArgvPattern(pattern).may_hold(made, sets) is may
+    assert (ArgvPattern(pattern).match_words(made, (), sets) >= Match.ALIKE) is must
+    assert (ArgvPattern(pattern).match_words(made, sets=sets) is not Match.NO) is may
 
 
 def test_a_permission_names_each_assignment_in_order() -> None:
     """Another one, or one less, makes it another command."""
     pattern = ArgvPattern("PYTHONPATH=src pytest *")
-    assert pattern.holds(words("pytest -q"), ("PYTHONPATH=src",))
-    assert not any(pattern.holds(words("pytest -q"), sets) for sets in ((), ("PYTHONPATH=lib",), _SET))
+    assert pattern.match_words(words("pytest -q"), sets=("PYTHONPATH=src",)) is Match.YES
+    for sets in ((), ("PYTHONPATH=lib",), _SET):
+        assert pattern.match_words(words("pytest -q"), sets=sets) is not Match.YES
     assert [fact.value for fact in pattern.needs] == ["pytest"]
     assert pattern.programs == frozenset({"pytest"})

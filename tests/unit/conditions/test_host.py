@@ -4,18 +4,19 @@ import pytest
 
 from permitry.actions.hosts import read_host, read_url
 from permitry.conditions.host import HostPattern
+from permitry.conditions.match import Match
 from permitry.core.action import Connect
 from permitry.errors import RuleError
 
 
 def holds(pattern: str, url: str) -> bool:
     """Return whether a permission with this pattern covers the URL."""
-    return HostPattern.parse(pattern, read_host).holds(read_url(url))
+    return HostPattern.parse(pattern, read_host).match_address(read_url(url)) is Match.YES
 
 
 def may_hold(pattern: str, url: str) -> bool:
     """Return whether a restriction with this pattern binds the URL."""
-    return HostPattern.parse(pattern, read_host).may_hold(read_url(url))
+    return HostPattern.parse(pattern, read_host).match_address(read_url(url)) is not Match.NO
 
 
 # Reading a pattern ---------------------------------------------------------------------------------------------------
@@ -203,8 +204,8 @@ def test_a_restriction_binds_nothing_else(pattern: str, url: str) -> None:
 def test_no_pattern_speaks_about_a_missing_host(pattern: str) -> None:
     """What names no host is left to the one who asks."""
     parsed = HostPattern.parse(pattern, read_host)
-    assert not parsed.may_hold(Connect("", is_certain=False))
-    assert not parsed.holds(Connect("", "https", None, 443))
+    assert parsed.match_address(Connect("", is_certain=False)) is Match.NO
+    assert parsed.match_address(Connect("", "https", None, 443)) is not Match.YES
 
 
 # The class `private` -------------------------------------------------------------------------------------------------

@@ -1,8 +1,10 @@
-"""How far a pattern matches an effect, in one answer: what the exact, the certain and the lenient question said."""
+"""How far a pattern matches an effect, in one answer for each reader."""
 
+import functools
 import itertools
 
 import pytest
+from tests.matching import is_graded
 
 from permitry.actions.extract import ReadActions
 from permitry.conditions.command import ArgvPattern
@@ -37,32 +39,11 @@ def _effects(text: str) -> list[Effect]:
     return [*effects_of((*actions.certain, *actions.possible), actions), *guesses_of(actions)]
 
 
-def _three(pattern: WrittenPattern, effect: Effect) -> tuple[bool, bool, bool]:
-    """Return whether a pattern certainly matches exactly, certainly matches, and may match."""
-    match pattern, effect.subject:
-        case ArgvPattern(), Run() as run:
-            may = any(pattern.may_hold(words, run.sets) for words in (run.words, run.bare) if words)
-            return pattern.holds(run.words, run.sets), may and pattern.must_hold(run.words, run.bare, run.sets), may
-        case PathPattern(), Touch(place=place):
-            names = place, effect.roots
-            return pattern.holds(*names), pattern.must_hold(*names), pattern.may_hold(*names)
-        case HostPattern(), Connect() as connect:
-            return pattern.holds(connect), pattern.must_hold(connect), pattern.may_hold(connect)
-        case _:
-            is_any = isinstance(pattern, ArgvPattern) and pattern.is_any and effect.is_of_shell
-            return False, is_any, is_any
-
-
 @pytest.mark.parametrize("text", TEXTS)
-def test_one_answer_says_what_three_questions_said(text: str) -> None:
-    """Each of them as far as a reader tells it apart."""
+def test_one_answer_serves_each_reader(text: str) -> None:
+    """Who permits, who restricts, and who asks."""
     for pattern, effect in itertools.product(PATTERNS, _effects(text)):
-        holds, must, may = _three(pattern, effect)
-        match = pattern.match(effect)
-        assert (match is Match.YES, match >= Match.ALIKE, match is not Match.NO) == (holds, must, may)
-        assert (pattern.match(effect, least=Match.YES) is Match.YES) == holds
-        sure, doubt = (pattern.match(effect, enough=enough) for enough in (Match.ALIKE, Match.MAYBE))
-        assert (sure >= Match.ALIKE, sure is not Match.NO, doubt is not Match.NO) == (must, may, may)
+        assert is_graded(functools.partial(pattern.match, effect)), (pattern, effect)
 
 
 @pytest.mark.parametrize("enough", Match)

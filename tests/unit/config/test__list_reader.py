@@ -8,6 +8,7 @@ import pytest
 from permitry.conditions._sources import SourceCondition
 from permitry.conditions.args import LinkCondition, argument_condition
 from permitry.conditions.listed import EmptyList, ListedValues
+from permitry.conditions.match import Match
 from permitry.conditions.scope import Conditions
 from permitry.config.conditions import scope_of
 from permitry.config.lists import ListUses, NamedList
@@ -58,23 +59,24 @@ def test_a_list_of_hosts_or_paths_stands_for_a_pattern_for_each_value() -> None:
 def test_a_list_is_a_word_of_a_command(command: str, holds: bool) -> None:  # noqa: FBT001 -- a parameter of the test
     """With the wildcards that its values have."""
     (pattern,) = _when({"command": ["git push origin @branches"]}).commands
-    assert pattern.holds(_words(command)) is holds
+    assert (pattern.match_words(_words(command)) is Match.YES) is holds
     assert pattern.text == "git push origin @branches"
-    assert pattern.holds([*_words("git push origin"), Word("a b")])
+    assert pattern.match_words([*_words("git push origin"), Word("a b")]) is Match.YES
 
 
 def test_a_list_may_be_the_program() -> None:
     """Its values are then the programs that the rule is found by."""
     (pattern,) = _when({"command": ["@branches --version"]}).commands
     assert pattern.programs is None
-    assert [pattern.holds(_words(f"{each} --version")) for each in ("main", "other")] == [True, False]
+    matches = [pattern.match_words(_words(f"{each} --version")) for each in ("main", "other")]
+    assert [each is Match.YES for each in matches] == [True, False]
 
 
 def test_a_quoted_word_is_literal() -> None:
     """`gh issue list -a '@me'` is about a user, and `curl -d @body.json` about a file."""
     patterns = _when({"command": ["gh -a '@empty'", r"gh \@empty", "curl -d @body.json"]}).commands
     assert [each.lists for each in patterns] == [(), (), ()]
-    assert patterns[0].holds([Word("gh"), Word("-a"), Word("@empty")])
+    assert patterns[0].match_words([Word("gh"), Word("-a"), Word("@empty")]) is Match.YES
 
 
 @pytest.mark.parametrize("given", [{"host": ["@empty"]}, {"path": ["@empty"]}, {"command": ["git push @empty"]}])

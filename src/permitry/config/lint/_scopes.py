@@ -7,7 +7,7 @@ other pattern matches them.
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from permitry.conditions._argv import Token
@@ -32,6 +32,8 @@ __all__ = [
     "contains",
     "covers_pattern",
     "holds_within",
+    "matches",
+    "may_match",
     "selects_all",
     "selects_any",
     "selects_tool",
@@ -117,9 +119,19 @@ def _implies(inner: Condition, outer: Condition) -> bool:
     return inner.implies(outer) if isinstance(inner, PlainCondition) else inner == outer
 
 
+def matches(pattern: ArgvPattern, words: Sequence[Word]) -> bool:
+    """Return whether a command matches as a permission needs it."""
+    return pattern.match_words(words, least=Match.YES) is Match.YES
+
+
+def may_match(pattern: ArgvPattern, words: Sequence[Word]) -> bool:
+    """Return whether a command may match, as for a restriction."""
+    return pattern.match_words(words, enough=Match.MAYBE) is not Match.NO
+
+
 @functools.lru_cache(maxsize=16_384)
 def _covers_command(outer: ArgvPattern, inner: ArgvPattern) -> bool:
-    return outer == inner or all(map(outer.holds, command_samples(inner)))
+    return outer == inner or all(matches(outer, words) for words in command_samples(inner))
 
 
 @functools.lru_cache(maxsize=16_384)
@@ -147,7 +159,7 @@ def _covers_path(outer: PathPattern, inner: PathPattern) -> bool:
     if outer == inner:
         return True
     # Sets such as `[ab]` are not compared.
-    return "[" not in inner.text and all(outer.holds(place, ROOTS) for place in _places(inner.text))
+    return "[" not in inner.text and all(outer.match_place(place, ROOTS) is Match.YES for place in _places(inner.text))
 
 
 def _places(text: str) -> Iterator[Place]:

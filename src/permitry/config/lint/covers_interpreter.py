@@ -10,6 +10,7 @@ from permitry.actions.shell.runners import program_of, runs_others, unfolded
 from permitry.actions.shell.running import LISTED_OPTIONS, SUBCOMMANDS, WRAPPERS, wrapper_of
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.scope import Scope
+from permitry.config.lint._scopes import matches, may_match
 from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
 from permitry.core.action import Word
 from permitry.rules.configured import ConfiguredRule
@@ -53,7 +54,7 @@ def _shown(pattern: ArgvPattern, scope: Scope) -> str | None:
         return "every program"
     behind = _behind(pattern)
     for words in itertools.chain.from_iterable(_probes(name, behind) for name in _programs(pattern)):
-        if pattern.holds(words) and not _is_excepted(words, scope):
+        if matches(pattern, words) and not _is_excepted(words, scope):
             return f"`{_as_text(words)}`"
     return None
 
@@ -72,7 +73,7 @@ def _as_text(words: tuple[Word, ...]) -> str:
 
 
 def _is_excepted(words: tuple[Word, ...], scope: Scope) -> bool:
-    return any(each.may_hold(words) for unless in scope.unless for each in unless.commands)
+    return any(may_match(each, words) for unless in scope.unless for each in unless.commands)
 
 
 def _behind(pattern: ArgvPattern) -> tuple[str, ...]:

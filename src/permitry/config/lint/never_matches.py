@@ -14,7 +14,7 @@ from permitry.conditions.tools import ToolSelector
 from permitry.conditions.written import PlainCondition
 from permitry.config.lint._arguments import contradiction
 from permitry.config.lint._facts import word_facts
-from permitry.config.lint._scopes import command_samples, holds_within, selects_all
+from permitry.config.lint._scopes import command_samples, holds_within, may_match, selects_all
 from permitry.config.lint._subject import Finding, Subject, finding_in, is_unconditional
 from permitry.config.schema import groups_of
 from permitry.core.decision import Verdict
@@ -140,4 +140,4 @@ def _near(rule: ConfiguredRule, subject: Subject) -> Iterator[ConfiguredRule]:
 def _blocks_commands(other: ConfiguredRule, rule: ConfiguredRule) -> bool:
     theirs, mine = other.scope.when, rule.scope.when
     samples = [words for pattern in mine.commands for words in command_samples(pattern)]
-    return bool(samples) and all(any(pattern.may_hold(words) for pattern in theirs.commands) for words in samples)
+    return bool(samples) and all(any(may_match(pattern, words) for pattern in theirs.commands) for words in samples)

@@ -8,7 +8,7 @@ from permitry.conditions.command import ArgvPattern
 from permitry.conditions.tools import ToolSelector
 from permitry.config.lint._facts import command_facts, command_needs, name_facts, tool_needs
 from permitry.config.lint._index import Index, Key
-from permitry.config.lint._scopes import command_samples, covers_pattern, selects_all
+from permitry.config.lint._scopes import command_samples, covers_pattern, matches, may_match, selects_all
 from permitry.config.lint._subject import Finding, Subject, finding_in
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
@@ -79,8 +79,8 @@ def _commands(rule: ConfiguredRule, other: ConfiguredRule, subject: Subject) -> 
 @functools.lru_cache(maxsize=16_384)
 def _takes_some(narrow: ArgvPattern, wide: ArgvPattern) -> bool:
     """Return whether `narrow` matches some of the commands that match `wide`, but not all of them."""
-    meets = any(map(wide.holds, command_samples(narrow)))
-    return meets and not all(map(narrow.may_hold, command_samples(wide)))
+    meets = any(matches(wide, words) for words in command_samples(narrow))
+    return meets and not all(may_match(narrow, words) for words in command_samples(wide))
 
 
 def _tools(rule: ConfiguredRule, other: ConfiguredRule) -> Iterator[tuple[str, str]]:

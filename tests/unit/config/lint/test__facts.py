@@ -23,7 +23,7 @@ from permitry.config.lint._facts import (
     word_needs,
 )
 from permitry.config.lint._index import Key, Need
-from permitry.config.lint._scopes import command_samples, contains, covers_pattern
+from permitry.config.lint._scopes import command_samples, contains, covers_pattern, matches, may_match
 from permitry.core.pattern import Pattern
 from permitry.core.well_known import WELL_KNOWN
 
@@ -65,9 +65,9 @@ def test_whatever_covers_a_command_is_found_by_it() -> None:
     """Surely, by what it begins with; perhaps, by its program and a word."""
     for wide, narrow in itertools.product(map(ArgvPattern, COMMANDS), repeat=2):
         scope, samples = Scope((), Conditions(commands=(wide,))), command_samples(narrow)
-        if any(map(wide.holds, samples)):
+        if any(matches(wide, words) for words in samples):
             assert _is_found(list(command_needs(scope)), set(command_facts(samples))), (wide, narrow)
-        for words in filter(wide.may_hold, samples):
+        for words in (each for each in samples if may_match(wide, each)):
             assert _is_found(list(word_needs(scope)), set(word_facts(words))), (wide, narrow)
 
 
