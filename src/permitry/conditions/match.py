@@ -8,11 +8,21 @@ import enum
 import re
 from collections.abc import Iterable
 
-from permitry.core.action import UNSEEN_ADDRESS, UNSEEN_NAME, Connect, Descent, Run, Touch, Unknown, phrase
+from permitry.core.action import (
+    UNSEEN_ADDRESS,
+    UNSEEN_NAME,
+    Connect,
+    Descent,
+    Place,
+    Run,
+    Touch,
+    Unknown,
+    phrase,
+)
 from permitry.core.decision import Verdict
 from permitry.core.effects import Effect
 
-__all__ = ["Match", "best_of", "needed_by", "why", "why_open", "why_unread"]
+__all__ = ["Match", "best_of", "needed_by", "why", "why_open", "why_uncertain", "why_unread"]
 
 _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
 
@@ -90,6 +100,17 @@ def why_open(effect: Effect) -> str:
             return f"`{text}` is not a valid address"
         case _:
             return _not_known(UNSEEN_ADDRESS)
+
+
+def why_uncertain(place: Place, doubtful: Iterable[Run]) -> str:
+    """Return why "it", a path, is not certain; `doubtful` are programs before it of which not all is known."""
+    if place.is_open:
+        return "it is not known before it runs"
+    if place.has_wildcards:
+        return "its wildcards become names that are not known"
+    for run in doubtful:
+        return f"`{phrase(run)}` may change where it leads"
+    return "where it leads is not known"
 
 
 def why_unread(action: Unknown) -> str:

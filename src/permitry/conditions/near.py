@@ -11,7 +11,7 @@ import attrs
 
 from permitry.conditions import permit
 from permitry.conditions._conditions import Conditions
-from permitry.conditions.match import Match
+from permitry.conditions.match import Match, why_uncertain
 from permitry.core.action import Action, Connect, Run, Touch, phrase
 from permitry.core.effects import Effect
 from permitry.core.likely_roles import likely_roles
@@ -105,16 +105,11 @@ def _doubt(effect: Effect, action: Action, conditions: Conditions) -> str | None
     if not isinstance(touch, Touch) or touch.place.is_certain or not conditions.paths:
         return None
     place = touch.place
-    if place.is_open:
-        return "it is not known before it runs"
     known = attrs.evolve(effect, subject=attrs.evolve(touch, place=attrs.evolve(place, is_certain=True)))
-    if not permit.fits_operand(conditions, known):
+    if not (place.is_open or permit.fits_operand(conditions, known)):
         return None
-    if place.has_wildcards:
-        return "its wildcards become names that are not known"
     earlier = itertools.takewhile(lambda each: each is not action, effect.actions.certain)
-    doubtful = next((each for each in earlier if isinstance(each, Run) and each.doubt is not None), None)
-    return "where it leads is not known" if doubtful is None else f"`{phrase(doubtful)}` may change where it leads"
+    return why_uncertain(place, (each for each in earlier if isinstance(each, Run) and each.doubt is not None))
 
 
 def _pattern_below(effect: Effect, when: Conditions) -> str | None:

@@ -9,7 +9,7 @@ from tests.matching import is_graded
 from permitry.actions.extract import ReadActions
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
-from permitry.conditions.match import Match, best_of, why, why_open, why_unread
+from permitry.conditions.match import Match, best_of, why, why_open, why_uncertain, why_unread
 from permitry.conditions.path import PathPattern
 from permitry.conditions.written import WrittenPattern
 from permitry.core.action import UNSEEN_ADDRESS, UNSEEN_NAME, Access, Connect, Place, Run, Touch, Unknown, Word
@@ -102,3 +102,17 @@ def test_what_could_not_be_read_is_named() -> None:
     """An expansion by its own text."""
     assert why_unread(Unknown("cat $HOME/x", "an expansion", 4)) == "`$HOME` is not known before it runs"
     assert why_unread(Unknown("x", "a brace")) == "a brace"
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        (Place("$x", is_open=True), "it is not known before it runs"),
+        (Place("*.py", is_glob=True), "its wildcards become names that are not known"),
+        (Place("x"), "`make` may change where it leads"),
+    ],
+)
+def test_why_a_path_is_not_certain_is_said(place: Place, reason: str) -> None:
+    """By the first reason there is; last by a program before it."""
+    assert why_uncertain(place, [Run((Word("make"),)), XARGS]) == reason
+    assert why_uncertain(Place("x"), []) == "where it leads is not known"
