@@ -1,4 +1,4 @@
-"""A guard with four tools, and cases on their way through it: for the tests of its stages, each of which runs alone."""
+"""A guard with four tools, whole calls, and what is on record of them: for tests of whole lines of stages."""
 
 from typing import Any
 
@@ -10,7 +10,6 @@ from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.errors import AuditError
-from permitry.guard.case import Answer, Case
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Pending
 
@@ -33,9 +32,6 @@ message = "Nothing is removed."
 """No rule is about `write`."""
 YES, NO = ToolConfirmationResponse(approved=True), ToolConfirmationResponse(approved=False)
 ALLOWED = Decision(Verdict.ALLOW, "look", Phase.PERMISSION, "a rule allows it")
-ASKED = Decision(Verdict.CONFIRM, "ask-send", Phase.RESTRICTION, "a rule asks")
-UNMATCHED = Decision(Verdict.CONFIRM, None, Phase.DEFAULT, "no rule is about it")
-BLOCKED = Decision(Verdict.BLOCK, "no-remove", Phase.RESTRICTION, "a rule blocks it")
 
 
 @attrs.define
@@ -61,22 +57,11 @@ def new_call(tool: str, path: str = "a", call_id: str = "c1") -> ToolCall:
     return ToolCall(tool, {"path": path}, call_id=call_id)
 
 
-def new_case(tool: str, **known: Any) -> Case:  # noqa: ANN401 -- the fields of a case
-    """Return a call of which the stages know this much."""
-    return Case(new_call(tool), **known)
-
-
 def open_ask(guard: Guard, tool: str = "write", call_id: str = "c1") -> Pending:
     """Return an open question about a call."""
     pending = guard.begin(new_call(tool, call_id=call_id))
     assert isinstance(pending, Pending)
     return pending
-
-
-def new_answer(guard: Guard, response: ToolConfirmationResponse = YES, tool: str = "write") -> Case:
-    """Return the case of a call that was asked about, with what a human said; its question is closed."""
-    question = guard.ledger.claim(open_ask(guard, tool).pending_id, response)
-    return Case(question.call, spec=question.spec, answer=Answer(question, response))
 
 
 def events(guard: Guard) -> list[object]:
