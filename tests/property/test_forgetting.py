@@ -19,7 +19,7 @@ from permitry.conditions.repeat import RepeatCondition
 from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.tools import ToolSelector
 from permitry.config.default import create_default_authorization_policy
-from permitry.core._account import Account
+from permitry.core._tally import Tally
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
@@ -116,7 +116,7 @@ def test_an_account_never_counts_too_little(
     """However few times and targets it keeps; and with room for all of them it counts as one would by hand."""
     late = [targets for at, targets in charges if since is None or not math.isfinite(at) or at > since]
     targets = len(others.union(*late))
-    for account, is_whole in ((Account(exact, kept), False), (Account(99, 99), True)):
+    for account, is_whole in ((Tally(exact, kept), False), (Tally(99, 99), True)):
         for charge in charges:
             account.add(*charge)
         counted, met = account.calls_since(since), account.targets_since(since, others, most)

@@ -67,13 +67,15 @@ class Budget:
             raise UnevaluableError("the context has no clock, so the budget cannot be counted")
         return context.now - self.seconds
 
-    def fact(self, request: Request) -> str:
-        """Return how much of a budget that sessions share is used, after a colon; nothing for any other."""
-        limit = self.limit
+    def fact(self, request: Request, *, is_spent: bool) -> str | None:
+        """Return that it is spent, or is not, and how much of one that sessions share; None if that is not so."""
+        if self.is_spent(request) is not is_spent:
+            return None
+        state, limit = "the budget is spent" if is_spent else "the budget is not spent", self.limit
         if limit is None:
-            return ""
+            return state
         shared = _shared(request)
-        return f": {shared.used(limit)} of {self.most} in {_duration(limit.seconds)} by {shared.whose(limit)}"
+        return f"{state}: {shared.used(limit)} of {self.most} in {_duration(limit.seconds)} by {shared.whose(limit)}"
 
     def _whose(self, request: Request) -> Whose:
         match self.by:

@@ -1,7 +1,7 @@
-"""How far a condition matches one effect of a call, and why it only may, for people to read.
+"""How far a condition matches a call or one effect of it, and why it only may, for people to read.
 
-A permission needs `YES`. A restriction applies from `ALIKE` on, and between that and `NO` it asks. An exception is read
-by the other side: one of a permission takes back what it may match, one of a restriction lifts only what is `YES`.
+A permission needs `YES`. A restriction applies from `ALIKE` on, and between that and `NO` it asks. `unless` is read the
+other way: that of a permission takes back whatever is not `NO`, that of a restriction lifts only what is `YES`.
 """
 
 import enum
@@ -28,19 +28,19 @@ _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
 
 
 class Match(enum.IntEnum):
-    """How far a condition matches, ascending; what is between `NO` and `ALIKE` is a maybe, by its likeness."""
+    """How far a condition matches, ascending; between `NO` and `ALIKE` is a maybe, with its number as its likeness."""
 
     NO = -1
     OPEN = 0
     """Nothing is known of the effect but its kind, so it may be anything."""
     ACCESS = 1
-    """As `OPEN`, but what happens to the path is exactly what the condition is about."""
+    """As `OPEN`, but the access to the path is known, and is the only one that the condition names."""
     BELOW = 2
     """A folder above the path is gone through, or several programs together do what the rule is about."""
     MAYBE = 3
     """What is known of the effect fits, and not all is known."""
     ALIKE = 4
-    """It fits, perhaps in another spelling, whatever is not known of it."""
+    """What is known fits for certain, perhaps in another spelling."""
     YES = 5
     """It fits exactly as it is written, and all of it is known."""
 
@@ -50,9 +50,9 @@ class Match(enum.IntEnum):
         return cls.ALIKE if truth is None else cls.YES if truth else cls.NO
 
 
-def needed_by(effect: Verdict) -> Match:
-    """Return how far plain conditions must match for a rule with this effect."""
-    return Match.YES if effect is Verdict.ALLOW else Match.ALIKE
+def needed_by(verdict: Verdict) -> Match:
+    """Return how far plain conditions must match for a rule with this verdict."""
+    return Match.YES if verdict is Verdict.ALLOW else Match.ALIKE
 
 
 def best_of(matches: Iterable[Match], enough: Match) -> Match:
@@ -66,7 +66,7 @@ def best_of(matches: Iterable[Match], enough: Match) -> Match:
 
 
 def why(effect: Effect) -> str:
-    """Return why it is not certain that an effect is what a condition is about."""
+    """Return why an effect only may be what a condition is about."""
     match effect.subject:
         case Touch() as touch:
             return _why_path(touch, effect.run)
@@ -120,7 +120,7 @@ def why_unread(action: Unknown) -> str:
 
 
 def _not_known(text: str, run: Run | None = None) -> str:
-    """Return that a text is not known; in place of one that is not in the call, what says it."""
+    """Return that a text is not known, or, if it is not in the call, where it comes from."""
     around = () if run is None else (*run.within, *run.argv[:1])
     if text in ("{}", UNSEEN_NAME) and "xargs" in around:
         return "what `xargs` reads is not known before it runs"

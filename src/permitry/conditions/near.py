@@ -13,7 +13,7 @@ from permitry.conditions import permit
 from permitry.conditions._conditions import Conditions
 from permitry.conditions.match import Match, why_uncertain
 from permitry.core.action import Action, Connect, Run, Touch, phrase
-from permitry.core.effects import Effect
+from permitry.core.effects import Effect, only_reads
 from permitry.core.likely_roles import likely_roles
 from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
@@ -63,7 +63,7 @@ def say_uncovered(
     """Yield why a permission does not cover each action that it leaves; not of those that may be left."""
     is_shell = request.tool is not None and request.tool.is_shell
     for at, action in enumerate(request.actions.certain):
-        if at in covered or (is_shell and permit.only_reads(action)):
+        if at in covered or (is_shell and only_reads(action)):
             continue
         effect = Effect(action, None, request.actions)
         if permit.fits(when, effect) and permit.is_taken_back(unless, effect, request):

@@ -1,6 +1,7 @@
 """How a permission reads matches: it needs `YES`, for the whole call or for each action that it covers.
 
-Its exceptions are read in doubt: `unless` takes back whatever it may match.
+Its exceptions are read in doubt: `unless` takes back whatever it may match. An exception of a restriction `fits` as a
+permission does.
 """
 
 from collections.abc import Iterable, Sequence
@@ -8,15 +9,15 @@ from collections.abc import Iterable, Sequence
 from permitry.conditions._conditions import Conditions
 from permitry.conditions._patterns import AnyPatterns
 from permitry.conditions.match import Match
-from permitry.core.action import Access, Action, Connect, Run, Touch
+from permitry.core.action import Connect, Run, Touch
 from permitry.core.effects import Effect, effects_of
 from permitry.core.rule import Request
 
-__all__ = ["cover", "fits", "fits_operand", "is_taken_back", "only_reads", "permits", "runs"]
+__all__ = ["cover", "fits", "fits_operand", "is_taken_back", "permits", "runs"]
 
 
 def permits(when: Conditions, unless: Sequence[Conditions], request: Request) -> bool:
-    """Return whether the plain conditions hold, and no exception takes the whole call back.
+    """Return whether the plain conditions hold and no exception may match the whole call.
 
     Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`.
     """
@@ -52,7 +53,8 @@ def fits(conditions: Conditions, effect: Effect) -> bool:
         case Run() as run:
             return runs(conditions, effect) and _fits_operands(conditions, run, effect)
         case Touch() as touch:
-            # A redirection is an effect of its own: a condition on commands alone does not cover its file.
+            # A redirection is an effect of its own: a condition on commands alone does not cover its file. `is_all` is
+            # what a tool does without a program.
             is_of_program = effect.run is not None or touch.is_all
             is_exact = fits_operand(conditions, effect) and (bool(conditions.paths) or is_of_program)
             return is_exact and not conditions.hosts and _fits_program(conditions, effect)
@@ -64,7 +66,7 @@ def fits(conditions: Conditions, effect: Effect) -> bool:
 
 
 def runs(conditions: Conditions, effect: Effect) -> bool:
-    """Return whether a program and its arguments match exactly, whatever these name."""
+    """Return whether the words of a program match exactly, whatever paths and addresses they name."""
     return conditions.on_commands.match(effect, least=Match.YES) is Match.YES
 
 
@@ -94,7 +96,7 @@ def _fits_program(conditions: Conditions, effect: Effect) -> bool:
 
 
 def is_taken_back(unless: Sequence[Conditions], effect: Effect, request: Request) -> bool:
-    """Return whether an exception may match one of the actions, or what its program touches or connects to."""
+    """Return whether an exception may match this action, or what its program touches or connects to."""
     return any(_takes_back(each, effect, request) for each in unless)
 
 
@@ -127,14 +129,3 @@ def _takes_call_back(unless: Conditions, when: Conditions, request: Request) -> 
 
 def _may_match(kinds: Iterable[AnyPatterns], effect: Effect) -> bool:
     return any(kind.in_doubt(effect).match(effect, enough=Match.MAYBE) is not Match.NO for kind in kinds)
-
-
-def only_reads(action: Action) -> bool:
-    """Return whether an action of a shell only reads, so that other permissions may cover it."""
-    match action:
-        case Run():
-            return action.doubt is None
-        case Touch():
-            return action.access is Access.READ
-        case _:
-            return False

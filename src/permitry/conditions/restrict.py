@@ -76,7 +76,9 @@ def _lift(lifting: Sequence[Conditions], effect: Effect) -> bool:
 
 
 def meets(when: Conditions, lifting: Sequence[Conditions], request: Request) -> bool | Unsure:
-    """Return whether each kind of condition on actions is met by an effect that no exception lifts.
+    """Return whether effects that are not lifted meet every kind of condition on actions; `Unsure` if they only may.
+
+    One program must meet all kinds; where several do a part of it each, it is `Unsure`.
 
     `lifting` are the exceptions whose plain conditions hold.
     """
@@ -90,7 +92,7 @@ def meets(when: Conditions, lifting: Sequence[Conditions], request: Request) -> 
         if answer is False:
             return False
         if isinstance(answer, Unsure):
-            # If the command is certain, the unsure kinds after it are reported as likely.
+            # If the first kind is certain, an unsure one after it is reported as likely.
             unsure = unsure or (answer if kind is kinds[0] else attrs.evolve(answer, likeness=int(Match.MAYBE)))
     if unsure is None and when.commands and len(kinds) > 1:
         return _meets_at_once(kinds, lifts, request)
@@ -144,7 +146,7 @@ def _known(kind: AnyPatterns, request: Request) -> Iterator[_Found]:
 
 
 def _guesses(kind: AnyPatterns, request: Request) -> Iterator[_Found]:
-    """Yield the same of what a call need not do."""
+    """Yield the same of guesses, at most `MAYBE`."""
     pairs = ((kind.for_guess(effect), effect) for effect in kind.among(request.guesses))
     return _compare(pairs, most=Match.MAYBE)
 
@@ -163,18 +165,20 @@ def _compare(pairs: Iterable[tuple[AnyPatterns, Effect]], most: Match = Match.AL
         key = id(patterns), id(effect.target), enough
         if key not in known:
             known[key] = min(patterns.match(effect, enough=enough), enough)
+        # What is not known at all comes last, in `_meets_kind`.
         if known[key] > Match.ACCESS:
             yield _Found(known[key], patterns, effect)
 
 
 def _lifts_all(lifts: _Lifts, kind: AnyPatterns, effect: Effect) -> bool:
-    """Return whether exceptions lift a restriction from an effect, or from all that it matches below a folder."""
+    """Return whether exceptions lift an effect, or every name below its folder that the patterns match."""
     if lifts(effect):
         return True
     touch = effect.subject
     if not isinstance(kind, PathPatterns) or not isinstance(touch, Touch) or not touch.place.tops:
         return False
     if kind.may_name(effect, touch.place):
+        # The folder itself may match, which no exception for what is below it lifts.
         return False
     is_met = False
     for name in kind.names_below(effect, touch.place):

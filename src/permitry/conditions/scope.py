@@ -1,9 +1,9 @@
 """The scope of a rule: the tools it selects, and its conditions in `when` and `unless`.
 
 Each condition says how far it matches, and there are two readers. `when` of a permission and `unless` of a restriction
-need `Match.YES`; for `when` of a restriction and `unless` of a permission `Match.ALIKE` is enough, and what only may
-match is `Unsure`. A condition that cannot be evaluated at all raises an exception; then a restriction counts as
-matched, and a permission as not matched.
+need `Match.YES`. `when` of a restriction needs `Match.ALIKE`, and is `Unsure` of what only may match; `unless` of a
+permission counts where it may match at all. A condition that cannot be evaluated raises an exception; then a
+restriction counts as matched, and a permission as not matched.
 
 *Plain* conditions are about the call and its context; all others are about its actions: commands,
 paths and hosts.
@@ -25,6 +25,7 @@ from permitry.conditions.lookalikes import look_alikes
 from permitry.conditions.match import Match
 from permitry.conditions.mode import ModeCondition
 from permitry.conditions.tools import ToolsCondition, ToolSelector
+from permitry.core.effects import only_reads
 from permitry.core.facts import Fact
 from permitry.core.lists import Lists
 from permitry.core.origin import Origin
@@ -43,7 +44,7 @@ def _alternatives(unless: "Conditions | Iterable[Conditions] | None") -> tuple[C
 
 
 class Listed(Protocol):
-    """How a scope with named lists is made: for the lists that a session fills, it is made again."""
+    """Makes a scope again from its source, with the values that a session adds to named lists."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -151,9 +152,7 @@ class Scope:
             return self.selects(request, Match.YES) and permit.permits(self.when, self.unless, request)
         certain, covered = request.actions.certain, self.covers(request)
         reads = not is_alone and request.tool is not None and request.tool.is_shell
-        return bool(covered) and all(
-            i in covered or (reads and permit.only_reads(action)) for i, action in enumerate(certain)
-        )
+        return bool(covered) and all(i in covered or (reads and only_reads(action)) for i, action in enumerate(certain))
 
     def covers(self, request: Request) -> frozenset[int]:
         """Return the indices of the certain actions that a permission with this scope permits."""
@@ -180,7 +179,7 @@ class Scope:
     def facts(self, request: Request, needed: Match) -> Iterator[str]:
         """Yield a phrase for each reason why the conditions do not hold, for people to read.
 
-        There is none where a restriction is about actions that the call may not do: that is not a near miss.
+        Of a restriction on actions that the call does not certainly do, only patterns that look alike are reasons.
         """
         is_about_actions, restricts = self.when.are_about_actions, needed is Match.ALIKE
         if not (restricts and is_about_actions and restrict.meets(self.when, (), request) is not True):
@@ -224,7 +223,7 @@ class Scope:
 
 @attrs.frozen
 class Scoped:
-    """What a rule with a scope has of it: named lists that a session fills."""
+    """Lets a session add values to the named lists of a rule's scope."""
 
     scope: Scope = attrs.field(factory=Scope, kw_only=True)
 

@@ -123,7 +123,7 @@ class PlainCondition(Written, Condition):
 
     def match(self, request: Request, _needed: Match = Match.YES, /) -> Match:
         """Return how far the condition matches: `YES` if it holds, and `NO` otherwise."""
-        return Match.of(self.holds(request))
+        return Match.YES if self.holds(request) else Match.NO
 
     def holds(self, request: Request) -> bool:
         """Return whether the condition holds, of which nothing is in doubt unless it raises.

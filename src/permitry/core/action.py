@@ -258,8 +258,7 @@ class Unknown:
     """Something that could not be read with certainty: no permission over actions covers it.
 
     `reason` is one phrase for a human; `offset` counts characters (0-based) into `text`, where reading stopped. `about`
-    says what it would be if it were known: `path`, `host`, `agent`, or, when empty, anything. `words` says that only
-    words of programs are unknown, and what these run and touch is an action of its own.
+    says what it would be if it were known: `path`, `host`, `agent`, or, when empty, anything.
     """
 
     text: str

@@ -10,7 +10,7 @@ import attrs
 
 from permitry.core.action import Access, Action, Actions, Connect, Roots, Run, Touch, Word
 
-__all__ = ["Effect", "Effects", "effects_of", "guesses_of"]
+__all__ = ["Effect", "Effects", "effects_of", "guesses_of", "only_reads"]
 
 
 @attrs.frozen
@@ -108,3 +108,14 @@ def guesses_of(actions: Actions) -> Iterator[Effect]:
     for action in (*actions.certain, *actions.possible, *actions.guessed):
         if isinstance(action, Run):
             yield from (Effect(each, action, actions) for each in action.operands.guessed)
+
+
+def only_reads(action: Action) -> bool:
+    """Return whether an action of a shell is known to change nothing."""
+    match action:
+        case Run():
+            return action.doubt is None
+        case Touch():
+            return action.access is Access.READ
+        case _:
+            return False

@@ -1,6 +1,6 @@
-"""How much a session has heard, of which the core looks at no more.
+"""How much a session has heard; the core needs only the counts.
 
-What was said, and so where values come from, is asked by conditions: see `permitry.conditions.provenance`.
+What was said, and so where values come from, is asked by conditions: see `permitry.conditions.provenance.provenance`.
 """
 
 import attrs
@@ -10,14 +10,17 @@ __all__ = ["HeardCounts"]
 
 @attrs.frozen(eq=False)
 class HeardCounts:
-    """How many messages of the user and how many results of tools there were at one moment; of none, what they were."""
+    """How many messages of the user and results of tools there were at one moment; a subclass knows their content.
+
+    Equality is that of the counts and the content, so that one which knows nothing equals plain counts.
+    """
 
     messages: int = 0
     results: int = 0
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What is known of them."""
+        """What was said: here nothing."""
         return ()
 
     def __eq__(self, other: object) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import attrs
 
-from permitry.core._account import Account
+from permitry.core._tally import Tally
 from permitry.core.fingerprints import Fingerprints
 from permitry.errors import UnevaluableError
 
@@ -77,7 +77,7 @@ class Log:
     # How often each digest is among the calls that are kept, and among those that are not any more.
     _repeated: dict[str, int] = attrs.field(factory=dict, init=False, repr=False)
     _forgotten: Fingerprints | None = attrs.field(default=None, init=False, repr=False)
-    _accounts: dict[Whose, Account] = attrs.field(factory=dict, init=False, repr=False)
+    _accounts: dict[Whose, Tally] = attrs.field(factory=dict, init=False, repr=False)
     # Whether some digest, or some account, found no room.
     _is_full: bool = attrs.field(default=False, init=False, repr=False)
     _is_crowded: bool = attrs.field(default=False, init=False, repr=False)
@@ -131,9 +131,9 @@ class Log:
         Raises: `UnevaluableError` when that is not known any more.
         """
         with self._lock:
-            account = self._account(whose)
+            tally = self._tally(whose)
             later = sum(_is_on(ran, whose, since) for ran in self._later(length))
-            return 0 if account is None else account.calls_since(since) - later
+            return 0 if tally is None else tally.calls_since(since) - later
 
     def targets(self, whose: Whose, since: float | None, length: int, new: Collection[str], most: int) -> int:
         """Return how many targets are on an account after `since`, or `new`; counted no further than past `most`.
@@ -142,17 +142,17 @@ class Log:
         """
         others = frozenset(map(_short, new))
         with self._lock:
-            account = self._account(whose)
+            tally = self._tally(whose)
             if self.is_complete and any(_is_on(ran, whose) for ran in self._later(length)):
                 earlier = itertools.islice(self._kept, length)
                 return len(others.union(*(ran.targets for ran in earlier if _is_on(ran, whose, since))))
-            return len(others) if account is None else account.targets_since(since, others, most)
+            return len(others) if tally is None else tally.targets_since(since, others, most)
 
-    def _account(self, whose: Whose) -> Account | None:
-        account = self._accounts.get(whose)
-        if account is None and self._is_crowded:
+    def _tally(self, whose: Whose) -> Tally | None:
+        tally = self._accounts.get(whose)
+        if tally is None and self._is_crowded:
             raise UnevaluableError("so many budgets, agents and tools were counted that this one is not")
-        return account
+        return tally
 
     def _later(self, length: int) -> Iterator[Ran]:
         """Yield the calls that came after the first `length`."""
@@ -166,13 +166,13 @@ class Log:
     def _charge(self, rule: str, ran: Ran) -> None:
         accounts: tuple[Whose, ...] = ((rule, "session", ""), (rule, "agent", ran.agent), (rule, "tool", ran.tool))
         for whose in accounts:
-            account = self._accounts.get(whose)
-            if account is None and len(self._accounts) < self.bounds.accounts:
-                account = self._accounts[whose] = Account(self.bounds.times, self.bounds.targets)
-            if account is None:
+            tally = self._accounts.get(whose)
+            if tally is None and len(self._accounts) < self.bounds.accounts:
+                tally = self._accounts[whose] = Tally(self.bounds.times, self.bounds.targets)
+            if tally is None:
                 self._is_crowded = True
             else:
-                account.add(ran.at, ran.targets)
+                tally.add(ran.at, ran.targets)
 
     def _forget(self) -> None:
         """Keep no more of the oldest call than that it ran."""

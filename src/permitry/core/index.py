@@ -40,7 +40,10 @@ _OF_TOOL = frozenset({Kind.TOOL, Kind.TRAIT})
 _CHEAP = frozenset({*_OF_TOOL, Kind.ARGUMENT})
 _Reference: TypeAlias = Callable[[], ToolSpec | None]
 """A weak reference to the declaration of a tool, as its registry gave it."""
-_nobody: _Reference = type(None)
+
+
+def _no_declaration() -> None:
+    """Return None, in place of a declaration that there never was."""
 
 
 class _Selection:
@@ -58,7 +61,7 @@ class _Selection:
         if looks_at_actions or (len(needs) > FEW and any(needs)):
             self._finder = Finder(needs)
 
-    def about(self, request: Request) -> Phases:
+    def rules_for(self, request: Request) -> Phases:
         """Return those of the rules that may match the call."""
         if self._finder is None:
             return self.phases
@@ -93,6 +96,7 @@ class _Tool:
         """Return the request to the rules, with what is already known about the tool filled in."""
         declared = spec if self._completed is None else self._completed
         request = Request(call, context, declared, reader, own=spec, likely=self._likely)
+        # This fills the cached property, which would be worked out for each call otherwise.
         object.__setattr__(request, "tool", spec if self._is_own else self._known)
         return request
 
@@ -157,14 +161,15 @@ class Index:
         if found is None:
             return self.request(call, context, spec), self._phases
         request = found.request(call, context, spec, self._reader)
-        return request, found.selection.about(request)
+        return request, found.selection.rules_for(request)
 
     def blocks_all(self, spec: ToolSpec, contexts: Sequence[AuthContext]) -> bool:
         """Return whether every call that the tool takes is certainly blocked in one of the contexts."""
         shown = self._shown.get(id(spec))
         if shown is None or shown[0].spec() is not spec:
-            shown = self._show(spec)
+            shown = self._tools_of(spec)
         if shown is None:
+            # What takes no call at all cannot run; of what else is not known, nothing is certain.
             return not spec.kinds
         for found in shown:
             for context in contexts:
@@ -174,7 +179,7 @@ class Index:
                 return False
         return True
 
-    def _show(self, spec: ToolSpec) -> tuple[_Tool, ...] | None:
+    def _tools_of(self, spec: ToolSpec) -> tuple[_Tool, ...] | None:
         """Return the tools of all kinds of calls that a tool takes; None for none, or one that is not known."""
         found = [self._by_spec(ToolCall(spec.name, kind=kind), spec) for kind in spec.kinds]
         tools = tuple(each for each in found if each is not None)
@@ -186,11 +191,11 @@ class Index:
     # Keeping ------------------------------------------------------------------------------------------------------
 
     def _by_name(self, call: ToolCall) -> _Tool:
-        """Return a name that no registry declares for this call."""
+        """Return what is kept of a tool that is known by its name alone."""
         key = call.tool if _is_usual(call) else (call.tool, call.kind.value)
         found = self._named.get(key) or self._earlier.get(key)
         if found is None:
-            found = self._find(call, None, _nobody)
+            found = self._make(call, None, _no_declaration)
             if _is_usual(call) and call.tool in self._declared:
                 self._kept[call.tool] = found
         if len(self._named) >= self.most + len(self._kept):
@@ -207,11 +212,11 @@ class Index:
         if type(spec) is not ToolSpec:
             return None
         if call.tool != spec.name:
-            return self._find(call, spec, weakref.ref(spec))
+            return self._make(call, spec, weakref.ref(spec))
         key: object = id(spec) if _is_usual(call) else (id(spec), call.kind.value)
         found = self._specs.get(key)
         if found is None or found.spec() is not spec:
-            found = self._find(
+            found = self._make(
                 call, spec, weakref.ref(spec, functools.partial(_forget, self._specs, key, self._shown, id(spec)))
             )
             self._specs[key] = found
@@ -226,9 +231,10 @@ class Index:
             return Request(call, context, spec, self._reader, likely=self._likely_for(call, spec))
         if spec is None:
             return Request(call, context, declared, self._reader, own=None)
-        return Request(call, context, _complete(spec, declared), self._reader, own=spec)
+        return Request(call, context, _fill_gaps(spec, declared), self._reader, own=spec)
 
-    def _find(self, call: ToolCall, spec: ToolSpec | None, reference: _Reference) -> _Tool:
+    def _make(self, call: ToolCall, spec: ToolSpec | None, reference: _Reference) -> _Tool:
+        """Return a tool, with the rules that can match its calls."""
         request = self.request(call, _NOWHERE, spec)
         numbers = tuple(sorted(self._finder.find(request.facts)))
         selection = self._selections.get(numbers)
@@ -284,7 +290,7 @@ def _without_tool(sets: Sequence[frozenset[Fact]]) -> list[frozenset[Fact]]:
     return [facts for facts in sets if not _OF_TOOL.issuperset(fact.kind for fact in facts)]
 
 
-def _complete(spec: ToolSpec, declared: ToolSpec) -> ToolSpec:
+def _fill_gaps(spec: ToolSpec, declared: ToolSpec) -> ToolSpec:
     """Return a spec with what a rule file declares where the spec itself is silent."""
     traits = attrs.asdict(declared.traits) | {
         name: value for name, value in attrs.asdict(spec.traits).items() if value is not None

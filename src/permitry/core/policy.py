@@ -3,15 +3,17 @@
 ::
 
     phase 0  overrides     priority   0- 99  first match             -> ALLOW
-    phase 1  restrictions  priority 100-199  all matches collected   -> any block: BLOCK, else any confirm: CONFIRM
+    phase 1  restrictions  priority 100-199  all matches collected   -> any sure block: BLOCK, else any other: CONFIRM
     phase 2  permissions   priority 200-399  first match             -> ALLOW, or CONFIRM by a rule that asks
     nothing matched                                                  -> CONFIRM, or BLOCK where `unmatched` says so
 
-Where `unmatched` is BLOCK, a restriction that asks counts for what phase 2 permits or asks about; the rest is blocked.
-The same holds for a question of phase 2 that is not certain to match.
+Where `unmatched` is BLOCK, a restriction asks only about what phase 2 would permit or ask about; the rest is blocked.
+So does a rule of phase 2 that asks and is unsure whether it matches.
 
 A permission about actions may cover only some of a call's: several together permit it when they cover all. A rule of
 phase 2 that asks is about what those before it have left; of equal priorities the one that asks goes first.
+
+The laws that comments name by number, here and elsewhere, are in `docs/explanation/two-phases.md`.
 """
 
 import functools
@@ -86,13 +88,13 @@ def _tuple_of_flows(flows: Iterable[Flow]) -> tuple[Flow, ...]:
 
 @attrs.frozen
 class AuthorizationPolicy:
-    """A frozen set of rules and their two-phase evaluation. Pure, thread-safe, and never in doubt.
+    """A frozen set of rules, which are asked phase by phase. Pure and thread-safe; no doubt leads to ALLOW.
 
     `rules` may mix rules of the protocol `AuthorizationRule` with objects that have only `priority()` and
     `should_allow_without_confirmation(tool_name, context)`; the latter are permissions. Within one priority the
-    given order is kept, but that of restrictions the most general goes first; it can change which rule is named, never
-    the verdict. An empty policy confirms everything. `unmatched` is the verdict when no rule matched: CONFIRM or BLOCK;
-    `unmatched_source` says where that is written, as `file:line`.
+    given order is kept, but rules that ask go first, and general restrictions before narrow ones. An empty policy
+    confirms everything. `unmatched` is the verdict when no rule matched: CONFIRM or BLOCK; `unmatched_source` says
+    where that is written, as `file:line`.
 
     `reader` tells what calls would do; without one, nothing that is decided by actions is allowed. `declared` says what
     tools are that no registry knows. `flows` say what calls leave behind. To add rules to a policy use `with_rules`: it
@@ -127,7 +129,7 @@ class AuthorizationPolicy:
         compiled = sorted(compile_rules(self.rules, cache), key=operator.attrgetter("priority"))
         check_relied_on((each.rule for each in compiled), self.flows)
         overrides, restrictions, permissions = ([each for each in compiled if each.phase is band] for band in _BANDS)
-        # Of equal priorities the one that asks goes first; and of restrictions the most general, which is named then.
+        # Of equal priorities rules that ask go first, and general restrictions before narrow ones.
         permissions.sort(key=lambda rule: (rule.priority, rule.effect is Verdict.ALLOW))
         restrictions.sort(key=lambda rule: (rule.priority, *rule.specificity))
         phases = Phases(overrides, restrictions, permissions, cache)
@@ -158,8 +160,8 @@ class AuthorizationPolicy:
 
     @functools.cached_property
     def without_keeping(self) -> "AuthorizationPolicy":
-        """This policy without its permissions that only permit what was kept before, for a call that cannot be kept."""
-        rules = tuple(rule for rule in self.rules if not _keeps(rule))
+        """This policy without the permissions that permit only what can be undone, for a call that cannot be."""
+        rules = tuple(rule for rule in self.rules if not _permits_undoable(rule))
         return self if len(rules) == len(self.rules) else attrs.evolve(self, rules=rules)
 
     @functools.cached_property
@@ -224,7 +226,7 @@ class AuthorizationPolicy:
             return evaluate(*self._index.look_up(call, context, spec))
         decisions = [evaluate(*_index_of(self.within(each)).look_up(call, each, spec)) for each in context.lineage()]
         # max keeps the first of equals: that of the agent's own context.
-        return _keep_for_all(max(decisions, key=lambda decision: decision.verdict.strictness), decisions)
+        return _keep_if_any(max(decisions, key=lambda decision: decision.verdict.strictness), decisions)
 
     def decide_many(
         self, calls: Iterable[ToolCall], context: AuthContext, specs: Specs | None = None
@@ -243,7 +245,7 @@ class AuthorizationPolicy:
         return explain(request, _phases_of(policy), decision, evaluate)
 
     def origins(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> tuple[Origin, ...]:
-        """Return where the values came from that rules ask that of; none where no rule asks, or nothing was heard."""
+        """Return where the values came from that rules ask about; none if no rule asks, or nothing was heard."""
         known = context.provenance
         if not (known.messages or known.results):
             return ()
@@ -295,15 +297,15 @@ class AuthorizationPolicy:
         answers = [(policy, request, evaluate(request, _phases_of(policy))) for policy, request in pairs]
         # max keeps the first of equals: the agent's own context.
         policy, request, decision = max(answers, key=lambda answer: answer[2].verdict.strictness)
-        return policy, request, _keep_for_all(decision, [answer[2] for answer in answers])
+        return policy, request, _keep_if_any(decision, [answer[2] for answer in answers])
 
 
 _phases_of: Callable[[AuthorizationPolicy], Phases] = operator.attrgetter("_phases")
 _index_of: Callable[[AuthorizationPolicy], Index] = operator.attrgetter("_index")
 
 
-def _keep_for_all(decision: Decision, decisions: Iterable[Decision]) -> Decision:
-    """Return the decision about the call of a sub-agent: what it changes is kept where any of the agents says so."""
+def _keep_if_any(decision: Decision, decisions: Iterable[Decision]) -> Decision:
+    """Return a decision that wants changes kept for undo, as soon as that of any agent in the lineage does."""
     keeps = any(each.keeps for each in decisions)
     return attrs.evolve(decision, keeps=True) if keeps and not decision.keeps else decision
 
@@ -314,7 +316,8 @@ def _forget(
     kept.pop(key, None)
 
 
-def _keeps(rule: AnyRule) -> bool:
+def _permits_undoable(rule: AnyRule) -> bool:
+    """Return whether a rule permits only what can be undone."""
     full = complete(rule)
     # A two-method rule has no effect of its own: it permits.
     return full.keeps is not False and getattr(full, "effect", Verdict.ALLOW) is Verdict.ALLOW

@@ -10,7 +10,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.spec import ToolSpec
 from permitry.guard.ledger import PendingConfirmation
-from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready, Silence
+from permitry.guard.outcome import Cause, Decided
 from permitry.undo.first import Kept
 
 __all__ = ["NO_CONTEXT", "UNDECIDED", "Answer", "Case", "Step"]
@@ -28,7 +28,7 @@ class Answer:
     response: ToolConfirmationResponse
 
 
-# A tuple: it is built in a third of the time of an attrs class of this size, three times a call.
+# A tuple: each call builds three, and an attrs class of this size takes three times as long.
 @final
 class Case(NamedTuple):
     """A call and what the stages know of it so far. A stage that changes nothing returns the same object."""
@@ -44,12 +44,13 @@ class Case(NamedTuple):
     """The declaration that came with the call; from `resolve` on, the one that counts."""
     answer: Answer | None = None
     before: Decided | None = None
-    """Set by `recall`: what it was left at, where it is decided again."""
+    """Set by `recall`: its earlier outcome, where it is decided again."""
     context: AuthContext = NO_CONTEXT
     """Set by `decide`, and by `charge`, where that decides again."""
     decision: Decision = UNDECIDED
     """Set by `decide`; the stages after it make it stricter, but for a grant and an answer."""
     cause: Cause = Cause.POLICY
+    """Set by `decide` and `bind`: why it does not run, if it does not."""
     grant: str | None = None
     """Set by `use_grant`: the id of the grant that answers a question of a rule."""
     kept: Kept | None = None
@@ -61,7 +62,8 @@ class Case(NamedTuple):
 
     @property
     def is_approved(self) -> bool:
-        """Whether a human permits it, now or by a grant."""
+        """Whether a human permits it, now or by a grant that answers a question of a rule."""
+        # Only an answer that approves becomes a case.
         return self.answer is not None or self.grant is not None
 
     @property
@@ -69,9 +71,9 @@ class Case(NamedTuple):
         """Whether a human has changed its arguments."""
         return self.answer is not None and self.answer.question.call.digest != self.call.digest
 
-    # Written out: `_replace` takes more than twice as long, and each call comes here.
+    # By position, in the order of the fields: `_replace` takes more than twice as long, and each call comes here.
     def with_spec(self, spec: ToolSpec | None) -> "Case":
-        """Return the case of a tool that is declared so; nothing has been decided yet."""
+        """Return the case with this declaration, and with nothing decided yet."""
         return Case(self.call, self.is_given, self.is_asked, self.runs, spec, self.answer, self.before)
 
     def with_decision(self, context: AuthContext, decision: Decision) -> "Case":
@@ -89,5 +91,5 @@ class Case(NamedTuple):
         )
 
 
-Step: TypeAlias = Case | Ready | Blocked | Pending | Silence
+Step: TypeAlias = Case | Decided
 """What a stage returns: the next case, or what ends the way."""

@@ -1,4 +1,4 @@
-"""The three lines of stages. What is not on them does not happen to a call."""
+"""The three lines of stages, and what is done before and after them."""
 
 import logging
 
@@ -27,22 +27,22 @@ __all__ = ["AGAIN", "ANSWER", "CALL", "decide_call", "settle_answer", "withdraw"
 CALL: tuple[Stage, ...] = (
     resolve, resume, decide, use_grant, charge, take_snapshot, record_call, settle,
 )  # fmt: skip
-"""After `recall`, which finds what needs no decision."""
+"""For a call of which `recall` found nothing."""
 
 # INVARIANT: law 6. No grant takes the place of a question that is open somewhere.
 AGAIN: tuple[Stage, ...] = (
     resolve, resume, decide, pin, charge, take_snapshot, record_call, settle,
 )  # fmt: skip
-"""That of a call that was asked about, or left to the host, before."""
+"""For a call that was asked about, or left to the host, before."""
 
 ANSWER: tuple[Stage, ...] = (edit, resolve, decide, bind, record_answer, settle)
-"""After the answer was claimed and recorded."""
+"""For an answer that approves, once it is recorded."""
 
 _LOG = logging.getLogger("permitry.questions")
 
 
 def decide_call(case: Case, parts: Parts) -> Decided:
-    """Return what is kept of this call, or send it down the line and keep what becomes of it.
+    """Return the kept outcome of this call, or run its stages and keep their outcome.
 
     Raises: `LedgerError` for a call that is decided while it is being decided, as by a rule that asks the guard.
     """
@@ -55,7 +55,7 @@ def decide_call(case: Case, parts: Parts) -> Decided:
         parts.handled.enter(asker, call)
         try:
             is_new = known.before is None and not known.is_asked
-            outcome = _walk(known, parts, CALL if is_new else AGAIN)
+            outcome = _run_stages(known, parts, CALL if is_new else AGAIN)
         finally:
             parts.handled.leave(asker, call)
         parts.handled.keep(asker, call, outcome, is_open=type(outcome) is Pending)
@@ -105,17 +105,18 @@ def _conclude(answer: Answer, parts: Parts) -> Ready | Blocked:
     if not record(parts, "answered", call, _answer_fields(answer)):
         outcome = not_recorded(call, decision)
     elif response.is_approval:
-        outcome = _walk(Case(call, spec=question.spec, answer=answer), parts, ANSWER)
+        outcome = _run_stages(Case(call, spec=question.spec, answer=answer), parts, ANSWER)
     else:
         outcome = decline(call, decision, response, parts)
     if isinstance(outcome, Ready | Blocked):
+        # An edited call is another call; both have this outcome.
         keep(outcome, parts, call, outcome.call)
         return outcome
     raise AssertionError("an answer opens no question")
 
 
-def _walk(case: Case, parts: Parts, stages: tuple[Stage, ...]) -> Decided:
-    """Return the outcome of the stage that ends the way."""
+def _run_stages(case: Case, parts: Parts, stages: tuple[Stage, ...]) -> Decided:
+    """Return the first outcome that a stage gives."""
     for stage in stages:
         step = stage(case, parts)
         if type(step) is not Case:

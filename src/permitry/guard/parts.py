@@ -17,8 +17,9 @@ from permitry.guard.ledger import Ledger
 from permitry.guard.outcome import Blocked, Decided, Pending, Ready
 from permitry.guard.session import Session
 from permitry.guard.tools import Tools
+from permitry.undo.first import Asked
 
-__all__ = ["Parts", "Stage", "asker_of", "may_run"]
+__all__ = ["Parts", "Stage", "asker_of", "inputs_of", "may_run"]
 
 
 class Parts(Protocol):
@@ -55,6 +56,11 @@ class Stage(Protocol):
 def asker_of(parts: Parts) -> Asker:
     """Return whose calls are decided: outcomes and questions of another session or agent are not found by these."""
     return parts.session.id, parts.session.agent
+
+
+def inputs_of(case: Case, parts: Parts) -> Asked:
+    """Return all that the decision on a call depends on."""
+    return Asked(parts.policy, case.call, case.context, case.spec)
 
 
 def may_run(decision: Decision, case: Case, parts: Parts) -> bool:

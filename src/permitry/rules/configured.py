@@ -26,11 +26,10 @@ _BUDGETS = (Budget, NoneType)
 class ConfiguredRule(Scoped, Rule):
     """A rule from a file: its scope, its effect, and its budget, if it has one.
 
-    A restriction with a budget applies once that is spent; a permission, while it is not. `labels`
-    are those that must be recorded for it: the one it puts on the session, and those that its
-    conditions ask for and a `FlowRule` of the same rule files puts there. `keeps` says of a
-    permission that it permits only what can be undone: all that the call changes is known, and is
-    kept before it runs.
+    A restriction with a budget applies once that is spent; a permission, while it is not. `labels` must be recorded for
+    the rule to work: its own one, and those its conditions ask for that a `FlowRule` of the same files sets. `keeps`
+    says of a permission that it permits only what can be undone: all that the call changes is known, and is kept
+    before it runs.
     """
 
     id: str
@@ -52,7 +51,7 @@ class ConfiguredRule(Scoped, Rule):
         return SideEffects(self.labels, frozenset() if self.budget is None else frozenset({self.budget.rule_id}))
 
     def priority(self) -> int:
-        """Return the priority that the file gives, or the default of the effect."""
+        """Return the priority."""
         return self.priority_number
 
     @property
@@ -66,7 +65,7 @@ class ConfiguredRule(Scoped, Rule):
         Raises: `UnevaluableError` when a condition cannot be evaluated for the call.
         """
         if self.effect is Verdict.ALLOW:
-            return self.scope.permits(request) and not self._is_taken_back(request)
+            return self.scope.permits(request) and not self._is_withheld(request)
         answer = self.scope.restricts(request)
         if answer is False or self.budget is None:
             return answer
@@ -84,7 +83,7 @@ class ConfiguredRule(Scoped, Rule):
     def covers(self, request: Request) -> frozenset[int]:
         """Return the indices of the certain actions the rule permits, when it is about actions."""
         covered = self.scope.covers(request)
-        return frozenset() if covered and self._is_taken_back(request) else covered
+        return frozenset() if covered and self._is_withheld(request) else covered
 
     def lacks_roles(self, request: Request) -> bool:
         """Return whether it might permit something of the call if its tool declared what the arguments are."""
@@ -92,12 +91,12 @@ class ConfiguredRule(Scoped, Rule):
         return is_permission and self.scope.lacks_roles(request)
 
     def near_miss(self, request: Request) -> str | None:
-        """Return what kept the rule from matching; None if it does not select the tool, nor one of nearly that name."""
+        """Return what kept the rule from matching; None if it selects neither this tool nor one of a similar name."""
         needed = needed_by(self.effect)
         if not self.scope.selects(request, needed):
             return self._near_name(request)
-        facts = ", ".join(self.scope.facts(request, needed))
-        return facts or self._kept_fact(request) or self._budget_fact(request)
+        reasons = ", ".join(self.scope.facts(request, needed))
+        return reasons or self._why_withheld(request)
 
     def not_lifted(self, request: Request) -> str | None:
         """Return why `unless` does not lift the rule from a call that it restricts; None without `unless`."""
@@ -124,24 +123,24 @@ class ConfiguredRule(Scoped, Rule):
                 return f"its tool is called `{pattern.text}`{hint}"
         return None
 
-    def _is_taken_back(self, request: Request) -> bool:
+    def _is_withheld(self, request: Request) -> bool:
         """Return whether its budget is spent, or what a call that it permits changes cannot be undone."""
         is_spent = self.budget is not None and self.budget.is_spent(request)
-        return is_spent or (self.keeps and self._doubt(request) is not None)
+        return is_spent or self._doubt(request) is not None
 
     def _doubt(self, request: Request) -> str | None:
         """Return why a call could not be undone, if the rule permits only what can be."""
         return changes_of(request.actions, request.tool).doubt if self.keeps else None
 
-    def _kept_fact(self, request: Request) -> str | None:
-        doubt = self._doubt(request)
-        return None if doubt is None else f"`keep` permits only what can be undone: {doubt}"
-
-    def _budget_fact(self, request: Request) -> str | None:
-        if self.budget is None:
+    def _why_withheld(self, request: Request) -> str | None:
+        """Return why the rule does not match a call that is in its scope; None for any other call."""
+        is_permission, scope = self.effect is Verdict.ALLOW, self.scope
+        if not (scope.permits(request, is_alone=False) if is_permission else scope.restricts(request)):
             return None
-        state = "spent" if self.effect is Verdict.ALLOW else "not spent"
-        return f"the budget is {state}{self.budget.fact(request)}"
+        doubt = self._doubt(request)
+        if doubt is not None:
+            return f"`keep` permits only what can be undone: {doubt}"
+        return None if self.budget is None else self.budget.fact(request, is_spent=is_permission)
 
 
 def _letters(name: str) -> str:

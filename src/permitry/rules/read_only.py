@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.core.action import Access, Action, Run, Touch
+from permitry.core.effects import only_reads
 from permitry.core.facts import Fact, Kind
 from permitry.core.rule import BuiltInRule, Request
 from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS
@@ -18,7 +18,7 @@ _NEEDS = (frozenset({Fact(Kind.TRAIT, (), "@reads")}),)
 class ReadOnlyToolRule(BuiltInRule):
     """Allows every call that is known to be read-only.
 
-    Phase: permission, priority 200. This is known from the tool's traits or, without a spec, from a
+    Phase: permission, priority 200. This is known from the tool's traits and roles or, without a spec, from a
     short list of names. A command is read-only when everything it runs only reads; of other
     commands the rule covers the parts that do. It does not apply to a tool that connects to an
     address from its arguments: the address itself can send out what was read before.
@@ -41,10 +41,10 @@ class ReadOnlyToolRule(BuiltInRule):
         return request.is_read_only and not (request.tool is not None and request.tool.follows_urls)
 
     def covers(self, request: Request) -> frozenset[int]:
-        """Return the indices of the parts of a command that only read; another tool may pass on what it reads."""
+        """Return the indices of the actions of a shell command that only read; none for any other tool."""
         if request.tool is None or not request.tool.is_shell:
             return frozenset()
-        return frozenset(i for i, action in enumerate(request.actions.certain) if _only_reads(action))
+        return frozenset(i for i, action in enumerate(request.actions.certain) if only_reads(action))
 
     def near_miss(self, request: Request) -> str | None:
         """Return what keeps a command, or a familiar read-only name, from counting as read-only."""
@@ -57,13 +57,3 @@ class ReadOnlyToolRule(BuiltInRule):
         if request.spec is not None:
             return "the tool's own traits, which do not say read_only"
         return f"kind = {request.call.kind.value}; the name alone counts only for function tools"
-
-
-def _only_reads(action: Action) -> bool:
-    match action:
-        case Run():
-            return action.doubt is None
-        case Touch():
-            return action.access is Access.READ
-        case _:
-            return False

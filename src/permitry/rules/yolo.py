@@ -28,6 +28,6 @@ class YoloModeRule(BuiltInRule):
         """Return whether YOLO mode is on."""
         return request.context.yolo_mode
 
-    def near_miss(self, request: Request) -> str | None:  # noqa: ARG002 -- the mode is all there is to miss
+    def near_miss(self, _request: Request, /) -> str | None:
         """Return the YOLO mode that is off."""
         return "yolo_mode = false"

@@ -234,7 +234,7 @@ def test_a_shared_budget_has_no_answer_without_a_store() -> None:
     with pytest.raises(UnevaluableError, match="no store counts this budget"):
         SHARED.is_spent(_request(now=0.0))
     with pytest.raises(UnevaluableError, match="no store"):
-        SHARED.fact(_request(now=0.0))
+        SHARED.fact(_request(now=0.0), is_spent=True)
 
 
 def test_what_cannot_be_counted_together_is_refused() -> None:
@@ -251,8 +251,10 @@ def test_what_cannot_be_counted_together_is_refused() -> None:
 def test_a_shared_budget_reports_how_much_is_used(seconds: float, words: str) -> None:
     """With its window as in a rule file; other budgets have no such words."""
     request = _request(shared=GivenCounts({"web": 1}))
-    assert attrs.evolve(SHARED, seconds=seconds).fact(request) == f": 1 of 2 in {words} by principal"
-    assert not Budget("web", 2).fact(request)
+    budget = attrs.evolve(SHARED, seconds=seconds)
+    assert budget.fact(request, is_spent=False) == f"the budget is not spent: 1 of 2 in {words} by principal"
+    assert budget.fact(request, is_spent=True) is None
+    assert Budget("web", 2).fact(request, is_spent=False) == "the budget is not spent"
 
 
 def test_a_shared_budget_is_counted_by_its_limit() -> None:

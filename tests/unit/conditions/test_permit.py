@@ -5,9 +5,9 @@ import pytest
 
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.path import PathPattern
-from permitry.conditions.permit import cover, fits, only_reads
+from permitry.conditions.permit import cover, fits
 from permitry.conditions.scope import Conditions
-from permitry.core.action import Access, Action, Actions, Connect, Delegate, Operands, Place, Roots, Run, Touch, Word
+from permitry.core.action import Access, Action, Actions, Operands, Place, Roots, Run, Touch, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.effects import Effect
@@ -54,15 +54,3 @@ def test_an_exception_takes_back_what_it_may_match(unless: str, covered: set[int
     run = Run((Word("cat"), Word("a")), read_operands=lambda: Operands((READ,), is_listed=True))
     request = Request(ToolCall("t"), AuthContext(), reader=lambda *_: attrs.evolve(ACTIONS, certain=(run,)))
     assert cover(CAT, (Conditions(paths=(PathPattern(unless),)),), request) == covered
-
-
-@pytest.mark.parametrize(
-    ("action", "is_reading"),
-    [
-        (Run((Word("ls"),)), True), (Run((Word("x"),), "it may do anything"), False), (READ, True),
-        (attrs.evolve(READ, access=Access.WRITE), False), (Connect("x"), False), (Delegate("a"), False),
-    ],
-)  # fmt: skip
-def test_what_only_reads_may_be_covered_by_another_permission(action: Action, *, is_reading: bool) -> None:
-    """Programs that only read, and paths that are read."""
-    assert only_reads(action) is is_reading

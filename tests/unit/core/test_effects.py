@@ -3,8 +3,8 @@
 import attrs
 import pytest
 
-from permitry.core.action import Access, Action, Actions, Connect, Operands, Place, Roots, Run, Touch, Word
-from permitry.core.effects import Effect, Effects, effects_of, guesses_of
+from permitry.core.action import Access, Action, Actions, Connect, Delegate, Operands, Place, Roots, Run, Touch, Word
+from permitry.core.effects import Effect, Effects, effects_of, guesses_of, only_reads
 
 READ = Touch(Access.READ, Place("a", ("/w/a",), ("/w/a",)))
 GUESS = attrs.evolve(READ, is_guess=True)
@@ -104,3 +104,15 @@ def test_patterns_are_compared_with_the_place_of_a_path() -> None:
     assert Effect(RUN).target is RUN
     roots = Roots(("/w",))
     assert Effect(READ, None, Actions(roots=roots)).roots is roots
+
+
+@pytest.mark.parametrize(
+    ("action", "is_reading"),
+    [
+        (Run((Word("ls"),)), True), (Run((Word("x"),), "it may do anything"), False), (READ, True),
+        (attrs.evolve(READ, access=Access.WRITE), False), (Connect("x"), False), (Delegate("a"), False),
+    ],
+)  # fmt: skip
+def test_what_only_reads_may_be_covered_by_another_permission(action: Action, *, is_reading: bool) -> None:
+    """Programs that only read, and paths that are read."""
+    assert only_reads(action) is is_reading

@@ -316,13 +316,13 @@ def test_a_declaration_of_another_type_is_asked_about_each_time() -> None:
 def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the tools whose rules were looked up, one for each time."""
     found: list[str] = []
-    find = Index._find  # noqa: SLF001 -- it is what is tested
+    find = Index._make
 
     def noting(index: Index, call: ToolCall, *rest: Any) -> Any:  # noqa: ANN401 -- passed on
         found.append(call.tool)
         return find(index, call, *rest)
 
-    monkeypatch.setattr(Index, "_find", noting)
+    monkeypatch.setattr(Index, "_make", noting)
     return found
 
 

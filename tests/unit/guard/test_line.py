@@ -152,7 +152,7 @@ _ANSWERS = (YES, NO, _EDITED, attrs.evolve(YES, arguments={"path": object()}), a
 
 def test_between_stages_nothing_gets_looser_and_one_authorizes(monkeypatch: pytest.MonkeyPatch) -> None:
     """After `decide` only a grant and an answer loosen a decision, and never a block; a record comes first."""
-    monkeypatch.setattr(line, "_walk", _checked)
+    monkeypatch.setattr(line, "_run_stages", _checked)
     kinds: set[type] = set()
     calls = itertools.product(("look", "write", "send", "remove"), enumerate(_ANSWERS), ("default", "plan"))
     for guard, (tool, (number, answer), later) in itertools.product(_guards(), calls):

@@ -222,6 +222,19 @@ def test_a_permission_covers_what_its_scope_covers() -> None:
     assert rule.near_miss(_doing(LS, RM)) == "`rm` is not covered"
 
 
+def test_a_budget_is_no_reason_for_a_call_that_is_not_in_scope() -> None:
+    """A rule would not match it, however much is spent."""
+    for history in (History(), SPENT):
+        for effect in (Verdict.ALLOW, Verdict.BLOCK):
+            rule = _about("rm *", effect=effect, budget=Budget("rule", 1))
+            reason = rule.near_miss(_doing(LS, history=history))
+            assert reason is None or "budget" not in reason
+    assert _about("ls *", budget=Budget("rule", 1)).near_miss(_doing(LS, history=SPENT)) == "the budget is spent"
+    assert _about("ls *", effect=Verdict.BLOCK, budget=Budget("rule", 1)).near_miss(_doing(LS)) == (
+        "the budget is not spent"
+    )
+
+
 def test_a_permission_covers_nothing_once_its_budget_is_spent() -> None:
     """What covers nothing does not ask for the budget at all."""
     rule = _about("ls *", budget=Budget("rule", 1))

@@ -2,8 +2,7 @@
 
 from permitry.guard import budgets
 from permitry.guard.case import Case
-from permitry.guard.parts import Parts, may_run
-from permitry.undo.first import Asked
+from permitry.guard.parts import Parts, inputs_of, may_run
 
 __all__ = ["charge"]
 
@@ -12,6 +11,6 @@ def charge(case: Case, parts: Parts) -> Case:
     """Count the call; where a budget is spent by now, or cannot be counted, the decision only gets stricter."""
     if parts.session.shared is None:
         return case
-    asked = Asked(parts.policy, case.call, case.context, case.spec)
+    asked = inputs_of(case, parts)
     asked, decision = budgets.charge(parts.session, asked, case.decision, lambda now: may_run(now, case, parts))
     return case._replace(context=asked.context, decision=decision)

@@ -1,4 +1,4 @@
-"""A call that was asked about once stays asked about."""
+"""A call that was asked about, or left to the host, stays so."""
 
 from permitry.core.decision import Verdict
 from permitry.guard.case import Case
@@ -9,8 +9,8 @@ __all__ = ["pin"]
 
 
 def pin(case: Case, _: Parts) -> Case:
-    """Return the case with no decision less strict than the one before it."""
-    # INVARIANT: law 6. A rule that changed while someone asked a human makes no run of a "no".
+    """Return the case, with the earlier question in place of an ALLOW."""
+    # INVARIANT: law 6. A rule that changes while a human is asked makes no run of a "no".
     if case.decision.verdict is not Verdict.ALLOW:
         return case
     if case.is_asked or case.before is None:

@@ -10,9 +10,9 @@ from permitry.guard.case import Case
 from permitry.guard.journal import block, not_recorded, record, refuse
 from permitry.guard.open_questions import open_question
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready, Silence
-from permitry.guard.parts import Parts, may_run
+from permitry.guard.parts import Parts, inputs_of, may_run
 from permitry.guard.refusal import block_changed_tool, block_too_many_questions, block_unasked
-from permitry.undo.first import Asked, Snapshot
+from permitry.undo.first import Snapshot
 
 __all__ = ["settle"]
 
@@ -37,8 +37,8 @@ def _ask(case: Case, parts: Parts) -> Decided:
             return not_recorded(case.call, case.decision)
         return _authorize(case, parts)
     if may_run(case.decision, case, parts):
-        # The host may let it run, so that it counts like a call that may.
-        parts.session.apply(case.call, parts.policy.side_effects(case.call, case.context, case.spec))
+        # The host may let it run, so it counts as one that may.
+        _apply_side_effects(case, parts)
         return Silence(case.call, case.decision)
     try:
         outcome = open_question(case, parts)
@@ -51,19 +51,24 @@ def _ask(case: Case, parts: Parts) -> Decided:
 
 
 def _count_asked(case: Case, parts: Parts, outcome: Decided) -> Decided:
-    """Return the outcome, or the block of a call that would go beyond a budget by now: its host may let it run."""
+    """Count a call whose host asks about it, and may let it run; return its outcome, or a block by a spent budget."""
     now = _charge(case, parts)
     if now.verdict is Verdict.BLOCK:
         return refuse(case, parts, now, Cause.POLICY)
-    parts.session.apply(case.call, parts.policy.side_effects(case.call, case.context, case.spec))
+    _apply_side_effects(case, parts)
     return outcome
+
+
+def _apply_side_effects(case: Case, parts: Parts) -> None:
+    """Put on the session what the call leaves behind."""
+    parts.session.apply(case.call, parts.policy.side_effects(case.call, case.context, case.spec))
 
 
 def _charge(case: Case, parts: Parts) -> Decision:
     """Count a call that a human permits, or may permit; return the decision, or a block beyond a budget."""
     if parts.session.shared is None:
         return case.decision
-    asked = Asked(parts.policy, case.call, case.context, case.spec)
+    asked = inputs_of(case, parts)
     return charge_approved(parts.session, asked, case.decision)
 
 
@@ -71,13 +76,14 @@ def _authorize(case: Case, parts: Parts) -> Ready | Blocked:
     """Create the one permission to run a call; its side effects apply now, so that each call counts for the next."""
     if case.kept is not None and not record(parts, "kept", case.call, {"entry": case.kept.entry}):
         return not_recorded(case.call, case.decision)
+    # All others were counted before, by the stage `charge`.
     if case.is_approved and (now := _charge(case, parts)).verdict is Verdict.BLOCK:
         return refuse(case, parts, now, Cause.POLICY)
     try:
         authorized = parts.tools.authorize(case.call, case.spec, case.context, _record_run(case, parts), parts.session)
     except UnknownToolError:
         return _refuse_replaced(case, parts)
-    parts.session.apply(case.call, parts.policy.side_effects(case.call, case.context, case.spec))
+    _apply_side_effects(case, parts)
     if case.is_remembered:
         parts.session.ignore(case.call.tool)
     return Ready(case.call, case.decision, authorized, case.is_approved)
@@ -87,6 +93,7 @@ def _record_run(case: Case, parts: Parts) -> RunRecord:
     """Return what records the run, of which the start may be on record already."""
     if case.kept is None or parts.undo is None:
         return RunRecord(parts.recorder, parts.session.returned, is_started=case.is_started)
+    # A call with something kept has no start on record yet: see `record_call`.
     snapshot = Snapshot(case.kept, parts.undo, parts.recorder)
     return RunRecord(parts.recorder, parts.session.returned, snapshot.renew, snapshot.end)
 

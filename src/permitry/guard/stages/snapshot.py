@@ -2,8 +2,8 @@
 
 from permitry.core.decision import Verdict
 from permitry.guard.case import Case
-from permitry.guard.parts import Parts
-from permitry.undo.first import Asked, kept_first
+from permitry.guard.parts import Parts, inputs_of
+from permitry.undo.first import kept_first
 
 __all__ = ["take_snapshot"]
 
@@ -12,7 +12,7 @@ def take_snapshot(case: Case, parts: Parts) -> Case:
     """Keep what the call changes; where that fails in any way, its permission does not count."""
     if not case.decision.keeps or case.decision.verdict is not Verdict.ALLOW:
         return case
-    asked = Asked(parts.policy, case.call, case.context, case.spec)
+    asked = inputs_of(case, parts)
     session = str(getattr(parts.recorder, "session", parts.session.id))
     decision, kept = kept_first(asked, case.decision, parts.undo, session)
     return case._replace(decision=decision, kept=kept)

@@ -4,19 +4,19 @@ import math
 
 import pytest
 
-from permitry.core._account import Account
+from permitry.core._tally import Tally
 
 
 def test_an_empty_account_has_nothing_spent() -> None:
     """Neither since a time nor in all."""
-    account = Account(exact=2, most=2)
+    account = Tally(exact=2, most=2)
     assert (account.calls_since(None), account.calls_since(-math.inf)) == (0, 0)
     assert (account.targets_since(None, (), 9), account.targets_since(0, (), 9)) == (0, 0)
 
 
 def test_calls_count_after_a_time_and_not_at_it() -> None:
     """In whatever order they came."""
-    account = Account(exact=8, most=8)
+    account = Tally(exact=8, most=8)
     for at in (3.0, 1.0, 2.0):
         account.add(at, ())
     assert [account.calls_since(since) for since in (0.0, 1.0, 2.0, 3.0, None)] == [3, 2, 1, 0, 3]
@@ -25,7 +25,7 @@ def test_calls_count_after_a_time_and_not_at_it() -> None:
 @pytest.mark.parametrize("at", [math.nan, math.inf, -math.inf])
 def test_a_call_at_no_known_time_is_never_free_again(at: float) -> None:
     """It counts after every time, and so does what it touched."""
-    account = Account(exact=2, most=2)
+    account = Tally(exact=2, most=2)
     account.add(at, {"a"})
     assert account.calls_since(1e300) == 1
     assert account.targets_since(1e300, (), 9) == 1
@@ -33,7 +33,7 @@ def test_a_call_at_no_known_time_is_never_free_again(at: float) -> None:
 
 def test_a_count_is_at_most_a_part_too_high() -> None:
     """Never too low, and a tenth too high at most where the times of ten calls are kept."""
-    account = Account(exact=10, most=1)
+    account = Tally(exact=10, most=1)
     for at in range(3_000):
         account.add(float(at), ())
     for since in range(3_000):
@@ -43,7 +43,7 @@ def test_a_count_is_at_most_a_part_too_high() -> None:
 
 def test_a_forgotten_target_still_counts_for_its_time() -> None:
     """Of three targets two are kept; the lost one counts until it is too old."""
-    account = Account(exact=2, most=2)
+    account = Tally(exact=2, most=2)
     for at, target in enumerate(("a", "b", "c")):
         account.add(float(at), {target})
     assert account.targets_since(None, (), 9) == 3
@@ -53,7 +53,7 @@ def test_a_forgotten_target_still_counts_for_its_time() -> None:
 
 def test_a_target_counts_once() -> None:
     """However often it was seen, and also if the call that is asked about touches it."""
-    account = Account(exact=2, most=2)
+    account = Tally(exact=2, most=2)
     account.add(1.0, {"a"})
     account.add(2.0, {"a"})
     assert account.targets_since(0.0, {"a", "b"}, 9) == 2

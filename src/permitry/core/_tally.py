@@ -1,4 +1,4 @@
-"""What has been spent on one account: how many calls, and how many targets, also of late."""
+"""What one budget counts for one session, agent or tool: calls, and targets, by their times."""
 
 import math
 from array import array
@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 import attrs
 
-__all__ = ["Account"]
+__all__ = ["Tally"]
 
 
 def _doubles() -> "array[float]":
@@ -20,12 +20,12 @@ def _numbers() -> "array[int]":
 
 
 @attrs.define
-class Account:
+class Tally:
     """Calls with their times, and targets with the time each was last seen; times in seconds, in any order.
 
     The times of the last `exact` calls are kept, and of those before one in so many that a count is at most a part in
-    `exact` too high; of targets the last `most`. What was forgotten is never free again too early: a count may be too
-    high, and is never too low.
+    `exact` too high; of targets the last `most`. What was forgotten goes out of a window later, never earlier: a count
+    may be too high, and is never too low.
     """
 
     exact: int
@@ -37,6 +37,7 @@ class Account:
     _room: int = attrs.field()
     # By the order in which they were last seen.
     _seen: "OrderedDict[str, float]" = attrs.field(factory=OrderedDict)
+    # Targets that were forgotten, when the latest of them was seen, and whether times only grew.
     _lost: int = 0
     _lost_at: float = -math.inf
     _is_ordered: bool = True
@@ -51,7 +52,7 @@ class Account:
         if math.isfinite(at):
             self._add_time(at)
         else:
-            # A call at no known time is never free again.
+            # A call at no known time counts for ever.
             at, self._is_ordered = math.inf, False
         for target in targets:
             self._see(target, at)
@@ -64,7 +65,7 @@ class Account:
         return self.calls - (self._until[place - 1] if place else 0)
 
     def targets_since(self, since: float | None, others: Collection[str], most: int) -> int:
-        """Return how many targets were seen after `since`, or are among `others`; past `most` it counts no further."""
+        """Return how many targets were seen after `since`, or are among `others`; it may stop counting past `most`."""
         if since is None:
             return self._lost + len(self._seen) + sum(target not in self._seen for target in others)
         count = len(others) + (self._lost if self._lost_at > since else 0)
@@ -88,11 +89,12 @@ class Account:
 
     def _thin(self) -> None:
         """Keep the fewer times the longer ago they are."""
-        # INVARIANT: law 4. Without a time, calls are free only once the next time that is kept has passed.
+        # INVARIANT: law 4. A call whose time is dropped counts until the next time that is kept has passed.
         depths = [self._until[-1] - until for until in self._until]
         kept, limit = [], 0
         for place in range(len(depths) - 1, -1, -1):
-            # The oldest is kept as well: all calls would count as long as those of the next time.
+            # A gap may hold one call in `exact` of those that came later. The oldest stays: without it, its calls would
+            # count as long as those of the next time.
             if place == 0 or depths[place - 1] > limit:
                 kept.append(place)
                 limit = depths[place] + 1 + depths[place] // self.exact
