@@ -247,7 +247,7 @@ class ToolHandler:
     def _decide_name(self, tool_name: str) -> Decision:
         """Return the decision about a tool of which no arguments are known yet."""
         call, context = self.registry.resolved(ToolCall(tool_name)), AuthContext.from_state(self.session)
-        decision = self.policy.decide(call, context, self.registry.get(call.tool))
+        decision = preview(call, self.guard)
         return available(self.registry, call, context, decision) if len(self.registry) else decision
 
 
@@ -258,4 +258,4 @@ def _replayed(outcome: Ready) -> ToolResult:
 def _rule_out_silence(outcome: Decided) -> Ready | Blocked:
     if isinstance(outcome, Ready | Blocked):
         return outcome
-    raise AssertionError("a handler leaves no call to its host")  # see `unmatched`
+    raise AssertionError("a handler leaves no call to its host")

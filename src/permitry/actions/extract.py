@@ -14,7 +14,7 @@ from permitry.actions.history import View
 from permitry.actions.kept import Kept, key_of
 from permitry.actions.paths import apart, roots_of
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Descent, Roots, Run, Touch, Unknown, Word
-from permitry.core.argument_keys import Misshapen, values_of
+from permitry.core.argument_keys import Misshapen, names_of, values_of
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.json_values import JsonValue
@@ -345,7 +345,7 @@ def _current_folder() -> tuple[str, ...]:
 @functools.lru_cache(maxsize=512)
 def _explained(keys: tuple[str, ...]) -> frozenset[str]:
     """Return the names of arguments that have a role, or are harmless without one; `keys` are those of `roles`."""
-    explained = {name.rstrip("?").split("[")[0].split(".")[0] for key in keys for name in key.split("|")}
+    explained = {name for key in keys for name in names_of(key)}
     return HARMLESS_ARGUMENTS | explained
 
 

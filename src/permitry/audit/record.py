@@ -23,16 +23,16 @@ from permitry.errors import AuditError
 
 __all__ = [
     "AuditRecord", "JsonlRecorder", "LineRecorder", "MemoryRecorder", "Recorder", "RunRecord", "decision_fields",
-    "new_session", "record_start", "user_name", "utc_now",
+    "new_session", "record_start", "user_name", "utc_now", "waits_for_disk",
 ]  # fmt: skip
 
 _CLOSED = -1
 _LARGE = 4_096
-"""So many bytes of arguments may go with each record whatever the bound in bytes."""
+"""Arguments of up to so many bytes do not count for the bound in bytes."""
 
 AuditRecord = Mapping[str, object]
 _TOGETHER: ContextVar[tuple["LineRecorder | None", list[str]]] = ContextVar("_TOGETHER", default=(None, []))
-"""The recorder whose records wait here for a write that they share, and these."""
+"""The recorder that collects lines for one write, and these lines."""
 
 
 class Recorder(Protocol):
@@ -43,11 +43,16 @@ class Recorder(Protocol):
     """
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
-        """Keep one event: `decided`, `asked`, `interrupted`, `answered`, `started` or `finished`.
+        """Keep one event, such as `decided`, `asked`, `answered`, `started` or `finished`.
 
         Raises: `AuditError` when the record cannot be kept.
         """
         ...
+
+
+def waits_for_disk(recorder: Recorder) -> bool:
+    """Return whether a recorder waits for a disk, so that several records are better written together."""
+    return hasattr(recorder, "together")
 
 
 @attrs.frozen
@@ -68,7 +73,7 @@ class RunRecord:
     @property
     def waits(self) -> bool:
         """Whether the recorder waits for a disk."""
-        return hasattr(self.recorder, "together")
+        return waits_for_disk(self.recorder)
 
     def abandoned(self, call: ToolCall) -> None:
         """Keep that a call whose start is on record does not run.
@@ -118,7 +123,7 @@ def decision_fields(decision: Decision) -> dict[str, object]:
         "phase": decision.phase._value_,
         "reason": decision.reason,
         "source": decision.source,
-        "errors": [str(error) for error in decision.errors] if decision.errors else [],
+        "errors": list(map(str, decision.errors)),
         "policy_version": decision.policy_version,
     }
 
@@ -131,7 +136,7 @@ def _fields(event: str, call: ToolCall, details: Mapping[str, object]) -> dict[s
 class MemoryRecorder:
     """Keeps the last `limit` records in memory; for tests and for hosts that keep a record of their own.
 
-    Of large arguments, no more are kept than `size` bytes of them.
+    Large arguments take at most `size` bytes; the oldest records go first.
     """
 
     limit: int = 10_000
@@ -215,7 +220,7 @@ class LineRecorder(abc.ABC):
         """Close what the record is kept in, once; later records fail."""
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
-        """Keep one event; when this returns, it is on the disk."""
+        """Keep one event, on the disk when this returns, or at the end of `together`."""
         kept = redacted(details)
         if "source" in details:
             # It is from the rule files, not from the call, and `secrets:7` has the form of a secret.

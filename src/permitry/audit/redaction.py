@@ -79,7 +79,7 @@ _FORMS = (
     _Form.of("-u --user", r"((?<!\S)(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,256}:)[^\s\"']+"),
     _Form.of("-p", rf"(\b(?:sshpass|login|mysql\w{{0,10}})\b[^|;&\n]{{0,200}}?\s-p ?){_VALUE}"),
 )
-_KEY = _Form.of("private", r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----)(?!(?s:.*)-----END )")
+_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----(?!(?s:.*)-----END )")
 _KEY_ENDS = "-----END "
 _ANY_VALUE = "x" * 20
 _PAIR = 2
@@ -117,7 +117,7 @@ def _without_secrets(items: Sequence[Any]) -> Iterator[Any]:
         if isinstance(item, str):
             _, end, rest = item.partition(_KEY_ENDS)
             left += end + rest if is_key else ""
-            is_key = _KEY.without(item) != item or (is_key and not end)
+            is_key = _KEY.search(item) is not None or (is_key and not end)
             if left != REDACTED and _is_value(before, item):
                 left = DOUBTFUL if _RUNS.search(item) else REDACTED
             before = f"{before} {left}"[-_FAR:]

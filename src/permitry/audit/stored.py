@@ -1,4 +1,4 @@
-"""A record in a store, in which nothing can be changed unseen."""
+"""A recorder that keeps its lines in a store."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -28,7 +28,7 @@ class RecordStore(Protocol):
 
 @attrs.define
 class StoredRecorder(LineRecorder):
-    """Keeps each event in a store, on the disk when the call returns."""
+    """Keeps each event in a store, on the disk when the write returns."""
 
     store: RecordStore
     clock: Callable[[], str] = utc_now

@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from permitry.core.argument_keys import values_of
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase
 from permitry.core.origin import Origin
@@ -100,11 +101,10 @@ def _reason(decision: Decision) -> str:
 
 
 def _path(call: ToolCall, spec: ToolSpec | None) -> str | None:
-    declared = () if spec is None else tuple(name for name, role in (spec.roles or {}).items() if role in _PATH_ROLES)
-    values = [call.arguments.get(name) for name in declared or _PATH_NAMES]
-    paths = {value for value in values if isinstance(value, str)}
-    # Without a declaration, several candidates are none: an argument that is not read must not be taken for the one
-    # that is.
+    roles = {} if spec is None or spec.roles is None else spec.roles
+    keys = [key for key, role in roles.items() if role in _PATH_ROLES] or _PATH_NAMES
+    paths = {value for key in keys for _, value in values_of(call.arguments, key) if isinstance(value, str)}
+    # Several candidates are none: an argument that is not read must not be taken for the one that is.
     return next(iter(paths)) if len(paths) == 1 else None
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from permitry.config.collecting import without_collection
 from permitry.config.lint import Check, Finding, lint
 from permitry.config.lint._schemas import Schema
 from permitry.config.lint.drafts import drafts_of
+from permitry.core.argument_keys import names_of
 from permitry.errors import PermitryError, count
 
 __all__ = ["configure"]
@@ -94,13 +94,8 @@ def _schema(entry: object, path: Path, number: int) -> Schema:
     if not (isinstance(roles, Mapping) and isinstance(properties, Mapping)):
         return schema
     # A tool with several forms of arguments has its roles on the names that rules see.
-    return {**schema, "properties": {**dict.fromkeys(_role_names(roles), _ANYTHING), **properties}}
-
-
-def _role_names(roles: Mapping[str, object]) -> Iterator[str]:
-    """Yield the names of the arguments with roles: of `edits[].path|file?` these are `edits` and `file`."""
-    for name in roles:
-        yield from (re.split(r"[.\[?]", each)[0] for each in name.split("|"))
+    named = (name for key in roles for name in names_of(key))
+    return {**schema, "properties": {**dict.fromkeys(named, _ANYTHING), **properties}}
 
 
 def _as_json(finding: Finding) -> dict[str, object]:

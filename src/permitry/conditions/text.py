@@ -1,7 +1,6 @@
 """The condition `text`: some text anywhere in the arguments of a call."""
 
 import itertools
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -9,7 +8,7 @@ import attrs
 
 from permitry.conditions.args import ArgumentTest, text_test
 from permitry.conditions.written import Place, PlainCondition, Table
-from permitry.core.argument_keys import Misshapen, values_of
+from permitry.core.argument_keys import Misshapen, names_of, values_of
 from permitry.core.json_values import JsonValue
 from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec
@@ -18,7 +17,6 @@ from permitry.errors import UnevaluableError
 __all__ = ["TextCondition"]
 
 _COMMANDS = frozenset({ArgumentRole.COMMAND, ArgumentRole.COMMAND_OR_ARGV})
-_HEAD = re.compile(r"[^.\[\]?]+")
 
 
 @attrs.frozen
@@ -91,7 +89,7 @@ def _lacking(arguments: Mapping[str, JsonValue], tool: ToolSpec | None) -> str |
 
 def _lacking_by_role(arguments: Mapping[str, JsonValue], tool: ToolSpec) -> Iterator[str]:
     for key, role in _roles(tool):
-        names = [_HEAD.findall(name)[0] for name in key.split("|")]
+        names = names_of(key)
         nulls = ((name, None) for name in names if name in arguments and arguments[name] is None)
         values = (*nulls, *values_of(arguments, key))
         if not values and not key.endswith("?"):

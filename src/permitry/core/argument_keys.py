@@ -8,7 +8,7 @@ import attrs
 
 from permitry.core.json_values import JsonValue
 
-__all__ = ["Misshapen", "values_of"]
+__all__ = ["Misshapen", "names_of", "values_of"]
 
 
 @attrs.frozen
@@ -27,6 +27,11 @@ def _steps(key: str) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
     names = key.split("|")
     paths = (name.removesuffix("?").replace("[]", ".[]").split(".") for name in names)
     return tuple((first, tuple(steps), name.endswith("?")) for name, (first, *steps) in zip(names, paths, strict=True))
+
+
+def names_of(key: str) -> list[str]:
+    """Return the names of the arguments in a key of `roles`: `edits` and `file` of `edits[].path|file?`."""
+    return [first for first, _, _ in _steps(key)]
 
 
 def values_of(arguments: Mapping[str, JsonValue], key: str) -> list[_Found]:

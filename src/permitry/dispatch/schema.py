@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
+from permitry.core.argument_keys import names_of
 from permitry.core.call import PayloadKind
 from permitry.core.json_values import mutable
 from permitry.core.names import wire_name
@@ -103,7 +104,7 @@ def _check_roles(spec: ToolSpec, function: str) -> None:
     properties = spec.parameters.get("properties")
     known = [str(each) for each in properties] if isinstance(properties, Mapping) else []
     for key in spec.roles or ():
-        names = [re.split(r"[?.\[]", name, maxsplit=1)[0] for name in key.split("|")]
+        names = names_of(key)
         if not any(name in known for name in names):
             near = difflib.get_close_matches(names[0], known, n=1)
             hint = f"did you mean `{near[0]}`?" if near else f"its parameters: {', '.join(known) or 'none'}"

@@ -5,6 +5,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import attrs
 
+from permitry.audit.record import waits_for_disk
 from permitry.channels.channel import ConfirmationChannel
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.guard.ledger import Ledger
@@ -50,7 +51,7 @@ class Disk(Generic[T]):
 
     async def wait(self) -> T:
         """Do the work here or in a thread."""
-        if not hasattr(self.parts.recorder, "together"):
+        if not waits_for_disk(self.parts.recorder):
             return self.work()
         return await self.parts.apart.run(self.work, self.abandon)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import attrs
 
-from permitry.store.questions import Now, Row
+from permitry.store.questions import Now, Row, in_time
 from permitry.store.store import Database
 
 __all__ = ["StoredGrants"]
@@ -42,13 +42,13 @@ class StoredGrants:
 
     def in_force(self, now: Now) -> list[Row]:
         """Return the grants that count, oldest first."""
-        return self._rows(f"{_LOOK} WHERE {_IN_FORCE} ORDER BY made_at, id", _at(now))
+        return self._rows(f"{_LOOK} WHERE {_IN_FORCE} ORDER BY made_at, id", in_time(now))
 
     def take(self, name: str, now: Now) -> bool:
         """Take a use of a grant that counts; of two that want the last one, one gets it."""
         update = f"UPDATE permission_grant SET uses_left = uses_left - 1 WHERE id = ? AND {_IN_FORCE}"  # noqa: S608 -- as above
         with self.database.change() as connection:
-            return bool(connection.execute(update, (name, *_at(now))).rowcount == 1)
+            return bool(connection.execute(update, (name, *in_time(now))).rowcount == 1)
 
     def revoke(self, name: str, now: Now) -> bool:
         """Revoke a grant, once."""
@@ -60,15 +60,10 @@ class StoredGrants:
         """Forget the grants that do not count any more, and return how many these were."""
         with self.database.change() as connection:
             delete = f"DELETE FROM permission_grant WHERE NOT ({_IN_FORCE})"  # noqa: S608 -- as above
-            count: int = connection.execute(delete, _at(now)).rowcount
+            count: int = connection.execute(delete, in_time(now)).rowcount
             return count
 
     def _rows(self, query: str, values: tuple[Any, ...]) -> list[Row]:
         with self.database.read() as connection:
             rows = connection.execute(query, values).fetchall()
         return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
-
-
-def _at(now: Now) -> tuple[Any, ...]:
-    wall, boot, steady = now
-    return boot, steady, boot, wall, wall

@@ -49,7 +49,7 @@ MIGRATIONS = (
 _TEXTS = ", ".join(f'{name} TEXT COLLATE "C"' for name in NAMES)
 _LISTS = ", ".join(f"{name}s TEXT[]" for name in NAMES)
 _EACH = ", ".join(f"{name}s[i]" for name in NAMES)
-# The chain of `chain.linked`, made by the server: the end is locked for no longer than that takes.
+# The chain of `chain.link`, made by the server: the end is locked for no longer than that takes.
 _APPEND = f"""
 CREATE FUNCTION permitry.append(bodies TEXT[], {_LISTS}) RETURNS BIGINT LANGUAGE plpgsql AS $$
 DECLARE

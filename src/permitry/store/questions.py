@@ -9,7 +9,7 @@ import attrs
 
 from permitry.store.store import Connection, Database
 
-__all__ = ["StoredQuestions"]
+__all__ = ["Now", "Row", "StoredQuestions", "in_time"]
 
 _COLUMNS = (
     "id", "session", "agent", "call_id", "digest", "call", "redacted", "decision", "shown", "spec", "approvers",
@@ -101,14 +101,14 @@ class StoredQuestions:
         """Return the questions that can be answered, oldest first."""
         query = f"{_LOOK} closed_at IS NULL AND answer IS NULL AND {_IN_TIME} ORDER BY asked_at, id"
         with self.database.read() as connection:
-            return list(_rows(connection, query, _in_time(now)))
+            return list(_rows(connection, query, in_time(now)))
 
     def answer(self, name: str, digest: str, answer: str, by: str, now: Now) -> bool:
         """Answer an open question about the call with this digest; of several answers, the first alone counts."""
         update = f"""UPDATE question SET answer = ?, answered_by = ?, answered_at = ?
             WHERE id = ? AND digest = ? AND closed_at IS NULL AND answer IS NULL AND {_IN_TIME}"""  # noqa: S608 -- as above
         with self.database.change() as connection:
-            values = (answer, by, now[0], name, digest, *_in_time(now))
+            values = (answer, by, now[0], name, digest, *in_time(now))
             return bool(connection.execute(update, values).rowcount == 1)
 
     def take(self, name: str, has: str | None, kept: str, now: Now) -> bool:
@@ -121,7 +121,7 @@ class StoredQuestions:
             WHERE {_WITH_ANSWER} AND ((answer IS NOT NULL AND NOT {_NOT_TAKEN})
             OR (answer IS NULL AND {_IN_TIME}))"""  # noqa: S608 -- as above
         with self.database.change() as connection:
-            values = (now[0], kept, now[0], name, has or "", *_in_time(now), *_in_time(now))
+            values = (now[0], kept, now[0], name, has or "", *in_time(now), *in_time(now))
             return bool(connection.execute(update, values).rowcount == 1)
 
     def close(self, name: str, now: Now, has: str | None = None) -> bool:
@@ -139,7 +139,7 @@ class StoredQuestions:
         late = f"(answer IS NULL AND NOT {_IN_TIME}) OR (answer IS NOT NULL AND {_NOT_TAKEN})"
         with self.database.change() as connection:
             query = f"SELECT id FROM question WHERE closed_at IS NULL AND ({late})"  # noqa: S608 -- as above
-            names = [name for (name,) in connection.execute(query, (*_in_time(now), *_in_time(now))).fetchall()]
+            names = [name for (name,) in connection.execute(query, (*in_time(now), *in_time(now))).fetchall()]
             for name in names:
                 connection.execute(
                     "UPDATE question SET closed_at = ?, answer = NULL, call = NULL, shown = NULL WHERE id = ?",
@@ -148,7 +148,8 @@ class StoredQuestions:
             return names
 
 
-def _in_time(now: Now) -> tuple[Any, ...]:
+def in_time(now: Now) -> tuple[Any, ...]:
+    """Return the values of a moment for the SQL that asks whether something is in time."""
     wall, boot, steady = now
     return boot, steady, boot, wall, wall
 

@@ -77,6 +77,23 @@ def test_a_declared_path_comes_first(role: ArgumentRole, unruled: Decision) -> N
     assert ConfirmationRequestFactory().create(call, unruled, spec).path == "a.py"
 
 
+@pytest.mark.parametrize(
+    ("key", "arguments", "path"),
+    [
+        ("path|file_path?", {"file_path": "a.py"}, "a.py"),
+        ("items[].path", {"items": [{"path": "a.py"}]}, "a.py"),
+        ("options.target", {"options": {"target": "a.py"}}, "a.py"),
+        ("items[].path", {"items": [{"path": "a.py"}, {"path": "b.py"}]}, None),
+    ],
+)
+def test_a_declared_path_is_found_where_its_key_says(
+    key: str, arguments: dict[str, object], path: str | None, unruled: Decision
+) -> None:
+    """Under one of several names, and inside of an argument; of several paths none is shown."""
+    spec = ToolSpec("edit", roles={key: ArgumentRole.WRITE_PATH})
+    assert ConfirmationRequestFactory().create(ToolCall("edit", arguments), unruled, spec).path == path
+
+
 @pytest.mark.parametrize("arguments", [{}, {"path": 3}, {"path": ["a"]}, {"url": "a.py"}])
 def test_without_a_path_there_is_none(arguments: dict[str, object], unruled: Decision) -> None:
     """A path of another type than text is not shown as one."""

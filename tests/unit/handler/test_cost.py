@@ -20,7 +20,7 @@ from permitry.guard.outcome import Pending
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
 
-_MOST = 261
+_MOST = 262
 _FORGETTING = 13
 """What was counted when this was set, with little to spare; who needs more raises it, and says why.
 
@@ -32,7 +32,7 @@ From 196: results are kept for rules that ask where a value comes from, and look
 From 212: the rules that are found are asked about every call; what they said about an earlier one is not kept.
 From 238: what comes of a tool is asked of one object, `Tools`.
 From 259: a call goes down a line of stages, each of which gives the next one a case.
-From 260: what a call leaves behind is put on the session in one function.
+From 260: what a call leaves behind, and whether its record waits for a disk, is asked in one function each.
 """
 
 

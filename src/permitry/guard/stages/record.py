@@ -1,6 +1,6 @@
 """The decision is durable before anything runs."""
 
-from permitry.audit.record import decision_fields
+from permitry.audit.record import decision_fields, waits_for_disk
 from permitry.core.decision import Verdict
 from permitry.guard.case import Case, Step
 from permitry.guard.journal import not_recorded, record, record_decision
@@ -20,7 +20,7 @@ def record_call(case: Case, parts: Parts) -> Step:
     details["agent"] = case.context.agent
     # What is kept first is recorded in between.
     is_at_once = case.runs and decision.verdict is Verdict.ALLOW and not decision.keeps
-    is_started = is_at_once and hasattr(parts.recorder, "together")
+    is_started = is_at_once and waits_for_disk(parts.recorder)
     if not record(parts, "decided", call, details, is_started=is_started):
         return not_recorded(call, decision)
     return case._replace(is_started=True) if is_started else case
