@@ -22,7 +22,7 @@ from pathlib import Path
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored_question import QuestionStore, StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.dispatch.registry import ToolRegistry
@@ -32,6 +32,7 @@ from permitry.guard.ledgers import grants_at, ledger_at, questions_at
 from permitry.guard.outcome import Pending
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
+from permitry.store.questions import StoredQuestions
 from permitry.store.records import recorder_at
 
 __all__ = ["FORMS", "SESSIONS", "USES", "add_grant", "form_of", "handler_of"]
@@ -165,11 +166,11 @@ def _respond(address: str) -> None:
         time.sleep(0.01)
 
 
-def _open(questions: QuestionStore) -> list[StoredQuestion]:
+def _open(questions: StoredQuestions) -> list[StoredQuestion]:
     return [StoredQuestion.of(row) for row in questions.open(Moment.now())]
 
 
-def _answered(questions: QuestionStore, question: StoredQuestion, by: str) -> bool:
+def _answered(questions: StoredQuestions, question: StoredQuestion, by: str) -> bool:
     assert question.request is not None
     try:
         answer_to(questions, question, _answer(question.request.call), by=by)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import pytest
@@ -20,6 +20,7 @@ from permitry.errors import StoreError
 from permitry.guard.ledgers import questions_at
 from permitry.inbox.app import InboxApp
 from permitry.inbox.stored import StoreInbox
+from permitry.store.questions import StoredQuestions
 
 pytestmark = [
     pytest.mark.large,
@@ -54,7 +55,7 @@ def test_two_approvers_see_each_others_answers(first: Page, second: Page, tmp_pa
     """What one answers is on the other one's page at once, and only one answer counts."""
     path = tmp_path / "permitry.db"
     guard = fresh(path)
-    inbox = StoreInbox(_Elsewhere(questions_at(path)), explain)
+    inbox = StoreInbox(cast("StoredQuestions", _Elsewhere(questions_at(path))), explain)
     with serving(inbox) as (app, origin):
         log_in(first, app, origin)
         log_in(second, app, origin, BOB)

@@ -25,53 +25,18 @@ _CALL = ("name", "arguments", "call_id", "kind", "server", "origin", "repaired",
 
 
 class QuestionStore(Protocol):
-    """Keeps questions as rows: see `permitry.store.questions.StoredQuestions`.
-
-    All methods raise `StoreError`.
-    """
+    """What a channel needs of `permitry.store.questions.StoredQuestions`. All methods raise `StoreError`."""
 
     def watch(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
         """Return what waits, at most so many seconds, until questions may have changed."""
-        ...
-
-    def add(self, row: Row, most: int, size: int) -> bool:
-        """Keep a question; False where too many are open."""
         ...
 
     def find(self, name: str) -> Row | None:
         """Return a question by its id."""
         ...
 
-    def earlier(self, session: str, agent: str, call_id: str, digest: str) -> Row | None:
-        """Return the last question about a call."""
-        ...
-
-    def find_unclosed(self, session: str, agent: str, digest: str) -> Row | None:
-        """Return the last question about a call, by whatever id, that is not closed."""
-        ...
-
-    def renew(self, name: str, call_id: str, above: str, deadline: Moment) -> None:
-        """Let an open question without an answer be about a call by this id, and open until this deadline."""
-        ...
-
-    def open(self, now: Moment) -> list[Row]:
-        """Return the questions that can be answered, oldest first."""
-        ...
-
     def answer(self, name: str, digest: str, answer: str, by: str, now: Moment) -> bool:
         """Answer a question; of several answers, the first alone counts."""
-        ...
-
-    def take(self, name: str, has: str | None, kept: str, now: Moment) -> bool:
-        """Close a question with the answer that it `has`, or else with a first one, once."""
-        ...
-
-    def close(self, name: str, now: Moment, has: str | None = None) -> bool:
-        """Close a question without an answer; the one that it `has` does not count any more."""
-        ...
-
-    def expire(self, now: Moment) -> list[str]:
-        """Close the questions that can get no answer any more, and return their ids."""
         ...
 
 

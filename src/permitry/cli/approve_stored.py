@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -10,7 +11,7 @@ from permitry.audit.record import user_name
 from permitry.channels.clock import Moment
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored_question import QuestionStore, StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.cli.inputs import tell
 from permitry.cli.prompt import TerminalChannel, edit_in_editor, open_terminal
 from permitry.config.default import create_default_authorization_policy
@@ -20,6 +21,9 @@ from permitry.core.explanation import Explanation
 from permitry.core.texts import one_line, shorten
 from permitry.errors import LedgerError, PermitryError
 from permitry.hooks.waiting import ancestors
+
+if TYPE_CHECKING:
+    from permitry.store.questions import StoredQuestions
 
 __all__ = ["StoreInbox", "check_asker", "check_terminal", "time_left", "user_name"]
 
@@ -31,7 +35,7 @@ _SAID = {"approved": "approved, once", "responded": "responded", "rejected": "re
 class StoreInbox:
     """The open questions of a store."""
 
-    store: QuestionStore
+    store: "StoredQuestions"
 
     def names(self) -> list[str]:
         """Return the ids of the questions that can be answered, oldest first."""

@@ -7,13 +7,13 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from permitry.audit.record import user_name
 from permitry.channels.clock import Moment
-from permitry.channels.stored_question import QuestionStore, StoredQuestion
+from permitry.channels.stored_question import StoredQuestion
 from permitry.cli.always import Always
 from permitry.cli.approve_stored import check_asker, check_terminal, time_left
 from permitry.cli.inputs import tell
@@ -24,11 +24,15 @@ from permitry.config.load import load_rules
 from permitry.core.decision import Phase
 from permitry.core.texts import one_line, visible
 from permitry.errors import PermitryError
-from permitry.guard.grants import Grant, GrantStore
+from permitry.guard.grants import Grant
 from permitry.guard.grants_in_force import rule_of, text_of
 from permitry.guard.ledgers import RecordedGrants, grants_at, questions_at
 from permitry.handler import ToolHandler
 from permitry.store.records import store_at
+
+if TYPE_CHECKING:
+    from permitry.store.grants import StoredGrants
+    from permitry.store.questions import StoredQuestions
 
 __all__ = ["configure", "too_wide"]
 
@@ -126,7 +130,7 @@ def _add(options: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def _meant(options: argparse.Namespace, questions: QuestionStore) -> Grant:
+def _meant(options: argparse.Namespace, questions: "StoredQuestions") -> Grant:
     """Return a grant of the calls that the options name.
 
     Raises: `PermitryError` where these are none, or several kinds of them.
@@ -150,7 +154,7 @@ def _meant(options: argparse.Namespace, questions: QuestionStore) -> Grant:
     return alike
 
 
-def _question(questions: QuestionStore, name: str) -> StoredQuestion:
+def _question(questions: "StoredQuestions", name: str) -> StoredQuestion:
     row = questions.find(name)
     if row is None:
         raise PermitryError(f"there is no question `{one_line(name)}` in this store")
@@ -221,14 +225,14 @@ def _line(grant: Grant) -> str:
     return one_line(f"{grant.id}  {state}  {subject}  {rule}{digest}{why}  by {grant.granted_by}")
 
 
-def _found(store: GrantStore, name: str) -> Grant:
+def _found(store: "StoredGrants", name: str) -> Grant:
     for row in store.all():
         if row["id"] == name:
             return Grant.of(row)
     raise PermitryError(f"there is no grant `{one_line(name)}`")
 
 
-def _grants(options: argparse.Namespace) -> GrantStore:
+def _grants(options: argparse.Namespace) -> "StoredGrants":
     return grants_at(existing_store(options)).store
 
 

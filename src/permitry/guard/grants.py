@@ -3,45 +3,17 @@
 import json
 import secrets
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
 from permitry.channels.clock import Moment
 
-__all__ = ["Grant", "GrantStore"]
+__all__ = ["Grant"]
 
 Row = Mapping[str, Any]
 _SUBJECT = ("agent", "session", "principal")
 _SHARED = ("id", "rule", "digest", *_SUBJECT, "reason", "granted_by", "made_at", "uses_left", "revoked_at")
-
-
-class GrantStore(Protocol):
-    """Keeps grants as rows: see `permitry.store.grants.StoredGrants`. All methods raise `StoreError`."""
-
-    def add(self, row: Row) -> None:
-        """Keep a grant."""
-        ...
-
-    def all(self) -> list[Row]:
-        """Return all grants that are kept, oldest first."""
-        ...
-
-    def in_force(self, now: Moment) -> list[Row]:
-        """Return the grants that count, oldest first."""
-        ...
-
-    def take(self, name: str, now: Moment) -> bool:
-        """Take a use of a grant that counts."""
-        ...
-
-    def revoke(self, name: str, now: Moment) -> bool:
-        """Revoke a grant, once."""
-        ...
-
-    def sweep(self, now: Moment) -> int:
-        """Forget the grants that do not count any more."""
-        ...
 
 
 @attrs.frozen

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -15,9 +16,12 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ToolSpec
 from permitry.errors import ConfigError, RuleError, StoreError, safe_str
-from permitry.guard.grants import Grant, GrantStore
+from permitry.guard.grants import Grant
 from permitry.guard.session import Session
 from permitry.rules.configured import ConfiguredRule
+
+if TYPE_CHECKING:
+    from permitry.store.grants import StoredGrants
 
 __all__ = ["Grants", "rule_of", "text_of"]
 
@@ -35,7 +39,7 @@ class Grants:
     away, none counts. What a rule asks about, a grant permits only where it is for that very call.
     """
 
-    store: GrantStore
+    store: "StoredGrants"
     principal: str | None = None
     _kept: tuple[AuthorizationPolicy, tuple[Grant, ...], AuthorizationPolicy] | None = attrs.field(
         default=None, init=False, repr=False

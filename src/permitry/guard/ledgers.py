@@ -13,7 +13,6 @@ import attrs
 from permitry.audit.record import user_name, utc_now
 from permitry.audit.redaction import redacted
 from permitry.channels.clock import Moment
-from permitry.channels.stored_question import QuestionStore
 from permitry.guard.grants import Grant
 from permitry.guard.grants_in_force import Grants
 from permitry.guard.stored_ledger import StoredLedger
@@ -57,7 +56,7 @@ class RecordedGrants:
         self.store.append(json.dumps(body))
 
 
-def questions_at(store: str | Path | Store, *, patience: float = 10.0) -> QuestionStore:
+def questions_at(store: str | Path | Store, *, patience: float = 10.0) -> StoredQuestions:
     """Return the questions in a store, which is made if it is not there.
 
     Raises: `StoreError`.

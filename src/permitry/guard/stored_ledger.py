@@ -4,14 +4,14 @@ import os
 import secrets
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
 from permitry.channels.clock import Moment
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored_question import QuestionStore, Row, StoredQuestion, answer_text, row_of
+from permitry.channels.stored_question import Row, StoredQuestion, answer_text, row_of
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.json_values import parse_json
@@ -19,6 +19,9 @@ from permitry.core.spec import ToolSpec
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, StoreError, safe_str
 from permitry.guard.handled import Asker
 from permitry.guard.ledger import EarlierQuestion, PendingConfirmation, digest_of
+
+if TYPE_CHECKING:
+    from permitry.store.questions import StoredQuestions
 
 __all__ = ["StoredLedger"]
 
@@ -42,7 +45,7 @@ class StoredLedger:
     """
 
     is_durable: ClassVar[bool] = True
-    store: QuestionStore
+    store: "StoredQuestions"
     redact: Callable[[Any], Any] = attrs.field(repr=False)
     lifetime: float = attrs.field(default=3600.0, kw_only=True)
     approvers: tuple[str, ...] = attrs.field(default=(), kw_only=True)

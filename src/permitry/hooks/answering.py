@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 import attrs
 
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored_question import QuestionStore
 from permitry.config.folders import user_state
 from permitry.config.layers import default_store
 from permitry.core.call import ToolCall
@@ -77,7 +76,7 @@ class Options:
         return Places(self.store, self.record, self.patience)
 
     @property
-    def questions(self) -> QuestionStore:
+    def questions(self) -> StoredQuestions:
         """The questions in the store.
 
         Raises: `StoreError`.

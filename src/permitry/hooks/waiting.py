@@ -4,15 +4,19 @@ import contextlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from permitry.channels.stored_question import QuestionStore, Row
+from permitry.channels.stored_question import Row
+
+if TYPE_CHECKING:
+    from permitry.store.questions import StoredQuestions
 
 __all__ = ["ancestors", "wait_for_answer"]
 
 _PAUSE = 0.1
 
 
-def wait_for_answer(questions: QuestionStore, name: str, seconds: float) -> None:
+def wait_for_answer(questions: "StoredQuestions", name: str, seconds: float) -> None:
     """Return when a question has its answer, or is closed, or so many seconds are over.
 
     Raises: `StoreError`.

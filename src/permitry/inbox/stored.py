@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import attrs
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored_question import QuestionStore, StoredQuestion, answer_to
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.core.action import Run, Unknown, phrase
 from permitry.core.call import ToolCall
 from permitry.core.explanation import ActionTrace, Explanation
@@ -16,6 +17,9 @@ from permitry.guard.grants import Grant
 from permitry.guard.grants_in_force import rule_of
 from permitry.guard.ledgers import RecordedGrants
 from permitry.inbox.questions import Node, Shown
+
+if TYPE_CHECKING:
+    from permitry.store.questions import StoredQuestions
 
 __all__ = ["StoreInbox", "tree_of"]
 
@@ -31,7 +35,7 @@ class StoreInbox:
     `above` returns the processes above this one: where one of them, or this one, has asked, it may not answer.
     """
 
-    store: QuestionStore
+    store: "StoredQuestions"
     explain: Callable[[ToolCall], Explanation]
     above: Callable[[], Iterable[int]] = _none
     grants: RecordedGrants | None = None

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import pytest
@@ -21,6 +21,7 @@ from permitry.guard.ledgers import ledger_at, questions_at
 from permitry.guard.outcome import Cause, Permit, Refusal
 from permitry.guard.session import Session
 from permitry.guard.stored_ledger import StoredLedger
+from permitry.store.questions import StoredQuestions
 
 
 def test_what_was_asked_is_not_forgotten(address: str) -> None:
@@ -234,7 +235,7 @@ def test_an_answer_that_comes_in_between_is_the_one_that_counts(
         guard = fresh(address, session=Session(id=f"s{number}"))
         ask, store = asked(guard), questions_at(address)
         assert isinstance(guard.ledger, StoredLedger)
-        guard.ledger.store = Interrupting(store, lambda: respond(address, response))
+        guard.ledger.store = cast("StoredQuestions", Interrupting(store, lambda: respond(address, response)))
         if given is None:
             guard.withdraw(ask.id, "gone")
         else:

@@ -7,8 +7,9 @@ import pytest
 
 from permitry.channels.clock import Moment
 from permitry.errors import StoreError
-from permitry.guard.grants import Grant, GrantStore
+from permitry.guard.grants import Grant
 from permitry.guard.ledgers import grants_at
+from permitry.store.grants import StoredGrants
 
 NOW = Moment(1_000.0, "boot", 50.0)
 TAKING = """
@@ -23,18 +24,18 @@ print(sum(grants.take("g1", Moment.now()) for _ in range(20)))
 
 
 @pytest.fixture
-def grants(address: str) -> GrantStore:
+def grants(address: str) -> StoredGrants:
     """Return the grants of a store."""
     return grants_at(address).store
 
 
-def names(grants: GrantStore, now: Moment = NOW) -> list[str]:
+def names(grants: StoredGrants, now: Moment = NOW) -> list[str]:
     """Return the ids of those that count."""
     return [row["id"] for row in grants.in_force(now)]
 
 
 @pytest.mark.parametrize("uses", [1, 37])
-def test_eight_processes_take_no_more_than_there_is(address: str, grants: GrantStore, uses: int) -> None:
+def test_eight_processes_take_no_more_than_there_is(address: str, grants: StoredGrants, uses: int) -> None:
     """Nor less."""
     grants.add(Grant('tools = ["x"]', uses_left=uses, id="g1").row())
     processes = [
@@ -54,7 +55,7 @@ def test_eight_processes_take_no_more_than_there_is(address: str, grants: GrantS
     assert names(grants) == []
 
 
-def test_what_is_revoked_counts_no_more_in_another_process(address: str, grants: GrantStore) -> None:
+def test_what_is_revoked_counts_no_more_in_another_process(address: str, grants: StoredGrants) -> None:
     """At once; it can be revoked once."""
     grants.add(Grant('tools = ["x"]', id="g1").row())
     other = grants_at(address).store
@@ -74,7 +75,7 @@ def test_what_is_revoked_counts_no_more_in_another_process(address: str, grants:
         (Moment(999.0, "next", 1.0), False),  # set back, and nothing else to go by
     ],
 )
-def test_a_clock_that_is_set_brings_no_grant_back(grants: GrantStore, now: Moment, *, counts: bool) -> None:
+def test_a_clock_that_is_set_brings_no_grant_back(grants: StoredGrants, now: Moment, *, counts: bool) -> None:
     """What has no deadline counts on."""
     grants.add(Grant('tools = ["x"]', made_at=NOW.wall, deadline=NOW.after(100), id="g1").row())
     grants.add(Grant('tools = ["x"]', made_at=NOW.wall, id="g2").row())
@@ -83,7 +84,7 @@ def test_a_clock_that_is_set_brings_no_grant_back(grants: GrantStore, now: Momen
     assert grants.take("g2", now)
 
 
-def test_what_does_not_count_is_swept(grants: GrantStore) -> None:
+def test_what_does_not_count_is_swept(grants: StoredGrants) -> None:
     """Whatever the reason; the others stay."""
     for name, rest in {"used": {"uses_left": 0}, "late": {"deadline": NOW.after(-1)}, "gone": {}, "stays": {}}.items():
         grants.add(Grant('tools = ["x"]', id=name, **rest).row())  # type: ignore[arg-type]  # fields by name
@@ -93,7 +94,7 @@ def test_what_does_not_count_is_swept(grants: GrantStore) -> None:
     assert [row["id"] for row in grants.all()] == ["stays"]
 
 
-def test_what_no_store_can_keep_is_an_error(grants: GrantStore) -> None:
+def test_what_no_store_can_keep_is_an_error(grants: StoredGrants) -> None:
     """Half of a pair of code units, as the command line gives it."""
     with pytest.raises(StoreError, match="cannot write"):
         grants.add(Grant('tools = ["x"]', reason="\udcff").row())

@@ -17,7 +17,7 @@ from permitry.audit.redaction import redacted
 from permitry.channels.clock import Moment
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored_question import QuestionStore, StoredQuestion, answer_to, row_of
+from permitry.channels.stored_question import StoredQuestion, answer_to, row_of
 from permitry.core.call import ToolCall
 from permitry.errors import LedgerError
 from permitry.guard.grants import Grant
@@ -139,7 +139,7 @@ def test_the_store_is_the_one_of_records(address: str) -> None:
     """One place has both."""
     store = store_at(address)
     store.append("{}")
-    questions: QuestionStore = StoredQuestions(store)
+    questions: StoredQuestions = StoredQuestions(store)
     asked(fresh(address, ledger=StoredLedger(questions, redacted)))
     assert store.verify() == 1
     store.close()
