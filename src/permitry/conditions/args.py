@@ -358,6 +358,8 @@ def _values(raw: object, depth: int) -> tuple[JsonValue, ...]:
     values = tuple(_value(item, depth) for item in raw)
     if len(set(map(class_of, values))) > 1:
         raise RuleError("the values are of several types; write one rule for each type")
+    # A value that is given twice changes nothing.
+    values = tuple(dict.fromkeys(values))
     return ListedValues.of(raw.name, values) if isinstance(raw, ListedValues) else values
 
 

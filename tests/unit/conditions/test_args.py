@@ -335,3 +335,10 @@ def test_what_the_argument_is_instead_is_shown(arguments: dict[str, object], fac
     """Canonically, and as briefly."""
     request = Request(ToolCall("tool", arguments), AuthContext())
     assert argument_condition("x.y", 2).fact(request) == fact
+
+
+@pytest.mark.parametrize("name", ["in", "not_in", "contains", "prefix", "glob"])
+def test_a_value_that_is_given_twice_changes_nothing(name: str) -> None:
+    """Nor is such a rule another rule."""
+    assert argument_condition("x", {name: ["a", "b", "a"]}) == argument_condition("x", {name: ["a", "b"]})
+    assert len(argument_condition("x", {name: ["a", "b", "a"]}).test.checks[0].operand) == 2
