@@ -90,7 +90,12 @@ class Conditions:
         trouble: Exception | None = None
         for condition in self.plain:
             try:
-                if condition.match(request, needed) < needed:
+                match = condition.match(request, needed)
+                # INVARIANT: law 2. A truth, which is a number too, would be less than any match that counts.
+                if type(match) is not Match:
+                    wrong = f"`{type(condition).__name__}` returned {match!r}, and not how far it matches"
+                    trouble = trouble or TypeError(wrong)
+                elif match < needed:
                     return False
             except Exception as error:  # noqa: BLE001 -- it is raised below, unless it makes no difference
                 trouble = trouble or error

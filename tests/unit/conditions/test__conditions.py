@@ -1,6 +1,6 @@
 """The conditions of one `when` or `unless`: all must hold, and one that fails is never taken for one that holds."""
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import attrs
 import pytest
@@ -55,6 +55,18 @@ def test_a_condition_that_fails_is_not_passed_over() -> None:
     """The others hold, so the answer depends on it."""
     with pytest.raises(UnevaluableError):
         Conditions((_Given(None), _Given(answer=True))).plain_match(REQUEST, Match.ALIKE)
+
+
+@pytest.mark.parametrize("answer", [True, 5, None])
+def test_an_answer_that_is_no_match_is_a_failure(answer: object) -> None:
+    """So that a restriction with such a condition applies."""
+
+    class Wrong(_Given):
+        def match(self, _: Request, _needed: Match = Match.YES, /) -> Match:
+            return cast("Match", answer)
+
+    with pytest.raises(TypeError, match="not how far it matches"):
+        Conditions((Wrong(answer=True),)).plain_match(REQUEST, Match.ALIKE)
 
 
 def test_conditions_are_pure_if_each_says_so_itself() -> None:
