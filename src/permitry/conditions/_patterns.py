@@ -3,7 +3,7 @@
 import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
 
 import attrs
 
@@ -231,9 +231,7 @@ class PathPatterns(Patterns[PathPattern]):
 
     def _match_known(self, effect: Effect, least: Match, enough: Match) -> Match:
         """Return how far a path matches."""
-        touch = effect.subject
-        if not isinstance(touch, Touch):
-            return Match.NO
+        touch = cast("Touch", effect.subject)
         return match_best(self.near(effect), touch.place, effect.roots, least, enough)
 
     def match_open(self, effect: Effect) -> Match:

@@ -146,8 +146,6 @@ class PathPattern(WrittenPattern):
 
     def _is_met_below(self, place: Place, roots: Roots) -> bool | None:
         """Return whether something below a folder matches; None if that is not known."""
-        if not place.tops:
-            return False
         looked = self._look_below(place, roots)
         if looked is None:
             return None if self._may_be_below(place, roots) else False

@@ -11,6 +11,8 @@ import pytest
 
 from permitry.conditions.written import PlainCondition, Words, WrittenPattern, bare_type, sorted_repr
 from permitry.core.action import Access
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.rule import Request
 
 
@@ -77,3 +79,14 @@ def test_a_set_reads_the_same_in_every_process() -> None:
         code = f"from permitry import load_policy; print(load_policy({rules!r}).version)"
         run = functools.partial(subprocess.run, [sys.executable, "-c", code], check=True, capture_output=True)
         assert len({run(env={"PYTHONHASHSEED": seed}).stdout for seed in "1234"}) == 1
+
+
+def test_a_condition_must_say_when_it_holds() -> None:
+    """Or how far it matches; what says neither is an error, so that a restriction with it applies."""
+
+    class Silent(_Colour):
+        def holds(self, request: Request) -> bool:
+            return PlainCondition.holds(self, request)
+
+    with pytest.raises(NotImplementedError):
+        Silent(("red",)).match(Request(ToolCall("t"), AuthContext()))
