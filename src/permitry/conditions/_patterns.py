@@ -164,6 +164,19 @@ class CommandPatterns(Patterns[ArgvPattern]):
         every = self._by_program
         return every.get(program_name(first.text), every[""])
 
+    def _match_known(self, effect: Effect, least: Match, enough: Match) -> Match:
+        """Return how far a program matches: of most, no pattern may, and one that may is enough to look further.
+
+        What the shell may make of words takes long to compare, so it is not done for each pattern.
+        """
+        near = self.near(effect)
+        if least < Match.ALIKE:
+            found = best_of((each.match(effect, least, Match.MAYBE) for each in near), Match.MAYBE)
+            if found is Match.NO or enough <= Match.MAYBE:
+                return found
+            return max(found, self._match_known(effect, Match.ALIKE, enough))
+        return best_of((each.match(effect, least, enough) for each in near), enough)
+
     def in_doubt(self, effect: Effect) -> "CommandPatterns":
         """Return those that name a program, for a wrapper and a guess.
 

@@ -127,9 +127,12 @@ class ArgvPattern(WrittenPattern):
         """
         if enough is Match.YES and self._is_exact(words, sets):
             return Match.YES
-        if least is Match.YES or not (self._may_be(words, sets) or (bool(bare) and self._may_be(bare, sets))):
+        if least is Match.YES:
             return Match.NO
-        return Match.ALIKE if enough >= Match.ALIKE and self._is_alike(words, bare, sets) else Match.MAYBE
+        if enough >= Match.ALIKE and self._is_alike(words, bare, sets):
+            return Match.ALIKE
+        may_be = least < Match.ALIKE and (self._may_be(words, sets) or (bool(bare) and self._may_be(bare, sets)))
+        return Match.MAYBE if may_be else Match.NO
 
     def _is_exact(self, words: Sequence[Word], sets: Sequence[str]) -> bool:
         """Return whether the words certainly match; the program must be spelled exactly as in the pattern.
