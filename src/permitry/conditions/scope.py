@@ -138,7 +138,9 @@ class Scope:
     def selects(self, request: Request, needed: Match) -> bool:
         """Return whether a selector selects the call as far as `needed`, which is `YES` for a permission."""
         for each in self.selectors:
-            if each.match(request, needed) >= needed:
+            match = each.match(request, needed)
+            # INVARIANT: law 2. What another class answers in place of a match selects for a restriction only.
+            if match is Match.YES or (needed is not Match.YES and match is not Match.NO):
                 return True
         return not self.selectors
 

@@ -1,6 +1,6 @@
 """What a rule is about: surely for what permits, generously for what restricts."""
 
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import pytest
@@ -823,3 +823,16 @@ def test_a_restriction_is_near_only_where_its_actions_are_done() -> None:
         for request in (_request(_touch("a")), _request(_touch("b")), _request(LS, possible=(UNREADABLE,)))
     ]
     assert near == [["it is otherwise"], [], []]
+
+
+@pytest.mark.parametrize("answer", [True, False, None])
+def test_a_selector_that_answers_no_match_selects_for_a_restriction_only(answer: object) -> None:
+    """A truth is a number too, and less than any match that counts."""
+
+    class Wrong(ToolSelector):
+        def match(self, *_: object) -> Match:
+            return cast("Match", answer)
+
+    scope = Scope((Wrong("bash"),))
+    assert not scope.selects(_request(), Match.YES)
+    assert scope.selects(_request(), Match.ALIKE)
