@@ -1,16 +1,15 @@
 """The conditions of one `when` or `unless`: all must hold, and one that fails is never taken for one that holds."""
 
-from typing import ClassVar, cast
+from typing import cast
 
-import attrs
 import pytest
+from tests.matching import Given
 
 from permitry.conditions._conditions import Conditions
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
 from permitry.conditions.match import Match
 from permitry.conditions.path import PathPattern
-from permitry.conditions.written import Condition
 from permitry.core.action import Access
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -21,23 +20,7 @@ REQUEST = Request(ToolCall("t"), AuthContext())
 HOST = HostPattern("b.example", None, "b.example", None)
 
 
-@attrs.frozen
-class _Given(Condition):
-    """A condition that answers what it is given; None if it cannot be evaluated."""
-
-    answer: bool | None
-    is_pure: ClassVar[bool] = True
-
-    def match(self, _: Request, needed: Match = Match.YES, /) -> Match:
-        if self.answer is None:
-            raise UnevaluableError(f"no answer, needed is {needed.name}")
-        return Match.of(self.answer)
-
-    def fact(self, _: Request, /) -> str:
-        return f"answer = {self.answer}"
-
-
-class _Impure(_Given):
+class _Impure(Given):
     """One whose own class does not say that it is pure."""
 
 
@@ -47,21 +30,21 @@ class _Impure(_Given):
 )
 def test_all_conditions_must_hold(answers: tuple[bool | None, ...], *, hold: bool) -> None:
     """One that does not hold outweighs one that fails; no conditions always hold."""
-    conditions = Conditions(tuple(map(_Given, answers)))
+    conditions = Conditions(tuple(map(Given, answers)))
     assert conditions.plain_match(REQUEST, Match.YES) is hold
 
 
 def test_a_condition_that_fails_is_not_passed_over() -> None:
     """The others hold, so the answer depends on it."""
     with pytest.raises(UnevaluableError):
-        Conditions((_Given(None), _Given(answer=True))).plain_match(REQUEST, Match.ALIKE)
+        Conditions((Given(None), Given(answer=True))).plain_match(REQUEST, Match.ALIKE)
 
 
 @pytest.mark.parametrize("answer", [True, 5, None])
 def test_an_answer_that_is_no_match_is_a_failure(answer: object) -> None:
     """So that a restriction with such a condition applies."""
 
-    class Wrong(_Given):
+    class Wrong(Given):
         def match(self, _: Request, _needed: Match = Match.YES, /) -> Match:
             return cast("Match", answer)
 
@@ -71,8 +54,8 @@ def test_an_answer_that_is_no_match_is_a_failure(answer: object) -> None:
 
 def test_conditions_are_pure_if_each_says_so_itself() -> None:
     """A subclass may have changed what it was true of."""
-    assert Conditions((_Given(answer=True),)).are_pure
-    assert not Conditions((_Given(answer=True), _Impure(answer=True))).are_pure
+    assert Conditions((Given(answer=True),)).are_pure
+    assert not Conditions((Given(answer=True), _Impure(answer=True))).are_pure
 
 
 def test_what_they_are_about_is_named_for_a_human() -> None:

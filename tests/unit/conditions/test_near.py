@@ -1,7 +1,7 @@
 """Why conditions do not match: what a permission does not cover, or an exception does not lift."""
 
-import attrs
 import pytest
+from tests.matching import Given
 
 from permitry.actions.extract import ReadActions
 from permitry.conditions.command import ArgvPattern
@@ -10,13 +10,11 @@ from permitry.conditions.match import Match
 from permitry.conditions.near import say_plain
 from permitry.conditions.path import PathPattern
 from permitry.conditions.scope import Conditions, Scope
-from permitry.conditions.written import Condition
 from permitry.core.action import Access
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec
-from permitry.errors import UnevaluableError
 
 SHELL = ToolSpec("run_shell", roles={"command": ArgumentRole.COMMAND})
 READER = ReadActions("/home/ann", has_disk=False)
@@ -93,23 +91,8 @@ def test_what_is_below_a_folder_has_a_pattern_of_its_own(path: str, hint: str) -
     assert list(scope.facts(request, Match.YES)) == [fact]
 
 
-@attrs.frozen
-class _Given(Condition):
-    """A condition that answers what it is given; None if it cannot be evaluated."""
-
-    answer: bool | None
-
-    def match(self, _: Request, needed: Match = Match.YES, /) -> Match:
-        if self.answer is None:
-            raise UnevaluableError(f"no answer, needed is {needed.name}")
-        return Match.of(self.answer)
-
-    def fact(self, _: Request, /) -> str:
-        return f"answer = {self.answer}"
-
-
 def test_what_is_the_case_instead_is_reported() -> None:
     """Of each condition that does not hold, or cannot be evaluated."""
-    conditions = Conditions((_Given(answer=True), _Given(answer=False), _Given(None)))
+    conditions = Conditions((Given(answer=True), Given(answer=False), Given(None)))
     facts = say_plain(conditions, Request(ToolCall("t"), AuthContext()), Match.YES)
     assert list(facts) == ["answer = False", "no answer, needed is YES"]
