@@ -138,11 +138,11 @@ class Walk:
     # Reading
 
     def _walk(self, scan: Scan) -> int:
-        pos, text = 0, scan.text
-        limit = -1
+        pos, limit, text = 0, -1, scan.text
         while True:
             if self._is_over:
-                self._say(text[pos:])
+                self._is_thinking = False
+                self._skip(text[pos:])
                 return len(text)
             if self._until:
                 pos = self._pass(scan, pos)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText
 
@@ -27,7 +27,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("opener", "closer"), PAIRS)
+@for_each(("opener", "closer"), PAIRS)
 def test_a_call_in_reasoning_is_none(parsed: Parsed, opener: str, closer: str) -> None:
     """What follows the reasoning counts."""
     result = parsed(f"{opener}I may {CALL}{closer}Now: {CALL}")
@@ -52,14 +52,14 @@ def test_a_closing_mark_alone_tells_of_reasoning(parsed: Parsed) -> None:
     assert (result.calls, result.content, result.reasoning) == ((), "Hi</think>", f"hm {CALL}")
 
 
-@pytest.mark.parametrize("closer", sorted({closer for _, closer in PAIRS} - {"<|end_message|>"}))
+@for_each("closer", sorted({closer for _, closer in PAIRS} - {"<|end_message|>"}))
 def test_every_closing_mark_tells_of_reasoning(parsed: Parsed, closer: str) -> None:
     """Whatever the model has for it; what follows counts."""
     result = parsed(f"I may {CALL}{closer}Now: {CALL}")
     assert (len(result.calls), result.content, result.reasoning) == (1, "Now: ", f"I may {CALL}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"<think>a <think>b</think>{CALL}</think>",
@@ -69,6 +69,10 @@ def test_every_closing_mark_tells_of_reasoning(parsed: Parsed, closer: str) -> N
         f'{CALL}<tool_call>{{"name": "f</think>",}}</tool_call>',
         f"{CALL}<tool_response>a</think>b",
         f"{CALL}</thought>",
+        f"{CALL}Final Answer: 3</think>",
+        f"{CALL}Final Answer:</think>4",
+        f"{CALL}\n**Final Answer:** [/THINK] Hi",
+        f"{CALL}\nFinal Answer: {CALL}◁/think▷",
     ],
 )
 def test_a_call_before_an_unopened_mark_is_none(parsed: Parsed, text: str) -> None:
@@ -96,7 +100,7 @@ def test_results_of_tools_are_text(parsed: Parsed) -> None:
     assert (len(result.calls), result.content) == (1, CALL)
 
 
-@pytest.mark.parametrize("token", ["<|im_end|>", "<|eot_id|>", "<|message_model|>"])
+@for_each("token", ["<|im_end|>", "<|eot_id|>", "<|message_model|>"])
 def test_tokens_are_dropped(parsed: Parsed, token: str) -> None:
     """Tokens that only frame the text are not content."""
     assert parsed(f"a{token}b").content == "ab"
