@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import MediaPart, ToolResult
@@ -52,13 +53,13 @@ def test_a_failure_is_marked_as_an_error() -> None:
     assert "is_error" not in incoming.reply(ToolResult(True, "yes"))
 
 
-@pytest.mark.parametrize("kind", ["server_tool_use", "mcp_tool_use", "tool_result", "text"])
+@for_each("kind", ["server_tool_use", "mcp_tool_use", "tool_result", "text"])
 def test_what_the_provider_runs_itself_is_not_a_call(kind: str) -> None:
     """A block that ran on the provider's side, or is not a call at all, is skipped."""
     assert calls_in(_message({**_BLOCK, "type": kind})) == []
 
 
-@pytest.mark.parametrize("role", ["user", "system", "tool"])
+@for_each("role", ["user", "system", "tool"])
 def test_only_the_assistant_makes_calls(role: str) -> None:
     """A block quoted in anybody else's message is never a call."""
     assert calls_in(_message(_BLOCK, role=role)) == []
@@ -69,21 +70,21 @@ def test_a_message_of_text_has_no_calls() -> None:
     assert calls_in({"role": "assistant", "content": "I would run rm"}) == []
 
 
-@pytest.mark.parametrize("content", [_BLOCK, {}])
+@for_each("content", [_BLOCK, {}])
 def test_content_that_is_one_object_is_an_error(content: dict[str, Any]) -> None:
     """A block without a list around it is not skipped in silence."""
     with pytest.raises(CallError, match="`content` must be text or a list of blocks"):
         calls_in({"role": "assistant", "content": content})
 
 
-@pytest.mark.parametrize("block", ["text", None, [_BLOCK]])
+@for_each("block", ["text", None, [_BLOCK]])
 def test_a_block_that_is_no_object_is_an_error(block: object) -> None:
     """It is not skipped in silence."""
     with pytest.raises(CallError, match="a block of `content` is an object"):
         calls_in(_message(block))
 
 
-@pytest.mark.parametrize("given", ["{", [1], 7, {"a": float("nan")}])
+@for_each("given", ["{", [1], 7, {"a": float("nan")}])
 def test_an_input_that_is_no_object_is_an_error(given: object) -> None:
     """The call is refused on its own, and its result still finds its way back."""
     [incoming] = calls_in(_message({**_BLOCK, "input": given}))
@@ -103,7 +104,7 @@ def test_a_tool_of_a_server_is_written_by_its_full_name() -> None:
     assert block["name"] == "mcp:docs/search"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "expected"),
     [
         (ToolCall("look"), "needs an id, and this call of `look` has none"),
@@ -148,7 +149,7 @@ def test_an_image_without_text_is_the_only_block() -> None:
     assert block["type"] == "image"
 
 
-@pytest.mark.parametrize("kind", ["image/svg+xml", "audio/wav"])
+@for_each("kind", ["image/svg+xml", "audio/wav"])
 def test_what_the_api_does_not_take_is_named_as_left_out(kind: str) -> None:
     """The model is informed of what it cannot see."""
     [incoming] = calls_in(_BLOCK)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import MediaPart, ToolResult
@@ -53,7 +54,7 @@ def test_a_whole_response_gives_the_calls_of_its_first_candidate() -> None:
     assert len(calls_in({"candidates": candidates, "usageMetadata": {}})) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "candidates",
     [
         [],
@@ -68,7 +69,7 @@ def test_a_response_without_calls_gives_none(candidates: list[object]) -> None:
     assert calls_in({"candidates": candidates}) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("candidate", "expected"),
     [
         (None, "a candidate is an object"),
@@ -84,7 +85,7 @@ def test_a_misspelt_response_is_refused(candidate: object, expected: str) -> Non
         calls_in({"candidates": [candidate]})
 
 
-@pytest.mark.parametrize("role", ["user", "function", "tool", "system"])
+@for_each("role", ["user", "function", "tool", "system"])
 def test_only_the_model_makes_calls(role: str) -> None:
     """What looks like a call in anybody else's content is never one."""
     assert calls_in(_content(_PART, role=role)) == []
@@ -96,7 +97,7 @@ def test_an_assistant_has_no_parts() -> None:
         calls_in(_content(_PART, role="assistant"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "part",
     [
         {"text": "I would run rm"},
@@ -115,7 +116,7 @@ def test_what_is_not_a_call_is_passed_over(part: dict[str, object]) -> None:
     assert calls_in(_content(part)) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("message", "expected"),
     [
         (_content({"functoinCall": {"name": "look"}}), "unknown key `functoinCall` in a part"),
@@ -133,7 +134,7 @@ def test_what_no_one_knows_is_refused(message: dict[str, object], expected: str)
         calls_in(message)
 
 
-@pytest.mark.parametrize("function", [{"id": "f1"}, {"id": "f1", "name": "look", "args": [1]}, {"id": "f1", "name": 7}])
+@for_each("function", [{"id": "f1"}, {"id": "f1", "name": "look", "args": [1]}, {"id": "f1", "name": 7}])
 def test_a_broken_call_is_an_error_the_model_can_be_told(function: dict[str, object]) -> None:
     """The call is refused on its own, and its result still finds its way back."""
     [incoming] = calls_in(_content({"functionCall": function}))
@@ -142,14 +143,14 @@ def test_a_broken_call_is_an_error_the_model_can_be_told(function: dict[str, obj
     assert part["functionResponse"]["id"] == "f1"
 
 
-@pytest.mark.parametrize("function", ["look", 7, []])
+@for_each("function", ["look", 7, []])
 def test_a_call_that_is_no_object_is_an_error(function: object) -> None:
     """It names no tool."""
     [incoming] = calls_in(_content({"functionCall": function}))
     assert isinstance(incoming.call, CallError)
 
 
-@pytest.mark.parametrize(("ok", "key"), [(True, "output"), (False, "error")])
+@for_each(("ok", "key"), [(True, "output"), (False, "error")])
 def test_a_result_goes_back_as_the_users_content(ok: bool, key: str) -> None:  # noqa: FBT001 -- a table
     """The key says whether the call worked."""
     [incoming] = calls_in(_content(_PART))
@@ -183,7 +184,7 @@ def test_a_call_without_an_id_is_written_without_one() -> None:
     assert call_message(ToolCall("look"), _ORIGIN) == _content({"functionCall": {"name": "look", "args": {}}})
 
 
-@pytest.mark.parametrize("kind", [PayloadKind.CUSTOM, PayloadKind.LOCAL_SHELL, PayloadKind.MCP])
+@for_each("kind", [PayloadKind.CUSTOM, PayloadKind.LOCAL_SHELL, PayloadKind.MCP])
 def test_a_call_that_would_come_back_as_another_is_refused(kind: PayloadKind) -> None:
     """What the shape has no field for is not dropped in silence."""
     with pytest.raises(CallError, match="the shape `gemini` cannot carry"):

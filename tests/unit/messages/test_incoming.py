@@ -1,6 +1,6 @@
 """One call as it came in."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import ToolResult
@@ -18,7 +18,7 @@ def test_text_arguments_are_parsed() -> None:
     assert incoming("look", ' {"a": [1, null]} ', _reply).call == ToolCall("look", {"a": [1, None]})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ('{"a": ', "not valid JSON"),
@@ -38,8 +38,8 @@ def test_bad_text_is_an_error_that_says_what_is_wrong(text: str, expected: str) 
     assert expected in str(call)
 
 
-@pytest.mark.parametrize("arguments", [{}, "{}", None])
-@pytest.mark.parametrize("name", [None, 5, True, ["x"], {"x": 1}])
+@for_each("arguments", [{}, "{}", None])
+@for_each("name", [None, 5, True, ["x"], {"x": 1}])
 def test_a_name_that_is_no_text_is_an_error(name: object, arguments: object) -> None:
     """`None` is not a tool of the name "None"."""
     found = incoming(name, arguments, _reply)
@@ -47,7 +47,7 @@ def test_a_name_that_is_no_text_is_an_error(name: object, arguments: object) -> 
     assert found.name == "?"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         {"name": None, "arguments": {}},
@@ -65,7 +65,7 @@ def test_a_missing_name_is_an_error_in_every_shape(message: dict[str, object]) -
     assert found.reply(ToolResult(False, "no name"))
 
 
-@pytest.mark.parametrize("name", ["", " look", "lo\nok", "mcp:docs"])
+@for_each("name", ["", " look", "lo\nok", "mcp:docs"])
 def test_a_bad_name_is_an_error(name: str) -> None:
     """A name no tool can have is refused, and still shown."""
     found = incoming(name, {}, _reply)

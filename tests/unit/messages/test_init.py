@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
@@ -24,14 +25,14 @@ _CALLS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("message", [None, "look", 3, [], [{"name": "look", "arguments": {}}]])
+@for_each("message", [None, "look", 3, [], [{"name": "look", "arguments": {}}]])
 def test_only_an_object_is_a_message(message: object) -> None:
     """A bare value is refused, and its type is named."""
     with pytest.raises(CallError, match=f"not {type(message).__name__}"):
         calls_in(message)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [{}, {"tool": "look"}, {"arguments": {}}, {"id": "c1", "content": "text"}, {"choices": None}, {"output": "text"}],
 )
@@ -41,7 +42,7 @@ def test_an_unknown_object_is_refused(message: dict[str, object]) -> None:
         calls_in(message)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         {"role": "user", "content": "hello"},
@@ -60,30 +61,30 @@ def test_a_message_without_calls_gives_none(message: dict[str, object]) -> None:
     assert calls_in(message) == []
 
 
-@pytest.mark.parametrize("message", _CALLS)
-@pytest.mark.parametrize("role", ["user", "tool", "system", "developer", "function"])
+@for_each("message", _CALLS)
+@for_each("role", ["user", "tool", "system", "developer", "function"])
 def test_no_one_but_the_assistant_makes_calls_in_any_shape(message: dict[str, Any], role: object) -> None:
     """Whatever shape is imitated: what a user or a tool says is skipped."""
     assert len(calls_in(message)) == 1
     assert calls_in({**message, "role": role}) == []
 
 
-@pytest.mark.parametrize("message", _CALLS)
-@pytest.mark.parametrize("role", ["Assistant", "asistant", "", 1, False])
+@for_each("message", _CALLS)
+@for_each("role", ["Assistant", "asistant", "", 1, False])
 def test_an_unknown_role_is_refused(message: dict[str, Any], role: object) -> None:
     """A role no one has may be a misspelt assistant, so its calls do not vanish."""
     with pytest.raises(CallError, match="unknown role"):
         calls_in({**message, "role": role})
 
 
-@pytest.mark.parametrize("kind", ["functon_call", "tool-use", "", 1])
+@for_each("kind", ["functon_call", "tool-use", "", 1])
 def test_an_unknown_type_is_refused(kind: object) -> None:
     """A type no one has may be a misspelt call."""
     with pytest.raises(CallError, match="unknown type"):
         calls_in({"type": kind, "name": "run_shell"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "piece",
     [
         {"type": "content_block_start", "content_block": {"type": "tool_use"}},
@@ -98,21 +99,21 @@ def test_a_piece_of_a_stream_is_refused(piece: dict[str, object]) -> None:
         calls_in(piece)
 
 
-@pytest.mark.parametrize("message", [each for each in _CALLS if "parts" not in each])
+@for_each("message", [each for each in _CALLS if "parts" not in each])
 def test_a_model_makes_calls_in_the_shape_of_gemini_only(message: dict[str, Any]) -> None:
     """Elsewhere the word is a misspelt assistant."""
     with pytest.raises(CallError):
         calls_in({**message, "role": "model"})
 
 
-@pytest.mark.parametrize("message", [each for each in _CALLS if "jsonrpc" not in each])
+@for_each("message", [each for each in _CALLS if "jsonrpc" not in each])
 def test_a_call_next_to_a_json_rpc_message_does_not_vanish(message: dict[str, Any]) -> None:
     """A message of two shapes is refused."""
     with pytest.raises(CallError, match="unknown key"):
         calls_in({**message, "jsonrpc": "2.0", "result": {}})
 
 
-@pytest.mark.parametrize("message", [each for each in _CALLS if "parts" not in each and "jsonrpc" not in each])
+@for_each("message", [each for each in _CALLS if "parts" not in each and "jsonrpc" not in each])
 def test_a_call_next_to_parts_does_not_vanish(message: dict[str, Any]) -> None:
     """A message of two shapes is refused."""
     with pytest.raises(CallError, match="unknown key"):
@@ -124,7 +125,7 @@ def test_the_shapes_are_sorted() -> None:
     assert SHAPES == ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses", "plain")
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("shape", SHAPES)
 def test_a_call_comes_from_the_shape_of_its_message(shape: str) -> None:
     """The name of a shape is the origin of its calls, so that a result goes back the way the call came."""
     [incoming] = calls_in(call_message(ToolCall("mcp:docs/look", call_id="c1"), shape), server="docs")
@@ -134,7 +135,7 @@ def test_a_call_comes_from_the_shape_of_its_message(shape: str) -> None:
     assert result_message(result, incoming.call, shape) == incoming.reply(result)
 
 
-@pytest.mark.parametrize("shape", ["openai", "", "Anthropic"])
+@for_each("shape", ["openai", "", "Anthropic"])
 def test_an_unknown_shape_is_refused(shape: str) -> None:
     """The known ones are named."""
     call = ToolCall("look", call_id="c1")

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import MediaPart, ToolResult
@@ -43,7 +44,7 @@ def test_the_server_of_the_host_comes_first() -> None:
     assert incoming.call.tool == "mcp:docs/mcp:other/search"
 
 
-@pytest.mark.parametrize("server", ["", "a/b", " docs"])
+@for_each("server", ["", "a/b", " docs"])
 def test_a_server_of_a_bad_name_is_an_error(server: str) -> None:
     """Every field of a call is checked."""
     [incoming] = calls_in(_REQUEST, server=server)
@@ -56,7 +57,7 @@ def test_the_server_is_nothing_to_the_other_shapes() -> None:
     assert incoming.call == ToolCall("search", origin="plain")
 
 
-@pytest.mark.parametrize("call_id", [1, "1", 0, -3])
+@for_each("call_id", [1, "1", 0, -3])
 def test_an_id_goes_back_as_it_came(call_id: object) -> None:
     """The one who sent a number does not know its text."""
     [incoming] = calls_in({**_REQUEST, "id": call_id}, server="docs")
@@ -65,7 +66,7 @@ def test_an_id_goes_back_as_it_came(call_id: object) -> None:
     assert incoming.reply(ToolResult(True, "done"))["id"] is call_id
 
 
-@pytest.mark.parametrize("head", [{}, {"id": None}, {"id": 1.5}, {"id": True}, {"id": [1]}])
+@for_each("head", [{}, {"id": None}, {"id": 1.5}, {"id": True}, {"id": [1]}])
 def test_a_request_no_one_can_answer_is_refused(head: dict[str, object]) -> None:
     """A call whose result is lost is not run."""
     message = {key: value for key, value in _REQUEST.items() if key != "id"}
@@ -73,7 +74,7 @@ def test_a_request_no_one_can_answer_is_refused(head: dict[str, object]) -> None
         calls_in({**message, **head}, server="docs")
 
 
-@pytest.mark.parametrize("params", [None, [], "search", {}, {"arguments": {}}, {"name": "search", "arguments": [1]}])
+@for_each("params", [None, [], "search", {}, {"arguments": {}}, {"name": "search", "arguments": [1]}])
 def test_a_broken_call_is_an_error_the_client_can_be_told(params: object) -> None:
     """The call is refused, and its result still finds its way back."""
     [incoming] = calls_in({**_REQUEST, "params": params}, server="docs")
@@ -81,7 +82,7 @@ def test_a_broken_call_is_an_error_the_client_can_be_told(params: object) -> Non
     assert incoming.reply(ToolResult(False, "bad"))["id"] == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         {"id": 2, "method": "tools/list"},
@@ -96,7 +97,7 @@ def test_what_else_is_said_is_passed_over(message: dict[str, object]) -> None:
     assert calls_in({"jsonrpc": "2.0", **message}) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "expected"),
     [
         ({"method": "tools/cal"}, "unknown method 'tools/cal'"),
@@ -124,7 +125,7 @@ def test_a_method_counts_next_to_a_result() -> None:
     assert len(calls_in({**_REQUEST, "result": {}}, server="docs")) == 1
 
 
-@pytest.mark.parametrize("ok", [True, False])
+@for_each("ok", [True, False])
 def test_a_result_goes_back_as_the_response(ok: bool) -> None:  # noqa: FBT001 -- a table
     """A tool that failed is a result too, so that the model sees why."""
     [incoming] = calls_in(_REQUEST, server="docs")
@@ -159,7 +160,7 @@ def test_a_call_is_written_as_a_request() -> None:
     assert call_message(_CALL, _ORIGIN) == {**_REQUEST, "id": "1"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "expected"),
     [
         (ToolCall("search", server="docs"), "needs an id"),

@@ -3,7 +3,7 @@
 import codecs
 import json
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.mcp_lines import ENCODING
 
@@ -29,7 +29,7 @@ def test_a_line_has_a_bound() -> None:
     assert sum(len(text) for text in decoded(*[long + b"\n"] * 20)) == 20 * (2**20 + 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "name"),
     [
         (b'{"jsonrpc":"2.0","id":5,"result":{"x":"%b"}}', 5),

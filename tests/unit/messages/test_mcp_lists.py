@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import anyio
-import pytest
 from mcp_types import ListToolsResult
+from tests.tables import for_each
 
 from permitry.messages.mcp_lists import tool_lists
 
@@ -38,7 +38,7 @@ async def _read(*results: object) -> tuple[list[Any], list[str]]:
     return found, names
 
 
-@pytest.mark.parametrize("bad", BAD, ids=str)
+@for_each("bad", BAD, ids=str)
 def test_a_tool_that_the_protocol_refuses_costs_no_other(bad: dict[str, Any]) -> None:
     """It is left out, and named; the client takes the rest."""
     tool = {**GOOD, "name": "bad", **bad}
@@ -47,7 +47,7 @@ def test_a_tool_that_the_protocol_refuses_costs_no_other(bad: dict[str, Any]) ->
     assert names == [str(tool["name"])]
 
 
-@pytest.mark.parametrize("result", [{"tools": [GOOD]}, {"tools": 5}, {"content": []}, None, "x"])
+@for_each("result", [{"tools": [GOOD]}, {"tools": 5}, {"content": []}, None, "x"])
 def test_everything_else_passes_as_it_is(result: object) -> None:
     """What is wrong with the whole is for the client to say."""
     assert asyncio.run(_read(result)) == ([result], [])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
+from tests.tables import for_each
 
 from permitry.errors import CallError
 from permitry.messages import calls_in
@@ -39,7 +39,7 @@ def _misspelt(value: Any) -> Iterator[Any]:  # noqa: ANN401 -- any part of a mes
             yield from ([*value[:index], part, *value[index + 1 :]] for part in _misspelt(each))
 
 
-@pytest.mark.parametrize("message", [each for shape in _SHAPES for each in _misspelt(shape)], ids=repr)
+@for_each("message", [each for shape in _SHAPES for each in _misspelt(shape)], ids=repr)
 def test_a_misspelt_call_does_not_vanish(message: dict[str, Any]) -> None:
     """Whichever key is misspelt, the call gets a result or its line an error."""
     try:
@@ -49,7 +49,7 @@ def test_a_misspelt_call_does_not_vanish(message: dict[str, Any]) -> None:
     assert len(calls) == 1
 
 
-@pytest.mark.parametrize("shape", _SHAPES, ids=repr)
+@for_each("shape", _SHAPES, ids=repr)
 def test_what_is_misspelt_was_a_call(shape: dict[str, Any]) -> None:
     """The messages above are calls before they are misspelt."""
     assert len(calls_in(shape)) == 1

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import MediaPart, ToolResult
@@ -50,13 +51,13 @@ def test_a_whole_completion_gives_the_calls_of_its_first_choice() -> None:
     assert [each.name for each in calls_in({"object": "chat.completion", "choices": choices})] == ["look"]
 
 
-@pytest.mark.parametrize("choices", [[], [None], ["text"], [{"message": {"role": "user"}}]])
+@for_each("choices", [[], [None], ["text"], [{"message": {"role": "user"}}]])
 def test_a_completion_without_a_message_has_no_calls(choices: list[object]) -> None:
     """A choice that holds no assistant message gives no call."""
     assert calls_in({"choices": choices}) == []
 
 
-@pytest.mark.parametrize("choice", [{}, {"message": None}, {"mesage": {}}, {"delta": {}}, {"text": "hello"}])
+@for_each("choice", [{}, {"message": None}, {"mesage": {}}, {"delta": {}}, {"text": "hello"}])
 def test_a_choice_without_a_message_is_refused(choice: dict[str, object]) -> None:
     """A piece of a stream, or a misspelt message, is not skipped."""
     with pytest.raises(CallError, match="a piece of a stream"):
@@ -84,7 +85,7 @@ def test_a_custom_call_is_answered_like_any_other() -> None:
     assert incoming.reply(ToolResult(True, "1 row"))["tool_call_id"] == "c1"
 
 
-@pytest.mark.parametrize("arguments", [None, "", "  \n", "{}", {}])
+@for_each("arguments", [None, "", "  \n", "{}", {}])
 def test_empty_arguments_mean_none(arguments: object) -> None:
     """No arguments can be written in several ways."""
     [incoming] = calls_in(_message(_entry(arguments=arguments)))
@@ -97,20 +98,20 @@ def test_arguments_may_be_an_object() -> None:
     assert incoming.call == ToolCall("look", {"path": "a"}, call_id="c1", origin=_ORIGIN)
 
 
-@pytest.mark.parametrize("role", ["user", "tool", "system", "developer", "function"])
+@for_each("role", ["user", "tool", "system", "developer", "function"])
 def test_only_the_assistant_makes_calls(role: str) -> None:
     """What looks like a call in anybody else's message is never one."""
     assert calls_in(_message(_entry(), role=role)) == []
 
 
-@pytest.mark.parametrize("role", ["user", "tool", "system", "developer", "function"])
+@for_each("role", ["user", "tool", "system", "developer", "function"])
 def test_only_the_assistant_makes_calls_in_a_completion(role: str) -> None:
     """The role inside a choice counts as well, for calls of either shape."""
     message = {**_message(_entry()), "function_call": {"name": "look", "arguments": "{}"}, "role": role}
     assert calls_in({"choices": [{"message": message}]}) == []
 
 
-@pytest.mark.parametrize("role", [None, 7, "Assistant"])
+@for_each("role", [None, 7, "Assistant"])
 def test_a_role_no_one_knows_is_an_error(role: object) -> None:
     """A misspelt role must not make the calls of a completion vanish."""
     with pytest.raises(CallError, match="unknown role"):
@@ -122,13 +123,13 @@ def test_a_message_without_a_role_in_a_completion_is_the_assistants() -> None:
     assert len(calls_in({"choices": [{"message": {"tool_calls": [_entry()]}}]})) == 1
 
 
-@pytest.mark.parametrize("tool_calls", [None, []])
+@for_each("tool_calls", [None, []])
 def test_a_message_may_hold_no_tool_calls(tool_calls: object) -> None:
     """An empty field, which some servers send along with text, gives nothing."""
     assert calls_in({"role": "assistant", "tool_calls": tool_calls, "function_call": None}) == []
 
 
-@pytest.mark.parametrize("tool_calls", ["run_shell", {"0": {}}, {}, 7, False])
+@for_each("tool_calls", ["run_shell", {"0": {}}, {}, 7, False])
 def test_tool_calls_that_are_no_list_are_an_error(tool_calls: object) -> None:
     """A call no one can read is not skipped in silence, in a whole completion neither."""
     message = {"role": "assistant", "tool_calls": tool_calls}
@@ -137,7 +138,7 @@ def test_tool_calls_that_are_no_list_are_an_error(tool_calls: object) -> None:
             calls_in(given)
 
 
-@pytest.mark.parametrize("arguments", ['{"path": ', '{"a": NaN}', '{"a": 1, "a": 2}', "[1]", '"text"', "null", 7, [1]])
+@for_each("arguments", ['{"path": ', '{"a": NaN}', '{"a": 1, "a": 2}', "[1]", '"text"', "null", 7, [1]])
 def test_arguments_that_are_no_object_are_an_error_the_model_can_be_told(arguments: object) -> None:
     """The call is refused on its own, and its result still finds its way back."""
     [incoming] = calls_in(_message(_entry(arguments=arguments)))
@@ -152,14 +153,14 @@ def test_a_bad_call_does_not_hide_its_neighbours() -> None:
     assert good.call == ToolCall("look", {"path": "a"}, call_id="c2", origin=_ORIGIN)
 
 
-@pytest.mark.parametrize("call_id", [5, True, " ", ["c1"]])
+@for_each("call_id", [5, True, " ", ["c1"]])
 def test_an_id_that_is_no_text_is_refused(call_id: object) -> None:
     """A call no one can answer by id is not a call."""
     [incoming] = calls_in(_message({**_entry(), "id": call_id}))
     assert isinstance(incoming.call, CallError)
 
 
-@pytest.mark.parametrize("entry", [{"id": "c1"}, {"id": "c1", "function": "look"}])
+@for_each("entry", [{"id": "c1"}, {"id": "c1", "function": "look"}])
 def test_an_entry_without_a_function_is_answered(entry: dict[str, object]) -> None:
     """Even an entry that names no tool gets one result with its id."""
     [incoming] = calls_in(_message(entry))
@@ -200,7 +201,7 @@ def test_a_session_call_is_written_as_a_function_call() -> None:
     assert entry["function"]["name"] == "exec_command"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "expected"),
     [
         (ToolCall("sql", {"input": "x"}, kind=PayloadKind.CUSTOM), "needs an id"),
@@ -233,7 +234,7 @@ def test_an_image_follows_in_a_message_of_the_user() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         {"tool_calls": [{"id": "c1", "function": {"name": "look", "arguments": "{}"}}]},

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import MediaPart, ToolResult
@@ -47,7 +48,7 @@ def test_a_local_shell_call_holds_its_action() -> None:
     )
 
 
-@pytest.mark.parametrize("item", [_FUNCTION, _CUSTOM, _SHELL])
+@for_each("item", [_FUNCTION, _CUSTOM, _SHELL])
 def test_a_result_goes_back_as_the_output_of_its_kind(item: dict[str, Any]) -> None:
     """Every kind of call has an output item of its own."""
     [incoming] = calls_in(item)
@@ -62,7 +63,7 @@ def test_a_whole_response_gives_its_calls_in_order() -> None:
     assert [each.name for each in incoming] == ["local_shell", "look", "sql"]
 
 
-@pytest.mark.parametrize("item", ["text", None, [_FUNCTION]])
+@for_each("item", ["text", None, [_FUNCTION]])
 def test_an_item_that_is_no_object_is_an_error(item: object) -> None:
     """It is not skipped in silence."""
     with pytest.raises(CallError, match="an item of `output` is an object"):
@@ -74,9 +75,7 @@ def test_a_response_without_its_object_word_is_read() -> None:
     assert len(calls_in({"output": [_FUNCTION]})) == 1
 
 
-@pytest.mark.parametrize(
-    "kind", ["mcp_call", "web_search_call", "file_search_call", "mcp_list_tools", "image_generation_call"]
-)
+@for_each("kind", ["mcp_call", "web_search_call", "file_search_call", "mcp_list_tools", "image_generation_call"])
 def test_what_the_provider_runs_itself_is_not_a_call(kind: str) -> None:
     """An item that has already run on the provider's side is neither judged nor run again."""
     item = {"type": kind, "id": "x1", "name": "look", "arguments": "{}", "output": "ran"}
@@ -84,13 +83,13 @@ def test_what_the_provider_runs_itself_is_not_a_call(kind: str) -> None:
     assert calls_in({"object": "response", "output": [item]}) == []
 
 
-@pytest.mark.parametrize("kind", ["function_call_output", "custom_tool_call_output", "local_shell_call_output"])
+@for_each("kind", ["function_call_output", "custom_tool_call_output", "local_shell_call_output"])
 def test_an_output_is_not_a_call(kind: str) -> None:
     """A result in the stream is skipped."""
     assert calls_in({"type": kind, "call_id": "c1", "output": "done"}) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "head",
     [
         {"role": "user"},
@@ -105,22 +104,22 @@ def test_what_lies_in_another_objects_output_is_never_a_call(head: dict[str, str
     assert calls_in({**head, "output": [_FUNCTION]}) == []
 
 
-@pytest.mark.parametrize("word", ["batch", "chat.completion", "list", None, 7])
+@for_each("word", ["batch", "chat.completion", "list", None, 7])
 def test_another_objects_output_is_not_read_as_a_response(word: object) -> None:
     """A list under `output` counts only in a response; in anything else it is refused."""
     with pytest.raises(CallError, match="neither a message nor a call"):
         calls_in({"object": word, "output": [_FUNCTION]})
 
 
-@pytest.mark.parametrize("role", ["user", "tool", "system", "assistant", None])
-@pytest.mark.parametrize("item", [_FUNCTION, _CUSTOM, _SHELL])
+@for_each("role", ["user", "tool", "system", "assistant", None])
+@for_each("item", [_FUNCTION, _CUSTOM, _SHELL])
 def test_an_item_with_a_role_is_a_message(item: dict[str, Any], role: object) -> None:
     """A call has no role; what has one is someone's words, and its neighbours are still read."""
     incoming = calls_in({"object": "response", "output": [{**item, "role": role}, _FUNCTION]})
     assert [each.name for each in incoming] == ["look"]
 
 
-@pytest.mark.parametrize("arguments", ["{", "[]", '{"a": Infinity}', '{"a": 1, "a": 1}', 3])
+@for_each("arguments", ["{", "[]", '{"a": Infinity}', '{"a": 1, "a": 1}', 3])
 def test_arguments_that_are_no_object_are_an_error(arguments: object) -> None:
     """The call is refused on its own, and its result still finds its way back."""
     [incoming] = calls_in({**_FUNCTION, "arguments": arguments})
@@ -161,7 +160,7 @@ def test_a_local_shell_call_is_written_as_an_item() -> None:
     assert call_message(_read(_SHELL), _ORIGIN) == {**_SHELL, "status": "completed"}
 
 
-@pytest.mark.parametrize("item", [_FUNCTION, _CUSTOM, _SHELL])
+@for_each("item", [_FUNCTION, _CUSTOM, _SHELL])
 def test_a_result_is_written_for_a_call(item: dict[str, Any]) -> None:
     """As the reply to the item would be."""
     [incoming] = calls_in(item)
@@ -169,7 +168,7 @@ def test_a_result_is_written_for_a_call(item: dict[str, Any]) -> None:
     assert result_message(result, _read(item), _ORIGIN) == incoming.reply(result)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "expected"),
     [
         (ToolCall("look"), "needs an id"),
@@ -191,7 +190,7 @@ def test_a_result_needs_the_id_of_its_call() -> None:
         result_message(ToolResult(True, "done"), ToolCall("look"), _ORIGIN)
 
 
-@pytest.mark.parametrize("item", [_FUNCTION, _CUSTOM])
+@for_each("item", [_FUNCTION, _CUSTOM])
 def test_an_image_goes_along_as_a_data_url(item: dict[str, Any]) -> None:
     """The output is then a list; without text it holds the image alone."""
     [incoming] = calls_in(item)

@@ -1,6 +1,7 @@
 """What the shapes write alike."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import MediaPart, ToolResult
@@ -51,7 +52,7 @@ def test_data_is_written_in_base64() -> None:
     assert base64_text(_IMAGE) == "/wA="
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "name"),
     [
         (ToolCall("look"), "look"),

@@ -1,6 +1,7 @@
 """The plain shape."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import MediaPart, ToolResult
@@ -36,7 +37,7 @@ def test_without_an_id_the_result_has_none() -> None:
     assert incoming.reply(ToolResult(False, "no")) == {"name": "look", "ok": False, "content": "no"}
 
 
-@pytest.mark.parametrize("kind", list(PayloadKind))
+@for_each("kind", list(PayloadKind))
 def test_the_kind_is_read_by_its_word(kind: PayloadKind) -> None:
     """Every payload kind can be written."""
     [incoming] = calls_in({"name": "look", "arguments": {}, "kind": kind.value})
@@ -49,7 +50,7 @@ def test_the_server_makes_it_that_servers_tool() -> None:
     assert incoming.call == ToolCall("mcp:docs/search", origin=_ORIGIN)
 
 
-@pytest.mark.parametrize("kind", ["shell", None, [], 3])
+@for_each("kind", ["shell", None, [], 3])
 def test_an_unknown_kind_is_an_error_that_names_the_known_ones(kind: object) -> None:
     """A kind no one knows is not read as a function call."""
     incoming = call_from_object({"name": "look", "arguments": {}, "kind": kind})
@@ -57,30 +58,28 @@ def test_an_unknown_kind_is_an_error_that_names_the_known_ones(kind: object) -> 
     assert "known: function, custom, local_shell, unified_exec, mcp" in str(incoming.call)
 
 
-@pytest.mark.parametrize(
-    "extra", [{"role": "user"}, {"role": "tool"}, {"role": "assistant", "content": ""}, {"type": "mcp_call"}]
-)
+@for_each("extra", [{"role": "user"}, {"role": "tool"}, {"role": "assistant", "content": ""}, {"type": "mcp_call"}])
 def test_an_object_with_a_role_or_a_type_is_no_plain_call(extra: dict[str, str]) -> None:
     """Someone's message that happens to have a name is not run."""
     assert calls_in({"name": "look", "arguments": {}, **extra}) == []
 
 
-@pytest.mark.parametrize("rest", [{"arguments": [1]}, {"server": 5}, {"server": "a/b"}, {"id": 1.5}, {"id": True}])
+@for_each("rest", [{"arguments": [1]}, {"server": 5}, {"server": "a/b"}, {"id": 1.5}, {"id": True}])
 def test_a_field_of_the_wrong_type_is_an_error(rest: dict[str, object]) -> None:
     """Every field of a call is checked."""
     [incoming] = calls_in({"name": "look", "arguments": {}, **rest})
     assert isinstance(incoming.call, CallError)
 
 
-@pytest.mark.parametrize("rest", [{}, {"id": "c1"}, {"input": {}}, {"args": {}}])
+@for_each("rest", [{}, {"id": "c1"}, {"input": {}}, {"args": {}}])
 def test_without_arguments_it_is_not_a_call(rest: dict[str, object]) -> None:
     """A name alone may be anything; a call says what it is called with."""
     with pytest.raises(CallError, match="a call has `name` and `arguments`"):
         calls_in({"name": "look", **rest})
 
 
-@pytest.mark.parametrize("ok", [True, False])
-@pytest.mark.parametrize("head", [{}, {"id": "c1"}, {"id": 7}])
+@for_each("ok", [True, False])
+@for_each("head", [{}, {"id": "c1"}, {"id": 7}])
 def test_a_plain_result_is_a_message_without_calls(head: dict[str, object], ok: bool) -> None:  # noqa: FBT001 -- a table
     """What `reply` writes is neither run again nor a bad line when it is fed back in."""
     [incoming] = calls_in({**head, "name": "run_shell", "arguments": {}})
@@ -92,7 +91,7 @@ def test_a_result_that_quotes_its_call_is_a_result() -> None:
     assert calls_in({"name": "run_shell", "arguments": {}, "ok": True, "content": "done"}) == []
 
 
-@pytest.mark.parametrize("extra", [{"ok": True}, {"content": "done"}])
+@for_each("extra", [{"ok": True}, {"content": "done"}])
 def test_half_a_result_is_none(extra: dict[str, object]) -> None:
     """A call with a field too many is still a call, rather than skipped in silence."""
     assert len(calls_in({"name": "look", "arguments": {}, **extra})) == 1

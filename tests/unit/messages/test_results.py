@@ -1,13 +1,13 @@
 """Results of tools in recorded messages."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.results import RecordedResult, results_in
 
 _BLOCKS = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("message", "results"),
     [
         ({"role": "tool", "tool_call_id": "c1", "content": "x"}, [RecordedResult("c1", None, "x")]),

@@ -1,11 +1,11 @@
 """The text of a message that the user wrote."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.said import is_users_own, user_text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("message", "text"),
     [
         ({"role": "user", "content": "Pay Ann."}, "Pay Ann."),
@@ -38,7 +38,7 @@ def test_what_a_user_wrote(message: object, text: str | None) -> None:
     assert user_text(message) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "is_own"),
     [
         ({}, True),

@@ -4,6 +4,7 @@ import random
 import time
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.spec import ToolSpec
 from permitry.errors import CallError
@@ -31,13 +32,13 @@ def test_the_text_around_calls_is_kept() -> None:
     assert parse_text(f"a {CALL} b {CALL} c").content == "a  b  c"
 
 
-@pytest.mark.parametrize("text", ["", " \n", "plain", "<", "<tool_call", "[", "{", "`" * 5, "\ud800", "\x00"])
+@for_each("text", ["", " \n", "plain", "<", "<tool_call", "[", "{", "`" * 5, "\ud800", "\x00"])
 def test_text_without_calls_is_content(text: str) -> None:
     """Nothing is lost, nothing raises."""
     assert parse_text(text) == ParsedText(content=text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "tools",
     [
         [{"type": "function", "function": {"name": "f", "parameters": {}}}],
@@ -59,9 +60,7 @@ def test_an_unknown_tool_is_flagged() -> None:
     assert [call.is_known for call in parse_text(CALL, ()).calls] == [None]
 
 
-@pytest.mark.parametrize(
-    "junk", [[None, 7, {"function": 1}, {"name": 3}], [{"name": "f", "parameters": "text"}], {1: 2}]
-)
+@for_each("junk", [[None, 7, {"function": 1}, {"name": 3}], [{"name": "f", "parameters": "text"}], {1: 2}])
 def test_tools_that_are_none_are_passed_over(junk: object) -> None:
     """What declares no tool changes nothing."""
     assert len(parse_text(CALL, junk).calls) == 1  # type: ignore[arg-type]  # on purpose
@@ -88,13 +87,13 @@ def test_formats_are_sorted_and_complete() -> None:
     assert {"auto", "function_xml", "tool_call_json", "json_array"} <= set(FORMATS)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@for_each("name", FORMATS)
 def test_every_format_reads_any_text(name: str) -> None:
     """Plain text is content in all of them."""
     assert parse_text("Just text, 1 < 2.", format=name) == ParsedText(content="Just text, 1 < 2.")
 
 
-@pytest.mark.parametrize("quoted", [f"Write `{CALL}` so.", 'Write `{"name": "f", "arguments": {}}`.'])
+@for_each("quoted", [f"Write `{CALL}` so.", 'Write `{"name": "f", "arguments": {}}`.'])
 def test_a_call_in_backticks_is_a_quotation(quoted: str) -> None:
     """A note says so; in a fence of its own it counts."""
     pieces, whole = streamed(quoted, 1)
@@ -126,7 +125,7 @@ def test_a_stream_goes_on_behind_thinking_that_nothing_opened() -> None:
     assert (stream.finish().content, stream.finish().reasoning) == ("Hello.", "hm.a")
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 100])
+@for_each("size", [1, 2, 7, 100])
 def test_a_stream_gives_content_that_cannot_become_a_mark(size: int) -> None:
     """All given content together is the content of the whole."""
     pieces, whole = streamed(f"1 < 2 <tool <think>a</think> to be < {CALL} b", size)
@@ -194,7 +193,7 @@ def cost(text: str, size: int) -> float:
     return min(once() for _ in range(3))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("start", "unit"),
     [("", '<tool_call>{"a": "'), ("", '{"a":"} '), ("", "[f(a=["), ("", "plain words "), ('{"a": [', "1, ")],
 )
@@ -214,7 +213,7 @@ def test_a_piece_that_is_no_text_is_refused_and_the_stream_goes_on() -> None:
     assert stream.finish().content == "ab"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "broken"),
     [
         ('<tool_call>{"name": "add", "arguments": {</tool_call>', [True]),

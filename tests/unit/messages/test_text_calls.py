@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
@@ -20,7 +20,7 @@ def names(message: object) -> list[str]:
     return [call.name for call in text_calls(message, TOOLS)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         {"role": "assistant", "content": CALL},
@@ -39,7 +39,7 @@ def test_a_call_is_found_in_the_text_of_every_shape(message: object) -> None:
     assert incoming.call == ToolCall("read_file", {"path": "a"}, origin="text:tool_call_json")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         {"role": "user", "content": CALL},
@@ -61,7 +61,7 @@ def test_what_others_say_is_not_a_call(message: object) -> None:
     assert text_calls(message, TOOLS) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         {"role": "assistant", "content": [{"type": "thinking", "thinking": CALL, "text": CALL}]},
@@ -79,7 +79,7 @@ def test_thinking_is_not_a_call(message: object) -> None:
     assert text_calls(message, TOOLS) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "count"),
     [
         (f"{CALL} or rather </think>{CALL}", 1),
@@ -94,7 +94,7 @@ def test_a_call_behind_the_thinking_counts(text: str, count: int) -> None:
     assert len(names({"role": "assistant", "content": text})) == count
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         {"role": "assistant", "content": [{"type": "text", "text": {"name": "read_file"}}, {"type": "text"}, 3, None]},

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.formats._coerce import coerce, trimmed, types_of
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "kind", "value"),
     [
         ("007", "integer", 7),
@@ -55,13 +55,13 @@ def test_the_schema_decides(text: str, kind: str, value: object) -> None:
     assert type(found) is type(value) or isinstance(found, int | float)
 
 
-@pytest.mark.parametrize("schema", [None, {}, {"type": 7}, {"description": "x"}, "text", {"anyOf": 3}])
+@for_each("schema", [None, {}, {"type": 7}, {"description": "x"}, "text", {"anyOf": 3}])
 def test_without_types_text_stays_text(schema: object) -> None:
     """Nothing is guessed from how a text looks."""
     assert coerce("5", schema) == "5"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "types"),
     [
         ({"type": ["string", "null"]}, {"string", "null"}),
@@ -84,7 +84,7 @@ def test_a_schema_that_holds_itself_ends() -> None:
     assert coerce("5", schema) == 5
 
 
-@pytest.mark.parametrize("text", ["{'a': None}", "['a']", "None"])
+@for_each("text", ["{'a': None}", "['a']", "None"])
 def test_python_is_not_read_where_text_is_allowed(text: str) -> None:
     """It may be meant as text; JSON is read there all the same."""
     schema = {"type": ["string", "object", "array", "null"]}
@@ -104,9 +104,7 @@ def test_null_needs_to_be_allowed() -> None:
     assert coerce("null", {"type": "array"}) == "null"
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"), [("\na\n", "a"), ("\r\na\r\n", "a"), ("\n", ""), (" \na\n ", " \na\n "), ("a", "a")]
-)
+@for_each(("text", "kept"), [("\na\n", "a"), ("\r\na\r\n", "a"), ("\n", ""), (" \na\n ", " \na\n "), ("a", "a")])
 def test_one_line_break_at_each_end(text: str, kept: str) -> None:
     """Not more, and no blanks."""
     assert trimmed(text) == kept

@@ -1,6 +1,6 @@
 """Lines that are indented, quoted or in a list: the next one must have the same marks."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.formats._lines import Lead, is_closed, lead_of, line_of, next_line
 from permitry.messages.formats.scan import Scan
@@ -11,7 +11,7 @@ def _scan(text: str, base: int = 0) -> Scan:
     return Scan(text, Tools(None), base=base)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "lead", "marks"),
     [
         ("x", "", ""),
@@ -29,7 +29,7 @@ def test_a_lead_is_what_comes_before_the_first_word(line: str, lead: str, marks:
         assert found.marks == marks
 
 
-@pytest.mark.parametrize("line", ["word x", "-x", "- - x", "1234. x"])
+@for_each("line", ["word x", "-x", "- - x", "1234. x"])
 def test_a_word_before_is_more_than_a_lead(line: str) -> None:
     """Then what follows is in the middle of a sentence."""
     assert lead_of(_scan(line), line.rindex("x")) is None
@@ -40,7 +40,7 @@ def test_a_line_that_began_too_far_back_has_no_lead() -> None:
     assert lead_of(_scan("x", base=5), 0) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "is_found"),
     [("\n> x", True), (" x", False), ("\nx", False), ("\n- x", False), ("\n> - x", False)],
 )
@@ -60,7 +60,7 @@ def test_without_marks_any_line_is_the_next_one() -> None:
     assert next_line(_scan("\n\n  > x"), 0, Lead("  ")) == 4
 
 
-@pytest.mark.parametrize(("text", "closed"), [("", True), (" \n", True), ("\n> y", True), ("\ny", False)])
+@for_each(("text", "closed"), [("", True), (" \n", True), ("\n> y", True), ("\ny", False)])
 def test_a_quotation_is_closed_by_its_last_line(text: str, *, closed: bool) -> None:
     """Or by the end of the text."""
     assert is_closed(_scan(text), 0, Lead("> ")) is closed

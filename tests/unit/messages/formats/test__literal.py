@@ -3,6 +3,7 @@
 import ast
 
 import pytest
+from tests.tables import for_each
 
 from permitry.messages.formats._literal import PYTHON, read_literal
 from permitry.messages.formats.scan import BrokenError, MoreError, Scan
@@ -16,7 +17,7 @@ def read(text: str, *, is_open: bool = False) -> object:
     return value
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "'a'", '"a\'b"', r"'\'\n\t\\'", '"""a"b\n"""', "'''x'''", r"'\x41\u00e9\U0001f600'",
@@ -30,7 +31,7 @@ def test_values_are_those_of_python(text: str) -> None:
     assert read(text) == ast.literal_eval(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         (r"'\d+'", r"\d+"),
@@ -59,7 +60,7 @@ def test_json_and_other_ways_are_read_too(text: str, value: object) -> None:
     assert read(text) == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "x",
@@ -100,7 +101,7 @@ def test_anything_else_is_refused(text: str) -> None:
         read(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["'a", "tru", "12", "0x1", "1.5e", "{", "{1", "{'a', ", "[1,", "{'a'", "", "[1 /* no", "[1 /", "'''a''"]
 )
 def test_an_open_text_is_waited_for(text: str) -> None:

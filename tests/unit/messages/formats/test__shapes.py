@@ -2,14 +2,14 @@
 
 from typing import Any
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.formats._shapes import named, named_all, object_of
 
 ONE = {"name": "read", "arguments": {"path": "a"}}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "item",
     [
         ONE,
@@ -24,7 +24,7 @@ def test_a_call_has_a_name_and_arguments(item: object) -> None:
     assert named(item) == ("read", {"path": "a"}, None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("item", "why"),
     [
         (None, "not a JSON object"),
@@ -47,7 +47,7 @@ def test_what_is_no_call_says_why(item: object, why: str) -> None:
     assert why in found
 
 
-@pytest.mark.parametrize(
+@for_each(
     "item",
     [
         {**ONE, "price": 5},
@@ -74,7 +74,7 @@ def test_arguments_may_be_left_out_where_a_format_allows_it() -> None:
     assert named({"name": "now", "id": "c1"}, needs_arguments=False) == ("now", {}, "c1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "found"),
     [
         ({"a": 1}, {"a": 1}),

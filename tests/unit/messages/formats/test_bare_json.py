@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText
 
@@ -21,7 +21,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@for_each("name", SHAPES)
 def test_a_shape_is_found(parsed: Parsed, name: str) -> None:
     """The format need not be given, and may be."""
     for settings in ({}, {"format": name}):
@@ -30,7 +30,7 @@ def test_a_shape_is_found(parsed: Parsed, name: str) -> None:
         assert result.content == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"I will look. {CALL}",
@@ -53,7 +53,7 @@ def test_text_is_an_input(calls: Calls) -> None:
     assert calls('{"action": "f", "action_input": "x"}') == [("f", {"input": "x"})]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         'like {"name": "example"} or so',

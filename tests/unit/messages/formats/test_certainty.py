@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText, parse_text
 
@@ -17,7 +17,7 @@ def names(parsed: Any, text: str, **settings: Any) -> list[str]:  # noqa: ANN401
     return [call.name for call in result.calls]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         '{"name": "w", "arguments": {"c": "raw\n@"}}',
@@ -47,7 +47,7 @@ def test_after_broken_json_only_marked_calls_count(parsed: Any) -> None:  # noqa
     assert names(parsed, text) == ["g"]
 
 
-@pytest.mark.parametrize(("language", "calls"), [("python", []), ("bash", []), ("", ["rm"]), ("xml", ["rm"])])
+@for_each(("language", "calls"), [("python", []), ("bash", []), ("", ["rm"]), ("xml", ["rm"])])
 def test_a_marked_call_in_a_block_of_code_is_a_quotation(parsed: Any, language: str, calls: list[str]) -> None:  # noqa: ANN401 -- the fixture
     """Not so where the block may be the model's way to write calls, or is never closed."""
     block = f"So:\n```{language}\n<tool_call>{INNER}</tool_call>\n"
@@ -67,7 +67,7 @@ def test_a_quoted_mark_of_thinking_hides_nothing(parsed: Any) -> None:  # noqa: 
     assert names(parsed, f"```python\nx = '<think>'\n```\n{INNER}") == ["rm"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("opener", "closer"),
     [("<thought>", "</thought>"), ("<THINK>", "</THINK>"), ("<unused94>", "<unused95>"), ("<analysis>", "</analysis>")],
 )
@@ -85,7 +85,7 @@ def test_a_text_may_begin_inside_of_a_header(parsed: Any) -> None:  # noqa: ANN4
     assert parsed("say to=user<|message|>Hello.<|eot|>").content == "sayHello."
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         '{"name": "f", "tool": "g", "arguments": {}}',
@@ -100,7 +100,7 @@ def test_a_call_that_says_two_things_is_refused(parsed: Any, call: str) -> None:
     assert "two" in result.diagnostics[0].message
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         '<tool_calls>\n{"name": "a", "arguments": {}}\n{"name": "m"}\n{"name": "b", "arguments": {}}\n</tool_calls>',
@@ -126,7 +126,7 @@ def test_a_closing_tag_that_is_missing_is_seen(parsed: Any) -> None:  # noqa: AN
     assert call.arguments == {"a": "x\n<parameter=other>\ny"}
 
 
-@pytest.mark.parametrize("value", ["1e999", "010", "-0777", "{1, 1}", "{1, True}", r"'\N{DIGIT ONE}'"])
+@for_each("value", ["1e999", "010", "-0777", "{1, 1}", "{1, True}", r"'\N{DIGIT ONE}'"])
 def test_a_literal_that_would_be_guessed_is_refused(parsed: Any, value: str) -> None:  # noqa: ANN401 -- the fixture
     """Python means something else, or nothing, by it."""
     assert parsed(f"[f(a={value})]").calls == ()
@@ -138,7 +138,7 @@ def test_octal_escapes_are_read(parsed: Any) -> None:  # noqa: ANN401 -- the fix
     assert call.arguments == {"a": "/etc\0"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "is_repaired"),
     [
         ('Action: f\nAction Input: {"a": 1}', False),
@@ -155,7 +155,7 @@ def test_a_guess_is_reported(parsed: Any, text: str, is_repaired: bool) -> None:
     assert [call.repaired for call in parsed(text).calls] == [is_repaired]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "value"),
     [
         ("args => {\n --a echo ${HOME}\n}}", "echo ${HOME}"),
@@ -187,7 +187,7 @@ def test_schemas_may_point_elsewhere() -> None:
     assert call.arguments == {"a": {}, "b": {}, "c": "{}", "d": [1], "e": 5}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         '<function\u0120name="f"><param\u0120name="a">x</param></function>',

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText
 
@@ -35,7 +35,7 @@ def test_a_tool_named_function_is_version_31(calls: Calls) -> None:
     assert calls(V31.replace(">f<", ">function<")) == [("function", {"a": 1})]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         V31.removesuffix(">"),
@@ -66,7 +66,7 @@ def test_a_flood_of_marks_is_text(parsed: Parsed) -> None:
     assert parsed(text).calls == ()
 
 
-@pytest.mark.parametrize(("bar", "gap"), [("\uff5c\uff5c", "\u2581"), ("|", "_"), ("||", "\u2581"), ("||", "_")])
+@for_each(("bar", "gap"), [("\uff5c\uff5c", "\u2581"), ("|", "_"), ("||", "\u2581"), ("||", "_")])
 def test_other_bars_that_servers_print_count_too(calls: Calls, bar: str, gap: str) -> None:
     """Double ones, and plain ones with plain gaps."""
     names = (f"<{bar}tool{gap}{word}{bar}>" for word in (f"call{gap}begin", "sep", f"call{gap}end"))
@@ -74,8 +74,8 @@ def test_other_bars_that_servers_print_count_too(calls: Calls, bar: str, gap: st
     assert calls(f'{begin}f{between}{{"a": 1}}{end}') == [("f", {"a": 1})]
 
 
-@pytest.mark.parametrize("bar", ["\u2016", "\u2502", "\u2223\u2223"])
-@pytest.mark.parametrize("word", ["tool\u2581call\u2581begin", "tool_calls_begin"])
+@for_each("bar", ["\u2016", "\u2502", "\u2223\u2223"])
+@for_each("word", ["tool\u2581call\u2581begin", "tool_calls_begin"])
 def test_any_other_bar_is_reported(parsed: Parsed, bar: str, word: str) -> None:
     """There is no call, and a note says why."""
     result = parsed(f"<{bar}{word}{bar}>f")

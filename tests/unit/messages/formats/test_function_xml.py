@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText
 
@@ -30,7 +30,7 @@ def test_the_wrapper_is_no_content(parsed: Parsed) -> None:
     assert result.content.split() == ["Look:"]
 
 
-@pytest.mark.parametrize(("written", "kept"), [("\n  a\n", "  a"), ("\n\na\n\n", "\na\n"), ("  a ", "  a "), ("", "")])
+@for_each(("written", "kept"), [("\n  a\n", "  a"), ("\n\na\n\n", "\na\n"), ("  a ", "  a "), ("", "")])
 def test_one_line_break_is_trimmed_at_each_end(calls: Calls, written: str, kept: str) -> None:
     """What else a value holds is the model's, above all its indentation."""
     assert calls(one(written)) == [("f", {"x": kept})]
@@ -63,7 +63,7 @@ def test_a_json_body_is_the_arguments(parsed: Parsed) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "<function=f>\n<parameter=x>1</parameter>\n",

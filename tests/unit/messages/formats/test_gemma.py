@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText
 
@@ -11,7 +11,7 @@ Parsed: TypeAlias = Callable[..., ParsedText]
 Calls: TypeAlias = Callable[..., list[tuple[str, dict[str, Any]]]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("quote", "opener", "closer", "name"),
     [
         ("<escape>", "<start_function_call>", "<end_function_call>", "functiongemma"),
@@ -42,7 +42,7 @@ def test_plain_quotes_count_too(calls: Calls) -> None:
     assert calls('<|tool_call>call:f{a:"x \\"y\\""}<tool_call|>') == [("f", {"a": 'x "y"'})]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body", ["f", "call:f", "call:f{a}", "call:f{a:}", 'call:f{a:<|"|>x}', "call:f{a:1", "call:f{a:1,a:2}", "call:{}"]
 )
 def test_a_broken_call_is_text(parsed: Parsed, body: str) -> None:
@@ -58,7 +58,7 @@ def test_a_flood_of_marks_is_text(parsed: Parsed) -> None:
         assert parsed(text).calls == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "arguments"),
     [
         ("(a: 'x')", {"a": "x"}),
@@ -73,7 +73,7 @@ def test_brackets_may_be_round(calls: Calls, body: str, arguments: dict[str, Any
     assert calls(f"<|tool_call>call:f{body}<tool_call|>") == [("f", arguments)]
 
 
-@pytest.mark.parametrize("body", ["(a=x)", "('x')", "(a=1, a=2)", "(a=1", "(a=g())", "(a=1}"])
+@for_each("body", ["(a=x)", "('x')", "(a=1, a=2)", "(a=1", "(a=g())", "(a=1}"])
 def test_what_is_no_literal_in_round_brackets_is_refused(parsed: Parsed, body: str) -> None:
     """Nothing is guessed there."""
     result = parsed(f"<|tool_call>call:f{body}<tool_call|>")

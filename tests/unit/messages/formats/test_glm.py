@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText
 
@@ -24,7 +24,7 @@ def pair(key: str, value: str, prefix: str = "") -> str:
     return f"<{prefix}arg_key>{key}</{prefix}arg_key>\n<{prefix}arg_value>{value}</{prefix}arg_value>\n"
 
 
-@pytest.mark.parametrize("name", WRAPPED)
+@for_each("name", WRAPPED)
 def test_a_call_is_found(parsed: Parsed, name: str) -> None:
     """The format need not be given, and may be."""
     between = "<tool_sep>" if name == "hunyuan_v3" else "\n"
@@ -68,7 +68,7 @@ def test_a_value_may_hold_its_closing_tag(calls: Calls) -> None:
     assert calls(f"<tool_call>f{pair('a', 'x</arg_value>y')}</tool_call>") == [("f", {"a": "x</arg_value>y"})]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         "not a name",

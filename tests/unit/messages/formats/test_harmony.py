@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText
 
@@ -11,7 +11,7 @@ Parsed: TypeAlias = Callable[..., ParsedText]
 Calls: TypeAlias = Callable[..., list[tuple[str, dict[str, Any]]]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>',
@@ -48,11 +48,9 @@ def test_channels_are_reported_apart(parsed: Parsed) -> None:
     assert (result.calls, result.content, result.reasoning) == ((), "Hi.", thought)
 
 
-@pytest.mark.parametrize("opener", ["<|channel|>", "", "<|start|>assistant<|channel|>", "assistant<|channel|>"])
-@pytest.mark.parametrize("end", ["<|end|><|start|>assistant", "<|start|>assistant", "<|end|>"])
-@pytest.mark.parametrize(
-    "header", [" to=functions.f<|channel|>commentary json", "<|channel|>commentary to=functions.f"]
-)
+@for_each("opener", ["<|channel|>", "", "<|start|>assistant<|channel|>", "assistant<|channel|>"])
+@for_each("end", ["<|end|><|start|>assistant", "<|start|>assistant", "<|end|>"])
+@for_each("header", [" to=functions.f<|channel|>commentary json", "<|channel|>commentary to=functions.f"])
 def test_a_call_may_follow_reasoning(parsed: Parsed, opener: str, end: str, header: str) -> None:
     """With or without what the prompt holds of the first header."""
     thought = 'hm <tool_call>{"name": "g", "arguments": {}}</tool_call>'
@@ -65,7 +63,7 @@ def test_a_call_may_follow_reasoning(parsed: Parsed, opener: str, end: str, head
 INNER = '{"name": "g", "arguments": {}}'
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"<|start|>assistant to=functions.f<|channel|>commentary to=functions.g<|message|>{INNER}<|call|>",
@@ -85,7 +83,7 @@ def test_what_is_in_a_message_that_is_not_a_call_is_none_either(parsed: Parsed, 
     assert [each.name for each in parsed(f"{text}{call}").calls] == ["h"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "content"),
     [
         ("final<|message|>Send it to=functions.f<|return|>", "Send it to=functions.f"),
@@ -106,7 +104,7 @@ def test_a_header_without_its_mark_counts_only_where_the_text_begins(
     assert content is None or result.content == content
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "<|channel|>commentary to=functions.f<|message|>text<|call|>",
@@ -138,7 +136,7 @@ def test_plamo_has_a_tag_for_everything(parsed: Parsed) -> None:
         assert result.content == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         plamo(tool_name="f"),
@@ -163,7 +161,7 @@ def test_a_flood_of_marks_is_not_a_call(parsed: Parsed) -> None:
         assert parsed(text).calls == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "header",
     [
         "<|channel|>commentary to=functions.f\n<|constrain|>json<|message|>",

@@ -3,12 +3,12 @@
 import re
 import timeit
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.formats import _ALL, FORMATS, marks_of
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@for_each("name", FORMATS)
 def test_the_search_finds_every_mark_of_a_format(name: str) -> None:
     """Where nothing has to follow it; the longest of those that stand there is found."""
     marks = marks_of(name)

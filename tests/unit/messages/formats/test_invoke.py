@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText
 
@@ -35,7 +35,7 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@for_each("name", WRITTEN)
 def test_a_call_is_found(parsed: Parsed, name: str) -> None:
     """The format may be given, and need not be."""
     for settings in ({}, {"format": name}):
@@ -80,7 +80,7 @@ def test_muse_names_may_have_a_namespace(calls: Calls) -> None:
     assert [name for name, _ in calls(text, {"f": {}})] == ["f"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f" to=self<|message|>I could write {MUSE}",
@@ -100,13 +100,13 @@ def test_a_told_muse_glimmer_needs_its_header(calls: Calls) -> None:
     assert calls(MUSE, format="muse_glimmer") == []
 
 
-@pytest.mark.parametrize("text", ["to=x is the syntax.", "a to=<b", " to= is an assignment", "<|start|>assistant to=f"])
+@for_each("text", ["to=x is the syntax.", "a to=<b", " to= is an assignment", "<|start|>assistant to=f"])
 def test_a_header_alone_is_text(parsed: Parsed, text: str) -> None:
     """A header ends in its mark."""
     assert parsed(text, format="muse_glimmer").content == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         '<invoke name="">\n</invoke>',
@@ -139,8 +139,8 @@ def test_a_flood_of_marks_is_text(parsed: Parsed) -> None:
         assert parsed(text).content == text
 
 
-@pytest.mark.parametrize("bar", ["\uff5c", "\uff5c\uff5c", "|", "||"])
-@pytest.mark.parametrize("word", ["function_calls", "tool_calls", "calls"])
+@for_each("bar", ["\uff5c", "\uff5c\uff5c", "|", "||"])
+@for_each("word", ["function_calls", "tool_calls", "calls"])
 def test_the_bars_of_deepseek_may_be_plain_or_double(calls: Calls, bar: str, word: str) -> None:
     """Servers print them so."""
     mark = f"{bar}DSML{bar}"

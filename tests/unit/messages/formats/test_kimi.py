@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText
 
@@ -25,7 +25,7 @@ def k3(key: str, kind: str, value: str) -> str:
     return f'<|open|>argument key="{key}" type="{kind}"<|sep|>{value}<|close|>argument<|sep|>'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call_id", "name"),
     [("functions.f:0", "f"), (" functions.f:12 ", "f"), ("a.b:3", "a.b"), ("functions.x:y:1", "x:y")],
 )
@@ -36,7 +36,7 @@ def test_the_name_is_cut_out_of_the_id(parsed: Parsed, call_id: str, name: str) 
     assert result.content == "Well."
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         k2("weird@id"),
@@ -54,8 +54,8 @@ def test_a_broken_call_of_k2_is_text(parsed: Parsed, text: str) -> None:
     assert (result.calls, result.content) == ((), text)
 
 
-@pytest.mark.parametrize("gap", ["", " ", "\n", "\n\n", "\r\n", " \n\t"])
-@pytest.mark.parametrize("name", ["calls", "call"])
+@for_each("gap", ["", " ", "\n", "\n\n", "\r\n", " \n\t"])
+@for_each("name", ["calls", "call"])
 def test_blanks_may_stand_between_all_marks(parsed: Parsed, gap: str, name: str) -> None:
     """And line breaks; some servers print the singular."""
     marks = (
@@ -75,7 +75,7 @@ def test_blanks_may_stand_between_all_marks(parsed: Parsed, gap: str, name: str)
     assert result.content.strip() == "Well."
 
 
-@pytest.mark.parametrize("call_id", ["functions.f", "f g:0", "f\ng:0", "functions.f:0 x", "functions.\nf"])
+@for_each("call_id", ["functions.f", "f g:0", "f\ng:0", "functions.f:0 x", "functions.\nf"])
 def test_no_blank_may_stand_in_a_name(calls: Calls, call_id: str) -> None:
     """Nor a line break."""
     assert calls(f"{BEGIN}\n{k2(call_id)}\n{END}") == []
@@ -84,7 +84,7 @@ def test_no_blank_may_stand_in_a_name(calls: Calls, call_id: str) -> None:
 SECTION = f"{BEGIN}{k2('functions.f:0')}{k2('functions.g:1', '{}')}{END}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "end",
     ["", "\n", "<|im_end|>", " <|im_end|>\n", f"\n{BEGIN}\n{k2('h:2')}\n{END}", "\n".join((BEGIN, k2("h:2"), END))],
 )
@@ -100,7 +100,7 @@ def test_a_section_ends_thinking_that_nothing_closes(parsed: Parsed, end: str) -
         assert result.content.strip() == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"{SECTION}</think>",
@@ -125,7 +125,7 @@ def test_nothing_else_ends_it(parsed: Parsed, text: str) -> None:
     assert result.reasoning == text.partition("</think>")[0]
 
 
-@pytest.mark.parametrize("opener", ["<thinking>", "[THINK]", "<|channel>thought\n"])
+@for_each("opener", ["<thinking>", "[THINK]", "<|channel>thought\n"])
 def test_it_ends_only_its_own_kind_of_thinking(calls: Calls, opener: str) -> None:
     """Other models have other marks; so does a format that was given."""
     assert calls(f"{opener}I look.{SECTION}") == []
@@ -150,7 +150,7 @@ def test_k3_marks_of_text_are_dropped(parsed: Parsed) -> None:
     assert (result.content, result.reasoning) == ("hi", "hm")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         K3.format("text"),
@@ -176,7 +176,7 @@ def test_a_flood_of_marks_is_text(parsed: Parsed) -> None:
         assert parsed(text).content == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call_id", "name"),
     [
         ("functions_exec_2", "exec"),
@@ -196,7 +196,7 @@ def test_the_only_tool_that_fits_is_called(parsed: Parsed, call_id: str, name: s
     assert (call.name, call.repaired, call.is_known, call.call_id) == (name, True, True, call_id)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call_id", "tools"),
     [
         ("functions_exec_2", ["exec", "exec_2"]),

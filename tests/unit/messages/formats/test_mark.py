@@ -1,6 +1,7 @@
 """The parts of a format: for which formats a mark counts, and marks that are dropped around others."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.messages.formats.mark import Block, Mark, wrapper
 from permitry.messages.formats.scan import MoreError, Scan
@@ -11,7 +12,7 @@ def _nothing(*_: object) -> None:
     return None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mark", "formats"),
     [
         (Mark("<a>", _nothing), {"auto", "one", "alias", "other"}),

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText, parse_text
 
@@ -35,7 +35,7 @@ MARKED = {
 }
 
 
-@pytest.mark.parametrize("name", MARKED)
+@for_each("name", MARKED)
 def test_a_marked_call_is_found(parsed: Parsed, name: str) -> None:
     """The format need not be given, and may be."""
     for settings in ({}, {"format": name}):
@@ -44,7 +44,7 @@ def test_a_marked_call_is_found(parsed: Parsed, name: str) -> None:
         assert result.content == "Well. "
 
 
-@pytest.mark.parametrize("name", ["jamba", "apriel", "minimax_m1", "firefunction"])
+@for_each("name", ["jamba", "apriel", "minimax_m1", "firefunction"])
 def test_other_names_of_a_format_serve_too(parsed: Parsed, name: str) -> None:
     """Some models write what another model writes; the call then bears the name that was given."""
     text = f" functools[{CALL}]" if name == "firefunction" else f"<tool_calls>\n{CALL}\n{CALL}\n</tool_calls>"
@@ -81,7 +81,7 @@ def test_a_closing_mark_may_be_missing_at_the_end(parsed: Parsed) -> None:
     assert "missing at the end" in result.diagnostics[0].message
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         f"{CALL} and so on",
@@ -116,14 +116,14 @@ def test_good_calls_stay_next_to_a_broken_one(calls: Calls) -> None:
     assert calls(text) == [("f", {"a": 1})]
 
 
-@pytest.mark.parametrize("text", ["<tool_call> tags", "functools is a module", "<tools>none</tools>", "<tool_call>"])
+@for_each("text", ["<tool_call> tags", "functools is a module", "<tools>none</tools>", "<tool_call>"])
 def test_a_mark_alone_is_text(parsed: Parsed, text: str) -> None:
     """A mark that no JSON follows is what someone says about it."""
     result = parsed(text)
     assert (result.calls, result.content, result.diagnostics) == ((), text, ())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     ["{'name': 'f', 'arguments': {'a': 1,},}", '{"name": "f", "arguments": {"a": 1}', '{"name": "f", "args": {"a": 1'],
 )
@@ -141,13 +141,13 @@ def test_what_cannot_be_repaired_is_not_a_call(parsed: Parsed) -> None:
     assert "not valid JSON" in result.diagnostics[0].message
 
 
-@pytest.mark.parametrize("text", ['<|tools_prefix|>[{"f": 1}]<|tools_suffix|>', "<|tools_prefix|>[{}]<|tools_suffix|>"])
+@for_each("text", ['<|tools_prefix|>[{"f": 1}]<|tools_suffix|>', "<|tools_prefix|>[{}]<|tools_suffix|>"])
 def test_names_need_objects_for_arguments(parsed: Parsed, text: str) -> None:
     """Apertus writes names as keys."""
     assert (parsed(text).calls, parsed(text).content) == ((), text)
 
 
-@pytest.mark.parametrize("text", ["<|python_tag|>{bad}", "<function_call> {bad}", "<|tool_call|> {bad}"])
+@for_each("text", ["<|python_tag|>{bad}", "<function_call> {bad}", "<|tool_call|> {bad}"])
 def test_a_broken_block_without_closing_mark_is_text(parsed: Parsed, text: str) -> None:
     """It ends where it is broken."""
     assert (parsed(text).calls, parsed(text).content) == ((), text)
@@ -165,7 +165,7 @@ def test_what_needs_no_repair_is_not_marked(parsed: Parsed) -> None:
     assert [call.repaired for call in parsed(f"<tool_call>{CALL}</tool_call>", repair=True).calls] == [False]
 
 
-@pytest.mark.parametrize("depth", [70, 2_000, 20_000])
+@for_each("depth", [70, 2_000, 20_000])
 def test_deep_nesting_is_refused(depth: int) -> None:
     """More than 64 levels are not arguments, and cannot exhaust the stack."""
     deep = "[" * depth + "]" * depth

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText
 
@@ -50,7 +50,7 @@ def test_elements_nest_and_schemas_type_them(calls: Calls) -> None:
     assert calls(call(tag("x", tag("item", "1")))) == [("f", {"x": ["1"]})]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "inner",
     [
         f"{T}<a>1",

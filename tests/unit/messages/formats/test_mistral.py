@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText
 
@@ -11,7 +11,7 @@ Parsed: TypeAlias = Callable[..., ParsedText]
 Calls: TypeAlias = Callable[..., list[tuple[str, dict[str, Any]]]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ('[TOOL_CALLS] [{"name": "f", "arguments": {"a": 1}}]', [("f", {"a": 1})]),
@@ -33,7 +33,7 @@ def test_an_id_is_kept(parsed: Parsed) -> None:
     assert [call.call_id for call in parsed("[TOOL_CALLS]f[CALL_ID]abc[ARGS]{}").calls] == ["abc"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["[TOOL_CALLS] then nothing", "[TOOL_CALLS]", "[TOOL_CALLS]f[ARGS]text", "[TOOL_CALLS] [{]", "[TOOL_CALLS] !"],
 )

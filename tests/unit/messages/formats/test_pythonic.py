@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText
 
@@ -18,7 +18,7 @@ MARKED = {
 }
 
 
-@pytest.mark.parametrize("name", MARKED)
+@for_each("name", MARKED)
 def test_a_call_is_found(parsed: Parsed, name: str) -> None:
     """The format need not be given, and may be."""
     for settings in ({}, {"format": name}):
@@ -36,7 +36,7 @@ def test_several_calls_on_lines(calls: Calls) -> None:
     assert calls("<function_calls>f()\ng(a=true)\n</function_calls>") == [("f", {}), ("g", {"a": True})]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "read"),
     [("007", 7), ("08", 8), ("{1, 2}", [1, 2]), ("{'k': {'x', 'y'}}", {"k": ["x", "y"]}), ("(1)", 1), ("(1,)", [1])],
 )
@@ -47,7 +47,7 @@ def test_values_are_read_as_they_are_meant(calls: Calls, value: str, read: objec
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "found"),
     [
         ("string", [("f", {"a": "02134"})]),
@@ -89,7 +89,7 @@ def test_a_missing_mark_at_the_end_is_noted(parsed: Parsed) -> None:
     assert "missing" in result.diagnostics[0].message
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "[f(1)]",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.formats.quoting import Found, Line, is_enclosed
 from permitry.messages.formats.scan import Scan
@@ -89,7 +89,7 @@ MARKED: Final = {
 }
 
 
-@pytest.mark.parametrize("text", [*UNMARKED.values(), *MARKED.values()], ids=[*UNMARKED, *MARKED])
+@for_each("text", [*UNMARKED.values(), *MARKED.values()], ids=[*UNMARKED, *MARKED])
 def test_a_quoted_call_is_text(parsed: Parsed, text: str) -> None:
     """Who writes a file that the model quotes does not write its calls; and no call is lost that was meant."""
     result = parsed(text, TOOLS)
@@ -98,7 +98,7 @@ def test_a_quoted_call_is_text(parsed: Parsed, text: str) -> None:
     assert "make clean" in (result.content + result.reasoning) or "make clean" not in text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "count"),
     [
         (f"I run it. {CALL} Then I look.", 1),
@@ -178,7 +178,7 @@ def test_a_line_knows_whether_a_backtick_is_open() -> None:
     assert states == [True, True, False, True, False]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "is_so"),
     [
         ("`", "`", True),

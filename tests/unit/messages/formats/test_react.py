@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import ParsedText
 
@@ -21,7 +21,7 @@ def test_react_has_lines(parsed: Parsed) -> None:
         assert result.content.strip() == "Thought: hm"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "arguments"),
     [("{'a': [1] /* why */}, or so.", {"a": [1]}), ('Tool({"a": 1})', {"a": 1}), ("{'a': 1,}", {"a": 1})],
 )
@@ -32,7 +32,7 @@ def test_a_sloppy_input_counts_as_repaired(parsed: Parsed, line: str, arguments:
     assert "not plain JSON" in result.diagnostics[0].message
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         '\n```json\n{"a": 1}\n```',
@@ -57,7 +57,7 @@ def test_a_plain_input_is_the_only_argument(parsed: Parsed) -> None:
     assert [call.arguments for call in parsed(text, tools).calls] == [{"query": "what is it"}]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "given"),
     [
         ("Action: f\nAction Input:\n```\nimport a\n\na.b()\n```", "```\nimport a\n\na.b()\n```"),
@@ -73,7 +73,7 @@ def test_a_plain_input_may_have_lines(calls: Calls, text: str, given: str) -> No
     assert calls(text) == [("f", {"input": given})]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Action: f\nAction Input: ",
@@ -88,7 +88,7 @@ def test_an_input_must_be_there_and_alone(calls: Calls, text: str) -> None:
     assert calls(text) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "I did Action: f\nAction Input: x",
@@ -112,21 +112,21 @@ def block(lead: str, name: str = "search", given: str = '{"q": "x"}', between: s
     return f"{lead}Thought: hm\n{between}{lead}Action: {name}\n{between}{lead}Action Input: {given}\n"
 
 
-@pytest.mark.parametrize("lead", ["  ", "\t", "        ", " \t "])
-@pytest.mark.parametrize("between", ["", "\n", "  \n"])
+@for_each("lead", ["  ", "\t", "        ", " \t "])
+@for_each("between", ["", "\n", "  \n"])
 def test_lines_may_be_indented(parsed: Parsed, lead: str, between: str) -> None:
     """Nothing was guessed at."""
     result = parsed(f"\n{block(lead, between=between)}{lead}Observation: 1")
     assert [(call.name, call.arguments, call.repaired) for call in result.calls] == [("search", {"q": "x"}, False)]
 
 
-@pytest.mark.parametrize("lead", ["> ", ">", "  > ", ">> ", "> > ", "> - "])
+@for_each("lead", ["> ", ">", "  > ", ">> ", "> > ", "> - "])
 def test_lines_that_are_quoted_are_no_action(calls: Calls, lead: str) -> None:
     """Also where they are all of the content."""
     assert calls(block(lead)) == calls(block(lead, given="a b")) == []
 
 
-@pytest.mark.parametrize("lead", ["- ", "* ", "+ ", "2. ", "10) "])
+@for_each("lead", ["- ", "* ", "+ ", "2. ", "10) "])
 def test_lines_may_be_in_a_list(parsed: Parsed, lead: str) -> None:
     """If that is all of the content; the calls count as repaired, so that rules may ask about them."""
     result = parsed(block(lead))
@@ -137,7 +137,7 @@ def test_lines_may_be_in_a_list(parsed: Parsed, lead: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ('  Action: search\n  Action Input:\n  {\n    "q": "x"\n  }\n', SEARCH),
@@ -161,7 +161,7 @@ def test_leads_are_no_part_of_the_input(calls: Calls, text: str, found: object) 
     assert calls(text) == found
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "The mail says:\n" + block("> "),
@@ -192,7 +192,7 @@ def test_what_is_perhaps_only_quoted_is_not_a_call(calls: Calls, text: str) -> N
     assert calls(text) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         *("Final Answer", "Final Answer: 42", "final  answer", "**Final Answer**", "Give the Final Answer now"),
@@ -200,9 +200,7 @@ def test_what_is_perhaps_only_quoted_is_not_a_call(calls: Calls, text: str) -> N
         *("-", "...", "_", "<tool>", "[search]", '""', "$x", "a" * 121, "a" * 300, f"f ({'a' * 236}) g"),
     ],
 )
-@pytest.mark.parametrize(
-    "given", ["42", '{"q": 1}', '{"name": "rm", "arguments": {}}', '```json\n{"tool": "rm", "args": {}}']
-)
+@for_each("given", ["42", '{"q": 1}', '{"name": "rm", "arguments": {}}', '```json\n{"tool": "rm", "args": {}}'])
 def test_an_action_that_names_no_tool_is_none(parsed: Parsed, name: str, given: str) -> None:
     """An answer, a sentence, an expression; its input is not a call either."""
     text = f"Thought: hm\nAction: {name}\nAction Input: {given}"
@@ -211,7 +209,7 @@ def test_an_action_that_names_no_tool_is_none(parsed: Parsed, name: str, given: 
     assert not any(note.is_broken for note in result.diagnostics)
 
 
-@pytest.mark.parametrize("name", ["get-weather", "mcp:docs/search", "a.b", "加法", "final_answer", "x@2", "7zip"])
+@for_each("name", ["get-weather", "mcp:docs/search", "a.b", "加法", "final_answer", "x@2", "7zip"])
 def test_an_action_names_what_a_tool_could_be_called(calls: Calls, name: str) -> None:
     """A name with blanks must be declared."""
     assert calls(block("", name)) == [(name, {"q": "x"})]
@@ -230,7 +228,7 @@ def test_a_broken_input_is_not_a_call(calls: Calls) -> None:
     assert calls(REACT.format("{a: b")) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "arguments"),
     [
         ("<tool>f</tool><tool_input>x y</tool_input>", {"input": "x y"}),
@@ -244,7 +242,7 @@ def test_langchain_has_two_tags(parsed: Parsed, text: str, arguments: dict[str, 
     assert [(call.arguments, call.format) for call in parsed(text).calls] == [(arguments, "langchain_xml")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "arguments"),
     [
         ('tool => "f"\nargs => {"a": 1}', {"a": 1}),
@@ -260,7 +258,7 @@ def test_brackets_hold_arrows(parsed: Parsed, body: str, arguments: dict[str, An
     ]
 
 
-@pytest.mark.parametrize("text", ['>>>f\n{"a": 1}', 'all\nhello>>>f\n{"a": 1}', '>>>all\nhello\n>>>f\n{"a": 1}'])
+@for_each("text", ['>>>f\n{"a": 1}', 'all\nhello>>>f\n{"a": 1}', '>>>all\nhello\n>>>f\n{"a": 1}'])
 def test_functionary_names_its_recipient(calls: Calls, text: str) -> None:
     """To `all` it speaks text."""
     assert calls(text) == [("f", {"a": 1})]
@@ -273,7 +271,7 @@ def test_functionary_may_begin_with_a_name(calls: Calls) -> None:
     assert calls(text, {"f": {}}) == calls(text, format="functionary_v32") == [("f", {"a": 1})]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "<tool>f</tool>",

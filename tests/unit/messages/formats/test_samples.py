@@ -3,7 +3,7 @@
 import random
 from typing import Final
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.text import FORMATS, ParsedText, TextCallStream, parse_text
 
@@ -607,7 +607,7 @@ def test_every_format_has_a_sample() -> None:
     assert {name for name, _ in SAMPLES} == set(FORMATS) - {"auto"}
 
 
-@pytest.mark.parametrize(("name", "text"), SAMPLES)
+@for_each(("name", "text"), SAMPLES)
 def test_a_sample_is_read(name: str, text: str) -> None:
     """With the format told and without, whole and in pieces."""
     for shown in ("auto", name):
@@ -616,7 +616,7 @@ def test_a_sample_is_read(name: str, text: str) -> None:
             assert streamed(text, shown, longest) == parse_text(text, TOOLS, shown)
 
 
-@pytest.mark.parametrize(("name", "text"), SAMPLES)
+@for_each(("name", "text"), SAMPLES)
 def test_text_and_thinking_before_a_sample_change_nothing(name: str, text: str) -> None:
     """What is thought is reasoning, what is said is content."""
     result = parse_text(f"<think>\n{CALLS}?\n</think>\nI look.\n{text}", TOOLS, name)
@@ -624,8 +624,8 @@ def test_text_and_thinking_before_a_sample_change_nothing(name: str, text: str) 
     assert result.content.startswith("\nI look.\n")
 
 
-@pytest.mark.parametrize(("name", "text"), SAMPLES)
-@pytest.mark.parametrize("repair", [False, True])
+@for_each(("name", "text"), SAMPLES)
+@for_each("repair", [False, True])
 def test_a_sample_that_is_cut_gives_no_other_calls(name: str, text: str, repair: bool) -> None:  # noqa: FBT001 -- a parameter of the test
     """Wherever the text ends: those it holds completely, or calls that say they were repaired."""
     for end in range(0, len(text), 3):
@@ -634,7 +634,7 @@ def test_a_sample_that_is_cut_gives_no_other_calls(name: str, text: str, repair:
             assert calls == CALLS[: len(calls)]
 
 
-@pytest.mark.parametrize(("name", "text"), SAMPLES)
+@for_each(("name", "text"), SAMPLES)
 def test_a_sample_inside_of_thinking_is_not_a_call(name: str, text: str) -> None:
     """In all spellings that are closed."""
     for opener, closer in (("<think>", "</think>"), ("<reasoning>", "</reasoning>"), ("[THINK]", "[/THINK]")):

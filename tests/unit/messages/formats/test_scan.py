@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.json_values import MAX_DEPTH
 from permitry.messages.formats.scan import LOOK_BACK, BrokenError, MoreError, Scan, unique
@@ -16,7 +17,7 @@ def _scan(text: str, *, is_open: bool = False, base: int = 0) -> Scan:
     return Scan(text, Tools(["known"]), is_open=is_open, base=base)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "look",
     [
         lambda scan: scan.find("<end>", 0),
@@ -72,7 +73,7 @@ def test_json_is_read_where_it_begins() -> None:
     assert _scan(f"?{long} more").try_json(1) == ({"a": "x" * 5_000}, len(long) + 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         '{"a": 1, "a": 2}',
@@ -118,14 +119,14 @@ def test_a_call_has_its_place_in_the_whole_text() -> None:
     assert _scan("").call("other", {}, 0, 0).is_known is False
 
 
-@pytest.mark.parametrize("name", ["", " a", "a\n", "a\u200b", "a" * 257])
+@for_each("name", ["", " a", "a\n", "a\u200b", "a" * 257])
 def test_an_odd_name_makes_no_call(name: str) -> None:
     """None that is empty, padded, invisible in part or endless."""
     with pytest.raises(BrokenError, match="name"):
         _scan("").call(name, {}, 0, 0)
 
 
-@pytest.mark.parametrize("arguments", [None, [], "{}", 1])
+@for_each("arguments", [None, [], "{}", 1])
 def test_arguments_are_an_object(arguments: object) -> None:
     """Nothing else is taken for one."""
     with pytest.raises(BrokenError, match="JSON object"):

@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from types import SimpleNamespace
 
-import pytest
+from tests.tables import for_each
 
 from permitry.messages.formats.tools import Tools, declared
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "tool",
     [
         {"type": "function", "function": {"name": "read", "parameters": SCHEMA}},
@@ -27,14 +27,14 @@ def test_a_tool_is_read_as_each_provider_has_it(tool: object) -> None:
     assert Tools([tool]).property("read", "path") == {"type": "string"}
 
 
-@pytest.mark.parametrize("tool", [None, 5, {}, {"name": 5}, {"function": "read"}, object()])
+@for_each("tool", [None, 5, {}, {"name": 5}, {"function": "read"}, object()])
 def test_what_is_no_tool_is_passed_over(tool: object) -> None:
     """The others of the list are still known."""
     assert declared(tool) == []
     assert Tools([tool, "read"]).knows("read")
 
 
-@pytest.mark.parametrize("given", [None, [], (), {}])
+@for_each("given", [None, [], (), {}])
 def test_without_tools_nothing_is_known(given: Iterable[object] | None) -> None:
     """Neither that a tool is declared nor that it is not."""
     tools = Tools(given)
