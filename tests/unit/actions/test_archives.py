@@ -5,6 +5,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions import archives
 from permitry.actions.archives import names_in, names_in_patch
@@ -12,7 +13,7 @@ from permitry.actions.archives import names_in, names_in_patch
 DIFF = "--- a/x/y.c\n+++ b/x/y.c\n@@ -1 +1 @@\n-a\n+b\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("strip", "names"),
     [
         (None, ("x/y.c", "y.c")),

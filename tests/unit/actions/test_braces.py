@@ -2,14 +2,14 @@
 
 import re
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.braces import expand
 
 _MOST = 64
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("", [""]),
@@ -29,7 +29,7 @@ def test_a_choice_is_each_of_its_texts(text: str, expected: list[str]) -> None:
     assert expand(text, _MOST) == (expected, True)
 
 
-@pytest.mark.parametrize("count", [_MOST, _MOST + 1, 10 * _MOST])
+@for_each("count", [_MOST, _MOST + 1, 10 * _MOST])
 def test_too_many_are_not_all(count: int) -> None:
     """What is known of them is returned."""
     found, is_all = expand("{" + ",".join(map(str, range(count))) + "}", _MOST)
@@ -37,9 +37,7 @@ def test_too_many_are_not_all(count: int) -> None:
     assert found[:_MOST] == [str(number) for number in range(_MOST)]
 
 
-@pytest.mark.parametrize(
-    "text", ["{a,b}" * 1000, "{a}" * 20_000, "{" * 50_000, "{" + "," * 100_000 + "}", "{a,{" * 9000]
-)
+@for_each("text", ["{a,b}" * 1000, "{a}" * 20_000, "{" * 50_000, "{" + "," * 100_000 + "}", "{a,{" * 9000])
 def test_no_text_takes_long(text: str) -> None:
     """However many braces and commas there are."""
     found, _ = expand(text, _MOST)

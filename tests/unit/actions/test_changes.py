@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.changes import Change, Changes, changes_of
 from permitry.actions.extract import ReadActions
@@ -103,9 +104,7 @@ def test_what_a_tool_does_to_a_folder_is_not_known() -> None:
     assert changes_of(Actions((redirection,)), WELL_KNOWN["bash"]) == Changes((Change("/w/a"),))
 
 
-@pytest.mark.parametrize(
-    "place", [{"is_certain": False}, {"is_open": True}, {"is_glob": True, "text": "*"}, {"real": ()}], ids=str
-)
+@for_each("place", [{"is_certain": False}, {"is_open": True}, {"is_glob": True, "text": "*"}, {"real": ()}], ids=str)
 def test_a_path_that_may_be_another_is_a_doubt(place: dict[str, object]) -> None:
     """Whatever makes it so; unless it is only read."""
     fields = {"text": "a", "lexical": ("/w/a",), "real": ("/w/a",), **place}
@@ -122,7 +121,7 @@ def test_what_may_be_written_counts_as_written() -> None:
     assert changes_of(Actions((touch,)), _tool()).paths == (Change("/w/a", True),)
 
 
-@pytest.mark.parametrize("action", [Unknown("x", "why"), Connect("https://a.example"), Delegate("other")], ids=str)
+@for_each("action", [Unknown("x", "why"), Connect("https://a.example"), Delegate("other")], ids=str)
 def test_what_is_not_on_the_disk_cannot_be_undone(action: Unknown | Connect | Delegate) -> None:
     """A connection, an agent, and what is not known."""
     assert changes_of(Actions((_touch(), action)), _tool()).doubt is not None
@@ -140,7 +139,7 @@ def test_a_wrapper_changes_nothing_by_itself() -> None:
     assert changes_of(Actions((run,)), WELL_KNOWN["bash"]) == Changes()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "doubt"),
     [
         (None, "it is not declared what the tool changes"),

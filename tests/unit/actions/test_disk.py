@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.disk import Disk, Links
 from permitry.actions.extract import ReadActions
@@ -82,7 +83,7 @@ def test_each_decision_asks_anew(tmp_path: Path, asked: list[str]) -> None:
 # Links below a folder ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("link", "target", "kind"),
     [
         ("a/l", "b", Links.INSIDE),
@@ -104,7 +105,7 @@ def test_links_below_a_folder_lead_out_of_it_or_not(tmp_path: Path, link: str, t
     assert Disk().links_below(str(tmp_path / "t")) is kind
 
 
-@pytest.mark.parametrize("name", ["file", "missing", "empty"])
+@for_each("name", ["file", "missing", "empty"])
 def test_where_there_are_no_links_there_are_none(tmp_path: Path, name: str) -> None:
     """In a file, in a folder that is not there, and in an empty one."""
     (tmp_path / "file").write_text("", encoding="utf-8")
@@ -112,7 +113,7 @@ def test_where_there_are_no_links_there_are_none(tmp_path: Path, name: str) -> N
     assert Disk().links_below(str(tmp_path / name)) is Links.NONE
 
 
-@pytest.mark.parametrize(("limit", "kind"), [(3, Links.NONE), (2, Links.OPEN)])
+@for_each(("limit", "kind"), [(3, Links.NONE), (2, Links.OPEN)])
 def test_no_more_is_listed_than_the_limit(tmp_path: Path, limit: int, kind: Links) -> None:
     """A larger folder may hold any links; so may every one that is asked about later."""
     for name in "abc":
@@ -139,9 +140,7 @@ def test_without_a_disk_there_is_nothing(tmp_path: Path) -> None:
     assert not disk.is_folder(str(tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("name", "is_folder"), [("d", True), ("f", False), ("l", False), ("no", False), ("a\0", False)]
-)
+@for_each(("name", "is_folder"), [("d", True), ("f", False), ("l", False), ("no", False), ("a\0", False)])
 def test_a_folder_is_one_that_is_there(tmp_path: Path, name: str, *, is_folder: bool) -> None:
     """A link to one is none."""
     (tmp_path / "d").mkdir()

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.extract import ReadActions
 from permitry.core.action import (
@@ -60,7 +61,7 @@ def _of_server(arguments: dict[str, Any], roles: dict[str, ArgumentRole], **spec
 # Roles ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("role", "goes_below"), [(Role.READ_TREE, True), (Role.LIST_TREE, False)])
+@for_each(("role", "goes_below"), [(Role.READ_TREE, True), (Role.LIST_TREE, False)])
 def test_of_a_folder_whose_names_are_listed_nothing_below_is_touched(
     tmp_path: Path, role: ArgumentRole, *, goes_below: bool
 ) -> None:
@@ -71,7 +72,7 @@ def test_of_a_folder_whose_names_are_listed_nothing_below_is_touched(
     assert _touched(_read({}, {"path?": role})) == [(WORK,)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("role", "access", "doubt"),
     [
         (Role.READ_PATH, READ, None),
@@ -96,9 +97,7 @@ def test_an_address_is_connected_to() -> None:
     assert actions.doubt == "it connects to `https://Example.com/a`"
 
 
-@pytest.mark.parametrize(
-    "text", ["file:///etc/passwd", "file://localhost/etc/passwd", "FILE://h/etc/passwd", "/etc/passwd"]
-)
+@for_each("text", ["file:///etc/passwd", "file://localhost/etc/passwd", "FILE://h/etc/passwd", "/etc/passwd"])
 def test_an_address_without_a_host_may_be_a_path(text: str) -> None:
     """A restriction on paths sees it; without a scheme it is a guess."""
     actions = _read({"url": text}, {"url": Role.URL})
@@ -107,7 +106,7 @@ def test_an_address_without_a_host_may_be_a_path(text: str) -> None:
     assert all(isinstance(action, Connect) for action in actions.certain)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "host", "port"),
     [("www.Example.com", "www.example.com", 443), ("example.com:8080/a?b", "example.com", 8080)],
 )
@@ -120,7 +119,7 @@ def test_an_address_without_a_scheme_is_by_https_or_by_any_other(text: str, host
     assert any(text in str(each.place.names) for each in actions.guessed if isinstance(each, Touch))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "localhost",
@@ -180,7 +179,7 @@ def test_a_text_touches_nothing() -> None:
         assert _read({"note": value}, {"note": Role.TEXT}).certain == ()
 
 
-@pytest.mark.parametrize("role", [Role.COMMAND_OR_ARGV, Role.ARGV])
+@for_each("role", [Role.COMMAND_OR_ARGV, Role.ARGV])
 def test_a_command_may_be_a_list_of_words(role: ArgumentRole) -> None:
     """No shell reads it, so nothing in it is special."""
     actions = _read({"command": ["ls", "a b", "*"]}, {"command": role})
@@ -215,7 +214,7 @@ def test_a_command_may_be_a_text() -> None:
 # Keys -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "arguments", "told"),
     [
         ("a|b", {"b": "x"}, ["read x"]),
@@ -246,7 +245,7 @@ def test_an_argument_inside_a_list_is_told_with_its_place() -> None:
     assert [touch.origin for touch in actions.touches()] == ["items[0].path", "items[1].path"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "arguments"),
     [
         ("path", {}),
@@ -265,7 +264,7 @@ def test_an_argument_that_is_missing_is_unknown(key: str, arguments: dict[str, A
     assert actions.doubt == f"the argument `{key}` is missing"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "is_missing"),
     [
         ({"properties": {"path": {}}}, False),
@@ -286,10 +285,8 @@ def test_a_schema_says_what_may_be_left_out(*, schema: dict[str, Any], is_missin
 # Arguments of another type ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", [7, True, ["/etc/passwd"], {"x": ["/etc/passwd"]}])
-@pytest.mark.parametrize(
-    "role", [Role.READ_PATH, Role.WRITE_PATH, Role.DELETE_PATH, Role.URL, Role.PATCH, Role.AGENT, Role.FOLDER]
-)
+@for_each("value", [7, True, ["/etc/passwd"], {"x": ["/etc/passwd"]}])
+@for_each("role", [Role.READ_PATH, Role.WRITE_PATH, Role.DELETE_PATH, Role.URL, Role.PATCH, Role.AGENT, Role.FOLDER])
 def test_what_is_no_text_is_unknown(role: ArgumentRole, value: object) -> None:
     """A restriction still sees the texts in it."""
     actions = _read({"x": value}, {"x": role})
@@ -300,7 +297,7 @@ def test_what_is_no_text_is_unknown(role: ArgumentRole, value: object) -> None:
     assert any("/etc/passwd" in touch.place.names for touch in touches) is is_text_within
 
 
-@pytest.mark.parametrize("value", [7, {"x": "rm y"}, [], ["ls", 7], [["rm", "y"]]])
+@for_each("value", [7, {"x": "rm y"}, [], ["ls", 7], [["rm", "y"]]])
 def test_what_is_no_command_is_unknown(value: object) -> None:
     """A restriction still sees what the texts in it would run."""
     actions = _read({"x": value}, {"x": Role.COMMAND})
@@ -316,7 +313,7 @@ def test_a_list_of_words_is_not_one_text() -> None:
     assert [run.argv for run in actions.runs()] == [("rm", "y")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "arguments"),
     [
         ("a[]", {"a": "x"}),
@@ -349,13 +346,13 @@ def test_an_argument_nobody_explains_may_change_a_command() -> None:
     assert (_reasons(actions), actions.doubt) == ([reason], reason)
 
 
-@pytest.mark.parametrize("value", [None, "", [], {}, False])
+@for_each("value", [None, "", [], {}, False])
 def test_an_argument_that_says_nothing_changes_nothing(value: object) -> None:
     """It is as good as left out."""
     assert _read({"command": "ls", "root": value}, {"command": Role.COMMAND}).doubt is None
 
 
-@pytest.mark.parametrize("key", ["note", "note?", "note|x", "note.y", "note[]", "note[].y"])
+@for_each("key", ["note", "note?", "note|x", "note.y", "note[]", "note[].y"])
 def test_an_argument_with_a_role_is_explained(key: str) -> None:
     """Whatever the rest of its key."""
     actions = _read({"command": "ls", "note": "x"}, {"command": Role.COMMAND, key: Role.TEXT})
@@ -370,7 +367,7 @@ def test_beside_anything_else_an_argument_needs_no_role() -> None:
 # Folders ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("folder", "name"),
     [
         ("sub", f"{WORK}/sub/a"),
@@ -386,7 +383,7 @@ def test_a_folder_is_where_the_rest_happens(folder: str, name: str) -> None:
     assert (_touched(actions), actions.doubt) == ([(name,)], None)
 
 
-@pytest.mark.parametrize(("folder", "is_doubtful"), [("sub", True), ("", False), (".", False), (WORK, False)])
+@for_each(("folder", "is_doubtful"), [("sub", True), ("", False), (".", False), (WORK, False)])
 def test_in_another_folder_git_may_find_a_repository_that_runs_programs(*, folder: str, is_doubtful: bool) -> None:
     """As it may behind a `cd`; the folder it is in anyway changes nothing."""
     roles = {"command": Role.COMMAND_OR_ARGV, "cwd": Role.FOLDER}
@@ -395,10 +392,8 @@ def test_in_another_folder_git_may_find_a_repository_that_runs_programs(*, folde
         assert (actions.doubt is not None) is is_doubtful
 
 
-@pytest.mark.parametrize(
-    "arguments", [{"cwd": "/etc", "workdir": f"{WORK}/src"}, {"cwd": f"{WORK}/src", "workdir": "/etc"}]
-)
-@pytest.mark.parametrize("roles", [{"workdir?|cwd?": Role.FOLDER}, {"workdir": Role.FOLDER, "cwd": Role.FOLDER}])
+@for_each("arguments", [{"cwd": "/etc", "workdir": f"{WORK}/src"}, {"cwd": f"{WORK}/src", "workdir": "/etc"}])
+@for_each("roles", [{"workdir?|cwd?": Role.FOLDER}, {"workdir": Role.FOLDER, "cwd": Role.FOLDER}])
 def test_of_two_folders_either_may_count(arguments: dict[str, str], roles: dict[str, ArgumentRole]) -> None:
     """Which one a tool prefers is its own affair, so a permission needs both and a restriction sees either."""
     actions = _read({"command": "cat a", **arguments}, {"command": Role.COMMAND, **roles})
@@ -408,7 +403,7 @@ def test_of_two_folders_either_may_count(arguments: dict[str, str], roles: dict[
 # Where relative paths start ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("folder", "name"),
     [
         (".", f"{WORK}/a"),
@@ -521,7 +516,7 @@ def _guesses(arguments: dict[str, Any]) -> tuple[Action, ...]:
     return actions.guessed
 
 
-@pytest.mark.parametrize("arguments", [{"x": "~/.ssh/id"}, {"x": {"y": ["~/.ssh/id"]}}, {"a": 7, "x": "~/.ssh/id"}])
+@for_each("arguments", [{"x": "~/.ssh/id"}, {"x": {"y": ["~/.ssh/id"]}}, {"a": 7, "x": "~/.ssh/id"}])
 def test_every_text_may_be_a_path(arguments: dict[str, Any]) -> None:
     """At any depth; it may be written, and none of its names is certain."""
     touched = [each for each in _guesses(arguments) if isinstance(each, Touch)]
@@ -542,7 +537,7 @@ def test_every_text_may_be_a_command() -> None:
     assert not any(isinstance(each, Run) for each in _guesses({"x": "$20"}))
 
 
-@pytest.mark.parametrize("arguments", [{}, {"x": ""}, {"x": 7, "y": None, "z": [True]}])
+@for_each("arguments", [{}, {"x": ""}, {"x": 7, "y": None, "z": [True]}])
 def test_where_there_is_no_text_there_is_nothing_to_guess(arguments: dict[str, Any]) -> None:
     """Numbers name nothing."""
     assert not any(isinstance(each, Touch | Connect) for each in _guesses(arguments))
@@ -571,7 +566,7 @@ def test_a_tool_without_a_spec_is_guessed_at_too() -> None:
 # Well-known tools -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "told"),
     [
         (ToolCall("bash", {"command": "ls", "timeout": 9, "description": "look", "workdir": "."}), ["ls"]),
@@ -604,9 +599,7 @@ def test_a_task_for_nobody_in_particular_is_delegated_all_the_same() -> None:
 _URLS = [f"https://a.com/{i}" for i in range(40_000)]
 
 
-@pytest.mark.parametrize(
-    "value", ["a/b c " * 100_000, "(" * 1_000_000, "a", _URLS, ["echo", *["w"] * 5_000], ["a " * 200] * 400]
-)
+@for_each("value", ["a/b c " * 100_000, "(" * 1_000_000, "a", _URLS, ["echo", *["w"] * 5_000], ["a " * 200] * 400])
 def test_the_arguments_of_a_tool_nobody_declared_are_looked_at_so_far(value: Any) -> None:  # noqa: ANN401 -- JSON
     """What is left is unknown, so that a restriction asks."""
     started = time.process_time()
@@ -617,7 +610,7 @@ def test_the_arguments_of_a_tool_nobody_declared_are_looked_at_so_far(value: Any
     assert len(actions.guessed) < 10_000
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("role", "items", "reason"),
     [
         (Role.URL, _URLS, "the call has more than 2000 actions"),
@@ -650,14 +643,14 @@ def test_a_patch_of_too_many_files_is_unknown() -> None:
 # What is typed ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [{}, {"chars": None}, {"chars": ""}, {"chars": "\x03"}])
+@for_each("arguments", [{}, {"chars": None}, {"chars": ""}, {"chars": "\x03"}])
 def test_nothing_typed_is_nothing_done(arguments: dict[str, Any]) -> None:
     """The call only looks at what a program has written, or ends it."""
     actions = _read(arguments, {"chars?": Role.INPUT})
     assert (actions.certain, actions.possible, actions.doubt) == ((), (), None)
 
 
-@pytest.mark.parametrize("value", ["ls\n", "\n", " ", "\x03\n", 0, False, [], {}, ["ls"]])
+@for_each("value", ["ls\n", "\n", " ", "\x03\n", 0, False, [], {}, ["ls"]])
 def test_what_is_typed_is_unknown(value: object) -> None:
     """No one knows the program, so no one knows what it makes of it; a wrong type least of all."""
     actions = _read({"chars": value}, {"chars?": Role.INPUT})
@@ -667,7 +660,7 @@ def test_what_is_typed_is_unknown(value: object) -> None:
     assert actions.doubt is not None
 
 
-@pytest.mark.parametrize("value", ["cd sub; rm -r x >log\n", ["cd sub", "rm -r x >log"]])
+@for_each("value", ["cd sub; rm -r x >log\n", ["cd sub", "rm -r x >log"]])
 def test_what_is_typed_is_looked_through_for_restrictions(value: object) -> None:
     """The reader is likely a shell; what it then would do is possible."""
     actions = _read({"chars": value}, {"chars?": Role.INPUT})

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.folders import Folder
 from permitry.actions.shell.reading import read_command
@@ -39,7 +39,7 @@ LOST: dict[str, tuple[set[str], bool]] = {"x": (set(), False)}
 # One step ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "bases", "is_certain"),
     [
         ([Word("sub")], (f"{WORK}/sub",), True),
@@ -96,7 +96,7 @@ def test_too_many_folders_are_not_certain() -> None:
     assert (more.bases, more.is_certain) == ((), False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("word", "is_certain"),
     [(Word("a"), True), (Word("*", is_glob=True), False), (Word("$x", is_open=True), False), (Word("*"), True)],
 )
@@ -112,7 +112,7 @@ def test_a_word_is_a_place_in_the_folder(*, word: Word, is_certain: bool) -> Non
 # A whole script ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "files"),
     [
         ("cat x", _in("")),
@@ -154,7 +154,7 @@ def test_a_script_is_followed(text: str, files: dict[str, tuple[set[str], bool]]
     assert _files(text) == files
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "(cd a) && (cat x)",
@@ -173,7 +173,7 @@ def test_a_step_inside_one_construct_moves_nobody_inside_another(text: str) -> N
     assert f"{WORK}/x" in names
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "pushd ~; cat .ssh/id",
@@ -203,7 +203,7 @@ def test_an_absolute_path_is_certain_in_whatever_folder() -> None:
     assert (files["/srv/a"], files["b"]) == (({"/srv/a"}, True), (set(), False))
 
 
-@pytest.mark.parametrize("folder", [HERE, HERE.lost(), Folder((WORK,), HOME, is_certain=False)])
+@for_each("folder", [HERE, HERE.lost(), Folder((WORK,), HOME, is_certain=False)])
 def test_no_path_is_certain_where_any_command_may_run_first(folder: Folder) -> None:
     """Neither is an absolute one: `find` runs `cat` again after `ln` has made a link of what is on its way."""
     text = "find . -exec cat /a/x ';' -exec ln -s /etc /a ';'"

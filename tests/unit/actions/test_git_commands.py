@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-import pytest
+from tests.tables import for_each
 from tests.unit.actions.test_changes import _changes
 
 from permitry.actions.git_commands import GitCommand, git_command
 from permitry.core.action import Operands, Run, Word
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "expected"),
     [
         ("git checkout -- a d/x", ("checkout", "", (), ("a", "d/x"))),
@@ -37,7 +37,7 @@ def test_what_brings_files_back_or_removes_them_is_read(
     assert (found.paths, found.doubt) == ((), None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "git checkout a", "git checkout main -- a", "git checkout -f -- a", "git checkout --", "git checkout -p -- a",

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.folders import Folder
 from permitry.actions.history import Changes, History
@@ -31,7 +32,7 @@ def _is_certain(text: str, folder: Folder) -> bool:
     return all(isinstance(touch, Touch) and touch.place.is_certain for touch in touches)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *(
@@ -58,7 +59,7 @@ def test_what_changes_no_way_leaves_it_certain(text: str, here: Folder) -> None:
     assert _is_certain(text, here)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *(

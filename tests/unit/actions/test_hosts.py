@@ -1,6 +1,6 @@
 """Addresses: what a browser connects to, and which texts every reader takes alike."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.hosts import other_readings, read_host, read_url
 from permitry.core.action import Connect
@@ -12,7 +12,7 @@ def test_a_plain_url_is_certain() -> None:
     assert read_url(url, "url") == Connect(url, "https", "example.com", 443, is_certain=True, origin="url")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "scheme", "port"),
     [
         ("https://example.com", "https", 443),
@@ -34,7 +34,7 @@ def test_the_port_is_the_one_of_the_text_or_of_the_scheme(text: str, scheme: str
     assert (found.scheme, found.port, found.is_certain) == (scheme, port, True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "host"),
     [
         ("https://EXAMPLE.com/", "example.com"),
@@ -56,7 +56,7 @@ def test_a_name_has_one_form(text: str, host: str) -> None:
     assert (found.host, found.is_certain) == (host, True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "spelling",
     ["127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7F.0.0.1", "127.0.0.1.", "%31%32%37.0.0.1"],
 )
@@ -66,28 +66,28 @@ def test_an_ipv4_address_has_one_form(spelling: str) -> None:
     assert (found.host, found.is_certain) == ("127.0.0.1", True)
 
 
-@pytest.mark.parametrize("spelling", ["0177.0.0.1", "0177.1", "017700000001", "0x7f.00.0.1", "127.0.0.01"])
+@for_each("spelling", ["0177.0.0.1", "0177.1", "017700000001", "0x7f.00.0.1", "127.0.0.01"])
 def test_octal_numbers_are_not_certain(spelling: str) -> None:
     """A browser reads eights where other readers read tens."""
     found = read_url(f"http://{spelling}/")
     assert (found.host, found.is_certain) == ("127.0.0.1", False)
 
 
-@pytest.mark.parametrize("spelling", ["[::1]", "[0:0:0:0:0:0:0:1]", "[0::0001]", "[::0.0.0.1]"])
+@for_each("spelling", ["[::1]", "[0:0:0:0:0:0:0:1]", "[0::0001]", "[::0.0.0.1]"])
 def test_an_ipv6_address_has_one_form(spelling: str) -> None:
     """An address is compressed and keeps its brackets."""
     found = read_url(f"http://{spelling}/")
     assert (found.host, found.is_certain) == ("[::1]", True)
 
 
-@pytest.mark.parametrize("spelling", ["[::ffff:127.0.0.1]", "[::FFFF:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]"])
+@for_each("spelling", ["[::ffff:127.0.0.1]", "[::FFFF:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]"])
 def test_a_mapped_address_is_the_one_inside(spelling: str) -> None:
     """An IPv4 address within an IPv6 address connects to the former, and is not certain."""
     found = read_url(f"http://{spelling}/")
     assert (found.host, found.is_certain) == ("127.0.0.1", False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *("https://exam\tple.com/", "https://example.com/\n", "\x01https://example.com/", "https://example.com/\x7f"),
@@ -135,7 +135,7 @@ def test_a_doubtful_text_still_tells_its_host(text: str) -> None:
     assert (found.host, found.is_certain) == ("example.com", False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *("", " ", "/", "//", "/a/b", "?a", "#a", ".", "..", "../a", "a b", "https://", "https:///", "https://?a"),
@@ -152,7 +152,7 @@ def test_a_text_without_a_host_tells_none(text: str) -> None:
     assert (found.host, found.is_certain) == (None, False)
 
 
-@pytest.mark.parametrize("host", ["a..example", ".a.example"])
+@for_each("host", ["a..example", ".a.example"])
 def test_an_empty_label_is_not_certain(host: str) -> None:
     """No name has an empty label, whatever a browser lets pass."""
     found = read_url(f"https://{host}/")
@@ -183,7 +183,7 @@ def test_addresses_of_unknown_schemes_have_one_form_too() -> None:
 BASE = "https://example.com/a/b"
 
 
-@pytest.mark.parametrize("text", ["", "/c", "c", "../c", "./c", "?c", "#c", ".//other.example", BASE, "//example.com/"])
+@for_each("text", ["", "/c", "c", "../c", "./c", "?c", "#c", ".//other.example", BASE, "//example.com/"])
 def test_a_relative_text_stays_on_the_host(text: str) -> None:
     """A path, query or fragment is followed on the host it was met on."""
     found = read_url(text, base=BASE)
@@ -191,28 +191,28 @@ def test_a_relative_text_stays_on_the_host(text: str) -> None:
     assert found.is_certain
 
 
-@pytest.mark.parametrize("text", ["//other.example/", "https://other.example/", "//OTHER.example"])
+@for_each("text", ["//other.example/", "https://other.example/", "//OTHER.example"])
 def test_a_text_with_a_host_leaves_the_base(text: str) -> None:
     """Two slashes begin another host."""
     found = read_url(text, base=BASE)
     assert (found.host, found.is_certain) == ("other.example", True)
 
 
-@pytest.mark.parametrize("text", ["///other.example/", "/\\other.example", "\\\\other.example", "/\t/other.example"])
+@for_each("text", ["///other.example/", "/\\other.example", "\\\\other.example", "/\t/other.example"])
 def test_only_a_browser_leaves_the_base_here(text: str) -> None:
     """More slashes, backslashes and hidden characters lead elsewhere, and not every reader there."""
     found = read_url(text, base=BASE)
     assert (found.host, found.is_certain) == ("other.example", False)
 
 
-@pytest.mark.parametrize("text", ["https:c", "https:/c", " /c", "/c\\d", "//user@example.com/c"])
+@for_each("text", ["https:c", "https:/c", " /c", "/c\\d", "//user@example.com/c"])
 def test_a_doubtful_relative_text_is_not_certain(text: str) -> None:
     """A relative text must be as plain as a whole one."""
     found = read_url(text, base=BASE)
     assert (found.host, found.is_certain) == ("example.com", False)
 
 
-@pytest.mark.parametrize("base", ["https://user@example.com/", "https:example.com", "https://example.com./"])
+@for_each("base", ["https://user@example.com/", "https:example.com", "https://example.com./"])
 def test_nothing_is_certain_on_a_doubtful_base(base: str) -> None:
     """A path is no better than what it is relative to."""
     assert not read_url("/c", base=base).is_certain
@@ -226,7 +226,7 @@ def test_a_base_that_is_too_long_is_not_read() -> None:
 # Other readers -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "hosts"),
     [
         ("https://a.example\\@b.example/", ["b.example"]),
@@ -250,7 +250,7 @@ def test_other_readers_may_connect_elsewhere(text: str, hosts: list[str]) -> Non
 # Hosts in rules ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "host"),
     [
         ("example.com", "example.com"),
@@ -267,7 +267,7 @@ def test_a_host_in_a_rule_has_the_same_form(text: str, host: str) -> None:
     assert read_host(text) == host
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *("", ".", "..", "a b", "a\tb", "a/b", "a?b", "a#b", "a\\b", "a@b", "a:1", "a%62", "::1", "[", "[]"),

@@ -4,6 +4,7 @@ import contextlib
 import time
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.links import links_in
 from permitry.core.action import Connect
@@ -22,7 +23,7 @@ def _shown(link: Connect) -> str:
     return f"{link.scheme or '?'}:{link.host or ''}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ("See https://a.com/x.", {"https:a.com"}),
@@ -57,7 +58,7 @@ def test_plain_links_are_certain(text: str, found: set[str]) -> None:
     assert not _doubtful(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -73,7 +74,7 @@ def test_other_texts_have_none(text: str) -> None:
     assert links_in(text) == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "wholes"),
     [
         ("\u201cb.com\u201d", {"b.com"}),
@@ -95,7 +96,7 @@ def test_quotes_and_dashes_of_print_are_around_a_link(text: str, wholes: set[str
     assert all(link.is_certain for link in links)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "host"),
     [
         ("https://a.com@b.com", "b.com"),
@@ -179,7 +180,7 @@ def test_hidden_and_ambiguous_links_are_found(text: str, host: str) -> None:
     assert not all(link.is_certain for link in links_in(text))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "scheme"),
     [
         ("<a href='java\nscript:x'>", "javascript"),
@@ -198,7 +199,7 @@ def test_links_without_a_host_are_found(text: str, scheme: str) -> None:
     assert scheme in {link.scheme for link in links_in(text) if link.host is None}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["<base href='https://a.com/'>", "<form action='https://a.com'>", "<script>x</script>", "<img src=x onerror = x>"],
 )
@@ -207,13 +208,13 @@ def test_markup_that_does_more_cannot_be_read(text: str) -> None:
     assert "?:" in _doubtful(text)
 
 
-@pytest.mark.parametrize("text", ["https://x_.\u00e9%zz/", "https://a b@", "http://%", "[a](//%)"])
+@for_each("text", ["https://x_.\u00e9%zz/", "https://a b@", "http://%", "[a](//%)"])
 def test_some_links_cannot_be_read(text: str) -> None:
     """They have no host, and no scheme that would need none."""
     assert all(not link.is_certain for link in links_in(text) if link.host is None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "whole"),
     [
         ("(https://a.com/x).", "https://a.com/x"),
@@ -233,7 +234,7 @@ def test_a_link_is_all_that_a_client_may_open(text: str, whole: str) -> None:
     assert {link.text for link in links_in(text)} == {whole}
 
 
-@pytest.mark.parametrize("text", [f"https://a.com{')' * 9_000}@2130706433/", f"a.com/{'x' * 9_000}"])
+@for_each("text", [f"https://a.com{')' * 9_000}@2130706433/", f"a.com/{'x' * 9_000}"])
 def test_a_link_that_is_too_long_cannot_be_read(text: str) -> None:
     """What is behind the end that is read could change it."""
     assert "?:" in _doubtful(text)
@@ -287,7 +288,7 @@ _UNITS = (
 )
 
 
-@pytest.mark.parametrize("unit", _UNITS)
+@for_each("unit", _UNITS)
 def test_it_takes_linear_time(unit: str) -> None:
     """Ten times the text takes nothing like a hundred times as long."""
     seconds = []

@@ -1,6 +1,6 @@
 """The paths of patches; patches of other agents are read in `tests/peers/test_patch_samples.py`."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.patches import PatchPaths, hidden_patch, paths_of
 from permitry.core.action import Access, Word
@@ -14,7 +14,7 @@ def begun(*lines: str) -> str:
     return "\n".join(("*** Begin Patch", *lines, "*** End Patch", ""))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "touched"),
     [
         (["*** Add File: a b/c.md", "+text"], [(WRITE, "a b/c.md")]),
@@ -31,7 +31,7 @@ def test_headers_name_the_files(lines: list[str], touched: list[tuple[Access, st
     assert paths_of(begun(*lines)) == PatchPaths(tuple(touched))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "touched"),
     [
         ("--- a/x\n+++ b/x\n" + HUNK, [(WRITE, "x")]),
@@ -66,7 +66,7 @@ def test_unified_diffs_name_the_files(text: str, touched: list[tuple[Access, str
         assert reading == PatchPaths(tuple(touched))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "path"),
     [
         (begun("  *** Update File: secret", "@@", "+x"), "secret"),
@@ -132,7 +132,7 @@ def test_carriage_returns_leave_a_doubt() -> None:
     assert reading.doubt
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "*** Begin Patch\n" + "*** Add File: \n" * 60_000,
@@ -148,7 +148,7 @@ def test_the_longest_patch_is_read(text: str) -> None:
     assert paths_of(text).doubt
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("argv", "here", "text"),
     [
         (["apply_patch", "P"], None, "P"),

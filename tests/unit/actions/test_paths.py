@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.disk import Disk
 from permitry.actions.folders import Folder
@@ -36,7 +37,7 @@ def read(top: Path) -> READ:
     return read
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "name"),
     [
         ("src/main.py", "ws/src/main.py"),
@@ -65,7 +66,7 @@ def test_without_links_both_names_are_the_normal_one(read: READ, top: Path, text
     assert read(text) == Place(text, (full,), (full,))
 
 
-@pytest.mark.parametrize("slashes", ["/", "//", "///"])
+@for_each("slashes", ["/", "//", "///"])
 def test_leading_slashes_are_one(read: READ, slashes: str) -> None:
     """No number of leading slashes is another world."""
     place = read(f"{slashes}no-such-name/x")
@@ -130,9 +131,7 @@ def test_the_kernel_follows_forty_links(read: READ, top: Path, *, links: int, is
     assert read("l0").is_certain is is_certain
 
 
-@pytest.mark.parametrize(
-    "text", ["a\0b", "a\nb", "a\tb", "a\x7f", "a\x9b", "a\\b", "\\", "\\\\host\\x", "\ud800", "a\udcff"]
-)
+@for_each("text", ["a\0b", "a\nb", "a\tb", "a\x7f", "a\x9b", "a\\b", "\\", "\\\\host\\x", "\ud800", "a\udcff"])
 def test_characters_read_in_two_ways_are_not_certain(read: READ, text: str) -> None:
     """Control characters, backslashes and lone surrogates leave a doubt."""
     assert not read(text).is_certain
@@ -167,7 +166,7 @@ def test_any_other_tilde_has_both_readings(read: READ, top: Path) -> None:
     assert place.lexical == (str(top / "ws" / "~" / ".ssh"), str(top / "home" / "me" / ".ssh"))
 
 
-@pytest.mark.parametrize("is_home", [True, False])
+@for_each("is_home", [True, False])
 def test_the_home_of_a_user_is_guessed(read: READ, top: Path, *, is_home: bool) -> None:
     """Who `~you` is can be found in a file of the system; the likely folders are named, and nothing is certain."""
     place = read("~you/x", is_home=is_home)
@@ -199,9 +198,7 @@ def test_a_relative_path_without_bases_has_no_name() -> None:
     assert read_path("x", [], home=None) == Place("x", is_certain=False)
 
 
-@pytest.mark.parametrize(
-    "door", ["/proc/self/root", "/proc/1/root", "/proc/thread-self/root", "/proc/self/task/1/root"]
-)
+@for_each("door", ["/proc/self/root", "/proc/1/root", "/proc/thread-self/root", "/proc/self/task/1/root"])
 def test_the_root_of_a_process_is_ours(read: READ, top: Path, door: str) -> None:
     """A door of /proc is not certain, and the likely name behind it is reported."""
     place = read(f"{door}{top}/out/x")
@@ -218,7 +215,7 @@ def test_the_folder_of_a_process_is_the_base(read: READ, top: Path) -> None:
     assert not place.is_certain
 
 
-@pytest.mark.parametrize("text", ["/dev/fd/3", "/dev/stdin", "/proc/self/fd/0", "/proc/7/exe", "//proc/./self/cwd"])
+@for_each("text", ["/dev/fd/3", "/dev/stdin", "/proc/self/fd/0", "/proc/7/exe", "//proc/./self/cwd"])
 def test_doors_of_a_process_are_not_certain(read: READ, text: str) -> None:
     """Each process has its own, so ours tell nothing."""
     assert not read(text).is_certain
@@ -232,7 +229,7 @@ def test_a_link_to_a_door_is_a_door(read: READ, top: Path) -> None:
     assert place.real == ("/no-such-name",)
 
 
-@pytest.mark.parametrize("text", ["/proc/cpuinfo", "/proc/self/status", "/dev/null"])
+@for_each("text", ["/proc/cpuinfo", "/proc/self/status", "/dev/null"])
 def test_other_files_of_the_system_are_certain(read: READ, text: str) -> None:
     """They are what they seem, and no link is followed for the process that asks."""
     place = read(text)
@@ -250,7 +247,7 @@ def test_doors_need_not_be_links(read: READ, monkeypatch: pytest.MonkeyPatch) ->
     assert not read("/dev/fd/3").is_certain
 
 
-@pytest.mark.parametrize("text", ["file:///no%2Dsuch/x", "FILE:/no-such/x", "file://localhost/no-such/x"])
+@for_each("text", ["file:///no%2Dsuch/x", "FILE:/no-such/x", "file://localhost/no-such/x"])
 def test_an_address_of_a_file_has_both_readings(read: READ, top: Path, text: str) -> None:
     """A tool may take it for an address."""
     place = read(text)
@@ -323,7 +320,7 @@ def test_roots_have_both_names(top: Path) -> None:
     assert roots == Roots((str(top / "link"), str(top / "ws")), (str(top / "home"),))
 
 
-@pytest.mark.parametrize("folder", [None, "", "relative"])
+@for_each("folder", [None, "", "relative"])
 def test_a_root_that_is_not_known_has_no_name(folder: str | None) -> None:
     """What is not absolute is relative to nothing we know."""
     assert roots_of(folder, folder) == Roots()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.disk import Disk
 from permitry.actions.folders import Folder
@@ -19,7 +19,7 @@ def _run(*touches: Touch, doubt: str | None = "writes", is_listed: bool = True) 
     return Run((Word("x"),), doubt, read_operands=lambda: Operands(touches, is_listed=is_listed))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("action", "writes"),
     [
         (Touch(Access.WRITE, _place("/a")), True),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.arguments import (
     Parts,
@@ -33,7 +34,7 @@ def _read(*texts: str | Word, entry: Entry = ENTRY) -> Parts:
     return read_options(_words(*texts), entry, name="p")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "found", "operands"),
     [
         ([], [], []),
@@ -59,7 +60,7 @@ def test_options_take_what_they_are_listed_with(
     assert [word.text for word in parts.operands] == operands
 
 
-@pytest.mark.parametrize(
+@for_each(
     "texts",
     [
         ["-z"],
@@ -120,7 +121,7 @@ def test_a_sub_command_is_found_behind_options() -> None:
     assert sub_command(_words("-a"), entry, "p") is None
 
 
-@pytest.mark.parametrize("texts", [["walk"], ["--", "run"], [GLOB], ["-n", Word("a*", is_glob=True), "run"]])
+@for_each("texts", [["walk"], ["--", "run"], [GLOB], ["-n", Word("a*", is_glob=True), "run"]])
 def test_an_unknown_sub_command_is_refused(texts: list[str | Word]) -> None:
     """And one that may be another, or is not one to the program."""
     with pytest.raises(RefusedError):

@@ -2,7 +2,7 @@
 
 import time
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.classify import why_not_reading
 from permitry.actions.shell.strict import Command
@@ -92,20 +92,20 @@ def doubt(*words: str) -> str | None:
     return why_not_reading(Command(tuple(map(Word, ("awk", *words)))))
 
 
-@pytest.mark.parametrize("program", ORDINARY)
+@for_each("program", ORDINARY)
 def test_ordinary_programs_only_print(program: str) -> None:
     """What people write on one line is read."""
     assert doubt(program, "f") is None
 
 
-@pytest.mark.parametrize("program", HEADS)
+@for_each("program", HEADS)
 def test_a_statement_never_stands_within_parentheses(program: str) -> None:
     """Some implementations take one in the head of a `for`, where a `>` is then a redirection."""
     assert doubt(program, "f") is not None
 
 
-@pytest.mark.parametrize("rules", SETS)
-@pytest.mark.parametrize("program", HEADS[:9])
+@for_each("rules", SETS)
+@for_each("program", HEADS[:9])
 def test_no_set_lets_such_a_program_run(rules: str, program: str) -> None:
     """Neither unasked, nor in plan mode at all."""
     policy, call = load_policy(rules), ToolCall("run_shell", {"command": f"awk '{program}'"})
@@ -113,19 +113,19 @@ def test_no_set_lets_such_a_program_run(rules: str, program: str) -> None:
     assert policy.decide(call, AuthContext(is_plan_mode=True)).verdict is Verdict.BLOCK
 
 
-@pytest.mark.parametrize("program", REFUSED)
+@for_each("program", REFUSED)
 def test_what_the_grammar_does_not_produce_is_refused(program: str) -> None:
     """A redirection, what may be one to some implementation, and what is not a program."""
     assert doubt(program, "f") is not None
 
 
-@pytest.mark.parametrize("option", ["--assign", "--field-separator", "--assign=x=1", "--exec"])
+@for_each("option", ["--assign", "--field-separator", "--assign=x=1", "--exec"])
 def test_an_option_that_some_do_not_know_is_refused(option: str) -> None:
     """They pass over it, and take its value for the program."""
     assert doubt(option, 'BEGIN{system("x")}', "1") is not None
 
 
-@pytest.mark.parametrize("piece", ["(", "{", "!(", "a[", "if(1)", "$(", "x=(", "f(", "do "])
+@for_each("piece", ["(", "{", "!(", "a[", "if(1)", "$(", "x=(", "f(", "do "])
 def test_a_deep_program_is_refused_in_no_time(piece: str) -> None:
     """The reader descends no deeper than a program of a human does."""
     begin = time.process_time()

@@ -1,12 +1,13 @@
 """The tokens of a program of `awk`."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.awk_tokens import tokens_of
 from permitry.actions.programs.catalogue import RefusedError
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "kinds"),
     [
         ("", ""),
@@ -31,7 +32,7 @@ def test_tokens_are_cut(text: str, kinds: str) -> None:
     assert " ".join(token.kind for token in tokens_of(text)).strip() == kinds
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "1e5", "0x1f", "1.2.3", "1a", "a++ /b/", "length / 2", "return /a/", "print /a/", "$/a/",

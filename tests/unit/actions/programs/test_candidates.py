@@ -2,7 +2,7 @@
 
 import time
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.candidates import UNSEEN, code_of, globbed, hosts_in, hosts_of_git, names_in, paths_in
 from permitry.core.action import Word
@@ -33,7 +33,7 @@ def test_too_many_parts_are_a_name_nobody_has_seen() -> None:
     assert UNSEEN in set(paths_in(Word("'a'" * 1000), "awk"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "{print > $1}", "{print >> x}", '{print > "/home/u/.ss" "h/x"}', '{print > "\\057home"}', "{print | x}",
@@ -46,7 +46,7 @@ def test_a_computed_name_is_one_nobody_has_seen(text: str) -> None:
     assert UNSEEN in set(paths_in(Word(text), "awk"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         '{print > "out"}', '{print $1 >> "a b" }', '{print | "sort"; x}', '{system("ls")}', "{print > 2}",
@@ -59,7 +59,7 @@ def test_a_whole_name_is_the_one_that_is_named(text: str) -> None:
     assert UNSEEN not in set(paths_in(Word(text), "awk"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "addresses"),
     [
         ("http://a.b/{c,d}", {"http://a.b/{c,d}"}),
@@ -91,9 +91,7 @@ def test_a_repository_may_be_on_any_machine() -> None:
     assert [word.text for word in hosts_of_git(tuple(map(Word, ("git", "fetch", "host:a", "b:c"))))] == ["host"]
 
 
-@pytest.mark.parametrize(
-    "text", ['"\\' * 30_000, "{" * 60_000, "[a-" * 20_000, "w" * 60_000, "a@" * 30_000, "getline " * 8_000]
-)
+@for_each("text", ['"\\' * 30_000, "{" * 60_000, "[a-" * 20_000, "w" * 60_000, "a@" * 30_000, "getline " * 8_000])
 def test_long_words_take_no_time(text: str) -> None:
     """The processor is measured, as the machine may be busy."""
     begin = time.process_time()
@@ -103,7 +101,7 @@ def test_long_words_take_no_time(text: str) -> None:
     assert time.process_time() - begin < 8
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "code"),
     [
         ("perl -pe s/a/b/ c", {"s/a/b/"}), ("deno eval a/b", {"a/b"}), ("tsx gen.ts -p secret/a", set()),

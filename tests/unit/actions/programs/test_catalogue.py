@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs import catalogue as module
 from permitry.actions.programs.catalogue import Options, catalogue, compact, runs_nothing
@@ -102,7 +103,7 @@ def test_any_other_fast_file_is_not_read(files: Path, stored: str) -> None:
     assert "show" in catalogue()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "expected"),
     [("cat", True), ("curl", True), ("[[", True), ("find", False), ("git", False), ("unknown", False)],
 )

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.catalogue import Entry, catalogue
 from permitry.actions.programs.classify import Classified, Refused, classify, why_not_reading, why_not_reading_all
@@ -1279,13 +1279,13 @@ def lines(text: str) -> list[str]:
     return text.strip("\n").split("\n")
 
 
-@pytest.mark.parametrize("command", lines(READING))
+@for_each("command", lines(READING))
 def test_ordinary_commands_only_read(command: str) -> None:
     """What developers and agents type all day to look at things comes out as reading."""
     assert why(command) is None
 
 
-@pytest.mark.parametrize("command", [*lines(DANGEROUS), *OVER_LINES])
+@for_each("command", [*lines(DANGEROUS), *OVER_LINES])
 def test_dangerous_commands_never_read(command: str) -> None:
     """A command that may write, execute or connect, however it is spelled, never comes out as reading."""
     assert why(command) is not None
@@ -1364,7 +1364,7 @@ def test_a_dangerous_word_behind_two_hyphens_is_an_operand() -> None:
         assert why(command) is None
 
 
-@pytest.mark.parametrize("wrapper", ["timeout 5", "nice", "nice -n 5", "env", "env LC_ALL=C", "command", "stdbuf -oL"])
+@for_each("wrapper", ["timeout 5", "nice", "nice -n 5", "env", "env LC_ALL=C", "command", "stdbuf -oL"])
 def test_wrappers_hide_nothing(wrapper: str) -> None:
     """What is behind a wrapper is judged as if it stood alone, for harmless and dangerous commands alike."""
     for command, _, dangers in INSERTED:
@@ -1375,7 +1375,7 @@ def test_wrappers_hide_nothing(wrapper: str) -> None:
         assert plain([*words, dangers[0]]) is not None, words
 
 
-@pytest.mark.parametrize("danger", ["sort -o x", "rm x", "ls > x", "cd x && git log", "sed -i p f", "A=1 ls"])
+@for_each("danger", ["sort -o x", "rm x", "ls > x", "cd x && git log", "sed -i p f", "A=1 ls"])
 def test_shells_hide_nothing(danger: str) -> None:
     """A text behind `sh -c` is read strictly and judged, however deep it lies."""
     text = danger
@@ -1408,7 +1408,7 @@ def test_git_behind_cd_is_refused_wherever_they_stand() -> None:
     assert why_not_reading(read_strictly("sh -c 'cd x; git log'")[0]) is not None
 
 
-@pytest.mark.parametrize("operator", ["<", ">", ">>"])
+@for_each("operator", ["<", ">", ">>"])
 def test_redirections_to_the_network(operator: str) -> None:
     """Bash opens a connection for `/dev/tcp` and `/dev/udp`, in either direction."""
     for target in ("/dev/tcp/example.com/80", "/dev/udp/example.com/53"):
@@ -1423,7 +1423,7 @@ def test_redirections_of_files() -> None:
         assert why_not_reading(Command((Word("ls"),), redirections=(Redirection(">", target),))) is not None
 
 
-@pytest.mark.parametrize("word", ["*", "?.md", "[a-z]", "-*", "--*", "*.py"])
+@for_each("word", ["*", "?.md", "[a-z]", "-*", "--*", "*.py"])
 def test_patterns_that_may_become_options(word: str) -> None:
     """A pattern that may become an option is refused unless every option of the program is harmless."""
     for program in ("ls", "cat", "grep x", "wc", "jq ."):
@@ -1432,13 +1432,13 @@ def test_patterns_that_may_become_options(word: str) -> None:
         assert why(f"{program} {word}") is not None
 
 
-@pytest.mark.parametrize("command", ["rg --glob=*.py x", "rg -g*.py x", "rg x src/*.py", "git diff src/*", "sort a*"])
+@for_each("command", ["rg --glob=*.py x", "rg -g*.py x", "rg x src/*.py", "git diff src/*", "sort a*"])
 def test_patterns_that_cannot_become_options(command: str) -> None:
     """A pattern whose beginning is fixed can only become what it begins with."""
     assert why(command) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "sed p* f",
@@ -1457,7 +1457,7 @@ def test_patterns_that_may_become_several_words(command: str) -> None:
     assert why(command) is not None
 
 
-@pytest.mark.parametrize("value", ["-o", "--output=x", "--", "-*"])
+@for_each("value", ["-o", "--output=x", "--", "-*"])
 def test_values_never_look_like_options(value: str) -> None:
     """A word behind an option that takes a value is refused if it looks like an option; a number does not."""
     assert why(f"sort -k {value} a") is not None
@@ -1465,7 +1465,7 @@ def test_values_never_look_like_options(value: str) -> None:
     assert why("sort -t - a") is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "script",
     [
         *("p", "5p", "1,5p", "$!d", "0~3p", "2,~4p", "/a/,+3p", "/a/I,/b/Md", "\\,a/b,p", "/[^x]/p"),
@@ -1482,7 +1482,7 @@ def test_sed_scripts_that_print(script: str) -> None:
     assert plain(["sed", "-e", script, f"--expression={script}", "f"]) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "script",
     [
         *(
@@ -1559,7 +1559,7 @@ def test_sed_scripts_that_are_refused(script: str) -> None:
     assert plain(["sed", "-e", "p", "-e", script, "f"]) is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "program",
     [
         *("1", "{print}", "NR == 3", "$3 > 5 {print $1}", "/a|b/", "!/a/ && $2 ~ /^[^,]+$/", "END {print NR / 2}", ""),
@@ -1590,7 +1590,7 @@ def test_awk_programs_that_print(program: str) -> None:
     assert plain(["awk", "-F", ",", program, "f"]) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "program",
     [
         *(
@@ -1667,15 +1667,13 @@ def test_printf_formats() -> None:
     assert why("printf %*d 3 x") is not None
 
 
-@pytest.mark.parametrize("command", ["awk", "sed", "rg -e", "find . -name", "env LC_ALL=C", "nice", "command -v x* y"])
+@for_each("command", ["awk", "sed", "rg -e", "find . -name", "env LC_ALL=C", "nice", "command -v x* y"])
 def test_commands_that_lack_something(command: str) -> None:
     """A program that would only complain about a missing word reads."""
     assert why(command) is None
 
 
-@pytest.mark.parametrize(
-    "command", ["xxd -p* a", "ip -b* addr", "timeout 5* ls", "timeout -s K* 5 ls", "xargs -d a* ls", "git l*"]
-)
+@for_each("command", ["xxd -p* a", "ip -b* addr", "timeout 5* ls", "timeout -s K* 5 ls", "xargs -d a* ls", "git l*"])
 def test_patterns_where_words_are_counted(command: str) -> None:
     """A pattern among the words of a wrapper, of whole-word options or in place of a sub-command is refused."""
     assert why(command) is not None
@@ -1763,7 +1761,7 @@ def test_an_assignment_is_a_doubt() -> None:
     assert classify(read_strictly("LC_ALL=C ls")) == tuple(Classified(one) for one in read_strictly("LC_ALL=C ls"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "awk '" + "/[a/" * 9_000 + "'",

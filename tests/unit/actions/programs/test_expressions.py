@@ -1,6 +1,7 @@
 """Expressions on a command line: only listed ones pass, and nothing that may become another."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
 from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test
@@ -14,7 +15,7 @@ def _words(*texts: str | Word) -> tuple[Word, ...]:
     return tuple(text if isinstance(text, Word) else Word(text) for text in texts)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "texts",
     [
         [],
@@ -29,7 +30,7 @@ def test_listed_tests_of_find_pass(texts: list[str]) -> None:
     check_find(_words(*texts), FIND)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "texts",
     [
         [".", "-delete"],
@@ -47,7 +48,7 @@ def test_other_expressions_of_find_are_refused(texts: list[str | Word]) -> None:
         check_find(_words(*texts), FIND)
 
 
-@pytest.mark.parametrize("text", ["-v", "-R", "a[$(id)]", OPEN, GLOB])
+@for_each("text", ["-v", "-R", "a[$(id)]", OPEN, GLOB])
 def test_a_test_that_evaluates_a_name_is_refused(text: str | Word) -> None:
     """Or one whose words may become such a one."""
     with pytest.raises(RefusedError):
@@ -55,20 +56,20 @@ def test_a_test_that_evaluates_a_name_is_refused(text: str | Word) -> None:
     check_test(_words("-f", "x", "-a", "1", "-lt", "2"), Entry())
 
 
-@pytest.mark.parametrize("texts", [["-v", "x", "y"], ["%n"], ["a %d %n"], ["%(%Y)x"], ["%(%Y"], ["%"], [OPEN]])
+@for_each("texts", [["-v", "x", "y"], ["%n"], ["a %d %n"], ["%(%Y)x"], ["%(%Y"], ["%"], [OPEN]])
 def test_a_printf_that_may_set_a_variable_is_refused(texts: list[str | Word]) -> None:
     """Or one whose format is not known."""
     with pytest.raises(RefusedError):
         check_printf(_words(*texts), Entry())
 
 
-@pytest.mark.parametrize("texts", [[], ["--"], ["%s\n", OPEN], ["%5.2f%%"], ["%(%Y)T"], ["--", "-v"]])
+@for_each("texts", [[], ["--"], ["%s\n", OPEN], ["%5.2f%%"], ["%(%Y)T"], ["--", "-v"]])
 def test_a_printf_that_prints_passes(texts: list[str | Word]) -> None:
     """Its arguments may be anything."""
     check_printf(_words(*texts), Entry())
 
 
-@pytest.mark.parametrize("texts", [["x"], ["-"], ["-a"], ["-o", "allexport"], ["-eo", OPEN], ["+e"], [OPEN]])
+@for_each("texts", [["x"], ["-"], ["-a"], ["-o", "allexport"], ["-eo", OPEN], ["+e"], [OPEN]])
 def test_a_set_that_does_more_is_refused(texts: list[str | Word]) -> None:
     """Than to end at the first error, or to print what is run."""
     with pytest.raises(RefusedError):

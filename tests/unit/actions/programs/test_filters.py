@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.filters import expanded_by_program
 from permitry.config.load import load_policy
@@ -19,7 +20,7 @@ def _found(text: str) -> list[tuple[str, bool]]:
     return [(word.text, is_tree) for word, is_tree in expanded_by_program([Word(word) for word in text.split()])]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ("git log a", []),
@@ -48,7 +49,7 @@ def test_a_pathspec_is_what_git_makes_of_it(text: str, found: list[tuple[str, bo
     assert _found(text) == found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ("grep -r KEY --include=x .", ["**/x"]),
@@ -77,7 +78,7 @@ def decide(tmp_path: Path) -> Decide:
     return lambda text: policy.decide(ToolCall("run_shell", {"command": text}), context)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "git grep '' -- '.e*'",
@@ -105,7 +106,7 @@ def test_a_secret_that_a_program_finds_by_itself_is_asked_about(decide: Decide, 
     assert (decision.verdict, decision.rule_id) == (Verdict.CONFIRM, "ask-credentials")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["rg KEY -g '*.py'", "rg KEY -g '!x'", "git log -- '*.py'", "git log -- ':/src'", "git log -- ':!src'", "git diff",
      "git diff -- ':!src'", "git grep x -- ':(exclude)src'",

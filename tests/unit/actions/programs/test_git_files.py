@@ -1,6 +1,6 @@
 """The folders into which git puts files, and where their names are read, by the words alone."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.git_files import files_of_git, fills_work_tree, join_words
 from permitry.actions.programs.named import HERE
@@ -98,7 +98,7 @@ TABLE = {
 }
 
 
-@pytest.mark.parametrize("text", TABLE)
+@for_each("text", TABLE)
 def test_what_git_puts_where(text: str) -> None:
     """By its options, operands and paths."""
     assert brought(text) == TABLE[text]

@@ -2,12 +2,12 @@
 
 import time
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.literals import MOST_LITERALS, lists_in, literals_in
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("code", "literals"),
     [
         ("f('a b', \"c\")", ["a b", "c"]),
@@ -27,7 +27,7 @@ def test_literals(code: str, literals: list[str]) -> None:
     assert list(literals_in(code)) == literals
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("code", "lists"),
     [
         ("f('a', ['b', 'c']); g('d')", [["a", "b", "c"], ["d"]]),
@@ -41,7 +41,7 @@ def test_lists(code: str, lists: list[list[str]]) -> None:
     assert [list(each) for each in lists_in(code)] == lists
 
 
-@pytest.mark.parametrize("part", ["'", '"', "`", "q(", "%[", "[[", "[=", "<", "q/", "q  ", "'a',", "%w{a b}"])
+@for_each("part", ["'", '"', "`", "q(", "%[", "[[", "[=", "<", "q/", "q  ", "'a',", "%w{a b}"])
 def test_any_code_takes_linear_time(part: str) -> None:
     """Whatever is not closed ends with the text, and only so many literals are looked at."""
     start = time.process_time()

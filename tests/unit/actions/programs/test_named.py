@@ -4,6 +4,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.catalogue import RefusedError, Shape
 from permitry.actions.programs.named import Collector, Named
@@ -18,7 +19,7 @@ def _collector(*roles: str, here: str = "", is_remote: bool = False, **sets: str
     return Collector(attrs.evolve(Shape(roles, here=here, remote=is_remote), **words), frozenset())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("role", "named"),
     [
         ("text", []),
@@ -87,7 +88,7 @@ def test_an_operand_is_a_name_with_its_value() -> None:
         collector.operand("pair", A)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("here", "operands", "named"),
     [
         ("write", [], [Named(WRITE, HERE, is_tree=True, is_entry=True, is_filled=True, descent=Descent.NEW)]),

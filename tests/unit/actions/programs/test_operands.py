@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.candidates import code_of
 from permitry.actions.programs.catalogue import Entry, Shape, catalogue
@@ -265,7 +265,7 @@ def seen(found: Operands) -> set[str]:
     return {each.word.text for each in (*found.paths, *found.guessed)}
 
 
-@pytest.mark.parametrize(("text", "expected"), LISTED.items())
+@for_each(("text", "expected"), LISTED.items())
 def test_operands_that_are_known(text: str, expected: str | None) -> None:
     """Every operand and every value of an option comes out as what the program does with it, and nothing else."""
     found = operands(text)
@@ -273,7 +273,7 @@ def test_operands_that_are_known(text: str, expected: str | None) -> None:
     assert expected is None or named(found) == set(expected.split())
 
 
-@pytest.mark.parametrize(("text", "expected"), TOLD.items())
+@for_each(("text", "expected"), TOLD.items())
 def test_operands_that_are_known_but_not_all(text: str, expected: str) -> None:
     """What runs a program, or does something that is neither a path nor a host, is nothing a permission may rely on."""
     found = operands(text)
@@ -281,7 +281,7 @@ def test_operands_that_are_known_but_not_all(text: str, expected: str) -> None:
     assert named(found) == set(expected.split())
 
 
-@pytest.mark.parametrize("text", UNLISTED)
+@for_each("text", UNLISTED)
 def test_operands_that_are_not_known(text: str) -> None:
     """What is not known about a command makes every word of it a possible path, and no permission may rely on it."""
     found = operands(text)
@@ -291,7 +291,7 @@ def test_operands_that_are_not_known(text: str) -> None:
     assert texts <= seen(found) | {""}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "named", "unclear"),
     [
         ('head -n "$x" a', "", ""), ('date -d "$x"', "", ""), ('touch -d"$x" a', "", ""), ('sleep "$x"', "", ""),
@@ -316,7 +316,7 @@ def test_an_expansion_that_is_a_text_names_nothing(text: str, named: str, unclea
     assert {word.text for word in found.unclear} == set(unclear.split())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "values"),
     [
         ('git commit -m "$x" "$x"', [3]), ('git commit -m a -m "b$x" -F "$y"', [5, 7]), ("git commit -m $x", []),
@@ -339,7 +339,7 @@ def test_everything_an_unknown_program_is_given_may_be_a_path() -> None:
     assert "--" not in seen(found)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "named", "guessed"),
     [
         ("unknown a/b -f/etc/a --file=b c=d", "a/b c=d", "-f/etc/a /etc/a --file=b b d"),
@@ -366,7 +366,7 @@ def test_a_script_and_a_part_of_a_word_are_guesses(text: str, named: str, guesse
     assert not paths & guesses
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "hosts"),
     [
         ("ssh -o ProxyJump=a.example,me@b.example:22 c", {"a.example", "b.example", "c"}),
@@ -382,7 +382,7 @@ def test_every_part_of_a_word_may_be_a_host(text: str, hosts: set[str]) -> None:
     assert hosts <= {host.text for host in (*found.hosts, *found.guessed_hosts)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *(
@@ -414,7 +414,7 @@ def test_of_too_many_names_some_are_told() -> None:
     assert found.paths[-1].word == Word("", is_open=True)
 
 
-@pytest.mark.parametrize("text", ["curl", "curl --unknown"])
+@for_each("text", ["curl", "curl --unknown"])
 def test_of_too_many_hosts_some_are_told(text: str) -> None:
     """One that stands often counts once."""
     many = operands(f"{text} " + " ".join(f"{number}.example" for number in range(2000)))
@@ -437,7 +437,7 @@ def test_a_program_that_deletes_may_delete() -> None:
     assert {"d:a+", "w:a+", "r:a+"} <= named(operands("rm --unknown a"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "rsync --unknown --delete a", "rsync --unknown --del a", "tar --unknown --remove-fil -cf x a",
@@ -451,9 +451,7 @@ def test_a_program_that_deletes_by_an_option_may_delete_by_a_guess(text: str) ->
     assert Access.DELETE in {each.access for each in found.guessed if each.word.text == "a"}
 
 
-@pytest.mark.parametrize(
-    "text", ["rsync --unknown a b", "tar --unknown -cf x a", "zip -r x a -i y", "rsync -e ssh --de a b"]
-)
+@for_each("text", ["rsync --unknown a b", "tar --unknown -cf x a", "zip -r x a -i y", "rsync -e ssh --de a b"])
 def test_a_program_that_is_given_no_such_option_deletes_nothing(text: str) -> None:
     """An option that is not known is not the one that deletes, and too little of its name is none."""
     found = operands(text)
@@ -465,7 +463,7 @@ def test_a_sub_command_that_deletes_may_delete() -> None:
     assert "d:*.py" in {each.removesuffix("+") for each in named(operands("git rm '*.py'"))}
 
 
-@pytest.mark.parametrize("program", ["/bin/rm", "./rm", "/usr/bin/RM"])
+@for_each("program", ["/bin/rm", "./rm", "/usr/bin/RM"])
 def test_a_program_that_deletes_may_be_named_with_a_folder(program: str) -> None:
     """`/bin/rm -r a` deletes as `rm -r a` does, although no permission relies on it."""
     found = operands(f"{program} -r a")
@@ -473,7 +471,7 @@ def test_a_program_that_deletes_may_be_named_with_a_folder(program: str) -> None
     assert not found.is_listed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "hosts"),
     [
         ("pip install git+https://example.com/a", ["git+https://example.com/a"]),
@@ -505,7 +503,7 @@ def test_words_keep_what_the_shell_may_make_of_them() -> None:
     assert [each.sources[0].is_glob for each in operands("cp a/* b").copies] == [True]
 
 
-@pytest.mark.parametrize("text", ["cat", "cp a", "grep x", "sed p", "sort -k", "curl", "git", "find -newer", "test -f"])
+@for_each("text", ["cat", "cp a", "grep x", "sed p", "sort -k", "curl", "git", "find -newer", "test -f"])
 def test_an_open_word_is_never_known(text: str) -> None:
     """An expansion may become an option or several words: nothing may rely on what is there."""
     words = (*read_strictly(text)[0].words, Word("$x", is_open=True))
@@ -585,7 +583,7 @@ def roles(shape: Shape) -> Iterator[bool]:
     yield shape.format in ("", "patch", "tar", "tree", "zip")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["x " + "a=" * 30_000, "x " + "a://" * 16_000, "rg " + "-i " * 20_000, "x " + "b " * 30_000, "x " + "a" * 65_000],
 )
@@ -597,7 +595,7 @@ def test_long_commands_take_no_time(text: str) -> None:
     assert time.process_time() - begin < 8
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "fills"),
     [
         ("python3 -m tarfile -e a", True), ("python3 -Imzipfile -ea", True), ("python3 -m pytest", False),

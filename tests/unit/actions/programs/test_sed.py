@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.arguments import read_options
 from permitry.actions.programs.catalogue import RefusedError, catalogue
@@ -36,7 +37,7 @@ def files(*words: str) -> list[tuple[str, str]]:
     return [(access.value, word.text) for access, word in files_of_sed(parts)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("script", "found"),
     [
         ("p", []),
@@ -59,14 +60,14 @@ def test_a_file_goes_on_to_the_end_of_the_line(script: str, found: list[tuple[st
     assert files("-e", "p", "-e", script, "f") == found
 
 
-@pytest.mark.parametrize("script", ["w", "w ", "r\n", "s/a/b/w", "w a\\", "w a\\\nb", "w a\tb", "w out\ne", "w a\re"])
+@for_each("script", ["w", "w ", "r\n", "s/a/b/w", "w a\\", "w a\\\nb", "w a\tb", "w out\ne", "w a\re"])
 def test_a_name_that_may_be_another_is_refused(script: str) -> None:
     """One that is empty, goes on in the next line, or holds what is not printed."""
     with pytest.raises(RefusedError):
         files(script, "f")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "script",
     [
         "w /home/u/.ssh/authorized_keys", "W/home/u/.ssh/x", "s/a/b/w /home/u/.ssh/x",
@@ -88,7 +89,7 @@ def test_a_restriction_sees_the_files_of_a_script(tmp_path: Path, script: str) -
     assert verdicts == [Verdict.BLOCK, Verdict.ALLOW]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "words",
     [
         ("w out", "-e", "p"),
@@ -116,7 +117,7 @@ def effects(*words: str) -> str:
     return " ".join((*files, *(f"e:{text}" for text in found.commands), *(["input"] if found.runs_input else [])))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("script", "done"),
     [
         ("p", ""), ("s/a/b/", ""), ("1i import os", ""), ("a\\\nw x", ""), ("y/abc/xyz/", ""), ("s/[^/]*$//", ""),
@@ -137,7 +138,7 @@ def test_a_restriction_knows_what_a_script_does(script: str, done: str) -> None:
     assert effects("-E", "-e", script) == done
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "done"),
     [
         (("-e", "p", "-e", "w f"), "w:f"), (("-ne", "w f"), "w:f"), (("-sew f", "x"), "w:f"),

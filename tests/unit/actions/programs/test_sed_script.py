@@ -1,13 +1,14 @@
 """The scripts of `sed`: what they write, read and run, and a refusal where two readers could differ."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.catalogue import RefusedError
 from permitry.actions.programs.sed_script import Effects, read_script
 from permitry.core.action import Access, Word
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["", "p", "1,5p;$!d", "/a/I,+3{n;d}", "s/a/b/g;y/ab/cd/", "# note\nb end\n:end", "a\\\nx"],
 )
@@ -40,7 +41,7 @@ def test_a_delimiter_in_brackets_is_not_read_alike() -> None:
     assert read_script("s/[ab]/b/").is_common
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "k", "pp", "1,p", "s/a/b", "s\na\nb\n", "s/[a/b/", "s/[\\]/]/b/", "y/[/]/b/", "w", "w a\\b", "e a\\", "a",

@@ -1,6 +1,7 @@
 """What stands around a program: wrappers, shells and assignments."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.catalogue import RefusedError
 from permitry.actions.programs.wrappers import PARAMETERS, unwrap
@@ -36,7 +37,7 @@ def test_a_wrapper_that_runs_nothing_stands_for_itself() -> None:
         assert [one.argv for one in unwrap(read_strictly(text)[0])] == [tuple(text.split())]
 
 
-@pytest.mark.parametrize("wrapper", ["timeout", "timeout 5", "nice", "env", "env LC_ALL=C", "sh", "sh -c", "command"])
+@for_each("wrapper", ["timeout", "timeout 5", "nice", "env", "env LC_ALL=C", "sh", "sh -c", "command"])
 def test_an_open_word_is_never_what_runs(wrapper: str) -> None:
     """An expansion in the place of a program, of a text or of an option is refused."""
     words = tuple(Word(word) for word in wrapper.split())
@@ -44,7 +45,7 @@ def test_an_open_word_is_never_what_runs(wrapper: str) -> None:
         unwrap(Command((*words, Word("$x", is_open=True))))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "argv", "assignments"),
     [
         ("env -u A ls -l", ("ls", "-l"), (("A", ""),)),
@@ -60,9 +61,7 @@ def test_a_variable_that_is_taken_away_is_a_change(
     assert (inner.argv, inner.assignments) == (argv, assignments)
 
 
-@pytest.mark.parametrize(
-    "text", ["env -u", "env -u A", "env -i", 'env -u "$A" ls', "env -u $A ls", "env -u* ls", "env -u A=B ls"]
-)
+@for_each("text", ["env -u", "env -u A", "env -i", 'env -u "$A" ls', "env -u $A ls", "env -u* ls", "env -u A=B ls"])
 def test_what_is_taken_away_is_known(text: str) -> None:
     """And so is the program behind it."""
     with pytest.raises(RefusedError):

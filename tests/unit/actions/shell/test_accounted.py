@@ -1,6 +1,6 @@
 """What is unknown of a text: only paths, where it surely runs nothing but programs that are named."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.accounted import ANYTHING, PATHS, WORDS, what_is_unknown
 from permitry.actions.shell.lenient import read_leniently
@@ -10,19 +10,19 @@ def _unknown(text: str) -> str:
     return what_is_unknown(text, read_leniently(text))
 
 
-@pytest.mark.parametrize("text", ["cat $F", 'rm "$D"/x', "ls ${A} | wc -l", "echo $?", "grep x f > $OUT"])
+@for_each("text", ["cat $F", 'rm "$D"/x', "ls ${A} | wc -l", "echo $?", "grep x f > $OUT"])
 def test_an_expansion_among_operands_is_words_alone(text: str) -> None:
     """Of programs that run nothing besides themselves."""
     assert _unknown(text) == WORDS
 
 
-@pytest.mark.parametrize("text", ["cp $A b; cat b", "mv $A b", "ln -s $A b", "link $A b", "unzip $A"])
+@for_each("text", ["cp $A b; cat b", "mv $A b", "ln -s $A b", "link $A b", "unzip $A"])
 def test_where_links_can_be_made_paths_are_unknown(text: str) -> None:
     """A name behind it may lead elsewhere."""
     assert _unknown(text) == PATHS
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "$CMD x", "A=b cat $F", "python $F", "./cat $F", "sed $F", "cat $(id)", "cat `id`", "cat $((a[$(id)]))",

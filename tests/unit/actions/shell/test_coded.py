@@ -2,13 +2,13 @@
 
 import time
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.coded import commands_in_code
 from permitry.core.action import Word
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "code", "commands"),
     [
         ("python3", "import os; os.system('git push')", ["git push"]),
@@ -54,7 +54,7 @@ def test_the_literals_that_may_be_commands(name: str, code: str, commands: list[
     assert [each.text or tuple(word.text for word in each.words) for each in found] == commands
 
 
-@pytest.mark.parametrize("code", ["-" + "a" * 60_000, "qx[" * 20_000, "%x(" * 20_000, "`a" * 30_000, "shell " * 10_000])
+@for_each("code", ["-" + "a" * 60_000, "qx[" * 20_000, "%x(" * 20_000, "`a" * 30_000, "shell " * 10_000])
 def test_any_code_takes_linear_time(code: str) -> None:
     """Whatever it is made of."""
     start = time.process_time()

@@ -1,6 +1,7 @@
 """The constructs around commands: each command that bash may run is found, and with what is around it."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 
@@ -10,7 +11,7 @@ def found(text: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(" ".join(command.argv), command.within) for command in read_strictly(text)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "commands"),
     [
         ("a & b", [("a", ("&",)), ("b", ())]),
@@ -37,7 +38,7 @@ def test_the_commands_of_a_construct_are_found(text: str, commands: list[tuple[s
         assert found(text) == commands
 
 
-@pytest.mark.parametrize("text", ["while a; do cd b; done", "for f in *; do pushd $f; done", "until a; do . b; done"])
+@for_each("text", ["while a; do cd b; done", "for f in *; do pushd $f; done", "until a; do . b; done"])
 def test_a_loop_that_changes_the_folder_is_refused(text: str) -> None:
     """Where its next time runs is not known; in a subshell it ends there."""
     with pytest.raises(UnreadableError, match="changes the folder"):

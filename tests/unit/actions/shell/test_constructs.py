@@ -1,11 +1,12 @@
 """Arrays, functions, `select` and loops that count: what is in them is found, and what may run more is refused."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.strict import UnreadableError, read_strictly
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "commands"),
     [
         ("v=(a 'b c' *.py)", ["v=(a 'b c' *.py)"]),
@@ -32,7 +33,7 @@ def test_the_commands_of_a_function_are_within_it() -> None:
     assert [each.within for each in read_strictly("foo() { a; }; foo")] == [("function", "{…}"), ()]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "v=(a) b", "v=([0]=a)", "v=('[0]'=a)", "v=(a", "v=(a # b\n)", "v=(a)b", "v=(a;b)", "v=(<(a))", "v+=(a)",

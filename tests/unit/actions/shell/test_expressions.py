@@ -1,6 +1,6 @@
 """What an option or an expression of a program runs."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.expressions import (
     after_dashes,
@@ -24,7 +24,7 @@ def _words(text: str) -> tuple[Word, ...]:
     return tuple(map(Word, text.split()))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ("find . -exec rm {} ;", [run((Word("rm"), NAME))]),
@@ -45,7 +45,7 @@ def test_a_pattern_may_become_an_option_of_find() -> None:
     assert (inner.is_guess, [word.text for word in inner.words]) == (True, ["rm"])
 
 
-@pytest.mark.parametrize("option", ["-x", "-HX", "--exec", "--exec-batch"])
+@for_each("option", ["-x", "-HX", "--exec", "--exec-batch"])
 def test_fd_runs_what_follows_its_option(option: str) -> None:
     """In each of its spellings."""
     (inner,) = fd(_words(f"fd . {option} rm {{}}"))
@@ -57,7 +57,7 @@ def test_fd_takes_a_command_in_the_same_word() -> None:
     assert list(fd(_words("fd --exec=rm {}"))) == [run((Word("rm"), OPEN))]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "command"),
     [
         ("sort --compress-program=id f", "id"),

@@ -1,6 +1,6 @@
 """What git runs besides itself."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.git import git_runs, without_options
 from permitry.actions.shell.lenient import read_leniently
@@ -11,7 +11,7 @@ def _runs(text: str) -> set[str]:
     return {(inner.text if inner.text is not None else " ".join(word.text for word in inner.words)) for inner in inners}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "inner"),
     [
         ("git -c alias.p=push p", "git push "),
@@ -33,7 +33,7 @@ def test_what_git_runs_is_found(text: str, inner: str) -> None:
     assert inner in _runs(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "git --config-env=alias.x=V x", "git --config-env alias.x=V x", "git --config-env=ALIAS.x=V x",
@@ -48,7 +48,7 @@ def test_an_alias_that_nobody_has_seen_is_any_command(text: str) -> None:
     assert any(word.is_open for inner in inners for word in inner.words)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "bare"),
     [
         ("git -C d push", "git push"),

@@ -1,6 +1,6 @@
 """What programs may run by the look of their words."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.guesses import guessed
 from permitry.actions.shell.lenient import read_leniently
@@ -13,14 +13,14 @@ TEXTS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@for_each("text", TEXTS)
 def test_a_text_within_a_word_is_guessed(text: str) -> None:
     """Whatever may be a command comes out as one."""
     words = read_leniently(text).commands[0].words
     assert "rm x" in {(inner.text or "").strip() for inner in guessed(words[0].text, words)}
 
 
-@pytest.mark.parametrize("text", ["git commit -m 'rm x'", "ls 'rm x'", "sed s/a/b/ f", "vim README.md", "tmux ls"])
+@for_each("text", ["git commit -m 'rm x'", "ls 'rm x'", "sed s/a/b/ f", "vim README.md", "tmux ls"])
 def test_most_words_are_no_commands(text: str) -> None:
     """Nothing is guessed for a program that runs none."""
     words = read_leniently(text).commands[0].words

@@ -1,12 +1,12 @@
 """Which programs take commands from their standard input."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.inputs import reads_commands, takes_commands
 from permitry.actions.shell.lenient import read_leniently
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "reads"),
     [
         *(("sh", True), ("bash -s a", True), ("bash -", True), ("sh f", False), ("bash -c x", False)),

@@ -2,12 +2,12 @@
 
 import time
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.languages import LANGUAGES, commands_of_make, commands_of_socat
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "commands"),
     [
         ("\\! rm x", ["rm x"]), ("select 1 \\!rm x", ["rm x"]), ("  system rm x", ["rm x"]), (".shell rm x", ["rm x"]),
@@ -30,7 +30,7 @@ def test_tcl_is_read_where_it_runs_something() -> None:
     assert list(LANGUAGES["expect"]("puts {rm x}")) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "commands"),
     [
         ("--eval=x:;rm", ["x:;rm"]), ("--eval x:;rm", ["x:;rm"]), ("-E x", ["x"]), ("-Ex", ["x"]),
@@ -44,7 +44,7 @@ def test_make_runs_recipes_and_variables(words: str, commands: list[str]) -> Non
     assert list(commands_of_make(tuple(word.replace("␣", " ") for word in words.split()))) == commands
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("word", "commands"),
     [
         ("EXEC:rm x,pty", ["rm x,pty", "rm x"]), ("system:rm x", ["rm x", "rm x"]), ("TCP:a:1!!SHELL:rm", ["rm", "rm"]),
@@ -56,9 +56,7 @@ def test_socat_runs_some_addresses(word: str, commands: list[str]) -> None:
     assert list(commands_of_socat(word)) == commands
 
 
-@pytest.mark.parametrize(
-    "text", ["\n" * 60_000, ".a" * 30_000, "\\`" * 30_000, "program '" * 8_000, "\\!" * 30_000, " " * 60_000]
-)
+@for_each("text", ["\n" * 60_000, ".a" * 30_000, "\\`" * 30_000, "program '" * 8_000, "\\!" * 30_000, " " * 60_000])
 def test_long_texts_take_no_time(text: str) -> None:
     """The processor is measured, as the machine may be busy."""
     begin = time.process_time()

@@ -2,7 +2,7 @@
 
 import time
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.lenient import LONGEST, read_leniently
 
@@ -22,13 +22,13 @@ HIDDEN = (
 BOMBS = ("(", "$(", "`", "{ ", "'", '"', "<<E", "<<E\n", "${", "a|", "a=(", "x() ", "a;", "\\`", "$", ">", "a\r", "a ")
 
 
-@pytest.mark.parametrize("text", HIDDEN)
+@for_each("text", HIDDEN)
 def test_the_hidden_command_is_found(text: str) -> None:
     """However it is nested, quoted or spelled, the command is among what is found."""
     assert ("rm", "x") in {command.argv for command in read_leniently(text).commands}
 
 
-@pytest.mark.parametrize("text", ["echo 'a; rm x'", "echo a\\; rm x", "cat <<'E'\nrm x\nE\nls", "ls # rm x"])
+@for_each("text", ["echo 'a; rm x'", "echo a\\; rm x", "cat <<'E'\nrm x\nE\nls", "ls # rm x"])
 def test_literal_text_is_no_command(text: str) -> None:
     """What is in quotes, a comment or a here-document runs nothing."""
     assert "rm" not in {command.argv[0] for command in read_leniently(text).commands}
@@ -59,7 +59,7 @@ def test_constructs_are_named_outermost_first() -> None:
     assert found["rm", "x"] == ("for", "$(…)")
 
 
-@pytest.mark.parametrize("text", ["é; rm x", "a\0; rm x", "日本\r\nrm x"])
+@for_each("text", ["é; rm x", "a\0; rm x", "日本\r\nrm x"])
 def test_places_count_the_characters_of_the_original(text: str) -> None:
     """Dropped and wide characters move nothing."""
     command = next(command for command in read_leniently(text).commands if command.argv == ("rm", "x"))
@@ -78,7 +78,7 @@ def test_a_long_text_is_read_in_part() -> None:
     assert not reading.is_complete
 
 
-@pytest.mark.parametrize("piece", BOMBS)
+@for_each("piece", BOMBS)
 def test_time_is_bounded(piece: str) -> None:
     """No repetition makes the reader slow; the processor is measured, as the machine may be busy."""
     begin = time.process_time()
@@ -86,7 +86,7 @@ def test_time_is_bounded(piece: str) -> None:
     assert time.process_time() - begin < 8
 
 
-@pytest.mark.parametrize("sign", ["?", "@", "&", ";", "~", "+", "]"])
+@for_each("sign", ["?", "@", "&", ";", "~", "+", "]"])
 def test_what_the_grammar_takes_too_long_for_is_read_in_part(sign: str) -> None:
     """A few of these signs are read, thousands are not; the reading says so."""
     assert read_leniently(f"a{sign}b").is_complete
@@ -99,14 +99,14 @@ MERE_GUESSES = frozenset([
 """Where the grammar sees no command, and readings of a text that are not those of bash."""
 
 
-@pytest.mark.parametrize("text", HIDDEN)
+@for_each("text", HIDDEN)
 def test_a_command_where_it_runs_is_no_guess(text: str) -> None:
     """A restriction is certain of it, through every nesting."""
     found = [command for command in read_leniently(text).commands if command.argv == ("rm", "x")]
     assert any(not command.is_guess for command in found) is (text not in MERE_GUESSES)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "piped"),
     [
         ("a | b", ["b"]),
@@ -124,7 +124,7 @@ def test_what_stands_behind_a_pipe_is_marked(text: str, piped: list[str]) -> Non
     assert sorted({each.argv[0] for each in commands if each.is_piped and not each.is_guess}) == piped
 
 
-@pytest.mark.parametrize(("text", "is_plain"), [("ls a", True), ("ls (", False), ("a " * LONGEST, False)])
+@for_each(("text", "is_plain"), [("ls a", True), ("ls (", False), ("a " * LONGEST, False)])
 def test_a_text_is_plain_if_all_of_it_was_read_in_one_way(text: str, *, is_plain: bool) -> None:
     """Behind a limit there may be more commands."""
     assert read_leniently(text).is_plain is is_plain

@@ -1,13 +1,13 @@
 """A list of words where shell text is expected."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.folders import Folder
 from permitry.actions.shell.lists import read_list
 from permitry.core.action import phrase
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "expected"),
     [
         (["ls"], [["ls"], ["ls"]]),

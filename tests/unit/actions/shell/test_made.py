@@ -1,6 +1,6 @@
 """Programs that a text makes itself, by the names of the files that it may write."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.folders import Folder
 from permitry.actions.shell.made import run_of_made
@@ -13,7 +13,7 @@ def _asked(text: str) -> bool:
     return any(isinstance(each, Unknown) and "itself makes" in each.reason for each in reading.certain)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "cp a x; ./x push", "ln -s a d/x; d/x", "cat a > x; chmod +x x; ./x", "dd if=a of=x; ./x", "tee x < a; ./x",
@@ -27,7 +27,7 @@ def test_a_program_that_the_text_makes_is_not_known(text: str) -> None:
     assert _asked(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "cp a b; ./x", "cp a x; x", 'cp a "$y"; /usr/bin/ls', 'cp a "$y"; ls', "chmod +x *.sh; ./x", "cat x > a; ./x",

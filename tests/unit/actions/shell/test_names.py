@@ -1,6 +1,6 @@
 """Which commands print names of files, and nothing else."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.names import prints_names
 from permitry.actions.shell.strict import read_strictly
@@ -13,7 +13,7 @@ def _prints(text: str) -> bool:
     return found
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "find . -name '*.py' -print0", "ls *.c", "ls -1", "git ls-files", "git ls-files --others", "git grep -l x",
@@ -27,7 +27,7 @@ def test_a_command_prints_names(text: str) -> None:
     assert _prints(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "echo a", "cat f", "find . -printf x", "find . -exec echo x ';'", 'find "$x"', "ls > f",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.nested import MOST_INNER, READERS, dash_c, only_checks, shell_text, ssh, wrapped, xargs
 from permitry.actions.shell.running import Inner
@@ -17,7 +17,7 @@ def _argvs(inners: Iterable[Inner]) -> list[tuple[str, ...]]:
     return [tuple(word.text for word in inner.words) for inner in inners]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "command"),
     [
         ("sudo -u bob rm x", "rm x"),
@@ -57,7 +57,7 @@ def test_xargs_adds_words_that_are_not_known() -> None:
     assert [(word.text, word.is_open) for word in added.words] == [("rm", False), ("a%", True), ("{}", True)]
 
 
-@pytest.mark.parametrize("option", ["-c", "-ec", "--command"])
+@for_each("option", ["-c", "-ec", "--command"])
 def test_a_shell_reads_the_text_of_its_option(option: str) -> None:
     """Its parameters may be commands where the text uses them."""
     (inner,) = shell_text(_words("bash", option, "ls", "a"))
@@ -74,7 +74,7 @@ def test_a_shell_without_a_text_runs_a_script() -> None:
     assert ("s.sh", "a") in _argvs(shell_text(_words("bash", "-e", "s.sh", "a")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "checks"),
     [
         ("bash -n f", True), ("bash -en f", True), ("bash f", False), ("bash -n -i f", False), ("bash -n +n f", False),
@@ -92,7 +92,7 @@ def test_an_expansion_may_be_an_option_of_a_shell() -> None:
     assert not only_checks((*_words("bash", "-n"), Word("", is_open=True)))
 
 
-@pytest.mark.parametrize("text", ["su -c id", "su --command id", "su --command=id", "su -cid", "su -lc id"])
+@for_each("text", ["su -c id", "su --command id", "su --command=id", "su -cid", "su -lc id"])
 def test_a_text_follows_an_option_in_every_spelling(text: str) -> None:
     """As `su`, `script` and `flock` have it."""
     assert "id" in [inner.text for inner in dash_c(_words(*text.split()))]
@@ -104,7 +104,7 @@ def test_ssh_runs_words_and_their_text() -> None:
     assert (_argvs([words]), text.text) == ([("rm", "x")], "rm x")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "found"),
     [
         (("eval", "rm", "x"), "rm x"),
@@ -125,7 +125,7 @@ def test_other_programs_hand_a_text_to_a_shell(texts: tuple[str, ...], found: st
     assert found in [inner.text for inner in READERS[texts[0]](_words(*texts))]
 
 
-@pytest.mark.parametrize("name", sorted(READERS))
+@for_each("name", sorted(READERS))
 def test_a_program_alone_hands_over_nothing_known(name: str) -> None:
     """Without operands no reader fails, and none finds a command."""
     assert not [inner for inner in READERS[name](_words(name)) if inner.text or inner.words]

@@ -1,6 +1,6 @@
 """Which open words may be options, by what is known of a program's options."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.catalogue import Options
 from permitry.actions.shell.open_options import may_be_options, may_start
@@ -15,7 +15,7 @@ def _found(text: str, options: Options | None = OPTIONS) -> list[str]:
     return [word.text for word in may_be_options(read_strictly(text)[0].words, options)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         'x "a$b"', 'x -n "$b"', 'x -an "$b"', 'x --num "$b"', 'x "--num=$b"', 'x "-n$b"', 'x "-an$b"', 'x "-j$b"',
@@ -28,7 +28,7 @@ def test_an_open_word_is_certainly_none(text: str) -> None:
     assert _found(text) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         'x "$b"', "x a$b", "x $b", "x -n $b", 'x -a "$b"', 'x -z -n "$b"', 'x -z -- "$b"', 'x --zoo "$b"', 'x "-z$b"',

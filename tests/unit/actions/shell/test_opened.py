@@ -1,12 +1,12 @@
 """Which open words may be commands: as bash and the program would read them."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.opened import may_run_open
 from permitry.actions.shell.strict import read_strictly
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "ls $x", "cat -- $x", 'grep "$x" f', "git log $x", 'git -C "$d" status', 'git "$x"', 'git commit -m "$x"',
@@ -24,7 +24,7 @@ def test_an_open_word_is_an_operand(text: str) -> None:
     assert not may_run_open(read_strictly(text)[-1].words)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "git $x", 'git "$x" y', "git -C $d status", 'git -c "$x" log', "git grep $x", 'git rebase "$x"', "find $d",

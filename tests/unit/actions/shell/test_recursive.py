@@ -2,7 +2,7 @@
 
 import time
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.recursive import read_recursively, read_words_recursively
 from permitry.core.action import Word
@@ -20,7 +20,7 @@ HIDDEN = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", HIDDEN)
+@for_each("text", HIDDEN)
 def test_the_hidden_command_is_found(text: str) -> None:
     """Through every program that runs another."""
     assert ("rm", "x") in {command.argv for command in read_recursively(text).commands}
@@ -55,7 +55,7 @@ def test_an_alias_in_the_environment_is_a_command_of_git() -> None:
     assert ("git", "push") in found
 
 
-@pytest.mark.parametrize(
+@for_each(
     "piece",
     [
         "sudo -x ",
@@ -78,7 +78,7 @@ def test_time_is_bounded(piece: str) -> None:
     assert time.process_time() - begin < 8
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "echo 'rm x' | bash", "echo 'rm x' | tee f | sudo sh", "{ echo 'rm x'; } | sh", "(echo 'rm x') | sh",
@@ -92,7 +92,7 @@ def test_what_a_shell_is_fed_is_no_guess(text: str) -> None:
     assert any(not command.is_guess for command in found)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "echo 'rm x' > f; bash -s < f", "cat > f <<E\nrm x\nE\ncurl a | sh", "echo 'rm x'; date | sh",

@@ -1,12 +1,13 @@
 """Redirections as the strict reader reads them: plain ones to files, and a refusal for any other."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.redirections import Redirection, RedirectionReader
 from permitry.actions.shell.words import UnreadableError
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "redirection"),
     [
         ("<f", Redirection("<", "f")),
@@ -28,16 +29,14 @@ def test_a_redirection_has_a_file_or_none(text: str, redirection: Redirection) -
     assert reader.at == len(text)
 
 
-@pytest.mark.parametrize(
-    "text", [">", "> #", ">*", "12>f", "<>f", "<&3", ">&3", ">&1x", "<(id)", ">(id)", "<<", "<<''", "<<$A"]
-)
+@for_each("text", [">", "> #", ">*", "12>f", "<>f", "<&3", ">&3", ">&1x", "<(id)", ">(id)", "<<", "<<''", "<<$A"])
 def test_any_other_redirection_is_refused(text: str) -> None:
     """Of another descriptor, to a pattern, or without a target."""
     with pytest.raises(UnreadableError):
         RedirectionReader(text).redirection()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "rest"),
     [("<<E\na b\nE\nx", "x"), ("<<-E\n\ta\n\tE\nx", "x"), ("<<'E'\n$(id)\nE\n", ""), ("<<E\n E\nE", "")],
 )
@@ -49,9 +48,7 @@ def test_a_here_document_is_stepped_over(text: str, rest: str) -> None:
     assert reader.text[reader.at :] == rest
 
 
-@pytest.mark.parametrize(
-    "text", ["<<E\n${!a}\nE\n", "<<E\n`id\nE\n", "<<E\na\\\nE\n", "<<E\na\n", "<<E\n\tE\n", "<<E\n"]
-)
+@for_each("text", ["<<E\n${!a}\nE\n", "<<E\n`id\nE\n", "<<E\na\\\nE\n", "<<E\na\n", "<<E\n\tE\n", "<<E\n"])
 def test_a_here_document_that_expands_or_does_not_end_is_refused(text: str) -> None:
     """It could hold, or be, something else."""
     reader = RedirectionReader(text)

@@ -1,6 +1,6 @@
 """What programs run besides themselves, as far as their words say it."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.lenient import read_leniently
 from permitry.actions.shell.runners import program_of, unfolded
@@ -43,25 +43,25 @@ def words_of(text: str) -> tuple[Word, ...]:
     return read_leniently(text).commands[0].words
 
 
-@pytest.mark.parametrize("text", RUNS)
+@for_each("text", RUNS)
 def test_the_words_behind_a_program_are_found(text: str) -> None:
     """Options and their values are stepped over."""
     assert ("rm", "x") in {tuple(word.text for word in inner.words) for inner in unfolded(words_of(text))}
 
 
-@pytest.mark.parametrize("text", READS)
+@for_each("text", READS)
 def test_the_text_for_a_shell_is_found(text: str) -> None:
     """It comes out as it will be read."""
     assert "rm x" in {(inner.text or "").strip() for inner in unfolded(words_of(text))}
 
 
-@pytest.mark.parametrize("option", ["-S 'rm x'", "-S'rm x'", "-iS 'rm x'", "--split-string='rm x'"])
+@for_each("option", ["-S 'rm x'", "-S'rm x'", "-iS 'rm x'", "--split-string='rm x'"])
 def test_env_splits_a_text(option: str) -> None:
     """In every spelling of the option."""
     assert "rm x" in {(inner.text or "").strip() for inner in unfolded(words_of(f"env {option}"))}
 
 
-@pytest.mark.parametrize("text", ["ls -la", "command -v rm", "echo rm x", "git push", "find . -name rm", "grep sudo f"])
+@for_each("text", ["ls -la", "command -v rm", "echo rm x", "git push", "find . -name rm", "grep sudo f"])
 def test_a_plain_command_runs_nothing_else(text: str) -> None:
     """Most programs run only themselves."""
     assert unfolded(words_of(text)) == ()
@@ -72,7 +72,7 @@ def test_what_xargs_adds_is_open() -> None:
     assert any(inner.words[-1].is_open for inner in unfolded(words_of("xargs git push")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "each"),
     [
         ("pee {}", "'a{}' "), ("vim {}", "-c ':!a{}' "), ("find . {}", "-exec a{} ';' "), ("psql {}", "-c '\\! a{}' "),
@@ -80,7 +80,7 @@ def test_what_xargs_adds_is_open() -> None:
         ("env {}", "-S a{} "), ("setarch {}rm x", "-R "), ("docker run {}--entrypoint rm a x", "-v a "),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("count", [12, 70])
+@for_each("count", [12, 70])
 def test_of_too_many_commands_the_rest_may_be_any(text: str, each: str, count: int) -> None:
     """What is not looked at is not taken for harmless."""
     inners = unfolded(words_of(text.format("".join(each.format(at) for at in range(count)))))
@@ -89,7 +89,7 @@ def test_of_too_many_commands_the_rest_may_be_any(text: str, each: str, count: i
     assert any(last in command for command in found) or "{}" in found
 
 
-@pytest.mark.parametrize("text", ["/usr/lib/git-core/git-push -f x", "git-push -f x"])
+@for_each("text", ["/usr/lib/git-core/git-push -f x", "git-push -f x"])
 def test_a_program_of_git_is_a_command_of_git(text: str) -> None:
     """By the name of its file."""
     assert "git push -f x" in {" ".join(word.text for word in inner.words) for inner in unfolded(words_of(text))}
@@ -124,7 +124,7 @@ def test_a_program_is_named_without_its_folder() -> None:
     assert (program_of((Word("/bin/rm"),)), program_of(())) == ("rm", "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["awk '{system($0)}'", "gawk '{print | $1}'", "mawk '{x = \"rm\"; x | getline}'", 'awk \'{system("r" "m")}\''],
 )
@@ -133,7 +133,7 @@ def test_a_command_that_awk_computes_is_any_command(text: str) -> None:
     assert any(word.is_open for inner in unfolded(words_of(text)) for word in inner.words)
 
 
-@pytest.mark.parametrize("text", ["awk '{system(\"ls\")}'", "awk '{\"ls\" | getline}'", "awk 'a || b {print}'"])
+@for_each("text", ["awk '{system(\"ls\")}'", "awk '{\"ls\" | getline}'", "awk 'a || b {print}'"])
 def test_a_command_that_stands_in_awk_is_that_one(text: str) -> None:
     """And no other."""
     assert not any(word.is_open for inner in unfolded(words_of(text)) for word in inner.words)

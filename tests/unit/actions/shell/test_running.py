@@ -1,6 +1,6 @@
 """The options of programs that run others: how many words each takes, and what may be computed."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.catalogue import Options
 from permitry.actions.shell.running import SHELLS, WRAPPERS, Wrapper, opens_computed, runs_computed, wrapper_of
@@ -16,7 +16,7 @@ WRAPPER = Wrapper(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("option", "taken"),
     [
         ("-ab", 0), ("-n", 1), ("-an", 1), ("-n5", 0), ("-5", None), ("-z", None), ("-az", None), ("-", 0),
@@ -29,13 +29,13 @@ def test_an_option_takes_so_many_words(option: str, taken: int | None) -> None:
     assert WRAPPER.takes(option) == taken
 
 
-@pytest.mark.parametrize("name", ["sudo", "timeout", "ld-linux-x86-64.so.2", "ld.so"])
+@for_each("name", ["sudo", "timeout", "ld-linux-x86-64.so.2", "ld.so"])
 def test_what_runs_its_operands_is_known(name: str) -> None:
     """The loader of programs too, under any of its names."""
     assert wrapper_of(name) is not None
 
 
-@pytest.mark.parametrize("name", ["", "cat", "ld", "sudo2", "xld.so"])
+@for_each("name", ["", "cat", "ld", "sudo2", "xld.so"])
 def test_any_other_program_is_no_wrapper(name: str) -> None:
     """By its whole name."""
     assert wrapper_of(name) is None
@@ -46,7 +46,7 @@ def test_no_shell_is_a_wrapper() -> None:
     assert SHELLS.isdisjoint(WRAPPERS)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("program", "runs", "opens"),
     [
         ('{ print "a" }', False, False),

@@ -1,6 +1,6 @@
 """What programs of `awk` and scripts of `sed` run besides printing."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.running import ANY_COMMAND, Inner
 from permitry.actions.shell.scripted import SCRIPTED
@@ -35,7 +35,7 @@ def test_a_script_of_sed_runs_the_text_behind_its_command() -> None:
     assert _runs("sed", "-n", "p", "f") == []
 
 
-@pytest.mark.parametrize("script", ["e", "s/a/b/e", "s/[\\]/]/b/", "k"])
+@for_each("script", ["e", "s/a/b/e", "s/[\\]/]/b/", "k"])
 def test_a_script_of_sed_that_runs_its_input_may_run_anything(script: str) -> None:
     """And so may one that cannot be read."""
     assert ANY_COMMAND in _runs("sed", script, "f")

@@ -1,6 +1,6 @@
 """The paths and hosts that variables name."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.folders import Folder
 from permitry.actions.shell.settings import connects, named_by_variables
@@ -14,7 +14,7 @@ def _named(text: str) -> list[str | None]:
     return [each.place.text if isinstance(each, Touch) else each.host for each in found]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "names"),
     [
         ("GIT_DIR=.x git init", [".x"]),

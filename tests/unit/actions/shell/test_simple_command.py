@@ -1,11 +1,11 @@
 """The words of one command come out as bash would pass them."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.simple_command import read_simple_command
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words"),
     [
         ("'a'\"b\"c\\ d", ["abc d"]),
@@ -51,13 +51,13 @@ def test_assignments_stand_before_the_words() -> None:
     assert [word.text for word in simple.words] == ["env", "C=3"]
 
 
-@pytest.mark.parametrize("text", ["[", "[[", "]", "a[", "]a[", "'['a]", "[a']'", "\\[a]", "a]b"])
+@for_each("text", ["[", "[[", "]", "a[", "]a[", "'['a]", "[a']'", "\\[a]", "a]b"])
 def test_a_bracket_that_nothing_closes_is_a_letter(text: str) -> None:
     """`[` and `[[` are names of commands."""
     assert not read_simple_command(text).words[0].is_glob
 
 
-@pytest.mark.parametrize("text", ["[a]", "[]", "[[]", "a[b]c", "[!a]", "['a']", "[$x]", "[a]'b'"])
+@for_each("text", ["[a]", "[]", "[[]", "a[b]c", "[!a]", "['a']", "[$x]", "[a]'b'"])
 def test_a_closed_bracket_is_a_wildcard(text: str) -> None:
     """Whatever is in it."""
     assert read_simple_command(text).words[0].is_glob

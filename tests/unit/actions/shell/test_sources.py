@@ -1,6 +1,6 @@
 """The files from which a program takes code."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.sources import has_option, sources_of
 from permitry.core.action import Word
@@ -8,7 +8,7 @@ from permitry.core.action import Word
 _OF_MAKE = {"Makefile", "makefile", "GNUmakefile"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "files"),
     [
         ("make -f x all", {*_OF_MAKE, "x"}),
@@ -29,7 +29,7 @@ def test_the_values_of_options_are_files_with_code(text: str, files: set[str]) -
     assert {word.text for word in sources_of([Word(each) for each in text.split()])} == files
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "is_found"),
     [("-b", True), ("-abc", True), ("--back", True), ("--backup=t", True), ("--", False), ("-", False), ("b", False)],
 )

@@ -4,6 +4,7 @@ import contextlib
 import time
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.strict import Command, Redirection, UnreadableError, read_strictly
 from permitry.core.action import Word
@@ -23,7 +24,7 @@ def only(text: str) -> Command:
 # Lists and pipelines --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "follows"),
     [
         ("a", [""]),
@@ -40,7 +41,7 @@ def test_a_command_follows_a_connector(text: str, follows: list[str]) -> None:
     assert [command.follows for command in read_strictly(text)] == follows
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "within"),
     [
         ("a", [()]),
@@ -61,13 +62,13 @@ def test_a_command_has_a_place() -> None:
     assert (first.start, first.end, second.start, second.end) == (0, 6, 10, 13)
 
 
-@pytest.mark.parametrize("text", ["a;", "a # x; y", "\n\na\n", "# x\na", "a;#x\n", "(a)#x", "( # x\na )", "a|#x\nb"])
+@for_each("text", ["a;", "a # x; y", "\n\na\n", "# x\na", "a;#x\n", "(a)#x", "( # x\na )", "a|#x\nb"])
 def test_comments_and_separators_are_no_commands(text: str) -> None:
     """Comments, empty lines and a last separator leave no trace."""
     assert argvs(text)[0] == ("a",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["", " ", "# x", "a &&", "a |", "a ;;", "a ; ; b", "&& a", "a &; b", "& a", "| a", "a |&& b", "a ;& b"]
 )
 def test_a_list_must_be_whole(text: str) -> None:
@@ -79,7 +80,7 @@ def test_a_list_must_be_whole(text: str) -> None:
 # Words ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words"),
     [
         ("a 'b c' d", ["a", "b c", "d"]),
@@ -98,7 +99,7 @@ def test_words_are_what_the_program_receives(text: str, words: list[str]) -> Non
     assert list(only(text).argv) == words
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "word"),
     [
         ("a *.py", Word("*.py", is_glob=True)),
@@ -115,7 +116,7 @@ def test_patterns_and_the_home_folder_are_marked(text: str, word: Word) -> None:
     assert only(text).words[1] == word
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "a $(b", "a `b", "a `b\\`", "a $((x))", "a $((1)", "a $[1]", "a $'\\x62'", 'a $"b"', "a ${x", "a ${!x}",
@@ -131,7 +132,7 @@ def test_what_bash_would_change_is_refused(text: str) -> None:
         read_strictly(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "if a; then b", "if a; fi", "if; then a; fi", "while a; b; done", "while a; do done", "if a; then b; fi c",
@@ -149,7 +150,7 @@ def test_other_programs_and_constructs_are_refused(text: str) -> None:
         read_strictly(text)
 
 
-@pytest.mark.parametrize("text", ["'if' a", "a if", "i\\f a", "'!' a", "a ! b", "'{' a"])
+@for_each("text", ["'if' a", "a if", "i\\f a", "'!' a", "a ! b", "'{' a"])
 def test_a_quoted_reserved_word_is_a_program(text: str) -> None:
     """Only a plain word at the beginning is reserved."""
     assert len(argvs(text)) == 1
@@ -165,7 +166,7 @@ def test_assignments_stand_before_the_program() -> None:
     assert command.argv == ("env", "D=4")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["A=1 >f", "A=~ b", "A=x:~ b", "A+=1 b", "A[0]=1 b", "A=(1) b", "A={1,2} b", "RANDOM=x", "declare -i a=b"]
 )
 def test_assignments_of_another_kind_are_refused(text: str) -> None:
@@ -177,7 +178,7 @@ def test_assignments_of_another_kind_are_refused(text: str) -> None:
 # Redirections ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "redirection"),
     [
         ("a <f", Redirection("<", "f")),
@@ -214,7 +215,7 @@ def test_a_digit_that_belongs_to_a_word_is_no_descriptor() -> None:
     assert only("a x2>f").argv == ("a", "x2")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "a >", "a > ;", "a >*", "a 12>f", "a {x}>f", "a x{x}<f", "a >&f", "a >&3", "a <&1", "a <>f", "a >&-",
@@ -231,7 +232,7 @@ def test_other_redirections_are_refused(text: str) -> None:
 # Here-documents -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "after"),
     [
         ("a <<E; b\nx; y\nE\nc", [("b",), ("c",)]),
@@ -248,7 +249,7 @@ def test_here_documents_are_no_commands(text: str, after: list[tuple[str, ...]])
     assert argvs(text) == [("a",), *after]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "a <<E",
@@ -284,7 +285,7 @@ def test_the_redirections_of_a_group_are_those_of_its_commands() -> None:
     assert second.redirections == (Redirection(">", "g"), Redirection(">", None))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "(a", "a)", "()", "( )", "{ }", "{ a }", "{ a;", "{a;}", "(a) b", "{ a; } b", "(a))", "a (b)", ">f (a)",
@@ -297,7 +298,7 @@ def test_groups_must_be_whole(text: str) -> None:
         read_strictly(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("for f in x y; do a $f; done", [("a", "x"), ("a", "y")]),
@@ -333,7 +334,7 @@ def test_a_loop_may_choose_a_file() -> None:
     assert [command.redirections[0].target for command in commands] == ["x.txt", "y.txt"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "for f in 'x ?'; do a $f; done", "for f in '*'; do a $f; done", "for f in ''; do a $f; done",
@@ -350,7 +351,7 @@ def test_a_known_value_is_split_at_blanks() -> None:
     assert argvs("x='-x push'; git $x a$x \"$x\"")[1:] == [("git", "-x", "push", "a$x", "-x push")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "for f in; do a; done", "for f in *; do cd $f; done", "for f in x & do a; done",
@@ -368,14 +369,14 @@ def test_other_loops_are_refused(text: str) -> None:
         read_strictly(text)
 
 
-@pytest.mark.parametrize("name", ["PATH", "IFS", "http_proxy", "_", "histchars", "f-g", "é", "'f'"])
+@for_each("name", ["PATH", "IFS", "http_proxy", "_", "histchars", "f-g", "é", "'f'"])
 def test_a_loop_sets_no_variable_that_means_something(name: str) -> None:
     """None that programs or bash look at."""
     with pytest.raises(UnreadableError):
         read_strictly(f"for {name} in x; do a; done")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         "read f", "read -r f <<<rm", "export f=rm", "declare f=rm", "printf -v f rm", "eval f=rm", "f=2 a", "unset f",
@@ -392,7 +393,7 @@ def test_a_variable_that_may_change_is_open(body: str) -> None:
         assert all(command.words[-1].is_open for command in commands if command.argv[0] == "ls"), text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         "$f",
@@ -415,7 +416,7 @@ def test_a_variable_names_no_program_and_is_not_evaluated(body: str) -> None:
         read_strictly(f"for f in x; do {body}; ls $f; done")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["a && f=x; ls $f", "(f=x); ls $f", "f=x | a; ls $f", "f=x & ls $f", "{ f=x; }; ls $f", "f=x a; ls $f",
              "if a; then f=x; fi; ls $f", "f=$y; ls $f", "ls $f; f=x", "f=*; ls $f", "a $(f=x); ls $f"],
 )  # fmt: skip
@@ -429,7 +430,7 @@ def test_a_variable_ends_with_its_loop() -> None:
     assert read_strictly("for f in x; do a $f; done; b $f")[1].words[1].is_open
 
 
-@pytest.mark.parametrize(
+@for_each(
     "before",
     [
         "export IFS=-",
@@ -448,7 +449,7 @@ def test_nothing_beside_a_loop_changes_its_words(before: str) -> None:
         assert read_strictly(f"{before}; for f in a-b; do ls $f; done")[-1].words[-1].is_open
 
 
-@pytest.mark.parametrize(
+@for_each(
     "first",
     [
         "alias ls=rm",
@@ -469,7 +470,7 @@ def test_nothing_changes_how_the_rest_is_read(first: str) -> None:
         read_strictly(f"{first}\nls")
 
 
-@pytest.mark.parametrize("first", ["set -e", "set -euo pipefail", "set +x", "set -o nounset"])
+@for_each("first", ["set -e", "set -euo pipefail", "set +x", "set -o nounset"])
 def test_ordinary_options_are_read(first: str) -> None:
     """Options that only say when to stop, or what to print, change nothing of what is read."""
     assert argvs(f"{first}; for f in a; do ls $f; done")[1:] == [("ls", "a")]
@@ -478,7 +479,7 @@ def test_ordinary_options_are_read(first: str) -> None:
 # Refusals -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "reason", "offset"),
     [
         ("ls ${!x}", "an expansion of an unusual kind", 3),
@@ -521,15 +522,15 @@ def spent(text: str) -> float:
     return shortest
 
 
-@pytest.mark.parametrize("before", BEFORE)
-@pytest.mark.parametrize("piece", AWKWARD)
+@for_each("before", BEFORE)
+@for_each("piece", AWKWARD)
 def test_twice_the_text_takes_about_twice_the_time(before: str, piece: str) -> None:
     """Time grows with the length of the text, whatever is repeated; four times would be its square."""
     half, whole = (before + piece * (length // len(piece)) for length in (4_000, 8_000))
     assert any(spent(whole) < 4 * spent(half) + 0.002 for _ in range(3))
 
 
-@pytest.mark.parametrize("text", ["[", "a[", "]a[", "'['a]", "[a']'", "\\[a]"])
+@for_each("text", ["[", "a[", "]a[", "'['a]", "[a']'", "\\[a]"])
 def test_a_bracket_that_nothing_closes_is_a_letter(text: str) -> None:
     """As to bash: `[ -f x ]` names its program."""
     assert not only(f"echo {text}").words[1].is_glob

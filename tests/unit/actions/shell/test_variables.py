@@ -1,13 +1,13 @@
 """Which variables change what a command runs."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.command import Command
 from permitry.actions.shell.variables import changes_commands, is_special, kept_by_shell, runs_text, sets_of
 from permitry.core.action import Word
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "changes"),
     [
         ("PATH", True), ("LD_PRELOAD", True), ("PYTHONPATH", True), ("GIT_PAGER", True), ("PAGER", True),

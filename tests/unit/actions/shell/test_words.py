@@ -1,12 +1,13 @@
 """Words as the strict reader reads them: quotes and escapes, and a refusal for whatever bash would expand."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.words import UnreadableError, WordReader, has_wildcard
 from permitry.core.action import Word
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "word"),
     [
         ("ab c", Word("ab")),
@@ -29,7 +30,7 @@ def test_a_word_is_what_the_program_receives(text: str, word: Word) -> None:
     assert WordReader(text).word() == word
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["${!A}", "$((A))", "`id", "{a,b}", "~root", "a=~", "'a", '"a', "a\\", "a\\\nb", "a(b", "{a}>f", "$'\\x61'"],
 )
@@ -63,7 +64,7 @@ def test_a_file_that_fits_a_pattern_is_one_word_in_quotes() -> None:
         assert reader.word() == word
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "is_single"),
     [
         ("$A", False), ('"$A"', True), ("x$A", False), ("${A:-b}", False), ('"${A%.c}x"', True), ('"$@"', False),
@@ -78,13 +79,13 @@ def test_an_expansion_makes_an_open_word(text: str, is_single: bool) -> None:  #
     assert (word.is_open, word.is_single) == (True, is_single)
 
 
-@pytest.mark.parametrize(("text", "word"), [("a$", "a$"), ('"$/"', "$/"), ("$'a\\tb'", "a\tb"), ("$=", "$=")])
+@for_each(("text", "word"), [("a$", "a$"), ('"$/"', "$/"), ("$'a\\tb'", "a\tb"), ("$=", "$=")])
 def test_a_dollar_may_be_a_character(text: str, word: str) -> None:
     """Before what begins no expansion; or it quotes."""
     assert WordReader(text).word() == Word(word)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words"),
     [
         ("{a,b}", ["a", "b"]), ("x{a,b}y{c,d}", ["xayc", "xayd", "xbyc", "xbyd"]), ("a{,.bak}", ["a", "a.bak"]),
@@ -96,7 +97,7 @@ def test_braces_make_several_words(text: str, words: list[str]) -> None:
     assert [word.text for word in WordReader(text).words()] == words
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "word"),
     [
         ("$HOME", Word("~", is_home=True)), ('"$HOME/a b"', Word("~/a b", is_home=True)),
@@ -124,9 +125,7 @@ def test_an_error_says_where_reading_stopped() -> None:
     assert (raised.value.offset, str(raised.value)) == (2, "an expansion at character 3")
 
 
-@pytest.mark.parametrize(
-    ("plain", "found"), [("a*", True), ("?", True), ("[a]", True), ("[", False), ("]a[", False), ("", False)]
-)
+@for_each(("plain", "found"), [("a*", True), ("?", True), ("[a]", True), ("[", False), ("]a[", False), ("", False)])
 def test_a_bracket_is_a_pattern_where_it_is_closed(plain: str, *, found: bool) -> None:
     """Alone it is a name."""
     assert has_wildcard(plain) is found

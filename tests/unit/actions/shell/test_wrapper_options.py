@@ -18,6 +18,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.programs.catalogue import Options, catalogue
 from permitry.actions.shell import git, opened
@@ -121,7 +122,7 @@ def runs_marker(line: str) -> bool:
     return any(inner.words[:1] == (Word(PROGRAM),) or PROGRAM in (inner.text or "") for inner in unfolded(words))
 
 
-@pytest.mark.parametrize("program", PARSERS)
+@for_each("program", PARSERS)
 def test_no_spelling_of_an_option_hides_the_command(program: str) -> None:
     """Alone, joined with others, with a value and without: what the program runs is among what it may run."""
     lines = [f"{program} {spelling} {PROGRAM} x" for spelling in Parser.of(PARSERS[program]).spellings()]
@@ -173,7 +174,7 @@ def test_no_word_hides_the_command_of_find_fd_and_su() -> None:
     assert [line for line in of_others() if not runs_marker(line)] == []
 
 
-@pytest.mark.parametrize("program", PARSERS)
+@for_each("program", PARSERS)
 def test_a_listed_option_takes_what_the_program_says(program: str) -> None:
     """A letter that is listed is one of its program, or of another version, and never of another kind."""
     name, *behind = program.split()
