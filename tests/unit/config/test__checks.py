@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from pydantic_core import PydanticCustomError
+from tests.tables import for_each
 
 from permitry.config import _checks
 from permitry.rules import BUILT_IN_RULES
@@ -12,7 +13,7 @@ from permitry.rules import BUILT_IN_RULES
 Check = Callable[[Any], object]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("check", "value"),
     [
         (_checks.checked_version, 1),
@@ -39,7 +40,7 @@ def test_a_right_value_is_kept(check: Check, value: object) -> None:
     assert check(value) == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("check", "values"),
     [
         (_checks.checked_version, [True, "1", 1.0, 0, 2, None]),

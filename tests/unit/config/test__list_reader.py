@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions._sources import SourceCondition
 from permitry.conditions.args import LinkCondition, argument_condition
@@ -52,7 +53,7 @@ def test_a_list_of_hosts_or_paths_stands_for_a_pattern_for_each_value() -> None:
     assert Conditions(paths=when.paths[:1]).does == "touch `src/**` of `@folders`"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "holds"),
     [("git push origin main", True), ("git push origin release/1", True), ("git push origin dev", False)],
 )
@@ -79,7 +80,7 @@ def test_a_quoted_word_is_literal() -> None:
     assert patterns[0].match_words([Word("gh"), Word("-a"), Word("@empty")]) is Match.YES
 
 
-@pytest.mark.parametrize("given", [{"host": ["@empty"]}, {"path": ["@empty"]}, {"command": ["git push @empty"]}])
+@for_each("given", [{"host": ["@empty"]}, {"path": ["@empty"]}, {"command": ["git push @empty"]}])
 def test_a_key_of_which_nothing_is_left_never_holds(given: dict[str, Any]) -> None:
     """Without patterns there would be no condition, and a permission would cover every call."""
     assert _when(given) == Conditions((EmptyList(tuple(*given.values())),))
@@ -109,7 +110,7 @@ def test_a_text_to_equal_is_literal() -> None:
     assert condition == argument_condition("to", {"in": ["@ours"]})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "message"),
     [
         ({"host": ["@our"]}, "unknown list `@our`; did you mean `ours`?"),

@@ -2,6 +2,7 @@
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.agent import AgentCondition
 from permitry.conditions.budget import Budget
@@ -55,7 +56,7 @@ def _rule(draft: RuleDraft) -> ConfiguredRule:
     return rule_of(plain_rule(draft), read_scope(draft)[0])
 
 
-@pytest.mark.parametrize(("effect", "priority"), [("block", 150), ("confirm", 160), ("allow", 250)])
+@for_each(("effect", "priority"), [("block", 150), ("confirm", 160), ("allow", 250)])
 def test_the_priority_of_a_rule_defaults_by_effect(effect: str, priority: int) -> None:
     """Restrictions stand in the middle of their band, permissions among the allowlists."""
     rule = _rule(_draft(effect=effect))
@@ -104,13 +105,13 @@ def test_a_rule_knows_where_it_stands() -> None:
     assert _rule(_draft()).source == "rules.toml:2"
 
 
-@pytest.mark.parametrize(("effect", "priority"), [("block", 100), ("confirm", 199), ("allow", 200), ("allow", 399)])
+@for_each(("effect", "priority"), [("block", 100), ("confirm", 199), ("allow", 200), ("allow", 399)])
 def test_a_priority_in_the_band_of_the_effect_is_fine(effect: str, priority: int) -> None:
     """Restrictions at 100 to 199, permissions at 200 to 399, both ends included."""
     assert _messages(_draft(effect=effect, priority=priority)) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "priority"),
     [("block", 99), ("confirm", 0), ("block", 200), ("confirm", 99), ("allow", 99), ("allow", 100), ("allow", 199)],
 )
@@ -120,13 +121,13 @@ def test_a_priority_outside_the_band_of_the_effect_is_told(effect: str, priority
     assert f"priority {priority}" in message
 
 
-@pytest.mark.parametrize("priority", [0, 99])
+@for_each("priority", [0, 99])
 def test_an_admin_may_allow_before_every_restriction(priority: int) -> None:
     """Overrides are for the admin layer."""
     assert _messages(_admin_draft("allow", priority)) == []
 
 
-@pytest.mark.parametrize("effect", ["block", "confirm"])
+@for_each("effect", ["block", "confirm"])
 def test_an_admin_may_not_restrict_before_the_restrictions(effect: str) -> None:
     """A restriction below 100 has no phase to be asked in."""
     assert _messages(_admin_draft(effect, 50)) == [f"a `{effect}` rule cannot have priority 50"]
@@ -145,7 +146,7 @@ def test_an_empty_condition_does_not_scope_a_rule() -> None:
     ]
 
 
-@pytest.mark.parametrize("key", ["match", "no_match"])
+@for_each("key", ["match", "no_match"])
 def test_an_example_in_an_unknown_template_is_told_and_not_tried(key: str) -> None:
     """Whether it would match or not, it waits until its template is known; the others are tried."""
     examples = [{"tool": "x", "template": "redaer"}, {"tool": "y", "template": "redaer"}, "x", "y"]
@@ -171,7 +172,7 @@ def test_every_unknown_template_is_told_at_its_own_place() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "example",
     [
         "x",
@@ -189,7 +190,7 @@ def test_an_example_matches_when_what_it_gives_holds(example: object) -> None:
     assert len(_messages(_draft(when=when, no_match=[example]))) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "example",
     [
         "y",
@@ -243,13 +244,13 @@ def test_two_templates_may_share_a_parent() -> None:
     assert templates["all"].names() == {"top", "left", "right", "all"}
 
 
-@pytest.mark.parametrize("name", ["a", "Read-Only", "v1.2", "a_b", "7"])
+@for_each("name", ["a", "Read-Only", "v1.2", "a_b", "7"])
 def test_one_word_is_a_template_name(name: str) -> None:
     """Letters, digits, hyphens, underscores and dots."""
     assert build_templates({name: _template(name)})[1] == []
 
 
-@pytest.mark.parametrize("name", ["", "a b", "-a", ".a", "a/b", "ä", "a\n", "@reads"])
+@for_each("name", ["", "a b", "-a", ".a", "a/b", "ä", "a\n", "@reads"])
 def test_anything_else_is_no_template_name(name: str) -> None:
     """A template's name is typed on command lines."""
     [problem] = build_templates({name: _template(name)})[1]
@@ -297,7 +298,7 @@ def test_a_chain_of_templates_may_be_as_long_as_is_said(step: int) -> None:
 
 
 @both_ways
-@pytest.mark.parametrize("length", [DEEPEST + 1, DEEPEST + 2, 2000])
+@for_each("length", [DEEPEST + 1, DEEPEST + 2, 2000])
 def test_a_longer_chain_of_templates_is_refused(length: int, step: int) -> None:
     """Whether the row is entered at its end or at its beginning, no recursion is deeper than the limit."""
     templates, problems = build_templates(_chain(length, step))
@@ -326,7 +327,7 @@ def test_a_draft_is_named_by_the_last_part_of_its_path() -> None:
 # Budgets and labels -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "budget"),
     [
         ({"calls": 3}, Budget("r", 3)),
@@ -344,13 +345,13 @@ def test_a_budget_is_what_its_table_says(table: dict[str, object], budget: Budge
     assert _rule(_draft(budget=table)).budget == budget
 
 
-@pytest.mark.parametrize("table", [{}, {"per": "1h"}, {"calls": 1, "targets": 1}])
+@for_each("table", [{}, {"per": "1h"}, {"calls": 1, "targets": 1}])
 def test_a_budget_is_of_one_thing(table: dict[str, object]) -> None:
     """Of neither or of both it is reported."""
     assert _messages(_draft(budget=table)) == ["a budget is of `calls` or of `targets`"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "messages"),
     [
         ({"calls": 1, "by": "principal"}, ["a budget by principal outlasts every session, and has no window"]),
@@ -369,7 +370,7 @@ def test_a_budget_that_sessions_share_counts_calls_in_a_window(table: dict[str, 
     assert _messages(_draft(budget=table)) == messages
 
 
-@pytest.mark.parametrize(("effect", "messages"), [("allow", []), ("confirm", ["`keep` without a permission"])])
+@for_each(("effect", "messages"), [("allow", []), ("confirm", ["`keep` without a permission"])])
 def test_only_a_permission_keeps(effect: str, messages: list[str]) -> None:
     """What restricts, or asks, permits nothing that would have to be undone."""
     draft = _draft(effect=effect, keep=True)
@@ -380,7 +381,7 @@ def test_only_a_permission_keeps(effect: str, messages: list[str]) -> None:
 SCOPE = Scope((ToolSelector("x"),))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "flows"),
     [
         ({}, []),
@@ -400,7 +401,7 @@ def test_a_rule_leaves_behind_what_it_says(keys: dict[str, object], flows: list[
     assert list(flows_of(plain_rule(draft), read_scope(draft)[0])) == flows
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "messages"),
     [
         ({"adds_label": "web"}, []),
@@ -422,7 +423,7 @@ def test_a_blocked_call_leaves_no_label() -> None:
     assert _messages(_draft(effect="confirm", adds_label="web")) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "is_refused"),
     [
         ({"effect": "allow", "when": {"label": "web"}}, True),
@@ -443,7 +444,7 @@ def test_a_label_only_restricts(*, keys: dict[str, object], is_refused: bool) ->
 # What a rule is about ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", ["command", "path", "host"])
+@for_each("key", ["command", "path", "host"])
 def test_a_permission_over_actions_needs_no_tools(key: str) -> None:
     """It covers what it names, whatever tool does it; any other permission says which tools it is for."""
     assert _messages(_draft(effect="allow", tools=None, when={key: "x"})) == []
@@ -451,7 +452,7 @@ def test_a_permission_over_actions_needs_no_tools(key: str) -> None:
     assert other == ["an `allow` rule must name its tools"]
 
 
-@pytest.mark.parametrize("key", ["when", "unless"])
+@for_each("key", ["when", "unless"])
 def test_an_empty_table_of_conditions_is_told(key: str) -> None:
     """It would hold always, or never."""
     assert _messages(_draft(**{key: {}})) == [f"`{key}` is empty"]
@@ -477,7 +478,7 @@ def test_of_a_tool_without_traits_nothing_is_known() -> None:
     assert (spec.name, spec.description, spec.traits, spec.roles) == ("t", "what", ToolTraits(), {})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("traits", "destructive"),
     [
         ([], None),
@@ -506,7 +507,7 @@ def test_roles_are_what_the_table_says() -> None:
 # Where values come from -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "place", "test", "is_refused"),
     [
         ("allow", "when", {"from": ["user"]}, False),

@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
 from permitry.config.load import Origin, load_rules
@@ -40,7 +41,7 @@ def test_a_part_can_be_taken_singly(name: str) -> None:
     assert own <= base or name in others
 
 
-@pytest.mark.parametrize("name", ["base", "coding-agent", "destructive"])
+@for_each("name", ["base", "coding-agent", "destructive"])
 def test_a_set_that_is_made_of_parts_can_be_taken_without_one(name: str) -> None:
     """A file cannot change a rule of a set that it extends, so no rule worth leaving out is only in the whole."""
     own = tomllib.loads(shipped_path(f"{PREFIX}{name}").read_text(encoding="utf-8"))
@@ -125,7 +126,7 @@ def test_a_set_of_tools_for_each_host_only_declares_tools() -> None:
         assert all(set(tool) <= {"traits", "roles"} and "traits" in tool for tool in tables["tool"].values())
 
 
-@pytest.mark.parametrize("name", sorted(TOOL_SETS))
+@for_each("name", sorted(TOOL_SETS))
 def test_a_set_of_tools_says_what_is_known_of_a_name_and_more(name: str) -> None:
     """Whatever is known of a tool without the set, is known with it: no argument loses its role."""
     for tool in load_rules([Origin(name)]).tools.values():
@@ -137,7 +138,7 @@ def test_a_set_of_tools_says_what_is_known_of_a_name_and_more(name: str) -> None
 LISTS = {"Glob", "LS", "List", "glob", "list", "list_dir", "list_directory", "list_files"}
 
 
-@pytest.mark.parametrize("name", sorted(TOOL_SETS))
+@for_each("name", sorted(TOOL_SETS))
 def test_a_tool_that_lists_names_reads_no_contents_and_one_that_searches_does(name: str, tmp_path: Path) -> None:
     """A blocked `.env` below is no reason to ask about a list, as it is none for `ls -R`, but one for a search."""
     (tmp_path / ".env").touch()

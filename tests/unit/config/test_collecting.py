@@ -2,13 +2,13 @@
 
 import gc
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.collecting import without_collection
 
 
-@pytest.mark.parametrize("was_enabled", [True, False])
-@pytest.mark.parametrize("error", [None, ValueError])
+@for_each("was_enabled", [True, False])
+@for_each("error", [None, ValueError])
 def test_it_is_as_before_afterwards(error: type[Exception] | None, *, was_enabled: bool) -> None:
     """Also after an error, and where a host has switched it off."""
     (gc.enable if was_enabled else gc.disable)()

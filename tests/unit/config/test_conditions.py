@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry import AuthContext, ToolCall, Verdict, load_policy
 from permitry.config.conditions import scope_of
@@ -18,7 +19,7 @@ when.args{}
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "arguments", "verdict"),
     [
         ('."x.y" = 1', {"x.y": 1}, Verdict.BLOCK),
@@ -38,7 +39,7 @@ def test_a_quoted_name_with_a_dot_is_one_name(
     assert load_policy(path).decide(ToolCall("t", arguments), AuthContext()).verdict is verdict
 
 
-@pytest.mark.parametrize("part", ["when", "unless"])
+@for_each("part", ["when", "unless"])
 def test_an_access_without_a_path_is_refused(part: str) -> None:
     """It would be no condition at all: a permission with it would cover every call of its tools."""
     given = {"access": ["read"]}

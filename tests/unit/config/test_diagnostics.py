@@ -3,6 +3,7 @@
 import tomllib
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.diagnostics import SourceText, nearest, syntax_problem
 
@@ -53,7 +54,7 @@ def test_a_source_is_the_line_of_the_header(source: SourceText) -> None:
     assert source.source(("rule", 0)) == "rules.toml:3"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line"),
     [
         ("[[rule]]\n\n[[rule]]\n", 3),
@@ -97,7 +98,7 @@ def test_a_syntax_error_without_a_place_is_put_at_the_end() -> None:
     assert (problem.line, problem.column, problem.message) == (2, 3, "not valid TOML: odd")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "hint"),
     [
         ("a = 1\na = 2\n", "a key or table may stand only once; each rule begins with its own `[[rule]]`"),
@@ -120,7 +121,7 @@ def test_a_syntax_problem_has_a_hint_for_its_kind(text: str, hint: str) -> None:
     assert syntax_problem("rules.toml", text, _syntax_error(text)).hint == hint
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("a = 1\n  a = 2 # a\n", "`a` is defined twice"),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.errors import Problem
 
@@ -28,7 +29,7 @@ def told(problems_of: Load) -> Callable[..., list[str]]:
 # What a plain string is -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("when", "match", "no_match"),
     [
         ('when.command = "rm *"', '"rm x"', '"ls"'),
@@ -54,8 +55,8 @@ def test_a_plain_string_is_what_the_rule_is_about(
     assert len(told("block", when, f"match = [{no_match}]", f"no_match = [{match}]")) == 2
 
 
-@pytest.mark.parametrize("access", ["read", "write", "delete", 'read", "delete'])
-@pytest.mark.parametrize("group", ["when", "unless"])
+@for_each("access", ["read", "write", "delete", 'read", "delete'])
+@for_each("group", ["when", "unless"])
 def test_a_path_is_accessed_as_the_rule_says(told: Callable[..., list[str]], group: str, access: str) -> None:
     """In one of the ways that it is about, in `when` or in `unless`; the other path shows that it is compared."""
     lines = ('tools = ["x"]', f'{group}.path = "/etc/**"', f'{group}.access = ["{access}"]')
@@ -69,7 +70,7 @@ def test_the_first_condition_on_actions_says_what_a_string_is(told: Callable[...
     assert told("block", when, 'match = ["cat a"]', 'no_match = ["cat b", "ls a", { path = "a" }]') == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("example", "message"),
     [
         ('""', "the name of the tool is empty"),
@@ -95,7 +96,7 @@ def test_a_plain_string_is_checked_as_what_it_is(told: Callable[..., list[str]])
 # What an example says ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "example",
     [
         '"rm x"',
@@ -117,7 +118,7 @@ def test_what_an_example_does_not_say_is_taken_to_hold(told: Callable[..., list[
     assert told("block", *lines, f"match = [{example}]") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "example",
     [
         '"ls"',
@@ -180,7 +181,7 @@ def test_a_permission_that_is_not_certain_does_not_match(told: Callable[..., lis
     assert told("allow", *lines) == []
 
 
-@pytest.mark.parametrize("kind", ["path", "command"])
+@for_each("kind", ["path", "command"])
 def test_no_link_of_this_machine_is_looked_for(told: Callable[..., list[str]], tmp_path: Path, kind: str) -> None:
     """An example means the same everywhere, and tomorrow: also for what is kept of the file."""
     (tmp_path / "link").symlink_to("real")
@@ -200,7 +201,7 @@ def test_an_argument_that_cannot_be_compared_counts_against_the_call(told: Calla
 # What is told -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "lines", "hint"),
     [
         ("block", ('tools = ["x", "@agent"]', 'match = ["bash"]'), "its tools are `x`, `@agent`"),
@@ -272,9 +273,7 @@ def test_an_example_without_a_name_is_told_all_the_same(told: Callable[..., list
 # What is declared -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("declared", "count"), [('[tool.grab]\nroles = { dest = "write_path" }\n', 0), ("[tool.grab]\n", 1)]
-)
+@for_each(("declared", "count"), [('[tool.grab]\nroles = { dest = "write_path" }\n', 0), ("[tool.grab]\n", 1)])
 def test_an_example_knows_the_tools_that_the_file_declares(problems_of: Load, declared: str, count: int) -> None:
     """Its arguments do what the declaration says, and nothing else."""
     rule = [
@@ -293,8 +292,8 @@ def test_an_example_tells_a_server_by_the_name_of_its_tool(told: Callable[..., l
     assert len(told("block", 'when.server = "docs"', f"match = [{there}]", f"no_match = [{here}]")) == 2
 
 
-@pytest.mark.parametrize("key", ["match", "no_match"])
-@pytest.mark.parametrize("lines", ['tools = ["x"]', 'when.command = "rm *"', 'when.mode = "ci"'])
+@for_each("key", ["match", "no_match"])
+@for_each("lines", ['tools = ["x"]', 'when.command = "rm *"', 'when.mode = "ci"'])
 def test_an_example_that_says_nothing_is_a_mistake(told: Callable[..., list[str]], key: str, lines: str) -> None:
     """It would hold of every rule."""
     assert told("block", lines, f"{key} = [{{}}]") == [f"the `{key}` example is empty"]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
+from tests.tables import for_each
 
 from permitry.config.folders import user_cache, user_config, user_state
 
@@ -19,8 +20,8 @@ every_kind = pytest.mark.parametrize(
 
 
 @every_kind
-@pytest.mark.parametrize("home", [None, "", "/home/me", "/home/me/", "me"])
-@pytest.mark.parametrize("named", [None, "", " ", "/x", "/x/", " /x", "/x ", "x", "~/x", "/a b/ü"])
+@for_each("home", [None, "", "/home/me", "/home/me/", "me"])
+@for_each("named", [None, "", " ", "/x", "/x/", " /x", "/x ", "x", "~/x", "/a b/ü"])
 def test_the_short_cut_leads_where_the_long_way_leads(  # noqa: PLR0917 -- two variables, and three of each kind
     monkeypatch: pytest.MonkeyPatch, ours: object, variable: str, theirs: str, home: str | None, named: str | None
 ) -> None:

@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import pytest
+from tests.tables import for_each
 
 from permitry.conditions.scope import Conditions, Scope
 from permitry.config.heard import Wanted, wanted_by, wanted_in
 from permitry.config.load import Origin, load_rules
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("when", "wanted"),
     [
         ("when.args.a.from = ['user']", Wanted(user=True)),

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.catalogue import PREFIX
 from permitry.config.integrity import check_integrity
@@ -26,7 +27,7 @@ def test_what_is_shipped_is_accepted(shipped: dict[str, Any]) -> None:
     check_integrity(NAMES, {**shipped, "rules": [OWN, *shipped["rules"]]})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         (lambda data: data["rules"].pop(), "the rules are not those"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.config.cache import RuleCache
 from permitry.config.lists import ListUses, NamedList, lists_of
@@ -85,10 +86,10 @@ LABEL = '[[rule]]\nid = "after"\neffect = "block"\npriority = 110\nwhen.label = 
 STRICTNESS = ["allow", "confirm", "block"]
 
 
-@pytest.mark.parametrize("adding", ["user", "project", "untrusted"])
-@pytest.mark.parametrize("effect", EFFECTS)
-@pytest.mark.parametrize("place", ["when", "unless"])
-@pytest.mark.parametrize("operator", ["in", "not_in"])
+@for_each("adding", ["user", "project", "untrusted"])
+@for_each("effect", EFFECTS)
+@for_each("place", ["when", "unless"])
+@for_each("operator", ["in", "not_in"])
 def test_a_less_trusted_layer_never_makes_a_call_more_allowed(
     adding: str, effect: str, place: str, operator: str
 ) -> None:
@@ -112,7 +113,7 @@ def _after(policy: AuthorizationPolicy, first: str) -> dict[str, str]:
     return _verdicts(policy, AuthContext.from_state(session))
 
 
-@pytest.mark.parametrize("adding", ["user", "project", "untrusted"])
+@for_each("adding", ["user", "project", "untrusted"])
 def test_a_less_trusted_layer_may_restrict_more(adding: str) -> None:
     """A longer list of what is blocked is a restriction, which every layer may add."""
     strict = "admin" if adding == "user" else "user"
@@ -138,14 +139,14 @@ def test_a_project_fills_a_list_of_its_own() -> None:
     assert _verdicts(_loaded({"untrusted": text}).policy())["a"] == "confirm"
 
 
-@pytest.mark.parametrize(("using", "having"), [*itertools.combinations(LAYERS, 2)])
+@for_each(("using", "having"), [*itertools.combinations(LAYERS, 2)])
 def test_a_rule_never_depends_on_a_list_of_a_less_trusted_layer(using: str, having: str) -> None:
     """Or it would load only while the other file is there."""
     with pytest.raises(ConfigError, match="unknown list `@people`"):
         _loaded({using: _rule("block", USED), having: _list("people", "a")})
 
 
-@pytest.mark.parametrize("using", ["project", "untrusted"])
+@for_each("using", ["project", "untrusted"])
 def test_a_project_may_name_a_list_of_the_user(using: str) -> None:
     """What the user trusts, the project may build on."""
     condition = 'unless.args.to = { in = "@people" }'
@@ -159,7 +160,7 @@ def test_a_project_that_is_not_trusted_adds_few_values() -> None:
         _loaded({"untrusted": _list("people", *map(str, range(65)))})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ('[list."a b"]\nvalues = []', "the list name `a b` is not one word"),
@@ -222,7 +223,7 @@ def test_a_sub_agent_has_the_lists_of_its_parent() -> None:
     assert _verdicts(policy, child) == {"a": "confirm", "b": "confirm", "c": "block"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lists", "message"),
     [
         ({"peple": ["a"]}, "no rule uses the list `peple`; did you mean `people`?"),
@@ -264,7 +265,7 @@ def test_the_cache_stores_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert _verdicts(kept.policy(), context)["a"] == "allow"
 
 
-@pytest.mark.parametrize("values", [None, "a", [None], [True], [["a"]]])
+@for_each("values", [None, "a", [None], [True], [["a"]]])
 def test_stored_values_of_another_type_are_refused(values: object) -> None:
     """What is read from a cache is not trusted."""
     stored = {
@@ -292,9 +293,7 @@ TRUSTED = '[tool.look]\ntrusted_fields = ["iban"]\n'
 BY_TOOL = 'unless.args.to.from = ["look"]'
 
 
-@pytest.mark.parametrize(
-    ("layer", "loads"), [("admin", True), ("user", False), ("project", False), ("untrusted", False)]
-)
+@for_each(("layer", "loads"), [("admin", True), ("user", False), ("project", False), ("untrusted", False)])
 def test_a_rule_trusts_no_field_that_a_less_trusted_layer_declares(layer: str, *, loads: bool) -> None:
     """It would be the less trusted layer that says where values may come from."""
     files = {"admin": _rule("confirm", BY_TOOL) + TRUSTED * (layer == "admin")}
@@ -316,9 +315,7 @@ def test_the_values_of_a_list_are_part_of_the_version() -> None:
     assert len({_loaded({"user": text}).policy().version for text in texts}) == len("ab")
 
 
-@pytest.mark.parametrize(
-    "condition", ['unless.args.to.from = ["list:people"]', 'when.args.to.not_from = ["list:people"]']
-)
+@for_each("condition", ['unless.args.to.from = ["list:people"]', 'when.args.to.not_from = ["list:people"]'])
 def test_a_less_trusted_layer_vouches_for_no_value(condition: str) -> None:
     """What it adds to a list does not lift a restriction."""
     files = {

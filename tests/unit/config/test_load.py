@@ -10,6 +10,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 import permitry.config.load
 from permitry.conditions.template import TemplateCondition
@@ -49,8 +50,8 @@ def test_a_file_is_loaded_in_the_order_of_its_lines(write: Write) -> None:
     assert [(rule.id, rule.source) for rule in rules] == [("one", "a.toml:3"), ("two", "a.toml:7")]
 
 
-@pytest.mark.parametrize("is_enabled", [True, False])
-@pytest.mark.parametrize("text", [_file(_rule("a")), "schema = 2\n"])
+@for_each("is_enabled", [True, False])
+@for_each("text", [_file(_rule("a")), "schema = 2\n"])
 def test_the_collector_is_afterwards_as_it_was(*, is_enabled: bool, text: str, write: Write) -> None:
     """Whether the file is loaded or refused; who has switched it off finds it off."""
     origin, was_enabled = write("a.toml", text), gc.isenabled()
@@ -194,7 +195,7 @@ def test_files_may_extend_each_other_as_deep_as_is_said(write: Write) -> None:
     assert [rule.id for rule in load_rules([_write_chain(write, DEEPEST)]).rules] == ["last"]
 
 
-@pytest.mark.parametrize("more", [1, 200])
+@for_each("more", [1, 200])
 def test_files_that_extend_each_other_any_deeper_are_a_problem(write: Write, more: int) -> None:
     """The first link too many is reported, and none behind it is followed."""
     origin = _write_chain(write, DEEPEST + more)
@@ -203,7 +204,7 @@ def test_files_that_extend_each_other_any_deeper_are_a_problem(write: Write, mor
     assert _all_problems(origin)[0].hint == "extend the last ones directly"
 
 
-@pytest.mark.parametrize("extends", ['"b.toml"', "7", '[7, "b.toml"]', '["", "b.toml"]', "{ x = 1 }"])
+@for_each("extends", ['"b.toml"', "7", '[7, "b.toml"]', '["", "b.toml"]', "{ x = 1 }"])
 def test_an_entry_of_extends_that_names_no_file_is_told_once(write: Write, extends: str) -> None:
     """What can be followed is followed; the rest is reported by its type alone."""
     write("b.toml", "schema = 1\n")
@@ -242,7 +243,7 @@ def _refuse(path: Path) -> bool:
     raise PermissionError(13, "Permission denied", str(path))
 
 
-@pytest.mark.parametrize("name", ["a" * 300, "b/" * 5000 + "c"], ids=["name", "path"])
+@for_each("name", ["a" * 300, "b/" * 5000 + "c"], ids=["name", "path"])
 def test_a_name_no_system_can_hold_is_a_problem(write: Write, name: str) -> None:
     """Too long a name is reported where it is written, as an origin or in `extends`."""
     origin = write("a.toml", _file(extends=f'"{name}"'))
@@ -252,7 +253,7 @@ def test_a_name_no_system_can_hold_is_a_problem(write: Write, name: str) -> None
 DEEP = [("[", "", "]"), ('{"a"=', "1", "}")]
 
 
-@pytest.mark.parametrize(("opening", "inside", "closing"), DEEP)
+@for_each(("opening", "inside", "closing"), DEEP)
 def test_a_file_nested_too_deeply_is_a_problem(write: Write, opening: str, inside: str, closing: str) -> None:
     """Nesting that Python cannot follow does not end the program."""
     [problem] = _problems(write("a.toml", f"x = {opening * 5000}{inside}{closing * 5000}\n"))
@@ -266,7 +267,7 @@ def _is_shallow(text: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize(("opening", "inside", "closing"), DEEP)
+@for_each(("opening", "inside", "closing"), DEEP)
 def test_a_file_nested_almost_too_deeply_is_a_problem(write: Write, opening: str, inside: str, closing: str) -> None:
     """Whatever depth the parser can follow, what comes after it fails no other way."""
     texts = [f"x = {opening * depth}{inside}{closing * depth}\n" for depth in range(1, 1000)]
@@ -275,7 +276,7 @@ def test_a_file_nested_almost_too_deeply_is_a_problem(write: Write, opening: str
         assert _problems(write("a.toml", text))
 
 
-@pytest.mark.parametrize("priority", ["9" * 5000, "-" + "9" * 5000, "0x" + "f" * 5000, "99_999_999"])
+@for_each("priority", ["9" * 5000, "-" + "9" * 5000, "0x" + "f" * 5000, "99_999_999"])
 def test_a_number_too_long_to_print_is_a_problem(write: Write, priority: str) -> None:
     """Numbers of any length are reported, and none of them is printed."""
     problems = _all_problems(write("a.toml", _file(_rule("a", "block", f"priority = {priority}"))))
@@ -286,8 +287,8 @@ def test_a_number_too_long_to_print_is_a_problem(write: Write, priority: str) ->
 HEAD = "schema = 1\n[[rule]]\nid = 'r'\ntools = ['x']\n"
 
 
-@pytest.mark.parametrize("depth", [2, 500, 2000])
-@pytest.mark.parametrize(
+@for_each("depth", [2, 500, 2000])
+@for_each(
     "text",
     [
         "schema{} = 1",
@@ -339,7 +340,7 @@ def test_an_untrusted_template_that_extends_a_trusted_one_is_dropped_alone(write
     assert load_rules([user, project]).templates == load_rules([user]).templates == {"a": Template("a", ("read",))}
 
 
-@pytest.mark.parametrize("step", [1, -1], ids=["trusted-first", "untrusted-first"])
+@for_each("step", [1, -1], ids=["trusted-first", "untrusted-first"])
 def test_a_file_counts_with_the_trust_of_its_strongest_origin(write: Write, step: int) -> None:
     """Who names a file first does not matter, nor that an untrusted file extends it too."""
     write("shared.toml", _file(_rule("a", "allow"), "[template.t]"))
@@ -465,7 +466,7 @@ def test_a_source_is_a_set_a_path_or_a_text_alone_or_in_a_list(write: Write) -> 
     assert load_rules() == RuleSet()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "place", "message"),
     [
         ("schema = 1\nshema = 2\n", ("<text 1>", 2), "unknown key `shema`"),
@@ -516,7 +517,7 @@ def test_a_tool_may_be_declared_again_in_the_same_words(write: Write) -> None:
     assert list(load_rules(origins).tools) == ["http_get"]
 
 
-@pytest.mark.parametrize("name", ['"x*"', '"@shell"', '"mcp__a__b"', '"a b"', '""'])
+@for_each("name", ['"x*"', '"@shell"', '"mcp__a__b"', '"a b"', '""'])
 def test_a_declaration_names_one_tool(write: Write, name: str) -> None:
     """A pattern, a selector and what can be no name are refused at the header."""
     [(_, line, _)] = _problems(write("a.toml", _file(f"[tool.{name}]")))
@@ -560,9 +561,7 @@ def test_a_label_reaches_the_session_and_the_next_rule(write: Write) -> None:
     assert (before.verdict, after.verdict) == (Verdict.CONFIRM, Verdict.BLOCK)
 
 
-@pytest.mark.parametrize(
-    ("line", "is_blocked"), [("exclusive = true", True), ("exclusive = false", False), ("", False)]
-)
+@for_each(("line", "is_blocked"), [("exclusive = true", True), ("exclusive = false", False), ("", False)])
 def test_an_exclusive_template_blocks_every_other_tool(*, write: Write, line: str, is_blocked: bool) -> None:
     """While it is active; the rule is there only where a file defines one."""
     loaded = load_rules([write("a.toml", _file(f"[template.t]\n{line}\nallow_tools = ['read_file']"))])
@@ -605,7 +604,7 @@ _COMMANDS = ", ".join(f'"x{i} *"' for i in range(64))
 _EXAMPLES = ", ".join(f'"x{i}"' for i in range(32))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("what", "most", "more"),
     [
         ("rules", [_rule(f"r{i}") for i in range(200)], [_rule("more")]),
@@ -647,7 +646,7 @@ def _unmatched(*words: str) -> str:
     return "\n".join(["schema = 1", "[policy]", *(f'unmatched = "{word}"' for word in words)])
 
 
-@pytest.mark.parametrize("words", list(itertools.product(["", "confirm", "block"], repeat=3)))
+@for_each("words", list(itertools.product(["", "confirm", "block"], repeat=3)))
 def test_the_strictest_file_says_what_happens_to_an_unmatched_call(words: tuple[str, ...], write: Write) -> None:
     """Whatever its layer and its trust, and in whatever order: no file makes it looser."""
     layers = [write(f"{number}.toml", _unmatched(*filter(None, [word]))) for number, word in enumerate(words)]

@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry.config.locate import KeyPath, Places, Span, locate
 
@@ -144,7 +144,7 @@ mode = 1979-05-27 07:32:00
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "text"),
     [
         (("a", "b"), "1"),
@@ -161,7 +161,7 @@ def test_a_value_is_found(path: KeyPath, text: str) -> None:
     assert _text(places, places.find(path)) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "line", "text"),
     [
         (("a",), 1, "a"),
@@ -195,7 +195,7 @@ def test_a_table_that_is_opened_late_is_found_by_its_own_header() -> None:
     assert places.line(places.find(("a",), key=True).start) == 2
 
 
-@pytest.mark.parametrize("text", ["[a.b.c]\n", "[[a.b.c]]\n[a.b.d]\n", "[a.b.c]\n[[a.b.d]]\n[x]\n"])
+@for_each("text", ["[a.b.c]\n", "[[a.b.c]]\n[a.b.d]\n", "[a.b.c]\n[[a.b.d]]\n[x]\n"])
 def test_a_table_that_only_a_longer_header_names_is_found_there(text: str) -> None:
     """`[a.b.c]` is where `a` and `a.b` stand, and the first such header is the one."""
     places = locate(text)
@@ -300,9 +300,7 @@ def test_a_text_with_a_piece_changed_is_read_to_its_end_if_it_is_toml(text: str,
             assert isinstance(value, dict | list)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "#", "\n", "a = 1#", "a=1\r\n", "a = [ # ]\n]", '"" = ""', "a.''.b = {}", "[ a . b ]#"]
-)
+@for_each("text", ["", "#", "\n", "a = 1#", "a=1\r\n", "a = [ # ]\n]", '"" = ""', "a.''.b = {}", "[ a . b ]#"])
 def test_a_text_without_a_last_line_end_is_read_to_its_end(text: str) -> None:
     """The scanner stops where the text stops, whatever is last, and finds nothing past it."""
     places = locate(text)

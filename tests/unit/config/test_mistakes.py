@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.catalogue import shipped_names
 from permitry.config.load import Origin, load_rules
@@ -532,7 +533,7 @@ def test_the_table_holds_at_least_forty_kinds_and_no_row_twice() -> None:
     assert len({(_kind(mistake.message), _kind(mistake.hint)) for mistake in MISTAKES}) >= 40
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+@for_each("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_every_message_and_hint_is_in_house_style(mistake: Mistake) -> None:
     """A message begins in lower case, has no final period, and comes with a hint of the same style."""
     for text in (mistake.message, mistake.hint):
@@ -541,7 +542,7 @@ def test_every_message_and_hint_is_in_house_style(mistake: Mistake) -> None:
         assert not text.endswith(".")
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+@for_each("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_a_mistake_is_told_once_with_place_message_and_hint(mistake: Mistake, folder: Path) -> None:
     """The mistake is the one problem found, at its place, in its words, with its way out."""
     [problem] = _problems(mistake, folder)
@@ -550,7 +551,7 @@ def test_a_mistake_is_told_once_with_place_message_and_hint(mistake: Mistake, fo
     assert (problem.message, problem.hint) == (mistake.message, mistake.hint)
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+@for_each("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_the_carets_stand_under_the_wrong_token(mistake: Mistake, folder: Path) -> None:
     """The problem prints its source line, and carets under exactly the token that is wrong."""
     [problem] = _problems(mistake, folder)
@@ -565,14 +566,14 @@ def test_the_carets_stand_under_the_wrong_token(mistake: Mistake, folder: Path) 
         assert printed == []
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+@for_each("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_nothing_of_a_file_reaches_a_terminal_that_is_not_to_be_seen(mistake: Mistake, folder: Path) -> None:
     """Whatever is in a file, no line that is printed holds a control character."""
     for line in str(ConfigError(_problems(mistake, folder))).split("\n"):
         assert line.isprintable()
 
 
-@pytest.mark.parametrize("invisible", ["\u202e", "\u200b", "\u00ad", "\ue000"])
+@for_each("invisible", ["\u202e", "\u200b", "\u00ad", "\ue000"])
 def test_an_invisible_character_of_a_line_is_marked_and_the_carets_stay_in_place(invisible: str, folder: Path) -> None:
     """A file cannot write its own line backwards, and the marks move no caret."""
     (folder / "rules.toml").write_text(f"schema = 1\n'{invisible}x' = 1\n", encoding="utf-8")

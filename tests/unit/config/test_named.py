@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.named import missing_problem, out_of_bounds, shown_name
 from permitry.config.origin import Origin
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "message", "hint"),
     [
         ("rules.toml", "there is no file `rules.toml`", "did you mean `rule.toml`?"),

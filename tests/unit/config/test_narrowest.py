@@ -1,6 +1,6 @@
 """The narrowest conditions for calls like one that was approved."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.load import load_policy, load_rules
 from permitry.config.narrowest import choices, narrowest, widest
@@ -23,7 +23,7 @@ def _bash(command: str) -> ToolCall:
     return ToolCall("Bash", {"command": command})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "patterns"),
     [
         ("git log --oneline main", ["git log *"]),
@@ -47,7 +47,7 @@ def test_a_command_has_the_pattern_of_its_sub_command(command: str, patterns: li
     assert narrowest(call, _actions(call), "/w") == ({"when": {"command": patterns}},)
 
 
-@pytest.mark.parametrize("command", ["git $x", "echo 'a b'", "rm *.txt", "cat a; $(b)", "cat ~/.ssh/id > a; sudo $x"])
+@for_each("command", ["git $x", "echo 'a b'", "rm *.txt", "cat a; $(b)", "cat ~/.ssh/id > a; sudo $x"])
 def test_what_cannot_be_named_has_no_pattern(command: str) -> None:
     """An expansion, a glob, and what cannot be read: a part of a call is not enough."""
     call = _bash(command)
@@ -56,7 +56,7 @@ def test_what_cannot_be_named_has_no_pattern(command: str) -> None:
     assert [] not in patterns or narrowest(call, _actions(call), "/w") == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "patterns"),
     [("git add a && ls -l", ["git add *", "ls *"]), ("rm a", ["rm a"]), ("git push origin main", ["git push *"])],
 )
@@ -79,7 +79,7 @@ def test_choices_go_from_narrow_to_wide() -> None:
     assert found == [{"path": [text], "access": ["write"]} for text in ("src/a/b.py", "src/a/**", "src/**")]
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../a", "~/a", "a b", "."])
+@for_each("path", ["/etc/passwd", "../a", "~/a", "a b", "."])
 def test_a_path_elsewhere_has_no_pattern(path: str) -> None:
     """Nor the workspace itself, nor a name with signs of patterns or blanks."""
     call = ToolCall("Write", {"file_path": path, "content": ""})
@@ -102,7 +102,7 @@ def test_a_command_with_a_redirection_needs_two_rules() -> None:
     load_rules(text + 'when.path = ["out/**"]\nwhen.access = ["write"]\n')
 
 
-@pytest.mark.parametrize("action", [Connect("https://a.com", "https", "a.com"), Touch(Access.WRITE, PLACE, "src/x")])
+@for_each("action", [Connect("https://a.com", "https", "a.com"), Touch(Access.WRITE, PLACE, "src/x")])
 def test_the_name_of_a_tool_is_no_pattern(action: Action) -> None:
     """A model, or a server, chooses it: a rule for the tool `*` would be one for all."""
     assert list(choices(ToolCall("write", {}), action, "/w"))

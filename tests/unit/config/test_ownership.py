@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.ownership import writable_by_others
 
@@ -34,21 +35,21 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     return asked
 
 
-@pytest.mark.parametrize("file", [0o644, 0o400, 0o755, stat.S_IFREG | 0o600])
-@pytest.mark.parametrize("folder", [0o755, 0o500, stat.S_IFDIR | 0o700])
+@for_each("file", [0o644, 0o400, 0o755, stat.S_IFREG | 0o600])
+@for_each("folder", [0o755, 0o500, stat.S_IFDIR | 0o700])
 def test_a_file_that_only_root_may_write_is_fine(told: Told, file: int, folder: int) -> None:
     """Readable by all is fine, writable by root alone is a must."""
     assert told((file, ROOT), (folder, ROOT)) is None
 
 
-@pytest.mark.parametrize("status", [(0o644, GUEST), (0o664, ROOT), (0o646, ROOT), (0o666, GUEST), (0o422, ROOT)])
+@for_each("status", [(0o644, GUEST), (0o664, ROOT), (0o646, ROOT), (0o666, GUEST), (0o422, ROOT)])
 def test_a_file_of_somebody_else_or_that_others_may_write_is_told(told: Told, status: tuple[int, int]) -> None:
     """Owner, group and world each count."""
     message = "`/top/folder/file` is not owned by root, or others may write it"
     assert told(status, (0o755, ROOT)) == message
 
 
-@pytest.mark.parametrize("status", [(0o755, GUEST), (0o775, ROOT), (0o757, ROOT), (0o1777, ROOT)])
+@for_each("status", [(0o755, GUEST), (0o775, ROOT), (0o757, ROOT), (0o1777, ROOT)])
 def test_a_folder_of_somebody_else_or_that_others_may_write_is_told(told: Told, status: tuple[int, int]) -> None:
     """Who may write the folder may put another file there; a sticky bit does not help."""
     assert told((0o644, ROOT), status) == "`/top/folder` is not owned by root, or others may write it"
@@ -65,7 +66,7 @@ def test_what_cannot_be_looked_at_for_no_reason_is_told(told: Told) -> None:
     assert told((0, MISSING), (0o755, ROOT)) == "`/top/folder/file` cannot be looked at: unknown reason"
 
 
-@pytest.mark.parametrize("status", [(0o755, GUEST), (0o775, ROOT), (0o757, ROOT)])
+@for_each("status", [(0o755, GUEST), (0o775, ROOT), (0o757, ROOT)])
 def test_a_folder_further_up_that_others_may_write_is_told(told: Told, status: tuple[int, int]) -> None:
     """Who may rename the folder may put another in its place."""
     assert told((0o644, ROOT), (0o755, ROOT), status) == "`/top` is not owned by root, or others may write it"

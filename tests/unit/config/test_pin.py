@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.pin import PROJECT_FILE, Pin, ProjectFile, file_digest, read_project, real_path
 from permitry.errors import ConfigError
@@ -180,7 +181,7 @@ def test_the_one_digest_depends_on_names_and_bytes() -> None:
     assert Pin(root, {"a": one, "b": two}).digest not in {Pin(root, other).digest for other in others}
 
 
-@pytest.mark.parametrize(("size", "is_read"), [(0, True), (256 * 1024, True), (256 * 1024 + 1, False)])
+@for_each(("size", "is_read"), [(0, True), (256 * 1024, True), (256 * 1024 + 1, False)])
 def test_a_file_of_any_sensible_size_has_a_digest(tmp_path: Path, size: int, *, is_read: bool) -> None:
     """What is larger than a rule file may be is not read at all."""
     path = tmp_path / "file"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.scope import Scope
 from permitry.config.load import compile_rules, load_rules
@@ -89,7 +90,7 @@ def test_data_of_another_form_is_refused(data: dict[str, Any], change: Callable[
         rule_set_of(data)
 
 
-@pytest.mark.parametrize("data", [None, [], "rules", 7])
+@for_each("data", [None, [], "rules", 7])
 def test_what_is_no_table_is_no_rule_set(data: object) -> None:
     """Whatever was read."""
     with pytest.raises(ValueError, match="other fields"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel, ValidationError
+from tests.tables import for_each
 
 from permitry.config.schema import (
     BudgetTable,
@@ -39,9 +40,7 @@ def _tables() -> list[dict[str, Any]]:
     return [node for node in _nodes(rule_file_schema()) if "properties" in node and node.get("type") == "object"]
 
 
-@pytest.mark.parametrize(
-    "model", [Header, RuleFile, RuleTable, TemplateTable, ToolTable, WhenTable, BudgetTable, ExampleTable]
-)
+@for_each("model", [Header, RuleFile, RuleTable, TemplateTable, ToolTable, WhenTable, BudgetTable, ExampleTable])
 def test_every_table_refuses_unknown_keys(model: type[BaseModel]) -> None:
     """A key no one reads is a mistake, never a comment."""
     with pytest.raises(ValidationError) as caught:
@@ -49,7 +48,7 @@ def test_every_table_refuses_unknown_keys(model: type[BaseModel]) -> None:
     assert ("extra_forbidden", ("no_such_key",)) in [(error["type"], error["loc"]) for error in caught.value.errors()]
 
 
-@pytest.mark.parametrize("condition", ["mode", "agent", "template"])
+@for_each("condition", ["mode", "agent", "template"])
 def test_a_condition_may_be_one_word(condition: str) -> None:
     """One word means a list of one."""
     assert WhenTable.model_validate({condition: "plan"}) == WhenTable.model_validate({condition: ["plan"]})
@@ -80,13 +79,13 @@ def test_a_checked_table_does_not_change() -> None:
         rule.effect = "allow"  # type: ignore[misc]  # frozen: that is the point
 
 
-@pytest.mark.parametrize("name", ["git_*", "?", "mcp:docs/*", "mcp:*/delete_*", "mcp_x", "re_*", "ünder", "a.b-c_d"])
+@for_each("name", ["git_*", "?", "mcp:docs/*", "mcp:*/delete_*", "mcp_x", "re_*", "ünder", "a.b-c_d"])
 def test_a_name_or_glob_is_taken_as_a_tool(name: str) -> None:
     """Names of any script, wildcards, and tools of servers."""
     assert RuleTable.model_validate({**RULE, "tools": [name]}).tools == [name]
 
 
-@pytest.mark.parametrize("name", [f"a{sign}b" for sign in "()^$|\\ "] + ["re:git_.", "re:x", "a(b) c"])
+@for_each("name", [f"a{sign}b" for sign in "()^$|\\ "] + ["re:git_.", "re:x", "a(b) c"])
 def test_what_belongs_to_no_tool_name_is_no_pattern(name: str) -> None:
     """A regular expression, an alternative or a command line would select nothing, and no one would notice."""
     for model, given in (
@@ -99,7 +98,7 @@ def test_what_belongs_to_no_tool_name_is_no_pattern(name: str) -> None:
         assert f"`{name}` is not the name of a tool" in [error["msg"] for error in caught.value.errors()]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "right"),
     [
         ("mcp__docs__search", "mcp:docs/search"),
@@ -119,7 +118,7 @@ def test_another_programs_name_of_a_server_tool_is_refused_with_ours(name: str, 
     assert RuleTable.model_validate({**RULE, "tools": [right]}).tools == [right]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mode", "meant"),
     [
         ("Plan", "plan"),
@@ -139,7 +138,7 @@ def test_a_mode_that_is_nearly_a_known_one_is_refused(mode: str, meant: str) -> 
         assert (error["msg"], error["ctx"]["hint"]) == (f"unknown mode `{mode}`", f"did you mean `{meant}`?")
 
 
-@pytest.mark.parametrize("mode", ["plan", "yolo", "default", "review", "planning", "p"])
+@for_each("mode", ["plan", "yolo", "default", "review", "planning", "p"])
 def test_a_known_mode_or_a_word_of_the_host_is_taken(mode: str) -> None:
     """Only what is nearly a known word, and is not it, is a slip of the pen."""
     assert WhenTable.model_validate({"mode": mode}).given()["mode"] == [mode]
@@ -150,7 +149,7 @@ def test_an_agent_or_template_may_be_called_nearly_as_a_mode() -> None:
     assert WhenTable.model_validate({"agent": "plans", "template": "Plan"}).given()["agent"] == ["plans"]
 
 
-@pytest.mark.parametrize("name", ["mcp:docs", "mcp:docs/", "mcp:/search", "mcp:", "mcp:/"])
+@for_each("name", ["mcp:docs", "mcp:docs/", "mcp:/search", "mcp:", "mcp:/"])
 def test_a_tool_of_a_server_needs_both_names(name: str) -> None:
     """Half a name would select nothing, and no one would notice."""
     with pytest.raises(ValidationError, match=f"`{name}`"):
@@ -166,13 +165,13 @@ def test_a_tool_name_may_be_as_long_as_that_of_a_call() -> None:
         RuleTable.model_validate({**RULE, "tools": [f"{longest}a"]})
 
 
-@pytest.mark.parametrize("name", ["a", "no-secrets", "r2-d2", "7"])
+@for_each("name", ["a", "no-secrets", "r2-d2", "7"])
 def test_words_joined_by_hyphens_are_an_id(name: str) -> None:
     """Kebab-case, digits included."""
     assert RuleTable.model_validate({**RULE, "id": name}).id == name
 
 
-@pytest.mark.parametrize("name", ["A", "a_b", "-a", "a-", "a--b", "a b", "a\n", "ä", "a.b"])
+@for_each("name", ["A", "a_b", "-a", "a-", "a--b", "a b", "a\n", "ä", "a.b"])
 def test_anything_else_is_no_id(name: str) -> None:
     """An id is also a file name and a page name, so it stays plain."""
     with pytest.raises(ValidationError, match="is not kebab-case"):
@@ -248,7 +247,7 @@ def _refusal(model: type[BaseModel], value: object) -> list[str]:
     return [error["msg"] for error in caught.value.errors()]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("traits", "message"),
     [
         (["read_onli"], "unknown trait `read_onli`"),
@@ -262,27 +261,25 @@ def test_only_known_traits_are_traits(traits: list[str], message: str) -> None:
     assert ToolTable.model_validate({"traits": []}).traits == []
 
 
-@pytest.mark.parametrize("role", list(ArgumentRole))
+@for_each("role", list(ArgumentRole))
 def test_every_role_may_stand_in_a_file(role: ArgumentRole) -> None:
     """By its own word."""
     assert ToolTable.model_validate({"roles": {"x": role.value}}).roles == {"x": role.value}
 
 
-@pytest.mark.parametrize("role", ["read", "Url", "", "path"])
+@for_each("role", ["read", "Url", "", "path"])
 def test_anything_else_is_no_role(role: str) -> None:
     """A slip of the pen would leave an argument unseen."""
     assert _refusal(ToolTable, {"roles": {"x": role}}) == [f"unknown role `{role}` of the argument `x`"]
 
 
-@pytest.mark.parametrize(
-    "key", ["a", "a.b", "a[]", "a[].b", "a[].b[].c", "a?", "a.b?", "a|b", "a?|b[]?", "\u00e4-1", "camelCase"]
-)
+@for_each("key", ["a", "a.b", "a[]", "a[].b", "a[].b[].c", "a?", "a.b?", "a|b", "a?|b[]?", "\u00e4-1", "camelCase"])
 def test_a_key_of_roles_names_arguments(key: str) -> None:
     """A name, nested ones, those inside lists, either of several, and what may be left out."""
     assert ToolTable.model_validate({"roles": {key: "url"}}).roles == {key: "url"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "key", ["", "a b", "a.", ".a", "a..b", "[]", "a[", "a[0]", "a[]b", "a|", "|a", "a||b", "a??", "?", "a?.b", "[].a"]
 )
 def test_anything_else_names_no_argument(key: str) -> None:
@@ -290,34 +287,34 @@ def test_anything_else_names_no_argument(key: str) -> None:
     assert _refusal(ToolTable, {"roles": {key: "url"}}) == [f"`{key}` names no argument"]
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("1s", 1), ("90s", 90), ("10m", 600), ("1h", 3600), ("2d", 172_800)])
+@for_each(("text", "seconds"), [("1s", 1), ("90s", 90), ("10m", 600), ("1h", 3600), ("2d", 172_800)])
 def test_a_window_is_a_number_and_a_unit(text: str, seconds: float) -> None:
     """Left out, it is the whole session."""
     assert BudgetTable.model_validate({"calls": 1, "per": text}).seconds == seconds
     assert BudgetTable.model_validate({"calls": 1}).seconds is None
 
 
-@pytest.mark.parametrize("text", ["", "1", "s", "0s", "01s", "1.5h", "-1h", "1w", "1 h", "1H", "1h30m", "10000000s"])
+@for_each("text", ["", "1", "s", "0s", "01s", "1.5h", "-1h", "1w", "1 h", "1H", "1h30m", "10000000s"])
 def test_anything_else_is_no_window(text: str) -> None:
     """No guess is made."""
     assert _refusal(BudgetTable, {"calls": 1, "per": text}) == [f"`{text}` is not a duration"]
 
 
-@pytest.mark.parametrize("key", ["calls", "targets"])
-@pytest.mark.parametrize("value", [0, -1, 1_000_001, 1.0, "1", True])
+@for_each("key", ["calls", "targets"])
+@for_each("value", [0, -1, 1_000_001, 1.0, "1", True])
 def test_a_budget_is_a_whole_number_of_at_least_one(key: str, value: object) -> None:
     """A budget of nothing is a rule without one."""
     assert len(_refusal(BudgetTable, {key: value})) == 1
 
 
-@pytest.mark.parametrize("value", [1, 0, 1_000_001, "2", True])
+@for_each("value", [1, 0, 1_000_001, "2", True])
 def test_a_repeat_is_at_least_the_second_time(value: object) -> None:
     """The first time nothing repeats itself."""
     assert len(_refusal(WhenTable, {"repeat": value})) == 1
     assert WhenTable.model_validate({"repeat": 2}).given()["repeat"] == 2
 
 
-@pytest.mark.parametrize("label", ["web", "untrusted-web", "v2"])
+@for_each("label", ["web", "untrusted-web", "v2"])
 def test_a_label_is_kebab_case(label: str) -> None:
     """One spelling, so that two rules mean the same one."""
     assert RuleTable.model_validate({**RULE, "adds_label": label}).adds_label == label
@@ -325,14 +322,14 @@ def test_a_label_is_kebab_case(label: str) -> None:
     assert len(_refusal(RuleTable, {**RULE, "adds_label": f"{label} x"})) == 1
 
 
-@pytest.mark.parametrize("digest", ["0" * 63, "0" * 65, "G" * 64, "A" * 64, ""])
+@for_each("digest", ["0" * 63, "0" * 65, "G" * 64, "A" * 64, ""])
 def test_a_digest_has_sixty_four_digits(digest: str) -> None:
     """Anything else is the digest of no call."""
     assert len(_refusal(WhenTable, {"digest": digest})) == 1
     assert WhenTable.model_validate({"digest": "0a" * 32}).given()["digest"] == ["0a" * 32]
 
 
-@pytest.mark.parametrize("digest", ["0" * 15, "0" * 65, "G" * 64, "A" * 16, "sha256:" + "0" * 64, ""])
+@for_each("digest", ["0" * 15, "0" * 65, "G" * 64, "A" * 16, "sha256:" + "0" * 64, ""])
 def test_a_tool_digest_has_sixteen_to_sixty_four_digits(digest: str) -> None:
     """Fewer could be the beginning of another one, by accident or on purpose."""
     assert len(_refusal(WhenTable, {"tool_digest": digest})) == 1
@@ -340,7 +337,7 @@ def test_a_tool_digest_has_sixteen_to_sixty_four_digits(digest: str) -> None:
     assert WhenTable.model_validate({"tool_digest": ["0a" * 32]}).given()["tool_digest"] == ["0a" * 32]
 
 
-@pytest.mark.parametrize("value", [0, 1, "true", "", [True]])
+@for_each("value", [0, 1, "true", "", [True]])
 def test_repaired_is_true_or_false(value: object) -> None:
     """Nothing is taken for it."""
     assert len(_refusal(WhenTable, {"repaired": value})) == 1

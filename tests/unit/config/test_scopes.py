@@ -1,6 +1,7 @@
 """From tables of conditions to what a rule is about."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.agent import AgentCondition
 from permitry.conditions.args import argument_condition
@@ -41,7 +42,7 @@ def _when(**keys: object) -> Conditions:
     return _scope(_table(when=keys)).when
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "value", "condition"),
     [
         ("mode", ["plan", "review"], ModeCondition(("plan", "review"))),
@@ -71,7 +72,7 @@ def test_every_condition_on_actions_becomes_patterns() -> None:
     assert conditions.hosts == (HostPattern("Example.com:8080", None, "example.com", 8080),)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("args", "paths"),
     [
         ({"a": {"b": {"eq": 1}}}, ["a.b"]),
@@ -94,7 +95,7 @@ def test_tools_and_exceptions_belong_to_the_scope() -> None:
     assert _scope(_table()) == Scope()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "keys", "place"),
     [
         ('when.command = ["ls", "a{b"]', {"when": {"command": ["ls", "a{b"]}}, '"a{b"'),
@@ -123,7 +124,7 @@ def test_every_condition_that_cannot_be_read_is_told() -> None:
     assert scope.when.paths == (PathPattern("ok"),)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "column", "span"),
     [
         ('when.args.to.from = ["user", "look#"]', 30, 7),

@@ -7,21 +7,22 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.load import Origin, load_rules
 from permitry.config.toml import load_toml
 from permitry.errors import ConfigError
 
 
-@pytest.mark.parametrize("head", ["", "[", "[[", "x = {", "x . "])
-@pytest.mark.parametrize("part", ["x.", "'x'.", '"x.y".', "x . "])
+@for_each("head", ["", "[", "[[", "x = {", "x . "])
+@for_each("part", ["x.", "'x'.", '"x.y".', "x . "])
 def test_a_key_of_too_many_parts_is_refused(head: str, part: str) -> None:
     """In every place a key may stand, however its parts are written; the message names the line."""
     with pytest.raises(tomllib.TOMLDecodeError, match=r"more than 32 parts \(at line 2,"):
         load_toml(f"a = 1\n{head}{part * 40}y = 1\n")
 
 
-@pytest.mark.parametrize("part", ["x.", "'x'.", '"x.y".'])
+@for_each("part", ["x.", "'x'.", '"x.y".'])
 def test_a_key_of_as_many_parts_as_are_needed_is_read(part: str) -> None:
     """Its dots are counted, and not those in its quotes."""
     table: Any = load_toml(f"{part * 31}y = 1\n")
@@ -30,7 +31,7 @@ def test_a_key_of_as_many_parts_as_are_needed_is_read(part: str) -> None:
     assert table == {"y": 1}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         'a = "' + "Wait... " * 50 + '"',
@@ -46,7 +47,7 @@ def test_dots_in_text_are_no_parts_of_a_key(text: str) -> None:
     assert load_toml(text) == tomllib.loads(text)
 
 
-@pytest.mark.parametrize("head", ["", "["])
+@for_each("head", ["", "["])
 def test_a_long_key_costs_little(head: str) -> None:
     """Neither time nor memory, although `tomllib` keeps every beginning of it."""
     text = head + "x." * 32_768

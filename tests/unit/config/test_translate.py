@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.diagnostics import SourceText
 from permitry.config.translate import type_problem
@@ -23,8 +23,8 @@ def _is_at(problems: tuple[Problem, ...], line: int, column: int, value: str) ->
     return [(*problem[1:4], problem.hint != "") for problem in problems] == [(line, column, len(value), True)]
 
 
-@pytest.mark.parametrize("value", TEXTS)
-@pytest.mark.parametrize("key", ["reason", "message"])
+@for_each("value", TEXTS)
+@for_each("key", ["reason", "message"])
 def test_a_text_of_a_rule_of_another_type_is_told_at_the_value(problems_of: Load, key: str, value: str) -> None:
     """The value is underlined, whatever it is."""
     problems = problems_of(f"{RULE}{key} = {value}\n")
@@ -32,8 +32,8 @@ def test_a_text_of_a_rule_of_another_type_is_told_at_the_value(problems_of: Load
     assert problems[0].message.startswith(f"`{key}` must be a string, not ")
 
 
-@pytest.mark.parametrize("value", TEXTS)
-@pytest.mark.parametrize("key", ["id", "effect"])
+@for_each("value", TEXTS)
+@for_each("key", ["id", "effect"])
 def test_an_id_or_effect_of_another_type_is_told_at_the_value(problems_of: Load, key: str, value: str) -> None:
     """The value is underlined, whatever it is."""
     keys = {"id": '"r"', "effect": '"block"', "tools": '["x"]', key: value}
@@ -41,7 +41,7 @@ def test_an_id_or_effect_of_another_type_is_told_at_the_value(problems_of: Load,
     assert _is_at(problems, 2 + list(keys).index(key) + 1, len(key) + 4, value)
 
 
-@pytest.mark.parametrize("value", [STRING, "2", FLOAT, LIST, TABLE, DATE, TIME])
+@for_each("value", [STRING, "2", FLOAT, LIST, TABLE, DATE, TIME])
 def test_a_schema_other_than_one_is_told_at_the_value(problems_of: Load, value: str) -> None:
     """A version this loader does not know is refused, whatever its type."""
     problems = problems_of(f"schema = {value}\n")
@@ -49,14 +49,14 @@ def test_a_schema_other_than_one_is_told_at_the_value(problems_of: Load, value: 
     assert problems[0].hint == "write `schema = 1`"
 
 
-@pytest.mark.parametrize("value", TEXTS)
+@for_each("value", TEXTS)
 def test_a_description_of_another_type_is_told_at_the_value(problems_of: Load, value: str) -> None:
     """In the header and in a template alike."""
     assert _is_at(problems_of(f"schema = 1\ndescription = {value}\n"), 2, 15, value)
     assert _is_at(problems_of(f"schema = 1\n[template.a]\ndescription = {value}\n"), 3, 15, value)
 
 
-@pytest.mark.parametrize("value", [STRING, FLOAT, "150.0", "nan", TRUE, LIST, TABLE, DATE, TIME])
+@for_each("value", [STRING, FLOAT, "150.0", "nan", TRUE, LIST, TABLE, DATE, TIME])
 def test_a_priority_that_is_no_whole_number_is_told_at_the_value(problems_of: Load, value: str) -> None:
     """No number is read from text, and true is not 1."""
     problems = problems_of(f"{RULE}priority = {value}\n")
@@ -65,8 +65,8 @@ def test_a_priority_that_is_no_whole_number_is_told_at_the_value(problems_of: Lo
     assert ("quotes" in problems[0].hint) is (value == STRING)
 
 
-@pytest.mark.parametrize("value", LISTS)
-@pytest.mark.parametrize("key", ["match", "no_match"])
+@for_each("value", LISTS)
+@for_each("key", ["match", "no_match"])
 def test_examples_that_are_no_list_are_told_at_the_value(problems_of: Load, key: str, value: str) -> None:
     """One example still needs its brackets."""
     problems = problems_of(f"{RULE}{key} = {value}\n")
@@ -74,7 +74,7 @@ def test_examples_that_are_no_list_are_told_at_the_value(problems_of: Load, key:
     assert problems[0].message.startswith(f"`{key}` must be a list, not ")
 
 
-@pytest.mark.parametrize("value", LISTS)
+@for_each("value", LISTS)
 def test_tools_that_are_no_list_are_told_at_the_value(problems_of: Load, value: str) -> None:
     """One tool still needs its brackets."""
     problems = problems_of(f'schema = 1\n[[rule]]\nid = "r"\neffect = "block"\ntools = {value}\n')
@@ -82,29 +82,29 @@ def test_tools_that_are_no_list_are_told_at_the_value(problems_of: Load, value: 
     assert (problems[0].hint == f"write `tools = [{value}]`") is (value == STRING)
 
 
-@pytest.mark.parametrize("value", LISTS)
-@pytest.mark.parametrize("key", ["extends", "allow_tools"])
+@for_each("value", LISTS)
+@for_each("key", ["extends", "allow_tools"])
 def test_lists_of_a_template_that_are_none_are_told_at_the_value(problems_of: Load, key: str, value: str) -> None:
     """One name still needs its brackets."""
     problems = problems_of(f"schema = 1\n[template.a]\n{key} = {value}\n")
     assert _is_at(problems, 3, len(key) + 4, value)
 
 
-@pytest.mark.parametrize("value", LISTS)
+@for_each("value", LISTS)
 def test_extends_that_is_no_list_is_told_at_the_value(problems_of: Load, value: str) -> None:
     """One file still needs its brackets."""
     assert _is_at(problems_of(f"schema = 1\nextends = {value}\n"), 2, 11, value)
 
 
-@pytest.mark.parametrize("value", WORDS)
-@pytest.mark.parametrize("key", ["mode", "agent", "template"])
+@for_each("value", WORDS)
+@for_each("key", ["mode", "agent", "template"])
 def test_a_condition_that_is_no_word_or_list_is_told_at_the_value(problems_of: Load, key: str, value: str) -> None:
     """Neither a string nor a list of strings."""
     assert _is_at(problems_of(f"{RULE}when.{key} = {value}\n"), 7, len(key) + 9, value)
 
 
-@pytest.mark.parametrize("value", [NUMBER, FLOAT, TRUE, DATE, '["y"]'])
-@pytest.mark.parametrize(
+@for_each("value", [NUMBER, FLOAT, TRUE, DATE, '["y"]'])
+@for_each(
     "line",
     ["when.mode = ['x', {}]", "match = ['x', {}]", "no_match = ['y', {{ tool = {} }}]", "match = [{{tool = {}}}]"],
 )
@@ -114,7 +114,7 @@ def test_a_wrong_element_is_told_at_the_element(problems_of: Load, line: str, va
     assert _is_at(problems_of(f"{RULE}{text}\n"), 7, text.index(value, 8) + 1, value)
 
 
-@pytest.mark.parametrize("value", [STRING, NUMBER, TRUE, LIST, DATE])
+@for_each("value", [STRING, NUMBER, TRUE, LIST, DATE])
 def test_a_table_that_is_none_is_told_at_the_value(problems_of: Load, value: str) -> None:
     """Conditions, templates and rules are tables."""
     assert _is_at(problems_of(f"{RULE}when = {value}\n"), 7, 8, value)
@@ -122,14 +122,14 @@ def test_a_table_that_is_none_is_told_at_the_value(problems_of: Load, value: str
     assert _is_at(problems_of(f"schema = 1\nrule = [{value}]\n"), 2, 9, value)
 
 
-@pytest.mark.parametrize("value", [STRING, NUMBER, TRUE, DATE])
+@for_each("value", [STRING, NUMBER, TRUE, DATE])
 def test_all_templates_or_all_rules_of_another_type_are_told_at_the_value(problems_of: Load, value: str) -> None:
     """`template` is a table of tables, `rule` a list of tables."""
     assert _is_at(problems_of(f"schema = 1\ntemplate = {value}\n"), 2, 12, value)
     assert _is_at(problems_of(f"schema = 1\nrule = {value}\n"), 2, 8, value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "have"),
     [
         (STRING, "a string"),
@@ -154,14 +154,14 @@ def test_a_type_problem_of_an_element_names_the_list() -> None:
     assert problem[1:5] == (1, 9, 1, "`rule` holds a number; it must be a list of tables")
 
 
-@pytest.mark.parametrize("value", [STRING, FLOAT, TRUE, LIST, TABLE, DATE, TIME])
+@for_each("value", [STRING, FLOAT, TRUE, LIST, TABLE, DATE, TIME])
 def test_a_schema_of_another_type_is_never_printed(problems_of: Load, value: str) -> None:
     """Nothing of Python's way to write it is shown, and 1.0 or true are not 1."""
     for each in (value, "1.0", "true"):
         assert [problem.message for problem in problems_of(f"schema = {each}\n")] == ["`schema` must be the number 1"]
 
 
-@pytest.mark.parametrize("value", TEXTS)
+@for_each("value", TEXTS)
 def test_an_effect_of_another_type_is_never_printed(problems_of: Load, value: str) -> None:
     """Nothing of Python's way to write it is shown; the three words are the way out."""
     [problem] = problems_of(f"schema = 1\n[[rule]]\nid = 'r'\ntools = ['x']\neffect = {value}\n")
@@ -182,15 +182,15 @@ def test_every_mistake_of_one_table_is_told(problems_of: Load) -> None:
     ]
 
 
-@pytest.mark.parametrize("key", ["unless.mode", "when.command", "when.host", "when.path", "when.server", "when.label"])
-@pytest.mark.parametrize("value", WORDS)
+@for_each("key", ["unless.mode", "when.command", "when.host", "when.path", "when.server", "when.label"])
+@for_each("value", WORDS)
 def test_any_condition_on_words_of_another_type_is_told_at_the_value(problems_of: Load, key: str, value: str) -> None:
     """Whichever condition it is, in `when` and in `unless`."""
     assert _is_at(problems_of(f"{RULE}{key} = {value}\n"), 7, len(key) + 4, value)
 
 
-@pytest.mark.parametrize("value", [STRING, FLOAT, TRUE, LIST, TABLE, DATE])
-@pytest.mark.parametrize("key", ["when.repeat", "budget.calls", "budget.targets"])
+@for_each("value", [STRING, FLOAT, TRUE, LIST, TABLE, DATE])
+@for_each("key", ["when.repeat", "budget.calls", "budget.targets"])
 def test_a_number_of_another_type_is_told_at_the_value(problems_of: Load, key: str, value: str) -> None:
     """No number is read from text, and none is guessed."""
     problems = problems_of(f"{RULE}{key} = {value}\n")

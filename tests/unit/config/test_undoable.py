@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry import AuthContext, AuthorizationPolicy, ToolCall, Verdict, load_policy
 
@@ -15,7 +16,7 @@ def policy() -> AuthorizationPolicy:
     return load_policy(ROOT / "rules" / "examples" / "undoable.toml")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("workspace", "verdict", "rule_id"),
     [
         ("/home/ann/project", Verdict.CONFIRM, "ask-delete-folder"),

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.tables import for_each
 from tests.unit.config.importers.conftest import Import, Verdicts
 
 from permitry.config.importers import HOSTS, Outcome, Row, Source, Written, written
@@ -19,7 +20,7 @@ def _row(rules: Written, text: str) -> Row:
     return row
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "rule", "tool", "arguments", "verdict"),
     [
         ("deny", "Read(./.env)", "Read", {"file_path": ".env"}, Verdict.BLOCK),
@@ -96,7 +97,7 @@ def test_a_rule_decides_as_there(  # noqa: PLR0913, PLR0917 -- the columns of th
     assert decide(made("claude-code", _settings(**{kind: [rule]})), tool, **arguments) is verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "rule", "outcome"),
     [
         ("allow", "Bash(npm test:*)", Outcome.SAME_WORDS),
@@ -158,7 +159,7 @@ def test_a_path_with_a_slash_is_of_the_folder_of_the_settings(made: Import, deci
     assert not _row(permitted, "allow Edit(//srv/**)").note
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mode", "outcome"),
     [
         ("default", Outcome.SAME),
@@ -186,7 +187,7 @@ def test_in_managed_settings_a_slash_may_be_anywhere(made: Import, decide: Verdi
     assert [row.outcome for row in rules.rows] == outcomes
 
 
-@pytest.mark.parametrize("name", [MANAGED, "managed-settings.d/10-team.json", "settings.json"])
+@for_each("name", [MANAGED, "managed-settings.d/10-team.json", "settings.json"])
 def test_managed_settings_may_leave_out_other_permissions(decide: Verdicts, name: str) -> None:
     """Restrictions of others hold here all the same; the key means nothing in other settings."""
     only = Source(name, '{"allowManagedPermissionRulesOnly": true, "permissions": {"allow": ["Write"]}}')
@@ -217,9 +218,7 @@ def test_a_mode_that_permits_is_left_to_the_session(made: Import) -> None:
     assert [row.outcome for row in rules.rows] == [Outcome.DROPPED, Outcome.DROPPED]
 
 
-@pytest.mark.parametrize(
-    "text", ['{"permissions": []}', "[]", '{"permissions": {"deny": "x"}}', '{"permissions": {"ask": [1]}}']
-)
+@for_each("text", ['{"permissions": []}', "[]", '{"permissions": {"deny": "x"}}', '{"permissions": {"ask": [1]}}'])
 def test_what_are_no_settings_is_refused(made: Import, text: str) -> None:
     """Nothing is guessed."""
     with pytest.raises(PermitryError, match="source"):

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-import pytest
+from tests.tables import for_each
 from tests.unit.config.importers.conftest import Import, Verdicts
 
 from permitry.config.lint import lint
@@ -17,7 +17,7 @@ def _settings(**permissions: object) -> str:
     return json.dumps({"permissions": permissions}, indent=1)
 
 
-@pytest.mark.parametrize("tool", ["TodoWrite", "TaskUpdate", "Task", "Agent"])
+@for_each("tool", ["TodoWrite", "TaskUpdate", "Task", "Agent"])
 def test_what_needs_no_permission_there_needs_none_here(made: Import, decide: Verdicts, tool: str) -> None:
     """What changes the session alone; a rule about it still counts."""
     assert decide(made("claude-code", _settings()), tool) is Verdict.ALLOW

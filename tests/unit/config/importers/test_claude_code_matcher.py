@@ -1,11 +1,11 @@
 """What Claude Code says of calls that are no commands."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.importers.claude_code_matcher import path_matcher, probes
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "fits", "differs"),
     [
         ("*.env", ["a.env", "x/a.env", "a.env/x"], ["a.envx"]),
@@ -23,7 +23,7 @@ def test_a_path_is_one_of_gitignore(pattern: str, fits: list[str], differs: list
     assert [text for text in (*fits, *differs) if matches(text)] == fits
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "content", "about", "not_about"),
     [
         ("mcp__s", "*", "mcp__s__a()", "xmcp__s__a()"),

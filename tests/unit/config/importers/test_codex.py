@@ -1,6 +1,7 @@
 """The rule files of Codex, as rules of ours."""
 
 import pytest
+from tests.tables import for_each
 from tests.unit.config.importers.conftest import Import, Verdicts
 
 from permitry.config.importers import Outcome
@@ -24,7 +25,7 @@ network_rule(host = "good.com", protocol = "https", decision = "allow")
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "verdict"),
     [
         ("git push origin main", Verdict.CONFIRM),
@@ -59,7 +60,7 @@ def test_what_became_of_each_is_reported(made: Import) -> None:
     assert 'message = "it reaches others"' in rules.text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line"),
     [
         ("x = len('a')", 1),
@@ -112,7 +113,7 @@ def test_nothing_else_is_read_or_run(made: Import, text: str, line: int) -> None
     assert caught.value.problems[0].line == line
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "P = ['git', 'push']\nprefix_rule(pattern = P, decision = 'forbidden')",

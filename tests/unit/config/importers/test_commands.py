@@ -2,12 +2,12 @@
 
 import re
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.importers.commands import examples_of, narrow_pattern, restrict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "pattern"),
     [
         ("npm test", "npm test"),
@@ -30,14 +30,14 @@ def test_a_permission_is_about_no_other_command(text: str, pattern: str | None) 
     assert narrow_pattern(text) == pattern
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n", " *", ":*", " \t *"])
+@for_each("text", ["", " ", "\n", " *", ":*", " \t *"])
 def test_a_pattern_without_a_word_is_about_nothing(text: str) -> None:
     """It never becomes any command."""
     assert narrow_pattern(text) is None
     assert restrict(text) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "patterns"),
     [
         ("npm test:*", ["npm test *"]),
@@ -59,7 +59,7 @@ def test_a_star_goes_over_blanks_in_a_restriction(text: str, patterns: list[str]
     assert words == ([] if patterns is None else [patterns])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "fits", "others"),
     [
         ("*--no-verify*", ["git commit --no-verify", "a; b --no-verify c"], ["git commit"]),
@@ -81,13 +81,13 @@ def test_the_text_of_a_command_is_compared_as_well(text: str, fits: list[str], o
     assert [each for each in (*fits, *others) if re.fullmatch(regex, each)] == fits
 
 
-@pytest.mark.parametrize("text", ["curl * | sh", "FOO=1 make", "cat > *"])
+@for_each("text", ["curl * | sh", "FOO=1 make", "cat > *"])
 def test_a_pattern_over_several_commands_is_compared_with_the_whole_text(text: str) -> None:
     """Anywhere in it."""
     assert restrict(text) == [{"args": {"command": {"glob": f"*{text}*"}}}]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "examples"),
     [
         ("git push *", (("git push",), ("git",))),

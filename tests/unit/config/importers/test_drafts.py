@@ -1,6 +1,6 @@
 """Rules that are not written yet, and what became of those of a host."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Row
 
@@ -20,7 +20,7 @@ def test_a_permission_is_never_widened() -> None:
     assert Draft("allow", ("a",), {"path": ["x"]}).wider() is None
 
 
-@pytest.mark.parametrize(("effect", "is_lost"), [("allow", False), ("confirm", True), ("block", True)])
+@for_each(("effect", "is_lost"), [("allow", False), ("confirm", True), ("block", True)])
 def test_a_dropped_restriction_is_lost(effect: str, *, is_lost: bool) -> None:
     """A dropped permission is none that anyone misses for their safety."""
     assert Row("f:1", "x", effect, outcome=Outcome.DROPPED).is_lost is is_lost

@@ -1,6 +1,7 @@
 """The policies of Gemini CLI, as rules of ours."""
 
 import pytest
+from tests.tables import for_each
 from tests.unit.config.importers.conftest import Import, Verdicts
 
 from permitry.config.importers import Outcome
@@ -56,7 +57,7 @@ priority = 10
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "arguments", "mode", "verdict"),
     [
         ("run_shell_command", {"command": "npm test -- -q"}, "default", Verdict.ALLOW),
@@ -84,7 +85,7 @@ def _rule(**keys: str) -> str:
     return "[[rule]]\n" + "".join(f"{key} = {value}\n" for key, value in given.items())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "command", "verdict"),
     [
         ({}, "make", Verdict.ALLOW),
@@ -120,7 +121,7 @@ def test_a_redirection_needs_a_permission_of_its_own(
     assert decide(made("gemini", _rule(**keys)), "run_shell_command", command=command) is verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "outcome"),
     [
         ({"argsPattern": '\'"command":"git\''}, Outcome.LOOSER),
@@ -158,7 +159,7 @@ def test_what_an_earlier_rule_decides_is_reported(made: Import) -> None:
     assert (first.outcome, second.outcome) == (Outcome.SAME, Outcome.IGNORED)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line"),
     [
         ("[[rules]]\ntoolName = 'x'\n", 1),

@@ -1,11 +1,11 @@
 """Regular expressions that are about a few texts."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.importers.gemini_expressions import End, Text, texts_of
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("regex", "texts"),
     [
         ("git push", [Text("git push", End.ANYTHING)]),

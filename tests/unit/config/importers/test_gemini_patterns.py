@@ -1,6 +1,6 @@
 """Patterns over the JSON of all arguments, as conditions."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.importers.gemini_patterns import on_arguments, on_commands, prefix_of
 
@@ -11,7 +11,7 @@ def test_a_prefix_ends_with_a_word() -> None:
     assert prefix_of("git * @x") == {"command": [r"git \* \@x *"]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("regex", "effect", "conditions"),
     [
         (r'git\ log(?:[\s"]|\\")', "allow", [{"command": ["git log *"]}]),
@@ -54,7 +54,7 @@ def test_a_pattern_over_a_command(regex: str, effect: str, conditions: object) -
 _EXACT = [{"args": {"path": {"exists": True, "regex": "[a-z]+"}}}]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("regex", "effect", "is_flat", "conditions"),
     [
         (r'\x00"path":"[a-z]+"\x00', "block", False, _EXACT),

@@ -1,6 +1,7 @@
 """The lists of tools and servers in the settings of Gemini CLI, as rules of ours."""
 
 import pytest
+from tests.tables import for_each
 from tests.unit.config.importers.conftest import Import, Verdicts
 
 from permitry.config.importers import HOSTS, Outcome, Source, written
@@ -22,7 +23,7 @@ SETTINGS = """
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "arguments", "verdict"),
     [
         ("run_shell_command", {"command": "npm test -- -q"}, Verdict.ALLOW),
@@ -57,9 +58,7 @@ def test_a_permission_for_arguments_that_cannot_be_said_is_dropped(made: Import)
     assert rows["deny save_memory"].place == "settings.json:6"
 
 
-@pytest.mark.parametrize(
-    "text", ['{"tools": {"core": ["read_file", "ShellTool(ls)"]}}', '{"coreTools": ["ShellTool(ls)"]}']
-)
+@for_each("text", ['{"tools": {"core": ["read_file", "ShellTool(ls)"]}}', '{"coreTools": ["ShellTool(ls)"]}'])
 def test_a_list_of_core_tools_excludes_all_others(made: Import, decide: Verdicts, text: str) -> None:
     """Also by the name that the key had before; not in the mode for plans, which has rules of its own."""
     rules = made("gemini", text, NAME)
@@ -96,7 +95,7 @@ def test_settings_without_lists_say_nothing(made: Import) -> None:
     assert made("gemini", '{"tools": true, "mcpServers": []}', NAME).rows == ()
 
 
-@pytest.mark.parametrize("text", ["[]", '{"tools": {"exclude": "x"}}', '{"excludeTools": [1]}', "{"])
+@for_each("text", ["[]", '{"tools": {"exclude": "x"}}', '{"excludeTools": [1]}', "{"])
 def test_what_are_no_settings_is_refused(made: Import, text: str) -> None:
     """Nothing is guessed."""
     with pytest.raises(PermitryError, match=r"settings\.json"):

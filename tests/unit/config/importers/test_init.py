@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.importers import HOSTS, Importer, usual_files
 
@@ -38,7 +39,7 @@ def test_a_file_of_the_whole_machine_is_found(tmp_path: Path, monkeypatch: pytes
     assert usual_files("x", tmp_path, tmp_path) == [(f"{tmp_path}/a.json", tmp_path / "a.json")]
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@for_each("host", HOSTS)
 def test_no_file_is_no_rule(host: str) -> None:
     """An empty list of files is a list of no rules."""
     assert not HOSTS[host].read([]).rows or host == "inspect_ai"

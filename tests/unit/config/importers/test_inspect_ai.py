@@ -3,6 +3,7 @@
 import importlib
 
 import pytest
+from tests.tables import for_each
 from tests.unit.config.importers.conftest import Import, Verdicts
 
 from permitry.config.importers import Outcome
@@ -32,7 +33,7 @@ approvers:
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "verdict"),
     [
         ("grep", Verdict.ALLOW),
@@ -70,9 +71,7 @@ def test_what_an_earlier_approver_decides_is_reported(made: Import) -> None:
     assert [row.outcome for row in made("inspect_ai", text).rows] == [Outcome.SAME, Outcome.IGNORED]
 
 
-@pytest.mark.parametrize(
-    "text", ["[]", "approvers: 1", "approvers: [{tools: x}]", "approvers: [x]", "approvers: [{name: auto}]"]
-)
+@for_each("text", ["[]", "approvers: 1", "approvers: [{tools: x}]", "approvers: [x]", "approvers: [{name: auto}]"])
 def test_what_is_no_policy_is_refused(made: Import, text: str) -> None:
     """Nothing is guessed."""
     with pytest.raises(PermitryError, match="source"):

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.importers.json_text import read_json
 from permitry.errors import ConfigError
@@ -17,13 +18,13 @@ def test_every_value_has_its_line() -> None:
     assert found.lines["b", "c"] == 5
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "null", '"// no comment"', "-1.5e3", '{"a": {}, "b": []}'])
+@for_each("text", ["{}", "[]", "null", '"// no comment"', "-1.5e3", '{"a": {}, "b": []}'])
 def test_what_is_json_is_read_as_json(text: str) -> None:
     """With empty parts, and text that looks like a comment."""
     assert read_json(text, "f").value == json.loads(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "message"),
     [
         ("{\n'a': 1}", 2, "`'` is not JSON"),

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.tables import for_each
 from tests.unit.config.importers.conftest import Import, Verdicts
 
 from permitry.config.importers import Outcome
@@ -14,7 +15,7 @@ def _config(permission: object) -> str:
     return json.dumps({"permission": permission}, indent=1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("permission", "tool", "arguments", "verdict"),
     [
         ({"bash": {"*": "deny", "git *": "allow"}}, "bash", {"command": "git push"}, Verdict.ALLOW),
@@ -58,7 +59,7 @@ def test_the_last_match_decides(  # noqa: PLR0917 -- the columns of the table
     assert decide(made("opencode", _config(permission)), tool, **arguments) is verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("permission", "outcomes"),
     [
         ({"bash": {"npm *": "allow"}}, [Outcome.SAME_WORDS]),
@@ -85,7 +86,7 @@ def test_a_rule_has_its_line(made: Import) -> None:
     assert row.place == "opencode.jsonc:4"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "[]",

@@ -1,6 +1,6 @@
 """Calls that tell a rule from the rule of the host."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.importers.drafts import Draft, Imported, Outcome, Probe, Row
 from permitry.config.importers.probes import fill_stars, is_about_all, is_about_any, parts_of, probe_commands
@@ -40,7 +40,7 @@ def _probe(command: str, *, matches: bool, is_quoted: bool = False) -> Probe:
     return Probe("Bash", {"command": command}, command, matches, is_quoted)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "probes", "outcome", "note"),
     [
         ("block", [_probe("make a", matches=True), _probe("x", matches=False)], Outcome.SAME, ""),

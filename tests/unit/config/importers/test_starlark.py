@@ -1,6 +1,7 @@
 """The part of Starlark in which rule files are written."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.importers.drafts import Source
 from permitry.config.importers.starlark import read_calls
@@ -23,7 +24,7 @@ def test_calls_are_made_in_their_order() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["f()", "rule('a')", "x = [1]\nx()", "def f(): f()\nf()", "rule(x = 1.5)", "a.b = 1"])
+@for_each("text", ["f()", "rule('a')", "x = [1]\nx()", "def f(): f()\nf()", "rule(x = 1.5)", "a.b = 1"])
 def test_nothing_else_is_read(text: str) -> None:
     """The error has the place."""
     with pytest.raises(ConfigError, match="f:"):

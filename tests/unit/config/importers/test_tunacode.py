@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.tables import for_each
 from tests.unit.config.importers.conftest import Import
 
 from permitry.config.importers import HOSTS, Outcome, Source
@@ -31,7 +32,7 @@ def test_what_cannot_be_a_tool_is_left_out(made: Import) -> None:
     assert rules.rows[0].outcome is Outcome.STRICTER
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", '{"name": "x", "description": "y", "allowed_tools": "z"}'])
+@for_each("text", ["[]", "{}", '{"name": "x", "description": "y", "allowed_tools": "z"}'])
 def test_what_is_no_template_is_refused(made: Import, text: str) -> None:
     """Nothing is guessed."""
     with pytest.raises(PermitryError, match="is not a template"):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.lint._arguments import contradiction
 from permitry.config.load import Origin, load_rules
@@ -23,7 +24,7 @@ def found(write: Callable[[str, str], Origin], rule: Callable[..., str]) -> Foun
     return of
 
 
-@pytest.mark.parametrize(
+@for_each(
     "test",
     [
         "{ ge = 2, le = 1 }",
@@ -39,7 +40,7 @@ def test_no_value_passes(found: Found, test: str) -> None:
     assert found(test) is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "test",
     [
         "{ ge = 1, le = 1 }",

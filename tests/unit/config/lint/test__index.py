@@ -9,6 +9,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry.conditions.args import argument_condition
 from permitry.conditions.command import ArgvPattern
@@ -173,7 +174,7 @@ def _compared(scope_of: Any, count: int) -> int:  # noqa: ANN401 -- one of the f
     return pairs
 
 
-@pytest.mark.parametrize("scope_of", [_of_one_tool, _of_many_tools, _of_paths])
+@for_each("scope_of", [_of_one_tool, _of_many_tools, _of_paths])
 def test_twice_the_rules_are_about_twice_the_comparisons(scope_of: Any) -> None:  # noqa: ANN401 -- as above
     """Each rule is compared with a few, however many there are."""
     few, many = _compared(scope_of, 2_000), _compared(scope_of, 4_000)

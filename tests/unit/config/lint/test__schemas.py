@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint._schemas import has_argument, says_arguments, top_names
 
@@ -10,7 +10,7 @@ ONE = {"properties": {"a": {"type": "string"}}}
 TWO = {"properties": {"b": {"type": ["object", "null"], "properties": {"c": {}}}}}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "path", "has"),
     [
         (ONE, "a", True), (ONE, "b", False), (ONE, "a.b", False), (TWO, "b.c", True), (TWO, "b.d", False),

@@ -1,6 +1,6 @@
 """Whether one scope surely contains another: never said where a call could be in the inner one alone."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
@@ -40,7 +40,7 @@ def _host(host: str, port: int | None = None) -> Conditions:
     return Conditions(hosts=(HostPattern(host, None, host, port),))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("outer", "inner", "is_within"),
     [
         (Conditions(), _command("ls"), True),
@@ -76,7 +76,7 @@ def test_an_exception_of_the_outer_scope_must_be_that_of_the_inner_one() -> None
     assert not contains(Scope(unless=one), Scope(unless=other), {})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("outer", "inner", "is_within"),
     [
         ((), ("a",), True),
@@ -108,7 +108,7 @@ def test_of_a_shell_it_depends_on_the_command() -> None:
     assert not selects_tool(ToolSelector("@shell"), "bash", {})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("outer", "inner", "covers"),
     [
         ("a*", "ab*", True),

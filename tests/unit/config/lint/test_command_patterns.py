@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -11,7 +11,7 @@ Kinds = Callable[..., list[tuple[str, str | None]]]
 Rule = Callable[..., str]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "command", "kind", "better"),
     [
         ("allow", "git status*", "star-without-blank", "`git status *`"),
@@ -36,7 +36,7 @@ def test_a_pattern_that_fits_less_than_it_seems(
     assert better in found.suggestion
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "commands"),
     [
         ("allow", '"git status *"'),

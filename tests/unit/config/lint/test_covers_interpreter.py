@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -13,7 +13,7 @@ Rule = Callable[..., str]
 FOUND = [("covers-interpreter", "a")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "python *", "python3 -m *", "/usr/bin/python *", "bash *", "bash -c *", "sh *", "node *", "node -e *", "perl *",
@@ -31,7 +31,7 @@ def test_programs_that_run_what_they_are_given(kinds: Kinds, rule: Rule, command
     assert kinds(rule("a", "allow", f'when.command = ["{command}"]')) == FOUND
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "git log *", "git status", "git commit *", "npm run {test,lint}", "npm install *", "python -m pytest *",
@@ -56,7 +56,7 @@ def test_an_example_and_a_way_out_are_told(linted: Linted, rule: Rule) -> None:
     assert "needs no rule" not in found.suggestion
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "reason"),
     [
         ("make *", "`make *`: `make` runs what the Makefile says"),
@@ -71,7 +71,7 @@ def test_an_example_that_shows_nothing_is_left_out(linted: Linted, rule: Rule, c
     assert found.reason == reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "shown"),
     [
         ("find build *", "find build -exec ... ;"),
@@ -114,7 +114,7 @@ def test_a_restriction_may_cover_them(kinds: Kinds, rule: Rule) -> None:
     assert kinds(rule("a", "confirm", 'when.command = ["python *"]')) == []
 
 
-@pytest.mark.parametrize("tool", ["run_shell", "@shell", "bash"])
+@for_each("tool", ["run_shell", "@shell", "bash"])
 def test_a_shell_without_conditions(kinds: Kinds, rule: Rule, tool: str) -> None:
     """A tool that takes commands runs any."""
     assert kinds(rule("a", "allow", f'tools = ["{tool}"]')) == FOUND

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.catalogue import shipped_names
 from permitry.config.lint import Finding, lint
@@ -13,7 +13,7 @@ Linted = Callable[..., tuple[Finding, ...]]
 Rule = Callable[..., str]
 
 
-@pytest.mark.parametrize("name", shipped_names())
+@for_each("name", shipped_names())
 def test_shipped_sets_are_clean(name: str) -> None:
     """What comes with permitry has no findings."""
     rules = load_rules([name])

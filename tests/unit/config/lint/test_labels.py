@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -13,7 +13,7 @@ Rule = Callable[..., str]
 SETS = '[[rule]]\nid = "reads-web"\ntools = ["web_fetch"]\nadds_label = "web"\n'
 
 
-@pytest.mark.parametrize(("effect", "key"), [("confirm", "when"), ("allow", "unless")])
+@for_each(("effect", "key"), [("confirm", "when"), ("allow", "unless")])
 def test_a_label_that_no_rule_sets(linted: Linted, rule: Rule, effect: str, key: str) -> None:
     """The condition on it never holds."""
     (found,) = linted(rule("a", effect, 'tools = ["send_mail"]', f'{key}.label = "web"'))

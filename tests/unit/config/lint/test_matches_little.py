@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -10,7 +10,7 @@ Linted = Callable[..., tuple[Finding, ...]]
 Rule = Callable[..., str]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "hint"),
     [
         ('when.path = "secrets"', "write `secrets/**` next to it"),

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding, lint
 from permitry.config.load import Origin, load_rules
@@ -24,7 +25,7 @@ def found(write: Callable[[str, str], Origin]) -> Callable[..., list[Finding]]:
 Found = Callable[..., list[Finding]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "line", "shown"),
     [
         ("allow", 'when.prompt.words = ["pay"]', "`prompt`"),
@@ -50,7 +51,7 @@ def test_without_prompts_there_is_no_answer(found: Found, rule: Rule, effect: st
     assert found(text, has_prompts=True) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         'when.args.to.from = ["user", "list:staff"]',

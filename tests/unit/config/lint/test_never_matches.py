@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import attrs
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding, lint
 from permitry.config.lint.drafts import drafts_of
@@ -17,7 +17,7 @@ FOUND = [("never-matches", "a")]
 DIGEST = "0123456789abcdef" * 4
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "lines"),
     [
         ("block", ('when.agent = "x"', 'unless.agent = "x"')),
@@ -34,16 +34,14 @@ def test_unless_that_takes_all_back(kinds: Kinds, rule: Rule, effect: str, lines
     assert kinds(template + rule("a", effect, 'tools = ["write_file"]', *lines)) == FOUND
 
 
-@pytest.mark.parametrize(
-    ("tools", "found"), [('"read_file", "web_fetch"', FOUND), ('"grep", "run_shell"', []), ('"x"', [])]
-)
+@for_each(("tools", "found"), [('"read_file", "web_fetch"', FOUND), ('"grep", "run_shell"', []), ('"x"', [])])
 def test_a_permission_for_commands_of_tools_that_run_none(kinds: Kinds, rule: Rule, tools: str, found: object) -> None:
     """Whatever the patterns are; of a tool that is not known, it is not known whether it runs commands."""
     reported = kinds(rule("a", "allow", f"tools = [{tools}]", 'when.command = "ls *"'))
     assert [each for each in reported if each in FOUND] == found
 
 
-@pytest.mark.parametrize(
+@for_each(
     "condition",
     ['path = ["x.py"]', 'mode = "m"', "args.n = 1", "args.n = { exists = false }", f'tool_digest = "{DIGEST}"'],
 )
@@ -53,7 +51,7 @@ def test_a_restriction_still_fires_in_doubt(kinds: Kinds, rule: Rule, condition:
     assert kinds(rule("a", "allow", 'tools = ["write_file"]', f"when.{condition}", f"unless.{condition}")) == FOUND
 
 
-@pytest.mark.parametrize(
+@for_each(
     "condition",
     ['agent = "x"', f'digest = "{DIGEST}"', "repaired = true", "repeat = 2", 'template = "t"'],
 )
@@ -65,7 +63,7 @@ def test_what_is_always_answered_is_taken_back_for_good(kinds: Kinds, rule: Rule
     assert FOUND[0] in found
 
 
-@pytest.mark.parametrize(
+@for_each(
     "lines",
     [
         ('when.agent = "x"', 'unless.agent = "y"'),
@@ -85,7 +83,7 @@ def test_an_exception_for_one_access_leaves_the_others(kinds: Kinds, rule: Rule)
     assert kinds(rule("a", "allow", 'tools = ["write_file"]', *lines)) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "test",
     [
         "{ lt = 5, gt = 10 }", "{ le = 5, gt = 5 }", "{ lt = 5, ge = 5 }", '{ eq = "c", in = ["a", "b"] }',
@@ -100,7 +98,7 @@ def test_operators_that_exclude_each_other(linted: Linted, rule: Rule, test: str
     assert found.reason.startswith("no value passes `args.n ")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "test",
     ["{ ge = 5, le = 5 }", '{ eq = "a", in = ["a", "b"] }', '{ in = ["a", "b"], ne = "b" }', "{ gt = 1, lt = 2 }"],
 )
@@ -109,19 +107,19 @@ def test_operators_that_some_value_passes(kinds: Kinds, rule: Rule, test: str) -
     assert kinds(rule("a", "block", 'tools = ["x"]', f"when.args.n = {test}")) == []
 
 
-@pytest.mark.parametrize("tools", ["send_mail", "send_*", "mcp:mail/*"])
+@for_each("tools", ["send_mail", "send_*", "mcp:mail/*"])
 def test_a_server_that_none_of_the_tools_belongs_to(kinds: Kinds, rule: Rule, tools: str) -> None:
     """An own tool belongs to no server, and a server's tool to its own."""
     assert kinds(rule("a", "block", f'tools = ["{tools}"]', 'when.server = "docs"')) == FOUND
 
 
-@pytest.mark.parametrize("tools", ["mcp:docs/*", "mcp:*/find", "*", "*_mail", "m*", "?cp*", "@reads"])
+@for_each("tools", ["mcp:docs/*", "mcp:*/find", "*", "*_mail", "m*", "?cp*", "@reads"])
 def test_a_server_that_a_tool_may_belong_to(kinds: Kinds, rule: Rule, tools: str) -> None:
     """A glob may fit the name of a server's tool."""
     assert kinds(rule("a", "block", f'tools = ["{tools}"]', 'when.server = "docs"')) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "tools", "mode", "is_found"),
     [
         ("allow", "write_file", "plan", True),
@@ -160,7 +158,7 @@ def test_a_template_that_lists_nothing(linted: Linted) -> None:
 ASKING = 'tools = ["send_mail"]'
 
 
-@pytest.mark.parametrize(
+@for_each(
     "lines",
     [
         ("allow", ASKING, 'when.template = "t"'),
@@ -206,7 +204,7 @@ def test_a_rule_that_is_dropped_asks_all_the_same(write: Callable[[str, str], Or
     assert (rules.rules, lint(rules, drafts=drafts_of(rules))) == ((), ())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("allowed", "blocked", "is_found"),
     [
         ('tools = ["send_mail"]', 'tools = ["send_*"]', True),
@@ -234,7 +232,7 @@ def test_what_is_only_asked_about_can_match(kinds: Kinds, rule: Rule) -> None:
     assert kinds(rule("a", "allow", 'tools = ["send_mail"]') + rule("b", "confirm", 'tools = ["send_*"]')) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("patterns", "is_found"),
     [
         ('["CI=1 pytest *"]', True),

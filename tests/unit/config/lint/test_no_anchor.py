@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 Kinds = Callable[..., list[tuple[str, str | None]]]
 Rule = Callable[..., str]
@@ -10,19 +10,19 @@ Rule = Callable[..., str]
 FOUND = [("no-anchor", "a")]
 
 
-@pytest.mark.parametrize("path", ["**", "*", "./**", "**/*", "/**", "/*", "/", "~/**", "~", "/**/build/*"])
+@for_each("path", ["**", "*", "./**", "**/*", "/**", "/*", "/", "~/**", "~", "/**/build/*"])
 def test_paths_that_begin_nowhere(kinds: Kinds, rule: Rule, path: str) -> None:
     """Such a pattern covers files no one thought of."""
     assert kinds(rule("a", "allow", f'when.path = ["{path}"]')) == FOUND
 
 
-@pytest.mark.parametrize("path", ["src/**", "*.md", "**/*.md", "/srv/x/**", "~/notes/**", ".", "README.md"])
+@for_each("path", ["src/**", "*.md", "**/*.md", "/srv/x/**", "~/notes/**", ".", "README.md"])
 def test_paths_that_begin_somewhere(kinds: Kinds, rule: Rule, path: str) -> None:
     """A folder, or a kind of file in the workspace, is an anchor."""
     assert kinds(rule("a", "allow", f'when.path = ["{path}"]')) == []
 
 
-@pytest.mark.parametrize("host", ["*", "http://*", "*:8080"])
+@for_each("host", ["*", "http://*", "*:8080"])
 def test_every_host(kinds: Kinds, rule: Rule, host: str) -> None:
     """Whoever names no host permits those of the own network, too."""
     assert kinds(rule("a", "allow", f'when.host = ["{host}"]')) == FOUND

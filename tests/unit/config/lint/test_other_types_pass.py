@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 from permitry.config.load import Origin, load_rules
@@ -47,7 +48,7 @@ def test_the_suggestion_is_sound(
     assert policy.decide(ToolCall("send_mail", {}), AuthContext()).verdict is Verdict.ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "line"),
     [
         ("allow", "unless.args.to = { type = 'string', suffix = '@evil.example' }"),
@@ -67,7 +68,7 @@ def test_what_a_type_lets_through(kinds: Kinds, rule: Rule, effect: str, line: s
     assert kinds(rule("a", effect, TOOL, line)) == FOUND
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "lines"),
     [
         ("allow", (SOUND,)),
@@ -91,7 +92,7 @@ def test_an_existing_argument_judges_no_type(kinds: Kinds, rule: Rule) -> None:
     assert kinds(rule("a", "allow", TOOL, "when.args.files = { exists = true }", MANY)) == FOUND
 
 
-@pytest.mark.parametrize(
+@for_each(
     "other",
     ["when.args.text = { type = 'array', length = { gt = 20 } }", "unless.args.text = { type = 'string' }"],
 )

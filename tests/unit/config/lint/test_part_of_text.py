@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -11,7 +11,7 @@ Kinds = Callable[..., list[tuple[str, str | None]]]
 Rule = Callable[..., str]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "kind", "lets"),
     [
         ('when.args.sql = { prefix = "SELECT" }', "sql-by-prefix", "SELECT 1; DROP TABLE orders"),
@@ -33,16 +33,14 @@ def test_a_part_of_a_text_permits_more(linted: Linted, rule: Rule, line: str, ki
     assert found.kind == kind
 
 
-@pytest.mark.parametrize(
-    ("url", "host"), [("https://a.example", "a.example"), ("http://a.example", "http://a.example")]
-)
+@for_each(("url", "host"), [("https://a.example", "a.example"), ("http://a.example", "http://a.example")])
 def test_the_way_out_for_an_address_is_the_same_host(linted: Linted, rule: Rule, url: str, host: str) -> None:
     """A host without a scheme is one of `https`."""
     (found,) = linted(rule("a", "allow", 'tools = ["t"]', f'when.args.url = {{ prefix = "{url}" }}'))
     assert f'`when.host = "{host}"`' in found.suggestion
 
 
-@pytest.mark.parametrize(("role", "is_found"), [("command", True), ("text", False)])
+@for_each(("role", "is_found"), [("command", True), ("text", False)])
 def test_a_declared_role_says_what_is_a_command(kinds: Kinds, rule: Rule, *, role: str, is_found: bool) -> None:
     """Whatever the argument is called."""
     declared = f'[tool.t]\nroles.what = "{role}"\nroles.cmd = "text"\n'
@@ -66,7 +64,7 @@ def test_the_way_out_for_mail_fits_whole_addresses(linted: Linted, rule: Rule) -
     assert linted(rule("a", "allow", 'tools = ["t"]', f"when.args.to = {{ {test} }}")) == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         'when.args.title = { prefix = "Update " }', 'when.args.name = { suffix = ".md" }',

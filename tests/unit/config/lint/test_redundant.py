@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -23,7 +23,7 @@ def test_a_rule_within_another(linted: Linted, rule: Rule) -> None:
     assert found.reason == "`wide` (rules.toml:7) already says the same about everything it is about"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wide", "narrow"),
     [
         (COMMANDS + '["git {log,show} *"]', COMMANDS + '["git show *"]'),
@@ -43,7 +43,7 @@ def test_what_lies_within(kinds: Kinds, rule: Rule, wide: str, narrow: str) -> N
     assert kinds(rule("wide", "allow", wide) + rule("a", "allow", narrow)) == [("redundant", "a")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         (COMMANDS + '["git log *"]', COMMANDS + '["git *log"]'),
@@ -75,7 +75,7 @@ def test_of_two_equal_rules_the_later_is_too_many(kinds: Kinds, rule: Rule) -> N
     assert kinds(rule("a", "confirm", *lines) + rule("b", "confirm", *lines)) == [("redundant", "b")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     ['message = "Ask Ann."', 'adds_label = "mail"', "budget = { calls = 2 }"],
     ids=["message", "adds_label", "budget"],
@@ -93,7 +93,7 @@ def test_another_effect_is_another_rule(kinds: Kinds, rule: Rule) -> None:
     assert kinds(text + rule("a", "block", 'tools = ["send_mail"]', 'when.agent = "x"')) == []
 
 
-@pytest.mark.parametrize("tools", ['"read_file", "docs"', '"@reads"', '"docs"'])
+@for_each("tools", ['"read_file", "docs"', '"@reads"', '"docs"'])
 def test_reading_needs_no_permission(linted: Linted, rule: Rule, tools: str) -> None:
     """The built-in rule `read-only` lets those tools run."""
     declared = "".join(f'[tool.{name}]\ntraits = ["read_only"]\n' for name in ("docs", "read_file"))
@@ -102,9 +102,7 @@ def test_reading_needs_no_permission(linted: Linted, rule: Rule, tools: str) -> 
     assert "`read-only`" in found.reason
 
 
-@pytest.mark.parametrize(
-    "tools", ['"read_file", "write_file"', '"read_file", "grep"', '"run_shell"', '"my_tool"', '"read_*"']
-)
+@for_each("tools", ['"read_file", "write_file"', '"read_file", "grep"', '"run_shell"', '"my_tool"', '"read_*"'])
 def test_other_tools_need_one(kinds: Kinds, rule: Rule, tools: str) -> None:
     """What is not declared to only read is not let run by itself: another tool may have a well-known name."""
     assert kinds(rule("a", "allow", f"tools = [{tools}]", 'when.agent = "x"')) == []

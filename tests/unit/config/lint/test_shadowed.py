@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -29,8 +29,8 @@ def test_a_confirmation_under_a_wider_block(linted: Linted, rule: Rule) -> None:
     assert "`wide` (rules.toml:7) blocks the same tools" in found.reason
 
 
-@pytest.mark.parametrize("priority", [160, 290])
-@pytest.mark.parametrize(
+@for_each("priority", [160, 290])
+@for_each(
     ("block", "question"),
     [
         ('when.command = "git push *"', 'when.command = ["git push *"]'),
@@ -60,7 +60,7 @@ def test_a_confirmation_of_what_a_shipped_set_blocks(linted: Linted, rule: Rule)
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("first", "second"),
     [
         (("allow", 'tools = ["send_*"]\nwhen.agent = "x"'), ("allow", 'tools = ["send_mail"]')),

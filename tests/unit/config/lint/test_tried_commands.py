@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -11,9 +11,7 @@ Kinds = Callable[..., list[tuple[str, str | None]]]
 Rule = Callable[..., str]
 
 
-@pytest.mark.parametrize(
-    ("command", "inner"), [("npx tsc *", "tsc"), ("uv run pytest *", "pytest"), ("timeout 60 make *", "make")]
-)
+@for_each(("command", "inner"), [("npx tsc *", "tsc"), ("uv run pytest *", "pytest"), ("timeout 60 make *", "make")])
 def test_a_runner_without_what_it_runs(linted: Linted, rule: Rule, command: str, inner: str) -> None:
     """Both are actions of the call, and each must be permitted."""
     found = [each for each in linted(rule("a", "allow", f'when.command = ["{command}"]')) if "nested" in each.kind]
@@ -42,7 +40,7 @@ def test_a_question_is_a_restriction_too(linted: Linted, rule: Rule) -> None:
     assert "asks about `make test`" in found.reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     "lines",
     [
         ('when.command = ["npx tsc *", "tsc *"]',),

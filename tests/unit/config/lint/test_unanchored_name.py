@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -18,7 +18,7 @@ def test_a_word_anywhere_in_a_name(linted: Linted, rule: Rule) -> None:
     assert "`read_and_delete`" in found.reason
 
 
-@pytest.mark.parametrize("name", ["read_*", "*_read", "mcp:docs/*", "*", "mcp:*/read*"])
+@for_each("name", ["read_*", "*_read", "mcp:docs/*", "*", "mcp:*/read*"])
 def test_other_globs(kinds: Kinds, rule: Rule, name: str) -> None:
     """A fixed beginning or end is an anchor, and a star alone hides nothing."""
     assert kinds(rule("a", "allow", f'tools = ["{name}"]')) == []

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -13,7 +13,7 @@ Rule = Callable[..., str]
 FOUND = [("undeclared-tool", "a")]
 
 
-@pytest.mark.parametrize("name", ["http_get", "mcp:web/get"])
+@for_each("name", ["http_get", "mcp:web/get"])
 def test_a_permission_for_hosts_needs_a_declaration(linted: Linted, rule: Rule, name: str) -> None:
     """No one knows which argument is the address, so the permission never allows it."""
     (found,) = linted(rule("a", "allow", f'tools = ["{name}"]', 'when.host = ["example.com"]'))
@@ -22,7 +22,7 @@ def test_a_permission_for_hosts_needs_a_declaration(linted: Linted, rule: Rule, 
     assert found.suggestion == f'declare the tool: `[tool."{name}"]`, with its arguments, as in `roles.url = "url"`'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "role"),
     [
         ('when.path = ["/etc/**"]', 'path = "write_path"'),
@@ -37,7 +37,7 @@ def test_a_restriction_can_only_guess(linted: Linted, rule: Rule, condition: str
     assert f"`roles.{role}`" in found.suggestion
 
 
-@pytest.mark.parametrize("tools", ['"write_file"', '"my_*"', '"@writes"', '"*"'])
+@for_each("tools", ['"write_file"', '"my_*"', '"@writes"', '"*"'])
 def test_known_tools_globs_and_traits_are_fine(kinds: Kinds, rule: Rule, tools: str) -> None:
     """Of a well-known tool the arguments are known, and a glob names none."""
     assert kinds(rule("a", "block", f"tools = [{tools}]", 'when.path = ["/etc/**"]')) == []

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -46,8 +47,8 @@ def test_an_argument_that_the_schema_does_not_have(linted: Linted, rule: Rule) -
     assert found.suggestion == "did you mean `email`?"
 
 
-@pytest.mark.parametrize("effect", ["allow", "confirm", "block"])
-@pytest.mark.parametrize(
+@for_each("effect", ["allow", "confirm", "block"])
+@for_each(
     "line",
     [
         'when.args.emails = "x"', 'unless.args.emails = "x"', 'when.args.Email = "x"', "unless.args.zzz = { any = 1 }",
@@ -61,7 +62,7 @@ def test_each_way_to_name_what_is_not_there(levels: Levels, rule: Rule, effect: 
     assert levels(rule("a", effect, TOOL, line), {"send_mail": MAIL}) == ["error"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         'when.args.email = "x"', "when.args.filter.id = { eq = 1 }", "when.args.options.some.thing = { eq = 1 }",
@@ -73,7 +74,7 @@ def test_what_is_there(levels: Levels, rule: Rule, line: str) -> None:
     assert levels(rule("a", "allow", TOOL, line), {"send_mail": MAIL}) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "line"),
     [
         ("allow", 'when.args.emails.from = ["user"]'),
@@ -99,7 +100,7 @@ def test_a_tool_without_arguments_has_none(linted: Linted, rule: Rule) -> None:
     assert linted(text, {"send_mail": {}}) == linted(text, {"send_mail": {"type": "object"}}) == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tools", "line", "count"),
     [
         ('"send_mail", "send_post"', 'when.args.text = "x"', 1),
@@ -143,8 +144,8 @@ def test_a_rule_that_only_labels(levels: Levels) -> None:
     assert levels(text, {"send_mail": MAIL}) == ["error"]
 
 
-@pytest.mark.parametrize("name", ["emails", "emial", "e_mail", "Email", "emaill", "mail"])
-@pytest.mark.parametrize("key", ["when.args", "unless.args"])
+@for_each("name", ["emails", "emial", "e_mail", "Email", "emaill", "mail"])
+@for_each("key", ["when.args", "unless.args"])
 def test_without_a_schema_a_slip_is_found(linted: Linted, rule: Rule, name: str, key: str) -> None:
     """What two rules call `email` is not called `emails` by a third."""
     text = "".join(rule(f"r{at}", "block", TOOL, f'when.args.email = "{at}"') for at in range(2))
@@ -153,7 +154,7 @@ def test_without_a_schema_a_slip_is_found(linted: Linted, rule: Rule, name: str,
     assert f"`{name}` of `send_mail` looks like `email`" in found.reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("from_x", "from_y"), ("max_price", "min_price"), ("from_account", "to_account"), ("user1", "user2"),

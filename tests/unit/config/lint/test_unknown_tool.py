@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -20,7 +20,7 @@ def test_a_misspelt_name_is_found_without_a_list(linted: Linted, rule: Rule) -> 
     assert found.suggestion.startswith("write `write_file`;")
 
 
-@pytest.mark.parametrize("name", ["my_tool", "write_fil*", "mcp:fs/write_fil", "write_file", "present_plan", "@writes"])
+@for_each("name", ["my_tool", "write_fil*", "mcp:fs/write_fil", "write_file", "present_plan", "@writes"])
 def test_other_names_are_not_judged_without_a_list(kinds: Kinds, rule: Rule, name: str) -> None:
     """Without a list no one knows which tools there are."""
     assert kinds(rule("a", "block", f'tools = ["{name}"]')) == []
@@ -39,13 +39,13 @@ def test_a_declared_name_is_known(kinds: Kinds, rule: Rule) -> None:
     assert kinds(text, TOOLS) == []
 
 
-@pytest.mark.parametrize("name", ["read_fil", "delete_*", "run_shell", "mcp:docs/find", "mcp:mail/*"])
+@for_each("name", ["read_fil", "delete_*", "run_shell", "mcp:docs/find", "mcp:mail/*"])
 def test_with_a_list_every_other_name_is_unknown(kinds: Kinds, rule: Rule, name: str) -> None:
     """Names, globs and the tools of servers must fit one of the tools."""
     assert kinds(rule("a", "block", f'tools = ["{name}"]'), TOOLS) == [("unknown-tool", "a")]
 
 
-@pytest.mark.parametrize("name", ["read_file", "send_*", "mcp:docs/*", "*", "@shell", "present_plan"])
+@for_each("name", ["read_file", "send_*", "mcp:docs/*", "*", "@shell", "present_plan"])
 def test_with_a_list_what_fits_is_known(kinds: Kinds, rule: Rule, name: str) -> None:
     """A name or glob that fits one tool is fine."""
     assert kinds(rule("a", "block", f'tools = ["{name}"]'), TOOLS) == []

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -27,7 +27,7 @@ def test_an_example_that_a_restriction_holds_back(linted: Linted, rule: Rule) ->
     assert found.reason == "the example `git push` never runs unasked: `b` (rules.toml:10) blocks it"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("allowed", "held"),
     [
         ('tools = ["send_*"]\nmatch = ["send_money"]', 'tools = ["send_money"]'),
@@ -45,7 +45,7 @@ def test_examples_of_every_kind(kinds: Kinds, rule: Rule, allowed: str, held: st
     assert (KIND, "a") in kinds(rule("a", "allow", allowed) + rule("b", "confirm", held))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("allowed", "held"),
     [
         ('tools = ["send_*"]\nmatch = ["send_mail"]', 'tools = ["send_money"]'),

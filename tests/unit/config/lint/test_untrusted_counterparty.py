@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding
 
@@ -29,7 +30,7 @@ def found(linted: Linted, rule: Rule) -> Callable[..., list[str]]:
 Found = Callable[..., list[str]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "argument",
     [
         "to", "cc", "bcc", "recipient", "recipients", "recipientEmail", "user_email", "email", "emails", "to_address",
@@ -41,7 +42,7 @@ def test_who_is_reached_is_not_for_others_to_choose(found: Found, argument: str)
     assert found("send_mail", argument, "look#by") == [f"others may fill `look#by`, and choose `{argument}` by it"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "argument",
     ["email_id", "from_account", "sender_email", "my_account", "total", "account_type", "body", "user", "tos", "_"],
 )
@@ -50,14 +51,14 @@ def test_other_arguments_reach_no_one(found: Found, argument: str) -> None:
     assert found("send_mail", argument, "look#by") == []
 
 
-@pytest.mark.parametrize("source", ["look#mine", "look#a.b", "look", "book#anything", "book", "call:make#id"])
+@for_each("source", ["look#mine", "look#a.b", "look", "book#anything", "book", "call:make#id"])
 def test_what_only_the_operator_fills_is_trusted(found: Found, source: str) -> None:
     """As it is declared; an earlier call is another matter."""
     assert found("send_money", "to", source) == []
 
 
-@pytest.mark.parametrize("source", ["look#by@subject", "named:look#by", "named:look"])
-@pytest.mark.parametrize(
+@for_each("source", ["look#by@subject", "named:look#by", "named:look"])
+@for_each(
     ("tool", "argument", "line", "is_found"),
     [
         ("send_mail", "to", "", False),
@@ -79,7 +80,7 @@ def test_the_user_named_the_source(
     assert all("not trusted with money" in each for each in reasons)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "head",
     [
         '[tool.move]\ntraits = ["read_only"]\n',

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.lint import Finding, lint
 from permitry.config.load import Origin, load_rules
@@ -14,7 +14,7 @@ Rule = Callable[..., str]
 KIND = "wider-than-restriction"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "allowed", "held"),
     [
         ("block", "cargo *", "cargo publish *"),
@@ -31,9 +31,7 @@ def test_a_permission_for_commands(linted: Linted, rule: Rule, effect: str, allo
     assert [f"`{allowed}`" in reason and f"`{held}`" in reason for reason in told] == [True]
 
 
-@pytest.mark.parametrize(
-    ("allowed", "held"), [("db_*", "db_drop"), ("mcp:github/*", "mcp:github/delete_*"), ("*", "rm")]
-)
+@for_each(("allowed", "held"), [("db_*", "db_drop"), ("mcp:github/*", "mcp:github/delete_*"), ("*", "rm")])
 def test_a_permission_for_tools(linted: Linted, rule: Rule, allowed: str, held: str) -> None:
     """A server may name its tools as it likes, and bring new ones."""
     found = linted(rule("a", "allow", f'tools = ["{allowed}"]') + rule("b", "block", f'tools = ["{held}"]'))
@@ -41,7 +39,7 @@ def test_a_permission_for_tools(linted: Linted, rule: Rule, allowed: str, held: 
     assert reason.startswith(f"it allows `{allowed}`, of which `b` (rules.toml:6) blocks `{held}`")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("allowed", "held"),
     [
         ('when.command = ["cargo build *"]', 'when.command = ["cargo publish *"]'),
