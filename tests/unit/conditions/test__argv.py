@@ -1,6 +1,7 @@
 """The words of a command pattern: what each matches, and a reason for each that cannot be read."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions._argv import ANY, ONE, Token, listed_in, read_tokens
 from permitry.core.action import Word
@@ -11,7 +12,7 @@ def _token(text: str) -> Token:
     return read_tokens(f"p {text} x")[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "matched", "other"),
     [
         ("push", ["push"], ["pushes", "PUSH", ""]),
@@ -32,7 +33,7 @@ def test_a_word_matches_whole_words(text: str, matched: list[str], other: list[s
     assert not any(map(token.matches, other))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "why"),
     [
         ("", "is empty"),
@@ -62,7 +63,7 @@ def test_a_pattern_that_cannot_be_read_is_refused(text: str, why: str) -> None:
         read_tokens(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "tokens"),
     [
         ("*", (ONE, ANY)),
@@ -76,7 +77,7 @@ def test_a_wildcard_at_the_end_is_for_any_words(text: str, tokens: tuple[object,
     assert tuple(each if each in (ANY, ONE) else each.patterns[0] for each in read_tokens(text)) == tokens
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "flags"),
     [
         ("-rf", ({"r", "f"},)),
@@ -93,7 +94,7 @@ def test_a_short_cluster_has_flags(text: str, flags: tuple[set[str], ...]) -> No
     assert list(map(set, _token(text).clusters)) == list(flags)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "word", "may_be"),
     [
         ("push", Word("p*", is_glob=True), True),
@@ -111,7 +112,7 @@ def test_a_word_with_wildcards_may_become_another(text: str, word: Word, *, may_
     assert _token(text).may_match(word) is may_be
 
 
-@pytest.mark.parametrize("name", ["rm", "/bin/rm", "./rm", "RM", "r*"])
+@for_each("name", ["rm", "/bin/rm", "./rm", "RM", "r*"])
 def test_a_program_has_many_names(name: str) -> None:
     """With its folder or without, and in any case."""
     (program, *_) = read_tokens("/usr/bin/rm x")
@@ -134,7 +135,7 @@ def test_the_lists_of_a_pattern_are_its_unquoted_words() -> None:
     assert branch.patterns == ("main", "r/*")
 
 
-@pytest.mark.parametrize("value", ["a b", "**", ""])
+@for_each("value", ["a b", "**", ""])
 def test_a_value_of_a_list_is_one_word(value: str) -> None:
     """Several would be another pattern, and none would be any words."""
     with pytest.raises(RuleError, match="of the list `@b` is not one word"):

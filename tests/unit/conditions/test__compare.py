@@ -2,7 +2,7 @@
 
 import operator
 
-import pytest
+from tests.tables import for_each
 
 from permitry.conditions._compare import (
     Truth,
@@ -21,7 +21,7 @@ from permitry.conditions._regex import Regex
 from permitry.core.json_values import JsonValue
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("truths", "every", "some"),
     [
         ([], True, False),
@@ -41,7 +41,7 @@ def test_a_doubt_cannot_be_negated() -> None:
     assert [negated(truth) for truth in (True, False, "why")] == [False, True, "why"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "kind", "compared_as"),
     [
         (True, "boolean", "boolean"),
@@ -58,7 +58,7 @@ def test_a_value_has_a_kind(value: JsonValue, kind: str, compared_as: str) -> No
     assert (kind_of(value), class_of(value)) == (kind, compared_as)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "operand", "truth"),
     [
         (1, 1.0, True),
@@ -73,7 +73,7 @@ def test_values_of_one_class_are_compared(value: JsonValue, operand: JsonValue, 
     assert same(value, operand) is truth
 
 
-@pytest.mark.parametrize(("value", "operand"), [("1", 1), (True, 1), (None, 0), ((1,), 1), ((1,), ("1",))])
+@for_each(("value", "operand"), [("1", 1), (True, 1), (None, 0), ((1,), 1), ((1,), ("1",))])
 def test_values_of_two_classes_are_not_compared(value: JsonValue, operand: JsonValue) -> None:
     """Neither equal nor different: the answer says why, and has no order either."""
     assert "cannot be compared" in str(same(value, operand))
@@ -87,7 +87,7 @@ def test_order_is_among_values_of_one_class() -> None:
     assert less("1", 2) == "is a string, which has no order with an integer"
 
 
-@pytest.mark.parametrize("value", [None, 5, ("a",), True])
+@for_each("value", [None, 5, ("a",), True])
 def test_what_is_not_a_text_has_no_text_to_compare(value: JsonValue) -> None:
     """It does not count as one that does not fit."""
     assert str(of_text(str.startswith)(value, ("a",))).endswith(", not a string")

@@ -4,6 +4,7 @@ from typing import cast
 
 import pytest
 from tests.matching import Given
+from tests.tables import for_each
 
 from permitry.conditions._conditions import Conditions
 from permitry.conditions.command import ArgvPattern
@@ -24,7 +25,7 @@ class _Impure(Given):
     """One whose own class does not say that it is pure."""
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answers", "hold"),
     [((), True), ((True, True), True), ((True, False), False), ((None, False), False)],
 )
@@ -40,7 +41,7 @@ def test_a_condition_that_fails_is_not_passed_over() -> None:
         Conditions((Given(None), Given(answer=True))).plain_match(REQUEST, Match.ALIKE)
 
 
-@pytest.mark.parametrize("answer", [True, 5, None])
+@for_each("answer", [True, 5, None])
 def test_an_answer_that_is_no_match_is_a_failure(answer: object) -> None:
     """So that a restriction with such a condition applies."""
 

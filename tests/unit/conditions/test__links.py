@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.matching import matches
+from tests.tables import for_each
 
 from permitry.conditions.args import LinkCondition
 from permitry.conditions.listed import ListedValues
@@ -46,7 +47,7 @@ def _holds(value: object, **links: object) -> tuple[bool, bool]:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("nothing", (True, False)),
@@ -74,7 +75,7 @@ def test_a_permission_needs_every_link_and_a_restriction_one(text: object, expec
         assert _holds(text, host=["a.com", "*.a.com"]) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("nothing", (True, False)),
@@ -91,7 +92,7 @@ def test_links_elsewhere(text: str, expected: tuple[bool, bool]) -> None:
     assert _holds(text, not_host=["a.com"]) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "hosts", "expected"),
     [
         ("javascript:x", ["*"], True),
@@ -123,7 +124,7 @@ def test_what_cannot_be_read_is_no_answer_for_a_restriction() -> None:
     assert matches(_condition(not_host=["a.com"]), request, Match.ALIKE)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "sources", "holds"),
     [
         ("nothing", ["user"], True),
@@ -167,15 +168,15 @@ def test_a_user_who_is_not_heard_is_no_answer() -> None:
     assert not matches(other, _request("https://a.com/x", silent))
 
 
-@pytest.mark.parametrize("value", [None, 5, True, {"a": "b"}, ["a", 5], [None], [["https://a.com"]]])
-@pytest.mark.parametrize("links", [{"host": ["a.com"]}, {"from": ["user"]}])
+@for_each("value", [None, 5, True, {"a": "b"}, ["a", 5], [None], [["https://a.com"]]])
+@for_each("links", [{"host": ["a.com"]}, {"from": ["user"]}])
 def test_links_are_of_texts(value: object, links: dict[str, object]) -> None:
     """There is no answer for anything else."""
     with pytest.raises(UnevaluableError, match="neither a text"):
         matches(_condition(**links), _request(value))
 
 
-@pytest.mark.parametrize("value", [None, "", []])
+@for_each("value", [None, "", []])
 def test_an_optional_argument_has_no_links(value: object) -> None:
     """It may be left out."""
     condition = _condition({"optional": True}, host=["a.com"])
@@ -214,7 +215,7 @@ def test_near_misses_name_the_links_that_fail() -> None:
     assert _condition(not_from=["user"]).expected == "links not from user"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("links", "message"),
     [
         ("a.com", "a table with `host`"),
@@ -244,7 +245,7 @@ _NEITHER = {"not_host": ["a.com"], "not_from": ["user"]}
 _EITHER = [{"host": ["a.com"]}, {"from": ["user"]}]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "both", "either", "neither"),
     [
         ("nothing", True, True, False),
@@ -315,7 +316,7 @@ def test_they_can_be_sent_to_another_process() -> None:
         assert pickle.loads(pickle.dumps(condition)) == condition  # noqa: S301 -- made here
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("links", "needs"),
     [
         ({"from": ["user"]}, True),

@@ -3,7 +3,7 @@
 import shlex
 
 import attrs
-import pytest
+from tests.tables import for_each
 
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.match import Match
@@ -18,7 +18,7 @@ def _words(command: str) -> list[Word]:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "command"),
     [
         ("git push --force *", "git push origin main --force"),
@@ -48,7 +48,7 @@ def test_an_option_is_met_in_every_place(pattern: str, command: str) -> None:
     assert ArgvPattern(pattern).match_words(_words(command)) is not Match.NO
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "command"),
     [
         # An operand may be one behind an option without a value.
@@ -74,7 +74,7 @@ def test_what_may_be_an_option_is_a_guess(pattern: str, command: str) -> None:
     assert ArgvPattern(pattern).match_words(_words(command)) is not Match.NO
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "command"),
     [
         ("git push --force *", "git push origin -- --force"),
@@ -104,7 +104,7 @@ def test_what_is_no_option_is_left_alone(pattern: str, command: str) -> None:
     assert ArgvPattern(pattern).match_words(_words(command)) is Match.NO
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "command"),
     [
         ("git reset --hard *", "git reset HEAD~1 --har"),

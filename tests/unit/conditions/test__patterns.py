@@ -1,7 +1,7 @@
 """The patterns of one kind: found by an index, and about less or more for what is not certain."""
 
 import attrs
-import pytest
+from tests.tables import for_each
 
 from permitry.conditions._patterns import AnyPatterns, CommandPatterns, HostPatterns, PathPatterns
 from permitry.conditions.command import ArgvPattern
@@ -18,7 +18,7 @@ ON_HOST = HostPatterns((HostPattern("*", None, "*", None),))
 ON_WRITING = attrs.evolve(ON_KEY, accesses=frozenset({Access.WRITE}))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("program", "near"),
     [
         (Word("a"), "a"), (Word("/bin/a"), "a"), (Word("x"), ""), (Word("a*", is_glob=True), "abcde"),
@@ -31,7 +31,7 @@ def test_patterns_of_commands_are_found_by_the_name_of_the_program(program: Word
     assert [each.text for each in patterns.near(Effect(Run((program,))))] == list(near)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("patterns", "subject", "match"),
     [
         (ON_KEY, Touch(Access.READ, OPEN), Match.OPEN),

@@ -3,12 +3,13 @@
 import copy
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions._regex import Regex
 from permitry.errors import RuleError
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "text", "fits"),
     [
         ("a+", "aaa", True),
@@ -25,7 +26,7 @@ def test_the_whole_text_must_fit(pattern: str, text: str, *, fits: bool) -> None
     assert Regex(pattern).matches(text) is fits
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "why"),
     [
         ("(", "not a pattern RE2 takes"),
@@ -41,7 +42,7 @@ def test_an_unusable_pattern_is_refused(pattern: str, why: str) -> None:
         Regex(pattern)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "hint"),
     [
         ("(?!a).*", "under `unless`"),

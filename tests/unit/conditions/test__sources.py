@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from tests.matching import matches
+from tests.tables import for_each
 
 from permitry.conditions._sources import SourceCondition, source_condition, source_of, trusted_sources
 from permitry.conditions.args import LinkReader, argument_conditions
@@ -42,7 +43,7 @@ def _condition(*sources: object, name: str = "from", optional: object = None) ->
     return source_condition(("to",), name, list(sources), optional=optional)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "value", "holds"),
     [
         ("user", "AT11", True),
@@ -97,7 +98,7 @@ def test_where_a_value_may_come_from_is_not_known() -> None:
     assert not matches(_condition("user", name="not_from"), _request("FR44"))
 
 
-@pytest.mark.parametrize("value", [None, "", [], [""], True, {"a": "AT11"}, ["AT11", None], [["AT11"]]])
+@for_each("value", [None, "", [], [""], True, {"a": "AT11"}, ["AT11", None], [["AT11"]]])
 def test_some_values_come_from_nowhere(value: object) -> None:
     """There is no answer, which law 2 makes a question."""
     with pytest.raises(UnevaluableError):
@@ -114,14 +115,14 @@ def test_the_argument_may_be_in_an_object() -> None:
             matches(condition, _request("x", more=more))
 
 
-@pytest.mark.parametrize("value", [None, "", []])
+@for_each("value", [None, "", []])
 def test_an_optional_argument_may_be_left_out(value: object) -> None:
     """Then it comes from wherever the rule wants."""
     assert matches(_condition("user", optional=True), _request(value))
     assert not matches(_condition("user", name="not_from", optional=True), _request(value), Match.ALIKE)
 
 
-@pytest.mark.parametrize("source", ["user", "look#items.to@for", "named:look#iban", "named:look"])
+@for_each("source", ["user", "look#items.to@for", "named:look#iban", "named:look"])
 def test_a_user_who_is_not_heard_is_no_answer(source: str) -> None:
     """The host may have no way to pass on what the user wrote."""
     silent = Provenance.of([], [("look", {"who": "x"}, {"iban": "DE22", "items": [{"to": "FR33", "for": "x"}]})])
@@ -131,7 +132,7 @@ def test_a_user_who_is_not_heard_is_no_answer(source: str) -> None:
     assert not matches(_condition("look#iban"), _request("DE23", silent))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "share", "holds"),
     [
         ("Summer rent", 1, True),
@@ -197,7 +198,7 @@ def test_it_says_how_many_words_the_user_wrote() -> None:
     assert (text.words, number.words) == ((2, 3), None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "operand", "message"),
     [
         ("from", "user", "a list of sources"),
@@ -236,7 +237,7 @@ def test_sources_stay_what_they_are() -> None:
     assert source.path == ("a", "b")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "kinds"),
     [
         ({"from": ["user"]}, ["SourceCondition"]),

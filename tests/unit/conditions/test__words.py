@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions._words import check_sign, words
 from permitry.conditions.agent import AgentCondition
@@ -24,14 +25,14 @@ def test_a_list_is_kept_in_its_order() -> None:
     assert words(()) == ()
 
 
-@pytest.mark.parametrize("text", ["", "plan"])
+@for_each("text", ["", "plan"])
 def test_one_string_is_refused(text: str) -> None:
     """Even if it has no letters."""
     with pytest.raises(RuleError, match="a list of words is needed"):
         words(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "read"),
     [
         ("path", PathPattern),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.extract import ReadActions
 from permitry.config.load import load_policy
@@ -24,7 +25,7 @@ def _decide(folder: Path, rule: str, name: str, **arguments: object) -> Verdict:
     return policy.decide(ToolCall(name, arguments), AuthContext(workspace="/w")).verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("access", "command", "verdict"),
     [
         ('"write"', "echo >x", Verdict.BLOCK),
@@ -47,7 +48,7 @@ def test_a_restriction_fires_for_what_it_names_alone(
     assert _decide(tmp_path, _BLOCK.format(access), "run_shell", command=command) is verdict
 
 
-@pytest.mark.parametrize("access", ['"read"', '"write"', '"delete"'])
+@for_each("access", ['"read"', '"write"', '"delete"'])
 def test_what_a_tool_does_that_nobody_declared_may_be_any_of_them(tmp_path: Path, access: str) -> None:
     """A server's tool that names the path may read, write or delete it."""
     rule = f'tools = ["mcp:*/*"]\n{_BLOCK.format(access)}'
@@ -63,7 +64,7 @@ def test_a_program_that_is_not_listed_may_write_what_it_names(tmp_path: Path) ->
     assert verdicts == [Verdict.CONFIRM, Verdict.CONFIRM]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("access", "tool", "verdict"),
     [
         ('"write"', "write_file", Verdict.ALLOW),
@@ -84,7 +85,7 @@ def test_it_narrows_an_exception(tmp_path: Path) -> None:
     assert verdicts == [Verdict.ALLOW, Verdict.BLOCK, Verdict.BLOCK]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "told"),
     [
         ('when.path = "x"\nwhen.access = "writes"', "unknown access `writes`"),

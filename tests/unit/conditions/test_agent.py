@@ -1,6 +1,6 @@
 """The condition `agent`."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.conditions.agent import AgentCondition
 from permitry.core.call import ToolCall
@@ -13,7 +13,7 @@ def _request(agent: str) -> Request:
     return Request(ToolCall("bash"), AuthContext(agent=agent))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("patterns", "agent", "holds"),
     [
         (("main",), "main", True),

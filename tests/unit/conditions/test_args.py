@@ -5,6 +5,7 @@ import pickle
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.args import OPERATORS, ArgumentCondition, argument_condition
 from permitry.core.call import ToolCall
@@ -147,26 +148,26 @@ UNANSWERED = [
 ]
 
 
-@pytest.mark.parametrize(("raw", "value"), HOLDING)
+@for_each(("raw", "value"), HOLDING)
 def test_a_test_holds(raw: object, value: object) -> None:
     """Every operator holds for what it describes."""
     assert holds(raw, value)
 
 
-@pytest.mark.parametrize(("raw", "value"), FAILING)
+@for_each(("raw", "value"), FAILING)
 def test_a_test_fails(raw: object, value: object) -> None:
     """Every operator says no to a value of the right type that it does not describe."""
     assert not holds(raw, value)
 
 
-@pytest.mark.parametrize(("raw", "value"), UNANSWERED)
+@for_each(("raw", "value"), UNANSWERED)
 def test_a_wrong_type_is_no_answer(raw: object, value: object) -> None:
     """A value of another type is neither a yes nor a no, unless another operator says no."""
     with pytest.raises(UnevaluableError, match=r"`args\.x` (is|has) "):
         holds(raw, value)
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATORS if name not in ("exists", "optional")])
+@for_each("name", [name for name in OPERATORS if name not in ("exists", "optional")])
 def test_a_missing_argument_is_no_answer(name: str) -> None:
     """No operator but `exists` and `optional` says anything about an argument that is not there."""
     raw = next(raw for raw, _ in HOLDING if isinstance(raw, dict) and name in raw)
@@ -202,7 +203,7 @@ def test_what_is_no_object_has_no_parts() -> None:
         argument_condition("a.b", {"exists": False}).holds(asked({"a": "text"}))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "told"),
     [
         ({"lte": 1}, "`args.x`: unknown operator `lte`; did you mean `le`?"),
@@ -251,7 +252,7 @@ def test_a_mistake_is_named(raw: object, told: str) -> None:
     assert told in mistake(raw)
 
 
-@pytest.mark.parametrize("path", ["", "a..b", (), ("a", "")])
+@for_each("path", ["", "a..b", (), ("a", "")])
 def test_a_path_has_no_empty_part(path: str | tuple[str, ...]) -> None:
     """A path that names nothing is a mistake."""
     assert "has an empty part" in mistake(1, path)
@@ -271,7 +272,7 @@ def test_operators_nest_eight_deep() -> None:
     assert "nested more than 8 deep" in mistake(nested(9))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "told"),
     [
         ({"le": 100}, "args.x le 100"),
@@ -287,7 +288,7 @@ def test_a_condition_is_told_in_a_phrase(raw: object, told: str) -> None:
     assert str(argument_condition("x", raw)) == told
 
 
-@pytest.mark.parametrize("raw", [raw for raw, _ in HOLDING])
+@for_each("raw", [raw for raw, _ in HOLDING])
 def test_a_condition_pickles(raw: object) -> None:
     """A condition is a value: equal to its copy, with the same hash."""
     condition = argument_condition("x", raw)
@@ -323,7 +324,7 @@ def test_what_is_expected_is_shown() -> None:
     assert argument_condition("n", {"in": ["x" * 99]}).expected.endswith("(106 characters)")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "fact"),
     [
         ({"x": {"y": 1}}, "args.x.y = 1"),
@@ -337,7 +338,7 @@ def test_what_the_argument_is_instead_is_shown(arguments: dict[str, object], fac
     assert argument_condition("x.y", 2).fact(request) == fact
 
 
-@pytest.mark.parametrize("name", ["in", "not_in", "contains", "prefix", "glob"])
+@for_each("name", ["in", "not_in", "contains", "prefix", "glob"])
 def test_a_value_that_is_given_twice_changes_nothing(name: str) -> None:
     """Nor is such a rule another rule."""
     assert argument_condition("x", {name: ["a", "b", "a"]}) == argument_condition("x", {name: ["a", "b"]})

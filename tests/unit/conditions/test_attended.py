@@ -1,6 +1,6 @@
 """The condition `attended`: whether a user can answer."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.conditions.attended import AttendedCondition
 from permitry.core.call import ToolCall
@@ -8,7 +8,7 @@ from permitry.core.context import AuthContext
 from permitry.core.rule import Request
 
 
-@pytest.mark.parametrize("wanted", [True, False])
+@for_each("wanted", [True, False])
 def test_it_holds_in_a_session_of_the_kind(*, wanted: bool) -> None:
     """The host says which it is, so there is no doubt; a near miss says what it is instead."""
     for attended in (True, False):

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.budget import Budget
 from permitry.conditions.scope import Scope
@@ -34,7 +35,7 @@ def _request(ran: Iterable[Ran] = (), actions: Actions = A, **context: Any) -> R
 # Calls ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("ran", "is_spent"), [(0, False), (1, False), (2, True), (3, True)])
+@for_each(("ran", "is_spent"), [(0, False), (1, False), (2, True), (3, True)])
 def test_a_budget_of_calls_is_spent_when_as_many_ran(*, ran: int, is_spent: bool) -> None:
     """The call that is asked about is the one too many."""
     assert Budget("web", 2).is_spent(_request([RAN] * ran)) is is_spent
@@ -47,7 +48,7 @@ def test_only_calls_the_rule_meant_are_counted() -> None:
     assert Budget("web", 1).is_spent(_request([attrs.evolve(RAN, rules=frozenset({"mail", "web"}))]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("by", "field", "counted"),
     [
         ("session", "agent", True),
@@ -72,7 +73,7 @@ def test_a_budget_counts_for_whom_it_says(
 # Windows ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("now", "is_spent"), [(100.0, True), (159.0, True), (160.0, False), (1000.0, False)])
+@for_each(("now", "is_spent"), [(100.0, True), (159.0, True), (160.0, False), (1000.0, False)])
 def test_what_ran_a_window_ago_is_free_again(*, now: float, is_spent: bool) -> None:
     """Sixty seconds after the call its place is free."""
     assert Budget("web", 1, seconds=60).is_spent(_request([RAN], now=now)) is is_spent
@@ -98,7 +99,7 @@ def test_the_whole_session_needs_no_clock() -> None:
 # Targets ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("most", "ran", "actions", "is_spent"),
     [
         (1, (), A, False),
@@ -137,7 +138,7 @@ def _run(*touches: Touch, is_listed: bool = True) -> Run:
     return Run((Word("x"),), read_operands=lambda: Operands(touches, is_listed=is_listed))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "action",
     [
         Touch(Access.READ, Place("*.py", ("/w/*.py",), ("/w/*.py",), is_certain=False)),
@@ -163,7 +164,7 @@ def test_files_that_are_named_are_counted() -> None:
     assert not Budget("web", 3, "targets").is_spent(_request(actions=Actions((named,))))
 
 
-@pytest.mark.parametrize("now", [float("nan"), float("inf"), float("-inf")])
+@for_each("now", [float("nan"), float("inf"), float("-inf")])
 def test_a_clock_that_tells_no_time_cannot_be_counted_on(now: float) -> None:
     """No window could be told from it: every call would lie outside."""
     with pytest.raises(UnevaluableError, match="no clock"):
@@ -202,8 +203,8 @@ def _work(request: Request, budget: Budget) -> int:
     return count
 
 
-@pytest.mark.parametrize("of", ["calls", "targets"])
-@pytest.mark.parametrize("seconds", [None, 3600.0])
+@for_each("of", ["calls", "targets"])
+@for_each("seconds", [None, 3600.0])
 def test_a_budget_costs_the_same_after_many_calls(of: Literal["calls", "targets"], seconds: float | None) -> None:
     """Nothing looks at what ran call by call."""
     costs = []
@@ -223,7 +224,7 @@ def test_a_budget_costs_the_same_after_many_calls(of: Literal["calls", "targets"
 SHARED = Budget("web", 2, seconds=3600.0, by="principal")
 
 
-@pytest.mark.parametrize(("used", "is_spent"), [(0, False), (1, False), (2, True), (3, True)])
+@for_each(("used", "is_spent"), [(0, False), (1, False), (2, True), (3, True)])
 def test_a_shared_budget_is_spent_when_as_many_are_counted(*, used: int, is_spent: bool) -> None:
     """By the store, whatever ran in this session; a clock is not needed for that."""
     assert SHARED.is_spent(_request([RAN] * 5, shared=GivenCounts({"web": used}))) is is_spent
@@ -245,9 +246,7 @@ def test_what_cannot_be_counted_together_is_refused() -> None:
         Budget("web", 2, "targets", 60.0, "principal")
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(90.0, "90s"), (60.0, "1m"), (7200.0, "2h"), (86400.0, "1d"), (0.5, "0.5s")]
-)
+@for_each(("seconds", "words"), [(90.0, "90s"), (60.0, "1m"), (7200.0, "2h"), (86400.0, "1d"), (0.5, "0.5s")])
 def test_a_shared_budget_reports_how_much_is_used(seconds: float, words: str) -> None:
     """With its window as in a rule file; other budgets have no such words."""
     request = _request(shared=GivenCounts({"web": 1}))

@@ -5,6 +5,7 @@ import shlex
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.match import Match
@@ -20,7 +21,7 @@ def words(command: str) -> list[Word]:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "command"),
     [
         ("rm", "rm"),
@@ -55,7 +56,7 @@ def test_a_pattern_holds(pattern: str, command: str) -> None:
     assert ArgvPattern(pattern).match_words(made) is not Match.NO
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "command"),
     [
         ("rm", "rm x"),
@@ -84,7 +85,7 @@ def test_a_pattern_does_not_hold(pattern: str, command: str) -> None:
     assert ArgvPattern(pattern).match_words(words(command)) is not Match.YES
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "command"),
     [
         ("rm *", "/bin/rm x"),
@@ -129,7 +130,7 @@ def test_a_pattern_may_hold(pattern: str, command: str) -> None:
     assert ArgvPattern(pattern).match_words(words(command)) is not Match.NO
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "command"),
     [
         ("rm *", "/bin/rm x"),
@@ -153,7 +154,7 @@ def test_a_pattern_must_hold(pattern: str, command: str) -> None:
     assert ArgvPattern(pattern).match_words(words(command)) >= Match.ALIKE
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "command"),
     [
         ("rm *", "/bin/r* x"),
@@ -204,7 +205,7 @@ def test_a_pattern_is_compared_without_the_options_of_the_program() -> None:
     assert ArgvPattern("git -C *").match_words(written) is Match.YES
 
 
-@pytest.mark.parametrize(
+@for_each(
     "option",
     [
         "-listallhardwareports", "-listnetworkserviceorder", "-getairportnetworkstatus", "-detectnewhardware-x",
@@ -219,13 +220,13 @@ def test_a_long_option_is_no_cluster(option: str) -> None:
     assert (pattern.match_words(made) is not Match.NO) is (option == "-setter")
 
 
-@pytest.mark.parametrize(("pattern", "count"), [("*", 0), ("rm *", 1), ("git push ** -f *", 3), ("a * b", 2)])
+@for_each(("pattern", "count"), [("*", 0), ("rm *", 1), ("git push ** -f *", 3), ("a * b", 2)])
 def test_a_pattern_counts_what_is_written_out(pattern: str, count: int) -> None:
     """The more of it there is, the narrower it is."""
     assert ArgvPattern(pattern).literals == count
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "command"),
     [
         ("rm", "rm x"),
@@ -250,7 +251,7 @@ def test_a_pattern_cannot_hold(pattern: str, command: str) -> None:
     assert ArgvPattern(pattern).match_words(words(command)) is Match.NO
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "argument", "fits"),
     [("'*'", "*", True), ("\\*", "*", True), ("\\*", "x", False), ("'?'", "x", False), ("a'*'*", "a*b", True)],
 )
@@ -266,7 +267,7 @@ def test_no_words_are_no_command() -> None:
     assert ArgvPattern("*").match_words([]) is Match.NO
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "told"),
     [
         ("", "write `*` for any command"),
@@ -314,7 +315,7 @@ def test_many_wildcards_cost_little() -> None:
     assert pattern.match_words([Word("a"), *[Word("-a")] * 2_000]) is Match.NO
 
 
-@pytest.mark.parametrize("pattern", ["git pu**", "git **sh", "git {pu**,log}", "git {pu*,log}*", "git ***", "g**"])
+@for_each("pattern", ["git pu**", "git **sh", "git {pu**,log}", "git {pu*,log}*", "git ***", "g**"])
 def test_two_stars_inside_a_word_are_refused(pattern: str) -> None:
     """They stand for any words, and a word cannot hold those."""
     with pytest.raises(RuleError, match="only as a word of its own"):
@@ -347,7 +348,7 @@ def test_a_list_of_the_pattern_is_known() -> None:
         ArgvPattern("git push @b")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "command", "is_single", "may_hold"),
     [
         ("git push *", "git …", True, True),
@@ -365,7 +366,7 @@ def test_a_quoted_expansion_is_one_word(pattern: str, command: str, *, is_single
     assert (ArgvPattern(pattern).match_words(found) is not Match.NO) is may_hold
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "word", "may_hold"),
     [
         ("git ** push **", Word("p$x", is_open=True, is_single=True), True),
@@ -390,7 +391,7 @@ def test_what_an_expansion_may_become_is_compared(pattern: str, word: Word, *, m
 _SET = ("LD_PRELOAD=./e.so", "PYTHONPATH=src")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "sets", "must", "may"),
     [
         ("PYTHONPATH=src pytest *", _SET, True, True),

@@ -1,6 +1,7 @@
 """The condition `digest`."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.digest import DigestCondition
 from permitry.conditions.keys import condition
@@ -13,7 +14,7 @@ from permitry.errors import RuleError
 CALL = ToolCall("bash", {"command": "ls"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "holds"),
     [
         (CALL, True),

@@ -1,6 +1,7 @@
 """Host patterns: what they say, which connections they cover, and which they bind."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.hosts import read_host, read_url
 from permitry.conditions.host import HostPattern
@@ -22,7 +23,7 @@ def may_hold(pattern: str, url: str) -> bool:
 # Reading a pattern ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "scheme", "host", "port"),
     [
         ("example.com", None, "example.com", None),
@@ -41,7 +42,7 @@ def test_a_pattern_has_three_parts(text: str, scheme: str | None, host: str, por
     assert HostPattern.parse(text, read_host) == HostPattern(text, scheme, host, port)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("", "empty or has a blank"),
@@ -96,7 +97,7 @@ def test_a_bad_pattern_says_what_to_write(text: str, message: str) -> None:
 # Permissions ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "url"),
     [
         ("example.com", "https://EXAMPLE.com:443/a"),
@@ -119,7 +120,7 @@ def test_a_permission_covers_what_it_names(pattern: str, url: str) -> None:
     assert holds(pattern, url)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "url"),
     [
         ("example.com", "http://example.com/"),
@@ -155,7 +156,7 @@ def test_a_permission_covers_nothing_else(pattern: str, url: str) -> None:
 # Restrictions --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "url"),
     [
         ("example.com", "ftp://example.com/"),
@@ -179,7 +180,7 @@ def test_a_restriction_binds_in_every_spelling(pattern: str, url: str) -> None:
     assert may_hold(pattern, url)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "url"),
     [
         ("example.com", "https://example.com.other.example/"),
@@ -200,7 +201,7 @@ def test_a_restriction_binds_nothing_else(pattern: str, url: str) -> None:
     assert not may_hold(pattern, url)
 
 
-@pytest.mark.parametrize("pattern", ["*", "private", "example.com", "*.example.com"])
+@for_each("pattern", ["*", "private", "example.com", "*.example.com"])
 def test_no_pattern_speaks_about_a_missing_host(pattern: str) -> None:
     """What names no host is left to the one who asks."""
     parsed = HostPattern.parse(pattern, read_host)
@@ -211,7 +212,7 @@ def test_no_pattern_speaks_about_a_missing_host(pattern: str) -> None:
 # The class `private` -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "host",
     [
         *("127.0.0.1", "127.255.255.254", "0", "0.1.2.3", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1"),
@@ -227,7 +228,7 @@ def test_private_binds_the_machine_and_its_network(host: str) -> None:
     assert may_hold("private", f"http://{host}/")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "host",
     [
         *(

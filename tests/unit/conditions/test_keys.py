@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 import permitry.conditions
 from permitry.conditions.keys import CONDITIONS, condition
@@ -21,7 +22,7 @@ def test_each_file_is_a_condition() -> None:
     assert {path.stem for path in FOLDER.glob("[!_]*.py")} == {*CONDITIONS, *OTHERS}
 
 
-@pytest.mark.parametrize("key", CONDITIONS)
+@for_each("key", CONDITIONS)
 def test_each_condition_says_what_it_is(key: str) -> None:
     """Its key, a type that files and the cache know, and a sentence for editors."""
     kind = condition(key)
@@ -32,7 +33,7 @@ def test_each_condition_says_what_it_is(key: str) -> None:
     assert issubclass(kind, PlainCondition | WrittenPattern) or key == "access"
 
 
-@pytest.mark.parametrize("key", ["", "moon", "scope", "_words", "mode.x"])
+@for_each("key", ["", "moon", "scope", "_words", "mode.x"])
 def test_another_key_is_refused(key: str) -> None:
     """No module is loaded because a file names it."""
     with pytest.raises(ValueError, match="there is no condition"):

@@ -1,6 +1,7 @@
 """The condition `label`."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.keys import condition
 from permitry.conditions.label import LabelCondition
@@ -15,7 +16,7 @@ def _request(*labels: str) -> Request:
     return Request(ToolCall("bash"), AuthContext(labels=labels))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wanted", "labels", "holds"),
     [
         (("web",), ("web",), True),
@@ -33,7 +34,7 @@ def test_it_holds_while_the_session_carries_one_of_the_labels(
     assert LabelCondition(wanted).holds(_request(*labels)) is holds
 
 
-@pytest.mark.parametrize(("labels", "fact"), [((), "labels = none"), (("web", "mail"), "labels = mail, web")])
+@for_each(("labels", "fact"), [((), "labels = none"), (("web", "mail"), "labels = mail, web")])
 def test_its_fact_is_what_the_session_carries(labels: tuple[str, ...], fact: str) -> None:
     """A near miss names all labels in one order."""
     assert LabelCondition(("x",)).fact(_request(*labels)) == fact

@@ -3,8 +3,8 @@
 import copy
 import pickle
 
-import pytest
 from tests.matching import matches
+from tests.tables import for_each
 
 from permitry.conditions.listed import EmptyList, ListedValues, list_name, unknown_list
 from permitry.conditions.match import Match
@@ -13,15 +13,13 @@ from permitry.core.context import AuthContext
 from permitry.core.rule import Request
 
 
-@pytest.mark.parametrize(("word", "name"), [("@a", "a"), ("@our-hosts_2", "our-hosts_2")])
+@for_each(("word", "name"), [("@a", "a"), ("@our-hosts_2", "our-hosts_2")])
 def test_a_name_after_an_at_sign_is_a_reference(word: str, name: str) -> None:
     """It is the whole word."""
     assert list_name(word) == name
 
 
-@pytest.mark.parametrize(
-    "word", ["@", "a", "@types/node", "@a.b", "@ a", "a@b", "@-", "@-a", "@{u}", "@a\n", 7, None, ["@a"]]
-)
+@for_each("word", ["@", "a", "@types/node", "@a.b", "@ a", "a@b", "@-", "@-a", "@{u}", "@a\n", 7, None, ["@a"]])
 def test_any_other_word_is_literal(word: object) -> None:
     """So are the names of packages, files after an at sign, and addresses."""
     assert list_name(word) is None

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import pytest
+from tests.tables import for_each
 
 from permitry.conditions.lookalikes import look_alikes
 from permitry.config.conditions import scope_of
@@ -18,7 +18,7 @@ def _found(**when: Any) -> list[tuple[str, str, bool]]:  # noqa: ANN401 -- condi
     return [(each.reason, each.hint, each.is_likely) for each in look_alikes(scope_of((), when, None).when)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("when", "reason", "hint", "is_likely"),
     [
         ({"command": ["git push"]}, "`git push` fits the command without any", "`git push *`", False),
@@ -53,7 +53,7 @@ def test_a_pattern_that_seems_to_mean_more(when: dict[str, Any], reason: str, hi
     assert likely is is_likely
 
 
-@pytest.mark.parametrize(
+@for_each(
     "when",
     [
         {"command": ["git push *", "*"]},
@@ -74,7 +74,7 @@ def test_what_is_written_as_well_is_not_likely_to_be_forgotten() -> None:
     assert [likely for *_, likely in _found(path=["a", "a/**"], host=["b.example", "*.b.example"])] == [False, False]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("when", "tool", "seems", "other"),
     [
         ('command = "git push"', "bash", {"command": "git push origin"}, {"command": "hg push origin"}),

@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 from tests.matching import is_graded
+from tests.tables import for_each
 
 from permitry.actions.extract import ReadActions
 from permitry.conditions.command import ArgvPattern
@@ -39,14 +40,14 @@ def _effects(text: str) -> list[Effect]:
     return [*effects_of((*actions.certain, *actions.possible), actions), *guesses_of(actions)]
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@for_each("text", TEXTS)
 def test_one_answer_serves_each_reader(text: str) -> None:
     """Who permits, who restricts, and who asks."""
     for pattern, effect in itertools.product(PATTERNS, _effects(text)):
         assert is_graded(functools.partial(pattern.match, effect)), (pattern, effect)
 
 
-@pytest.mark.parametrize("enough", Match)
+@for_each("enough", Match)
 def test_what_is_enough_ends_the_search(enough: Match) -> None:
     """The answer is the same as far as the reader can see."""
     some = (Match.NO, Match.MAYBE, Match.ALIKE, Match.YES)
@@ -64,7 +65,7 @@ TREE = Place("src", ("/w/src",), ("/w/src",), is_tree=True)
 XARGS = Run((Word("xargs"), Word("rm")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "reason"),
     [
         (Effect(Run((Word("rm"), Word("$x", is_open=True)))), "`$x` is not known before it runs"),
@@ -84,7 +85,7 @@ def test_why_it_is_not_certain_depends_on_the_effect(effect: Effect, reason: str
     assert why(effect) == reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("subject", "reason"),
     [
         (Touch(Access.READ, Place("$x", is_open=True)), "`$x` is not known before it runs"),
@@ -104,7 +105,7 @@ def test_what_could_not_be_read_is_named() -> None:
     assert why_unread(Unknown("x", "a brace")) == "a brace"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("place", "reason"),
     [
         (Place("$x", is_open=True), "it is not known before it runs"),

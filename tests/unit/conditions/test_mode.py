@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from tests.matching import matches
+from tests.tables import for_each
 
 from permitry.conditions.keys import condition
 from permitry.conditions.match import Match
@@ -19,7 +20,7 @@ def _request(**context: Any) -> Request:  # noqa: ANN401 -- passed on to the con
     return Request(ToolCall("bash"), AuthContext(**context))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("modes", "context", "surely", "generously"),
     [
         (("default",), {}, True, True),

@@ -1,7 +1,7 @@
 """Why conditions do not match: what a permission does not cover, or an exception does not lift."""
 
-import pytest
 from tests.matching import Given
+from tests.tables import for_each
 
 from permitry.actions.extract import ReadActions
 from permitry.conditions.command import ArgvPattern
@@ -36,7 +36,7 @@ def asked(command: str) -> Request:
     return Request(call, AuthContext(workspace="/work"), SHELL, READER)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "fact"),
     [
         ("cp README.md docs/a", f"`read README.md` of `cp README.md docs/a` is not covered {EXPECTED}"),
@@ -78,7 +78,7 @@ def test_an_exception_to_a_permission_is_said_to_take_it_back() -> None:
 WRITER = ToolSpec("write_file", roles={"path": ArgumentRole.WRITE_PATH})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "hint"),
     [("docs/a/b", "; what is below it is `docs/**`"), ("src/docs", ""), ("docs-2/a", ""), ("/docs/a", "")],
 )

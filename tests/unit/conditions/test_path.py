@@ -2,6 +2,7 @@
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.match import Match
 from permitry.conditions.path import PathPattern
@@ -102,20 +103,20 @@ MISSES = [
 ]
 
 
-@pytest.mark.parametrize(("pattern", "name"), MATCHES)
+@for_each(("pattern", "name"), MATCHES)
 def test_a_permission_covers_what_fits(pattern: str, name: str) -> None:
     """A name that fits is covered, and a restriction fires on it as well."""
     assert PathPattern(pattern).match_place(at(name), ROOTS) is Match.YES
     assert PathPattern(pattern).match_place(at(name), ROOTS) is not Match.NO
 
 
-@pytest.mark.parametrize(("pattern", "name"), MISSES)
+@for_each(("pattern", "name"), MISSES)
 def test_a_permission_covers_nothing_else(pattern: str, name: str) -> None:
     """Every letter and every slash counts, and nothing floats."""
     assert PathPattern(pattern).match_place(at(name), ROOTS) is not Match.YES
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "why"),
     [
         ("", "write `**`"),
@@ -152,7 +153,7 @@ def test_patterns_of_one_text_are_equal() -> None:
     assert repr(PathPattern("a/*")) == "PathPattern(text='a/*')"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "place",
     [
         at("/w/src/x", is_certain=False),
@@ -170,7 +171,7 @@ def test_a_doubt_or_a_name_elsewhere_is_not_covered(place: Place) -> None:
     assert PathPattern("src/**").match_place(place, ROOTS) is not Match.YES
 
 
-@pytest.mark.parametrize(
+@for_each(
     "place",
     [
         at("/w/src/x", "/w/src/y"),
@@ -195,13 +196,13 @@ def test_the_top_may_be_the_workspace() -> None:
     assert PathPattern("**").match_place(at("/x", text="x"), Roots(("/",))) is Match.YES
 
 
-@pytest.mark.parametrize("pattern", ["**", "./x", "~/**", "~/x"])
+@for_each("pattern", ["**", "./x", "~/**", "~/x"])
 def test_without_its_root_a_permission_never_holds(pattern: str) -> None:
     """What a pattern is relative to must be known."""
     assert PathPattern(pattern).match_place(at("/x"), Roots()) is not Match.YES
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "name", "covers"),
     [
         ("src/**", "/w/src", True),
@@ -218,7 +219,7 @@ def test_a_tree_needs_a_pattern_that_goes_on(pattern: str, name: str, *, covers:
     assert (PathPattern(pattern).match_place(at(name, is_tree=True), ROOTS) is Match.YES) is covers
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "place"),
     [
         (".env", at("/w/.ENV")),
@@ -242,7 +243,7 @@ def test_a_restriction_fires_on_any_name(pattern: str, place: Place) -> None:
     assert PathPattern(pattern).match_place(place, ROOTS) is not Match.NO
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "place"),
     [
         ("secret", at("/w/secrets")),
@@ -262,7 +263,7 @@ def test_a_restriction_is_silent_elsewhere(pattern: str, place: Place) -> None:
     assert PathPattern(pattern).match_place(place, ROOTS) is Match.NO
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "glob", "fires"),
     [
         ("~/.ssh/**", "/home/me/.ss?/id*", True),
@@ -295,7 +296,7 @@ def test_a_glob_fires_when_it_may_become_a_name_that_fits(pattern: str, glob: st
     assert (PathPattern(pattern).match_place(place, ROOTS) is not Match.NO) is fires
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "place", "is_sure"),
     [
         ("~/.ssh/**", at("/home/me/.ssh/id"), True),
@@ -324,21 +325,21 @@ def test_a_restriction_is_sure_of_a_name_that_is_known(pattern: str, place: Plac
     assert PathPattern(pattern).match_place(place, ROOTS) is not Match.NO or not is_sure
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "[0-9]*", "[a-z]+", "[[:space:]]*$", "[^.]*", "[.]py", "s/[.]x*/y/", "(a|b)[0-9]{48}", "[:lower:]", "[opt]",
         "*", "?ermitry", "[.]permitry", "a[0]", "x = a[0]",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("is_glob", [True, False])
+@for_each("is_glob", [True, False])
 def test_brackets_and_stars_name_no_hidden_folder(text: str, *, is_glob: bool) -> None:
     """Quoted they are letters, and unquoted they stand for no name that begins with a dot."""
     place = at(f"/w/{text}", text=text, is_certain=False, is_glob=is_glob)
     assert PathPattern("/**/.permitry/**").match_place(place, ROOTS) is Match.NO
 
 
-@pytest.mark.parametrize(("pattern", "count"), [("**", 0), ("~/.ssh/**", 1), ("/etc/*/x", 2), ("src/main.py", 2)])
+@for_each(("pattern", "count"), [("**", 0), ("~/.ssh/**", 1), ("/etc/*/x", 2), ("src/main.py", 2)])
 def test_a_pattern_counts_what_is_written_out(pattern: str, count: int) -> None:
     """The more of it there is, the narrower it is."""
     assert PathPattern(pattern).literals == count
@@ -349,7 +350,7 @@ def test_a_certain_star_is_a_letter() -> None:
     assert PathPattern("main.py").match_place(at("/w/*.py", text="*.py"), ROOTS) is Match.NO
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "name", "fires"),
     [
         ("~/.ssh/**", "/home/me", True),
@@ -378,14 +379,14 @@ def test_walking_a_folder_fires_where_the_pattern_names_something_below(
     assert PathPattern(pattern).match_place(at(name), ROOTS) is Match.NO
 
 
-@pytest.mark.parametrize(("glob", "fires"), [("/home/*", True), ("/home/**", True), ("/home/x*", False)])
+@for_each(("glob", "fires"), [("/home/*", True), ("/home/**", True), ("/home/x*", False)])
 def test_a_glob_may_be_a_tree(glob: str, *, fires: bool) -> None:
     """`grep -r x /home/*` walks every home."""
     place = at(glob, text=glob, is_certain=False, is_glob=True, is_tree=True)
     assert (PathPattern("~/.ssh/id").match_place(place, ROOTS) is not Match.NO) is fires
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "place", "fires"),
     [
         (".env", at("/any/where/.env"), True),
@@ -409,7 +410,7 @@ def test_a_glob_too_long_to_compare_fires() -> None:
     assert PathPattern("?b" * 1000).match_place(place, ROOTS) is not Match.NO
 
 
-@pytest.mark.parametrize("pattern", ["src/**.py", "**.py", "src/a**", "src/***", "src/**x/y", "~/**.key", "/etc/**.d"])
+@for_each("pattern", ["src/**.py", "**.py", "src/a**", "src/***", "src/**x/y", "~/**.key", "/etc/**.d"])
 def test_two_stars_beside_letters_are_refused(pattern: str) -> None:
     """They would be read as one star by some and as folders by others; alone they mean folders."""
     with pytest.raises(RuleError, match=r"`\*\*` next to other letters"):
@@ -417,13 +418,13 @@ def test_two_stars_beside_letters_are_refused(pattern: str) -> None:
     assert PathPattern("src/**/*.py").match_place(at("/w/src/a/b.py"), ROOTS) is Match.YES
 
 
-@pytest.mark.parametrize(("name", "holds"), [("axcyd", True), ("acd", True), ("axyd", False), ("ad", False)])
+@for_each(("name", "holds"), [("axcyd", True), ("acd", True), ("axyd", False), ("ad", False)])
 def test_a_set_between_stars_is_looked_for(name: str, *, holds: bool) -> None:
     """It may stand anywhere between what the stars leave."""
     assert (PathPattern("a*[bc]*d").match_place(at(f"/w/{name}"), ROOTS) is Match.YES) is holds
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "kind", "values"),
     [
         ("/etc/x*/y", Kind.PATH, {("etc",)}),
@@ -447,13 +448,13 @@ def test_a_pattern_needs_the_most_telling_of_its_components(
     assert {fact.value for fact in facts} == values
 
 
-@pytest.mark.parametrize(("is_certain", "fires"), [(True, True), (False, False)])
+@for_each(("is_certain", "fires"), [(True, True), (False, False)])
 def test_without_a_workspace_a_guess_is_not_taken_for_it(is_certain: bool, fires: bool) -> None:  # noqa: FBT001 -- parameters
     """A path may be the workspace that is not known; a text that may not even be a path is not."""
     assert (PathPattern(".").match_place(at("/any", is_certain=is_certain), Roots()) is not Match.NO) is fires
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("made", "pattern", "may", "must"),
     [
         (None, "~/.ssh/**", True, False),
@@ -474,7 +475,7 @@ def test_what_is_made_below_a_folder_is_compared_by_its_names(
     assert (match is not Match.NO, match >= Match.ALIKE) == (may, must)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("made", "found"),
     [(None, [(True, False), (True, False)]), ((), [(False, False)] * 2), (("/w/a",), [(False, False), (True, True)])],
 )

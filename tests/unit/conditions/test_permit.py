@@ -1,7 +1,7 @@
 """How a permission reads matches: an effect must match exactly, and an exception takes back what it may match."""
 
 import attrs
-import pytest
+from tests.tables import for_each
 
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.path import PathPattern
@@ -30,7 +30,7 @@ def test_a_path_fits_with_its_access() -> None:
     assert not _fits(conditions, attrs.evolve(READ, place=attrs.evolve(READ.place, is_certain=False)))
 
 
-@pytest.mark.parametrize(("is_listed", "is_fit"), [(True, True), (False, False)])
+@for_each(("is_listed", "is_fit"), [(True, True), (False, False)])
 def test_a_program_fits_if_all_it_touches_is_known(*, is_listed: bool, is_fit: bool) -> None:
     """A condition on paths says nothing about what could not be read."""
     run = Run((Word("cat"), Word("a")), read_operands=lambda: Operands((READ,), is_listed=is_listed))
@@ -48,7 +48,7 @@ def test_assignments_before_the_program_must_be_named() -> None:
     assert not _fits(CAT, READ, Run((Word("cat"), Word("a")), sets=("PATH=bin",)))
 
 
-@pytest.mark.parametrize(("unless", "covered"), [("b", {0}), ("*", set()), ("a", set())])
+@for_each(("unless", "covered"), [("b", {0}), ("*", set()), ("a", set())])
 def test_an_exception_takes_back_what_it_may_match(unless: str, covered: set[int]) -> None:
     """Here a path that the program touches."""
     run = Run((Word("cat"), Word("a")), read_operands=lambda: Operands((READ,), is_listed=True))

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.prompt import PromptCondition
 from permitry.conditions.provenance.provenance import Heard, Provenance
@@ -17,7 +18,7 @@ def _request(known: Provenance) -> Request:
     return Request(ToolCall("pay"), AuthContext(provenance=known))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "text", "holds"),
     [
         ({"words": ["pay"]}, "Please PAY the rent.", True),
@@ -49,7 +50,7 @@ def test_what_is_not_known_is_no_answer() -> None:
     assert condition.holds(_request(heard.provenance))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "message"),
     [
         ({}, "says nothing"),

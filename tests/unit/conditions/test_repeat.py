@@ -1,6 +1,7 @@
 """The condition `repeat`."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.repeat import RepeatCondition
 from permitry.conditions.scope import Conditions, Scope
@@ -22,7 +23,7 @@ def _request(*ran: ToolCall) -> Request:
     return Request(CALL, AuthContext(history=history))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ran", "holds"),
     [((), False), ((CALL,), False), ((CALL, CALL), True), ((CALL, OTHER, CALL), True), ((OTHER,) * 5, False)],
 )

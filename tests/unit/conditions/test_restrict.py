@@ -2,6 +2,7 @@
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions._conditions import Conditions
 from permitry.conditions.command import ArgvPattern
@@ -33,7 +34,7 @@ def _run(*texts: str) -> Run:
     return Run(tuple(map(Word, texts)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "action"),
     [
         (ON_KEY, Touch(Access.READ, KEY)),
@@ -47,7 +48,7 @@ def test_a_certain_action_meets_a_restriction(kind: Conditions, action: Touch | 
     assert _met(kind, Actions((action,)), kind) is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "action"),
     [
         (ON_KEY, Touch(Access.READ, Place("a", ("/w/a",), ("/w/a",)))),
@@ -68,7 +69,7 @@ def test_a_guess_is_never_certain() -> None:
     assert (answer.may, answer.likeness) == ("run `rm *`", Match.MAYBE)
 
 
-@pytest.mark.parametrize(("about", "is_unsure"), [("", True), ("path", True), ("host", False)])
+@for_each(("about", "is_unsure"), [("", True), ("path", True), ("host", False)])
 def test_what_could_not_be_read_may_be_what_a_restriction_is_about(about: str, *, is_unsure: bool) -> None:
     """And its reason is that of the doubt."""
     answer = _met(ON_KEY, Actions((Unknown("x", "a brace", about=about),)))
@@ -85,7 +86,7 @@ def test_an_expansion_that_could_not_be_read_is_named() -> None:
 BOTH = Conditions(commands=(ArgvPattern("cat *"),), paths=(PathPattern("key"),))
 
 
-@pytest.mark.parametrize(("words", "answer"), [(("cat", "key"), True), (("ls", "key"), "several programs")])
+@for_each(("words", "answer"), [(("cat", "key"), True), (("ls", "key"), "several programs")])
 def test_of_several_kinds_one_program_must_meet_all(words: tuple[str, ...], answer: object) -> None:
     """A rule about `cat` and a file is not certain where another program touches the file."""
     touched = attrs.evolve(Touch(Access.READ, KEY), words=tuple(map(Word, words)))

@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.agent import AgentCondition
 from permitry.conditions.args import argument_condition
@@ -112,7 +113,7 @@ UNREADABLE = Unknown("$x", "an expansion")
 # Tools ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("selectors", "surely", "generously"),
     [
         ((), True, True),
@@ -142,7 +143,7 @@ def test_a_tool_of_which_nothing_is_known_is_restricted_and_not_permitted() -> N
 # Plain conditions -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("plain", "permits", "restricts"),
     [
         ((YES, YES), True, True),
@@ -159,7 +160,7 @@ def test_all_plain_conditions_must_hold(*, plain: tuple[_Given, ...], permits: b
     assert scope.restricts(_request()) is restricts
 
 
-@pytest.mark.parametrize("plain", [(FAILS,), (FAILS, YES), (YES, FAILS, FAILS), (FAILS, MAYBE)])
+@for_each("plain", [(FAILS,), (FAILS, YES), (YES, FAILS, FAILS), (FAILS, MAYBE)])
 def test_a_condition_that_cannot_be_evaluated_is_an_error(plain: tuple[_Given, ...]) -> None:
     """Law 2 says what that means, to a permission (where nothing else says no) and to a restriction."""
     scope = Scope(when=_conditions(plain=plain))
@@ -189,7 +190,7 @@ def test_an_error_of_a_permission_counts_only_where_it_would_cover() -> None:
     assert failing.covers(_request(LS)) == frozenset()
 
 
-@pytest.mark.parametrize("tool", ["bash", "grep"])
+@for_each("tool", ["bash", "grep"])
 def test_another_tool_that_a_name_may_mean_is_restricted_as_well(tool: str) -> None:
     """It is asked about only while the answer can still change."""
     request = attrs.evolve(_request(RM, tool=tool), likely=(ToolSpec("grep"), ToolSpec("bash")))
@@ -197,7 +198,7 @@ def test_another_tool_that_a_name_may_mean_is_restricted_as_well(tool: str) -> N
     assert Scope((ToolSelector("other"),)).restricts(request) is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("unless", "permits", "restricts"),
     [
         ((YES,), False, False),
@@ -236,7 +237,7 @@ def test_the_modes_of_a_scope_are_those_its_conditions_name() -> None:
 # Permissions over actions -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("patterns", "certain", "covered"),
     [
         (("command ls *",), (LS,), {0}),
@@ -257,7 +258,7 @@ def test_a_permission_covers_what_surely_fits(
     assert _when(*patterns).covers(_request(*certain)) == covered
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("run", "is_covered"),
     [
         (_run("tar x", None, _touch("src/a")), True),
@@ -273,7 +274,7 @@ def test_a_permission_for_a_command_on_paths_needs_all_its_operands(*, run: Run,
     assert bool(_when("command tar *", "path src/**").covers(_request(run))) is is_covered
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("run", "is_covered"),
     [
         (_run("curl x", None, _connect("h")), True),
@@ -286,7 +287,7 @@ def test_a_permission_for_a_command_on_hosts_needs_all_its_addresses(*, run: Run
     assert bool(_when("command curl *", "host h").covers(_request(run))) is is_covered
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("patterns", "action"),
     [
         (("command ls", "path **"), _touch("a")),
@@ -300,7 +301,7 @@ def test_a_permission_of_two_kinds_covers_no_action_of_one(patterns: tuple[str, 
     assert _when(*patterns).covers(_request(action)) == frozenset()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("certain", "permits"),
     [
         ((RM,), True),
@@ -337,7 +338,7 @@ def test_what_a_call_may_do_besides_needs_no_permission() -> None:
     assert _when("command rm *").permits(_request(RM, possible=(_run("mv a b"),), guessed=(UNREADABLE,))) is True
 
 
-@pytest.mark.parametrize("unless", [(NO,), (YES,)])
+@for_each("unless", [(NO,), (YES,)])
 def test_a_plain_exception_takes_back_a_permission_over_actions(unless: tuple[_Given, ...]) -> None:
     """Whole, or not at all."""
     scope = _when("command rm *", unless=_conditions(plain=unless))
@@ -345,7 +346,7 @@ def test_a_plain_exception_takes_back_a_permission_over_actions(unless: tuple[_G
     assert bool(scope.covers(_request(RM))) is (unless == (NO,))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("certain", "covered"),
     [
         ((_touch("src/a"), _touch("src/secret")), {0}),
@@ -358,7 +359,7 @@ def test_an_exception_over_actions_takes_back_part_by_part(certain: tuple[Action
     assert _when("path src/**", unless=_conditions("path src/secret")).covers(_request(*certain)) == covered
 
 
-@pytest.mark.parametrize(("plain", "covered"), [(YES, set()), (MAYBE, set()), (NO, {0})])
+@for_each(("plain", "covered"), [(YES, set()), (MAYBE, set()), (NO, {0})])
 def test_an_exception_over_actions_may_have_conditions_of_its_own(plain: _Given, covered: set[int]) -> None:
     """They are asked generously as well."""
     unless = _conditions("path secret", plain=(plain,))
@@ -372,7 +373,7 @@ def test_an_exception_looks_at_what_a_command_touches() -> None:
     assert scope.covers(_request(*certain)) == {0}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("actions", "permits"),
     [
         (Actions((LS,)), True),
@@ -392,7 +393,7 @@ def test_an_exception_over_actions_takes_back_a_permission_for_tools(*, actions:
 # Restrictions over actions ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("patterns", "actions", "restricts"),
     [
         (("command rm *",), Actions((LS, RM)), True),
@@ -416,7 +417,7 @@ def test_a_restriction_applies_when_one_action_may_fit(
     assert _when(*patterns).restricts(request) is restricts
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("certain", "restricts"),
     [
         ((_run("cat secret", None, _touch("secret")),), True),
@@ -430,7 +431,7 @@ def test_a_restriction_of_two_kinds_needs_both(*, certain: tuple[Action, ...], r
     assert _when("command cat *", "path secret").restricts(_request(*certain)) is restricts
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("patterns", "actions", "reason"),
     [
         (("command rm *",), Actions((LS, UNREADABLE)), "`$x` is not known before it runs: it may run `rm *`"),
@@ -456,7 +457,7 @@ def test_a_restriction_is_unsure_of_what_is_not_known(patterns: tuple[str, ...],
     assert str(answer) == reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("patterns", "actions"),
     [
         (("command *",), Actions(guessed=(RM,))),
@@ -484,7 +485,7 @@ def test_what_surely_does_not_happen_outweighs_a_doubt() -> None:
     assert scope.restricts(_request(RM, guessed=(_touch("c"),))) is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("patterns", "actions"),
     [
         (("command rm *",), Actions((attrs.evolve(RM, is_guess=True),))),
@@ -502,14 +503,14 @@ def test_a_guess_makes_a_restriction_unsure(patterns: tuple[str, ...], actions: 
     assert isinstance(_when(*patterns).restricts(request), Unsure)
 
 
-@pytest.mark.parametrize("run", [attrs.evolve(RM, is_guess=True), attrs.evolve(RM, is_wrapper=True)])
+@for_each("run", [attrs.evolve(RM, is_guess=True), attrs.evolve(RM, is_wrapper=True)])
 def test_any_command_is_not_about_a_guess_or_a_wrapper(run: Run) -> None:
     """Any text could be some command, and what a wrapper runs is an action of its own."""
     assert _when("command *").restricts(_request(possible=(run,))) is False
     assert _when("command rm *").restricts(_request(possible=(run,))) is not False
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("patterns", "specificity"),
     [
         ((), (0, 0)),
@@ -530,7 +531,7 @@ def test_commands_are_more_specific_than_paths(patterns: tuple[str, ...], specif
 # What lifts a restriction -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("certain", "restricts"),
     [
         ((_touch("src/a"),), False),
@@ -545,7 +546,7 @@ def test_an_exception_lifts_action_by_action(*, certain: tuple[Action, ...], res
     assert _when("path **", unless=_conditions("path src/**")).restricts(_request(*certain)) is restricts
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("certain", "answer"),
     [
         ((LS,), False),
@@ -565,7 +566,7 @@ def test_an_exception_of_commands_lifts_one_on_every_command(
     assert scope.restricts(_request(LS, possible=(attrs.evolve(RM, is_wrapper=True),))) is False
 
 
-@pytest.mark.parametrize(("plain", "restricts"), [(YES, False), (MAYBE, True), (NO, True)])
+@for_each(("plain", "restricts"), [(YES, False), (MAYBE, True), (NO, True)])
 def test_an_exception_over_actions_lifts_only_where_its_other_conditions_surely_hold(
     *, plain: _Given, restricts: bool
 ) -> None:
@@ -591,7 +592,7 @@ def test_an_address_is_lifted_for_the_program_that_is_named() -> None:
     assert scope.restricts(_request(_run("wget", None, _connect("h")))) is True
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("actions", "restricts"),
     [
         (Actions((LS,)), False),
@@ -619,7 +620,7 @@ def test_a_plain_exception_lifts_a_restriction_over_actions() -> None:
     assert _when("command rm *", unless=_conditions(plain=(NO,))).restricts(_request(RM)) is True
 
 
-@pytest.mark.parametrize("exception", ["path secret", "host evil.com"])
+@for_each("exception", ["path secret", "host evil.com"])
 def test_what_is_open_may_be_what_an_exception_is_about(exception: str) -> None:
     """A permission does not cover it, whatever else is known of the program."""
     scope = _when("command rm *", unless=_conditions(exception))
@@ -640,7 +641,7 @@ def test_an_exception_for_a_program_is_none_for_what_an_assignment_makes_of_it()
         assert [named.restricts(_request(each)) for each in (bare, action)] == [True, False]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "restricts"), [("host h", True), ("host h:22", "unsure"), ("host ssh://h", "unsure"), ("host i", False)]
 )
 def test_an_unknown_port_or_scheme_is_a_guess(pattern: str, restricts: object) -> None:
@@ -663,7 +664,7 @@ def test_the_facts_are_the_conditions_that_do_not_hold() -> None:
     assert _facts(scope, _request(), Match.ALIKE) == ["it is otherwise", "no answer"]
 
 
-@pytest.mark.parametrize(("unless", "facts"), [(YES, ["`unless` holds"]), (NO, [])])
+@for_each(("unless", "facts"), [(YES, ["`unless` holds"]), (NO, [])])
 def test_an_exception_is_a_fact_when_it_holds(unless: _Given, facts: list[str]) -> None:
     """One that is about actions is reported by the actions."""
     assert _facts(Scope(unless=_conditions(plain=(unless,))), _request()) == facts
@@ -693,7 +694,7 @@ def test_a_tool_without_roles_has_no_actions_to_miss() -> None:
 # Redirections -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("patterns", "name", "permits"),
     [
         (("command echo *", "path src/**"), "src/a", True),
@@ -721,7 +722,7 @@ def test_a_write_that_belongs_to_no_program_is_not_that_of_a_command() -> None:
 # Exceptions of a permission over commands -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("exception", ["host private", "path secret/**"])
+@for_each("exception", ["host private", "path secret/**"])
 def test_an_exception_counts_where_operands_are_not_listed(exception: str) -> None:
     """What the program touches besides may be what the exception is about."""
     scope = _when("command curl *", unless=_conditions(exception))
@@ -740,8 +741,8 @@ def test_an_exception_over_commands_needs_no_operands() -> None:
 # Errors and doubts ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("certain", [(UNREADABLE,), (LS, UNREADABLE)])
-@pytest.mark.parametrize("plain", [(FAILS,), (YES, FAILS), (FAILS, MAYBE)])
+@for_each("certain", [(UNREADABLE,), (LS, UNREADABLE)])
+@for_each("plain", [(FAILS,), (YES, FAILS), (FAILS, MAYBE)])
 def test_an_error_and_a_doubt_together_ask(certain: tuple[Action, ...], plain: tuple[_Given, ...]) -> None:
     """Neither is sure, so it cannot apply for certain; what is sure to fire raises."""
     scope = Scope(when=_conditions("command rm *", plain=plain))
@@ -791,7 +792,7 @@ def test_an_alternative_without_an_answer_lifts_nothing_and_hinders_no_other() -
     assert list(Scope(unless=(elsewhere, sure)).facts(request, Match.ALIKE)) == ["`unless` holds"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("scope", "arguments", "lacks"),
     [
         (_when("path src/**"), {"file": "src/a"}, True),
@@ -825,7 +826,7 @@ def test_a_restriction_is_near_only_where_its_actions_are_done() -> None:
     assert near == [["it is otherwise"], [], []]
 
 
-@pytest.mark.parametrize("answer", [True, False, None])
+@for_each("answer", [True, False, None])
 def test_a_selector_that_answers_no_match_selects_for_a_restriction_only(answer: object) -> None:
     """A truth is a number too, and less than any match that counts."""
 

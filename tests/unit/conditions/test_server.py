@@ -1,7 +1,7 @@
 """The condition `server`."""
 
-import pytest
 from tests.matching import matches
+from tests.tables import for_each
 
 from permitry.conditions.match import Match
 from permitry.conditions.server import ServerCondition
@@ -15,8 +15,8 @@ def _request(tool: str) -> Request:
     return Request(ToolCall(tool), AuthContext())
 
 
-@pytest.mark.parametrize("needed", [Match.YES, Match.ALIKE])
-@pytest.mark.parametrize(
+@for_each("needed", [Match.YES, Match.ALIKE])
+@for_each(
     ("patterns", "tool", "holds"),
     [
         (("docs",), "mcp:docs/search", True),
@@ -34,14 +34,14 @@ def test_one_pattern_must_fit_the_server(*, patterns: tuple[str, ...], tool: str
     assert matches(condition, _request(tool), needed) is holds
 
 
-@pytest.mark.parametrize("tool", ["mcp__docs__search", "docs.search", "mcp:DOCS/search", "Mcp_docs_search", "docs:x"])
+@for_each("tool", ["mcp__docs__search", "docs.search", "mcp:DOCS/search", "Mcp_docs_search", "docs:x"])
 def test_a_server_that_a_name_may_mean_is_met_by_restrictions(tool: str) -> None:
     """A permission, and what lifts a restriction, needs the very server."""
     condition = ServerCondition((Pattern("docs"),))
     assert [matches(condition, _request(tool), each) for each in (Match.ALIKE, Match.YES)] == [True, False]
 
 
-@pytest.mark.parametrize(("tool", "fact"), [("search", "no server"), ("mcp:docs/search", "server = docs")])
+@for_each(("tool", "fact"), [("search", "no server"), ("mcp:docs/search", "server = docs")])
 def test_its_fact_is_the_server_of_the_tool(tool: str, fact: str) -> None:
     """A near miss names it, or says that there is none."""
     assert ServerCondition((Pattern("x"),)).fact(_request(tool)) == fact

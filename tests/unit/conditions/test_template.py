@@ -1,6 +1,7 @@
 """The condition `template`."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.template import TemplateCondition
 from permitry.core.call import ToolCall
@@ -17,7 +18,7 @@ def _request(template: Template | None) -> Request:
     return Request(ToolCall("bash"), AuthContext(active_template=template))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("names", "template", "holds"),
     [
         (("reader",), READER, True),
@@ -36,7 +37,7 @@ def test_it_holds_while_the_template_or_one_that_extends_it_is_active(
     assert TemplateCondition(names).holds(_request(template)) is holds
 
 
-@pytest.mark.parametrize(("template", "fact"), [(None, "no active template"), (EDITOR, "template = editor")])
+@for_each(("template", "fact"), [(None, "no active template"), (EDITOR, "template = editor")])
 def test_its_fact_is_the_template_in_force(template: Template | None, fact: str) -> None:
     """A near miss names it, or says that there is none."""
     assert TemplateCondition(("x",)).fact(_request(template)) == fact

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.args import text_test
 from permitry.conditions.text import TextCondition
@@ -30,7 +31,7 @@ def _holds(arguments: dict[str, Any], spec: ToolSpec | None = None, table: objec
         return None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [
         {"a": "a prod b"},
@@ -47,13 +48,13 @@ def test_a_text_is_found_at_any_depth(arguments: dict[str, Any]) -> None:
     assert _holds(arguments, SCHEMA) is _holds(arguments, ROLES) is True
 
 
-@pytest.mark.parametrize("arguments", [{"prod": "x"}, {"a": "PROD"}, {"a": ["pr", "od"]}, {"a": "x", "b": 7}])
+@for_each("arguments", [{"prod": "x"}, {"a": "PROD"}, {"a": ["pr", "od"]}, {"a": "x", "b": 7}])
 def test_other_texts_are_not_it(arguments: dict[str, Any]) -> None:
     """Case counts, and the name of an argument is the tool's and not a text of the call."""
     assert _holds(arguments) is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "expected"),
     [
         ({"contains": ["x", "b"]}, True),
@@ -67,14 +68,14 @@ def test_the_operators_are_about_one_text(table: dict[str, Any], expected: bool)
     assert _holds({"x": "abc", "y": "z"}, table=table) is expected
 
 
-@pytest.mark.parametrize("arguments", [{}, {"a": 7}, {"a": [None, {}]}])
+@for_each("arguments", [{}, {"a": 7}, {"a": [None, {}]}])
 def test_without_any_text_there_is_no_answer_for_an_undeclared_tool(arguments: dict[str, Any]) -> None:
     """The argument that held it may have been removed, or be of another type now."""
     assert _holds(arguments) is None
     assert _holds(arguments, ToolSpec("t")) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "expected"),
     [
         ({"body": "x", "size": 1}, False),
@@ -92,7 +93,7 @@ def test_a_declared_text_must_be_there(arguments: dict[str, Any], expected: bool
     assert _holds(arguments, SCHEMA) is expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "expected"),
     [
         ({"path": "x", "items": [{"path": "y"}]}, False),
@@ -113,7 +114,7 @@ def test_what_has_a_role_must_be_there(arguments: dict[str, Any], expected: bool
     assert _holds(arguments, ROLES) is expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("role", "key", "value", "expected"),
     [
         ("command", "x", "ls", False),
@@ -157,7 +158,7 @@ def test_a_test_of_a_text_knows_two_operators() -> None:
         TextCondition.read((), {"prefix": "x"})
 
 
-@pytest.mark.parametrize(("role", "expected"), [("command", True), ("argv", False), ("command_or_argv", False)])
+@for_each(("role", "expected"), [("command", True), ("argv", False), ("command_or_argv", False)])
 def test_a_list_of_words_becomes_a_text_for_a_shell(role: str, expected: bool) -> None:  # noqa: FBT001 -- a row
     """With blanks or commas between them, as programs make it; what starts an argument list makes none."""
     for value in (["a", "pro", "d"], [["a", "pro"], "d"]):

@@ -3,6 +3,7 @@
 import attrs
 import pytest
 from tests.matching import matches
+from tests.tables import for_each
 
 from permitry.conditions.match import Match
 from permitry.conditions.tools import ToolsCondition, ToolSelector, selector_problem
@@ -30,7 +31,7 @@ def _both(selector: str, request: Request) -> tuple[bool, bool]:
     return matches(ToolSelector(selector), request), matches(ToolSelector(selector), request, Match.ALIKE)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("selector", "tool"),
     [("bash", "bash"), ("read_*", "read_file"), ("*", "mcp:docs/search"), ("mcp:docs/*", "mcp:docs/search")],
 )
@@ -39,7 +40,7 @@ def test_a_selector_selects_by_name_and_glob(selector: str, tool: str) -> None:
     assert _both(selector, _request(tool)) == (True, True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("selector", "tool"),
     [("bash", "mcp:docs/bash"), ("search", "mcp:docs/search"), ("read_*", "bread_file"), ("", "a")],
 )
@@ -48,7 +49,7 @@ def test_a_selector_selects_nothing_else(selector: str, tool: str) -> None:
     assert _both(selector, _request(tool)) == (False, False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("selector", "tool"),
     [
         ("mcp:bank/*", "mcp__bank__pay_invoice"), ("send_money", "Send_Money"), ("permitry_*", "Permitry_trust"),
@@ -60,7 +61,7 @@ def test_a_restriction_selects_by_any_reading_of_a_name(selector: str, tool: str
     assert _both(selector, _request(tool)) == (False, True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "spec", "reads"),
     [
         (ToolCall("read_file"), None, True),
@@ -77,7 +78,7 @@ def test_trait_selectors_look_at_what_a_tool_is(*, call: ToolCall, spec: ToolSpe
     assert _both("@writes", request) == (not reads, not reads)
 
 
-@pytest.mark.parametrize(("actions", "reads"), [(READS, True), (WRITES, False)])
+@for_each(("actions", "reads"), [(READS, True), (WRITES, False)])
 def test_a_command_reads_when_all_it_runs_does(*, actions: Actions, reads: bool) -> None:
     """A shell is judged by what it is told to do."""
     request = _request(BASH, actions=actions)
@@ -93,16 +94,14 @@ def test_a_restriction_on_readers_binds_what_could_not_be_read() -> None:
     assert _both("@writes", Request(call, AuthContext())) == (True, True)
 
 
-@pytest.mark.parametrize(
-    ("tool", "is_shell"), [("bash", True), ("exec_command", True), ("read_file", False), ("mcp:x/bash", False)]
-)
+@for_each(("tool", "is_shell"), [("bash", True), ("exec_command", True), ("read_file", False), ("mcp:x/bash", False)])
 def test_a_shell_is_a_tool_that_takes_a_command(*, tool: str, is_shell: bool) -> None:
     """By its roles, or by a name everybody uses for one."""
     assert _both("@shell", _request(tool)) == (is_shell, is_shell)
 
 
-@pytest.mark.parametrize("selector", ["@network", "@agent"])
-@pytest.mark.parametrize(("value", "selected"), [(True, (True, True)), (False, (False, False)), (None, (False, True))])
+@for_each("selector", ["@network", "@agent"])
+@for_each(("value", "selected"), [(True, (True, True)), (False, (False, False)), (None, (False, True))])
 def test_an_unknown_trait_counts_against_the_call(
     *, selector: str, value: bool | None, selected: tuple[bool, bool]
 ) -> None:
@@ -111,7 +110,7 @@ def test_an_unknown_trait_counts_against_the_call(
     assert _both(selector, _request("thing", traits)) == selected
 
 
-@pytest.mark.parametrize("selector", ["@network", "@agent"])
+@for_each("selector", ["@network", "@agent"])
 def test_nothing_is_known_of_an_unknown_tool(selector: str) -> None:
     """A restriction selects it, a permission does not."""
     assert _both(selector, _request("unheard_of")) == (False, True)
@@ -150,7 +149,7 @@ def test_one_selector_is_enough_and_lifts_only_what_is_certain() -> None:
 SHELL = ToolSpec("run", traits=ToolTraits(open_world=True), roles={"command": ArgumentRole.COMMAND})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("word", "problem", "hint"),
     [
         ("@shel", "unknown trait selector `@shel`", "did you mean `@shell`?"),
@@ -183,7 +182,7 @@ def test_a_word_that_names_no_tool_is_explained(word: str, problem: str, hint: s
     assert hint in (found[1] or "")
 
 
-@pytest.mark.parametrize("word", ["read_file", "*", "mcp:s/*", "mcp:s/t", "@shell", "read-*", "a.b"])
+@for_each("word", ["read_file", "*", "mcp:s/*", "mcp:s/t", "@shell", "read-*", "a.b"])
 def test_a_word_that_may_name_tools_has_no_problem(word: str) -> None:
     """Names, patterns of names, servers and traits."""
     assert selector_problem(word) is None

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-import pytest
 from tests.matching import matches
+from tests.tables import for_each
 
 from permitry.conditions.match import Match
 from permitry.conditions.traits import TraitsCondition
@@ -23,7 +23,7 @@ def _holds(spec: ToolSpec | None, *words: str) -> tuple[bool, bool]:
     return matches(condition, request), matches(condition, request, Match.ALIKE)
 
 
-@pytest.mark.parametrize("word", ["read_only", "destructive", "idempotent", "open_world", "spawns_agent"])
+@for_each("word", ["read_only", "destructive", "idempotent", "open_world", "spawns_agent"])
 def test_a_trait_is_true_false_or_unknown(word: str) -> None:
     """What is unknown holds for a restriction and not for a permission."""
     for value, expected in ((True, (True, True)), (False, (False, False)), (None, (False, True))):

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.written import PlainCondition, Words, WrittenPattern, bare_type, sorted_repr
 from permitry.core.action import Access
@@ -39,7 +40,7 @@ class _Pattern(WrittenPattern):
     text: str
 
 
-@pytest.mark.parametrize(("table", "bare"), [(int, (int, ())), (Annotated[int, "x", 2], (int, ("x", 2)))])
+@for_each(("table", "bare"), [(int, (int, ())), (Annotated[int, "x", 2], (int, ("x", 2)))])
 def test_metadata_is_taken_off_a_type(table: object, bare: object) -> None:
     """Without any the type is as it was."""
     assert bare_type(table) == bare

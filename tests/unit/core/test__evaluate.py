@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 import attrs
-import pytest
+from tests.tables import for_each
 from tests.unit.core.stubs import StubRule
 
 from permitry.core._evaluate import Phases
@@ -113,7 +113,7 @@ def test_what_a_permission_that_keeps_has_a_part_in_is_kept() -> None:
     assert not _decided(keeping, StubRule("plain")).keeps
 
 
-@pytest.mark.parametrize("changes", [{"spec": ToolSpec("t")}, {"actions": OPEN}])
+@for_each("changes", [{"spec": ToolSpec("t")}, {"actions": OPEN}])
 def test_what_is_not_known_is_not_shared(changes: dict[str, Any]) -> None:
     """A tool of unknown arguments, or a call that cannot be read, is permitted as a whole or not at all."""
     assert _decided(StubRule("a", answer=False, covered={0, 1, 2}), **changes).verdict is CONFIRM

@@ -1,6 +1,6 @@
 """Many globs at once: a name finds the numbers of those that fit it, and no others."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core._globs import Globs, Names
 
@@ -13,7 +13,7 @@ def _names(*texts: str) -> Names:
     return names
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "found"),
     [
         ("", {0}),

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core._known import Unresolved, call_of_tool, key_of, note_fields, read_nothing
 from permitry.core.call import ToolCall
@@ -19,7 +20,7 @@ def test_a_call_that_is_not_known_still_has_its_tool() -> None:
     assert call.readings == _CALL.readings
 
 
-@pytest.mark.parametrize(
+@for_each(
     "look",
     [
         lambda call: call.arguments,
@@ -52,7 +53,7 @@ class _Likeness(Template):
     """A template that may equal one that allows less."""
 
 
-@pytest.mark.parametrize(("template", "is_read"), [(None, True), (Template("a"), True), (_Likeness("a"), False)])
+@for_each(("template", "is_read"), [(None, True), (Template("a"), True), (_Likeness("a"), False)])
 def test_only_a_plain_template_is_read(template: Template | None, is_read: bool) -> None:  # noqa: FBT001 -- a table
     """What was found out for one would be taken for what equals it."""
     context = note_fields(AuthContext(active_template=template), "a", set())
@@ -63,8 +64,8 @@ def test_only_a_plain_template_is_read(template: Template | None, is_read: bool)
             _ = context.active_template
 
 
-@pytest.mark.parametrize("context", [None, AuthContext()])
-@pytest.mark.parametrize(
+@for_each("context", [None, AuthContext()])
+@for_each(
     "look",
     [
         lambda context: context == AuthContext(),
@@ -81,7 +82,7 @@ def test_a_context_is_not_known_as_a_whole(look: Callable[[AuthContext], object]
     assert raised.value.is_of_context is (context is None)
 
 
-@pytest.mark.parametrize("name", ["history", "now", "counts", "parent", "tool_ignore_list", "child"])
+@for_each("name", ["history", "now", "counts", "parent", "tool_ignore_list", "child"])
 def test_what_is_never_remembered_cannot_be_read(name: str) -> None:
     """Neither by a field nor by a method."""
     with pytest.raises(Unresolved):
@@ -101,7 +102,7 @@ def test_of_a_context_that_is_not_known_nothing_is() -> None:
     assert raised.value.is_of_context
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "key"),
     [
         ((), None),

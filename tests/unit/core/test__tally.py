@@ -2,7 +2,7 @@
 
 import math
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core._tally import Tally
 
@@ -22,7 +22,7 @@ def test_calls_count_after_a_time_and_not_at_it() -> None:
     assert [account.calls_since(since) for since in (0.0, 1.0, 2.0, 3.0, None)] == [3, 2, 1, 0, 3]
 
 
-@pytest.mark.parametrize("at", [math.nan, math.inf, -math.inf])
+@for_each("at", [math.nan, math.inf, -math.inf])
 def test_a_call_at_no_known_time_is_never_free_again(at: float) -> None:
     """It counts after every time, and so does what it touched."""
     account = Tally(exact=2, most=2)

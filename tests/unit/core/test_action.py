@@ -1,7 +1,7 @@
 """The actions of calls: what they are called, what they touch, and what of them is known."""
 
 import attrs
-import pytest
+from tests.tables import for_each
 
 from permitry.core.action import (
     Access,
@@ -31,7 +31,7 @@ UNREADABLE = Unknown("$x", "an expansion")
 # Words and places -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("word", "may"),
     [
         (Word("-x"), True),
@@ -112,7 +112,7 @@ def test_the_first_thing_that_could_not_be_read_is_reported() -> None:
     assert Actions((READ,), (UNREADABLE,), (UNREADABLE,)).unknown is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("actions", "targets"),
     [
         (Actions((COPY, FETCH)), {"path:/w/a", "path:/w/b", "host:h"}),
@@ -146,7 +146,7 @@ def test_operands_are_read_when_someone_asks_and_once() -> None:
 # In a few words ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("action", "expected"),
     [
         (COPY, "cp a b"),
@@ -165,7 +165,7 @@ def test_an_action_is_reported_in_a_few_words(action: Action, expected: str) -> 
     assert phrase(action) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "expected"),
     [
         ((Word("git"), Word("-m"), Word("fix it")), "git -m 'fix it'"),

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.argument_keys import Misshapen, values_of
 from permitry.core.call import ToolCall
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "arguments", "expected"),
     [
         ("a", {"a": "x"}, [("a", "x")]),

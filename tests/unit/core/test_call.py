@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.errors import CallError
@@ -44,9 +45,7 @@ def test_the_name_that_a_host_shows_is_no_part_of_what_is_decided() -> None:
         ToolCall("bash", shown="")
 
 
-@pytest.mark.parametrize(
-    "name", ["a", "read_file", "Read File", "a/b", "été", "工具", "x" * 256, "mcp", "mcp-x", "MCP:a"]
-)
+@for_each("name", ["a", "read_file", "Read File", "a/b", "été", "工具", "x" * 256, "mcp", "mcp-x", "MCP:a"])
 def test_a_visible_name_is_kept_as_it_is(name: str) -> None:
     """A name may be any visible text of up to 256 characters."""
     assert ToolCall(name).tool == name
@@ -75,21 +74,21 @@ _BAD_TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("name", [*_BAD_TEXTS, None])
+@for_each("name", [*_BAD_TEXTS, None])
 def test_a_bad_name_is_refused(name: object) -> None:
     """A name that is empty, not text, too long, or not what it looks like is refused."""
     with pytest.raises(CallError, match=r"^the name "):
         ToolCall(cast("str", name))
 
 
-@pytest.mark.parametrize("call_id", _BAD_TEXTS)
+@for_each("call_id", _BAD_TEXTS)
 def test_a_bad_call_id_is_refused(call_id: object) -> None:
     """A call id is None or as clean as a name."""
     with pytest.raises(CallError, match=r"^the call id "):
         ToolCall("bash", call_id=cast("str", call_id))
 
 
-@pytest.mark.parametrize("server", [*_BAD_TEXTS, "a/b", "/"])
+@for_each("server", [*_BAD_TEXTS, "a/b", "/"])
 def test_a_bad_server_is_refused(server: object) -> None:
     """A server is None or as clean as a name, and holds no slash."""
     with pytest.raises(CallError, match=r"^the server "):
@@ -103,7 +102,7 @@ def test_a_kind_that_is_none_is_refused() -> None:
         ToolCall("bash", kind=kind)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "server", "tool"),
     [("mcp:docs/search", "docs", "search"), ("mcp:a/b/c", "a", "b/c"), ("mcp:a/ü", "a", "ü")],
 )
@@ -114,7 +113,7 @@ def test_a_server_tool_has_one_identity(name: str, server: str, tool: str) -> No
     assert call == ToolCall(tool, {"q": 1}, server=server)
 
 
-@pytest.mark.parametrize("name", ["mcp:", "mcp:docs", "mcp:docs/", "mcp:/search", "mcp:/"])
+@for_each("name", ["mcp:", "mcp:docs", "mcp:docs/", "mcp:/search", "mcp:/"])
 def test_half_a_server_name_is_refused(name: str) -> None:
     """A name that begins like a server's tool must name both parts."""
     with pytest.raises(CallError, match=r"must read `mcp:server/tool`$"):
@@ -151,14 +150,14 @@ def test_text_makes_a_call() -> None:
     assert call == ToolCall("bash", {"command": "ls"}, call_id="c1")
 
 
-@pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', '{"a": NaN}', '{"a": 1e999}', "[]", "null", '"{}"', "{", ""])
+@for_each("text", ['{"a": 1, "a": 2}', '{"a": NaN}', '{"a": 1e999}', "[]", "null", '"{}"', "{", ""])
 def test_text_that_is_no_object_makes_no_call(text: str) -> None:
     """`from_json` refuses duplicate keys, numbers that are none, other values than objects, and other text."""
     with pytest.raises(CallError):
         ToolCall.from_json("bash", text)
 
 
-@pytest.mark.parametrize(("letter", "size"), [("x", 1), ("é", 6), ("😀", 12), ("\n", 2)])
+@for_each(("letter", "size"), [("x", 1), ("é", 6), ("😀", 12), ("\n", 2)])
 def test_arguments_of_exactly_a_mebibyte_are_kept(letter: str, size: int) -> None:
     """The limit counts the canonical text, escapes included."""
     count, rest = divmod(_MEBIBYTE - len('{"a":""}'), size)
@@ -166,7 +165,7 @@ def test_arguments_of_exactly_a_mebibyte_are_kept(letter: str, size: int) -> Non
     assert len(call.canonical) == _MEBIBYTE
 
 
-@pytest.mark.parametrize(("letter", "size"), [("x", 1), ("é", 6), ("😀", 12), ("\n", 2)])
+@for_each(("letter", "size"), [("x", 1), ("é", 6), ("😀", 12), ("\n", 2)])
 def test_one_byte_more_is_refused(letter: str, size: int) -> None:
     """A canonical text of one byte over the limit makes no call."""
     count, rest = divmod(_MEBIBYTE - len('{"a":""}') + 1, size)
@@ -177,9 +176,7 @@ def test_one_byte_more_is_refused(letter: str, size: int) -> None:
 # Immutability -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "field", ["name", "arguments", "call_id", "kind", "server", "origin", "repaired", "canonical", "digest"]
-)
+@for_each("field", ["name", "arguments", "call_id", "kind", "server", "origin", "repaired", "canonical", "digest"])
 def test_no_field_can_be_set(field: str) -> None:
     """A call is frozen."""
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
@@ -235,7 +232,7 @@ def _pickled(call: ToolCall) -> ToolCall:
     return again
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, _pickled])
+@for_each("again", [copy.copy, copy.deepcopy, _pickled])
 def test_a_copy_is_equal_in_every_field(again: Callable[[ToolCall], ToolCall]) -> None:
     """Copies and pickles keep every field and stay read-only."""
     call, copied = _full_call(), again(_full_call())
@@ -255,7 +252,7 @@ def test_the_digest_is_the_hash_of_a_text_anyone_can_write() -> None:
     assert call.digest == hashlib.sha256(text.encode()).hexdigest() == _DIGEST
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "4242"])
+@for_each("seed", ["0", "1", "4242"])
 def test_the_digest_is_the_same_in_every_process(seed: str) -> None:
     """No hash seed and no process changes a digest."""
     code = (
@@ -267,7 +264,7 @@ def test_the_digest_is_the_same_in_every_process(seed: str) -> None:
     assert done.stdout.strip() == _DIGEST
 
 
-@pytest.mark.parametrize(
+@for_each(
     "other",
     [
         ToolCall("bash", {"a": 1.0}),
@@ -303,7 +300,7 @@ def test_a_repaired_call_is_another_call_with_the_same_digest() -> None:
     assert len({plain, repaired, attrs.evolve(plain, repaired=True)}) == 2
 
 
-@pytest.mark.parametrize("repaired", [None, 1, "yes"])
+@for_each("repaired", [None, 1, "yes"])
 def test_repaired_is_true_or_false(repaired: Any) -> None:  # noqa: ANN401 -- what it must not be
     """A truthy mistake would hide what was repaired."""
     with pytest.raises(TypeError, match="repaired"):
@@ -328,7 +325,7 @@ def test_the_canonical_text_is_in_no_repr() -> None:
     assert repr(ToolCall("bash", {"a": "needle"})).count("needle") == 1
 
 
-@pytest.mark.parametrize("wrong", [{"name": ""}, {"server": "a/b"}, {"origin": " x"}, {"call_id": ""}, {"repaired": 1}])
+@for_each("wrong", [{"name": ""}, {"server": "a/b"}, {"origin": " x"}, {"call_id": ""}, {"repaired": 1}])
 def test_a_call_is_checked_by_a_host_that_switched_validators_off(wrong: dict[str, Any]) -> None:
     """The switch of attrs is for values whose maker is trusted; a model is not."""
     with attrs.validators.disabled(), pytest.raises((CallError, TypeError)):
@@ -352,7 +349,7 @@ def test_a_call_under_another_id_is_the_same_call() -> None:
     assert again.with_id("a") == call
 
 
-@pytest.mark.parametrize("call_id", ["", " a", 7])
+@for_each("call_id", ["", " a", 7])
 def test_an_id_that_no_call_can_have_is_refused(call_id: Any) -> None:  # noqa: ANN401 -- a mistake
     """As where a call is made."""
     with pytest.raises(CallError):

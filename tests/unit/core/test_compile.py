@@ -4,6 +4,7 @@ from typing import Any, ClassVar, cast
 
 import attrs
 import pytest
+from tests.tables import for_each
 from tests.unit.core.stubs import PlainRule, StubRule
 
 from permitry.core.call import ToolCall
@@ -29,7 +30,7 @@ def _entries(*rules: object) -> list[CompiledRule]:
     return list(compile_rules(cast("Any", rules), DecisionCache(lambda: "v1")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "why"),
     [
         ({"id": ""}, "has no id"),
@@ -49,7 +50,7 @@ def test_an_unusable_rule_is_refused(changes: dict[str, Any], why: str) -> None:
         _entries(StubRule(**{"id": "r", **changes}))
 
 
-@pytest.mark.parametrize("lacking", ["reason", "priority", "matches", "near_miss"])
+@for_each("lacking", ["reason", "priority", "matches", "near_miss"])
 def test_a_rule_that_lacks_what_it_must_have_is_refused(lacking: str) -> None:
     """When the policy is made, and not with each call; the error says what is lacking."""
     said = {"id": "r", "effect": Verdict.ALLOW, "reason": "", "message": None, "source": None}
@@ -59,7 +60,7 @@ def test_a_rule_that_lacks_what_it_must_have_is_refused(lacking: str) -> None:
         _entries(made())
 
 
-@pytest.mark.parametrize("thing", [None, "rule", object()])
+@for_each("thing", [None, "rule", object()])
 def test_what_is_not_a_rule_is_refused(thing: object) -> None:
     """It has neither an effect nor the two methods of a permission."""
     with pytest.raises(RuleError, match="is not a rule"):
@@ -153,7 +154,7 @@ class _Open(ReadOnlyToolRule):
     is_pure: ClassVar[bool] = True
 
 
-@pytest.mark.parametrize("rule", [_Wrapper(ReadOnlyToolRule()), _Narrowed(), _Wide(), _Open()])
+@for_each("rule", [_Wrapper(ReadOnlyToolRule()), _Narrowed(), _Wide(), _Open()])
 def test_what_a_class_says_holds_for_no_other_one(rule: Any) -> None:  # noqa: ANN401 -- of any class
     """One that is derived from it may answer otherwise, and is asked about every call."""
     full = complete(rule)
@@ -172,7 +173,7 @@ def test_a_rule_that_fails_at_what_only_helps_is_a_rule() -> None:
     assert complete(cast("Any", _Broken("r"))).asks_origins is False
 
 
-@pytest.mark.parametrize("name", ["keeps", "relies_on"])
+@for_each("name", ["keeps", "relies_on"])
 def test_a_rule_that_fails_at_what_counts_against_a_call_is_refused(name: str) -> None:
     """It may keep, or rely on a budget that nothing counts: what it does not say is not taken for no."""
 
@@ -184,7 +185,7 @@ def test_a_rule_that_fails_at_what_counts_against_a_call_is_refused(name: str) -
         _entries(rule)
 
 
-@pytest.mark.parametrize(("covers", "can"), [(lambda _: frozenset({0}), True), (None, False)])
+@for_each(("covers", "can"), [(lambda _: frozenset({0}), True), (None, False)])
 def test_a_permission_that_covers_parts_of_calls_is_asked_for_them(covers: object, can: bool) -> None:  # noqa: FBT001 -- a parameter
     """One whose `covers` is None has none."""
 
@@ -288,7 +289,7 @@ class _Slots:
         self.matches, self.near_miss, self.needs, self.is_pure = lambda _: True, lambda _: None, lambda: NEEDS, True
 
 
-@pytest.mark.parametrize("rule", [_OwnNeeds(), _Slots()])
+@for_each("rule", [_OwnNeeds(), _Slots()])
 def test_what_an_object_says_it_needs_does_not_count(rule: Any) -> None:  # noqa: ANN401 -- of any class
     """It is asked about every call: only a class without objects that may differ says what its rules need."""
     full = complete(rule)

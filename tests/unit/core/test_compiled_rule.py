@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 import attrs
-import pytest
+from tests.tables import for_each
 from tests.unit.core.stubs import StubRule
 
 from permitry.core.call import ToolCall
@@ -25,7 +25,7 @@ def _entries(*rules: object) -> list[CompiledRule]:
     return list(compile_rules(cast("Any", rules), DecisionCache(lambda: "v1")))
 
 
-@pytest.mark.parametrize("answer", [ValueError("broken"), None, 1, "yes"])
+@for_each("answer", [ValueError("broken"), None, 1, "yes"])
 def test_a_rule_that_fails_counts_against_the_call(answer: object) -> None:
     """A restriction counts as matched and a permission does not, and the record has the failure."""
     restriction, permission = _entries(StubRule("no", answer, **BLOCKS), StubRule("yes", answer))
@@ -54,7 +54,7 @@ def test_a_doubt_cannot_steer_the_terminal_of_a_host() -> None:
     assert found.reason == r"`\u001b[2J`\n, so rules such as `no` could apply: it may \u202e"
 
 
-@pytest.mark.parametrize("covered", [ValueError("broken"), None, 5])
+@for_each("covered", [ValueError("broken"), None, 5])
 def test_a_permission_that_cannot_say_what_it_covers_covers_nothing(covered: object) -> None:
     """And the record has the failure."""
     (entry,) = _entries(StubRule("yes", answer=False, covered=covered))
@@ -78,7 +78,7 @@ def test_a_decision_is_made_once() -> None:
     assert first.decision.policy_version == "v1"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "covered", "outcome"),
     [
         (True, frozenset(), RuleOutcome.MATCHED),

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.core.context import AuthContext, AuthState, misspelt_mode
 from permitry.core.history import History, Ran
@@ -46,16 +47,16 @@ def test_a_bare_context_widens_nothing() -> None:
     assert (context.workspace, context.attended, dict(context.counts), set(context.labels)) == (None, True, {}, set())
 
 
-@pytest.mark.parametrize("field", ["is_plan_mode", "yolo_mode", "attended"])
-@pytest.mark.parametrize("value", [1, 0, "no", None, []])
+@for_each("field", ["is_plan_mode", "yolo_mode", "attended"])
+@for_each("value", [1, 0, "no", None, []])
 def test_a_flag_is_a_bool(field: str, value: object) -> None:
     """A truthy mistake is an error, not a wider context."""
     with pytest.raises(TypeError, match=field):
         AuthContext(**{field: cast("Any", value)})
 
 
-@pytest.mark.parametrize("field", ["mode", "agent"])
-@pytest.mark.parametrize("value", [None, 1, b"plan"])
+@for_each("field", ["mode", "agent"])
+@for_each("value", [None, 1, b"plan"])
 def test_a_name_is_text(field: str, value: object) -> None:
     """Mode and agent are strings."""
     with pytest.raises(TypeError, match=field):
@@ -83,7 +84,7 @@ class _Careless(str):
         raise TypeError("on purpose")
 
 
-@pytest.mark.parametrize("field", ["mode", "agent", "workspace"])
+@for_each("field", ["mode", "agent", "workspace"])
 def test_what_is_kept_of_a_kind_of_text_is_the_text(field: str) -> None:
     """Its comparisons could say anything, and what is decided for one text would be for another."""
     kept = getattr(AuthContext(**{field: cast("Any", _Careless("a"))}), field)
@@ -102,14 +103,14 @@ def test_an_ignore_list_is_no_string() -> None:
         AuthContext(tool_ignore_list=cast("Any", "bash"))
 
 
-@pytest.mark.parametrize("template", ["docs", {"name": "docs"}, True])
+@for_each("template", ["docs", {"name": "docs"}, True])
 def test_a_template_is_a_template(template: object) -> None:
     """Nothing else can be the active template."""
     with pytest.raises(TypeError, match="active_template"):
         AuthContext(active_template=cast("Template", template))
 
 
-@pytest.mark.parametrize("field", [field.name for field in attrs.fields(AuthContext)])
+@for_each("field", [field.name for field in attrs.fields(AuthContext)])
 def test_no_field_can_be_set(field: str) -> None:
     """A context never changes."""
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
@@ -136,7 +137,7 @@ def test_equal_contexts_are_one_key() -> None:
 # Modes ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "plan", "yolo", "mode"),
     [
         ({}, False, False, "default"),
@@ -227,7 +228,7 @@ def test_a_state_may_have_the_four_fields_alone() -> None:
     assert _read(state) == AuthContext(True, True, ("bash",), docs)
 
 
-@pytest.mark.parametrize("name", ["is_plan_mode", "yolo_mode", "tool_ignore_list", "active_template"])
+@for_each("name", ["is_plan_mode", "yolo_mode", "tool_ignore_list", "active_template"])
 def test_a_state_without_one_of_the_four_fields_is_refused(name: str) -> None:
     """Nothing says that plan mode is off."""
     state = _Seed()
@@ -245,7 +246,7 @@ def test_a_state_may_have_some_of_the_other_fields() -> None:
     assert _read(_Seed(parent=None)) == AuthContext()
 
 
-@pytest.mark.parametrize("name", ["is_plan_mode", "labels", "parent"])
+@for_each("name", ["is_plan_mode", "labels", "parent"])
 def test_a_field_that_fails_is_not_absent(name: str) -> None:
     """A mistake in a property of a host leaves no label and no parent behind."""
 
@@ -264,7 +265,7 @@ def test_a_context_read_as_a_state_stays_itself() -> None:
     assert _read(context) is context
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value", "named"),
     [
         ("is_plan_mode", lambda: False, "is_plan_mode"),
@@ -321,8 +322,8 @@ def test_agents_start_each_other_thirty_two_deep() -> None:
         context.child("too many")
 
 
-@pytest.mark.parametrize("flags", [(False, False), (False, True), (True, False), (True, True)])
-@pytest.mark.parametrize("mode", ["auto", "default", "plan", "yolo"])
+@for_each("flags", [(False, False), (False, True), (True, False), (True, True)])
+@for_each("mode", ["auto", "default", "plan", "yolo"])
 def test_a_copy_is_in_the_same_modes(flags: tuple[bool, bool], mode: str) -> None:
     """A restriction for the host's own mode applies to a copy as well, also in plan mode."""
     context = AuthContext(*flags, mode=mode)
@@ -342,7 +343,7 @@ def test_a_child_travels_with_its_parent_and_its_past() -> None:
 # Modes ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mode", "meant"),
     [
         ("Plan", "plan"),
@@ -358,7 +359,7 @@ def test_a_misspelt_mode_is_known(mode: str, meant: str) -> None:
     assert misspelt_mode(mode) == meant
 
 
-@pytest.mark.parametrize("mode", ["plan", "yolo", "default", "night", "review", "planning", ""])
+@for_each("mode", ["plan", "yolo", "default", "night", "review", "planning", ""])
 def test_a_mode_that_is_right_or_another_word_is_not_misspelt(mode: str) -> None:
     """The three words themselves, and words of the host's own, are what they are."""
     assert misspelt_mode(mode) is None
@@ -385,7 +386,7 @@ def test_a_context_has_the_shared_counts_of_its_moment() -> None:
     assert AuthContext.from_state(_state()).shared is None
 
 
-@pytest.mark.parametrize("shared", [{"web": 1}, 7, SimpleNamespace(snapshot=lambda: None)])
+@for_each("shared", [{"web": 1}, 7, SimpleNamespace(snapshot=lambda: None)])
 def test_what_counts_nothing_is_refused(shared: object) -> None:
     """It would fail in the middle of a decision."""
     with pytest.raises(TypeError, match="`shared` is where budgets are counted"):

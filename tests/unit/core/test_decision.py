@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 
@@ -24,7 +25,7 @@ def test_verdicts_are_ordered_by_strictness() -> None:
         assert (a < b, a <= b, a > b, a >= b, a == b) == (i < j, i <= j, i > j, i >= j, i == j)
 
 
-@pytest.mark.parametrize("other", ["block", 1, None])
+@for_each("other", ["block", 1, None])
 def test_a_verdict_compares_with_verdicts_only(other: object) -> None:
     """A verdict and its text are two things."""
     assert other != Verdict.CONFIRM
@@ -32,7 +33,7 @@ def test_a_verdict_compares_with_verdicts_only(other: object) -> None:
         max(Verdict.CONFIRM, cast("Verdict", other))
 
 
-@pytest.mark.parametrize("verdict", Verdict)
+@for_each("verdict", Verdict)
 def test_a_decision_is_no_yes_or_no(verdict: Verdict) -> None:
     """Whatever the verdict, a decision in a condition is an error."""
     decision = attrs.evolve(_decision(), verdict=verdict)

@@ -1,7 +1,7 @@
 """The effects of a call: each action, and what its programs touch and connect to."""
 
 import attrs
-import pytest
+from tests.tables import for_each
 
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Operands, Place, Roots, Run, Touch, Word
 from permitry.core.effects import Effect, Effects, effects_of, guesses_of, only_reads
@@ -27,7 +27,7 @@ def test_guessed_operands_come_with_guessed_actions_only() -> None:
     assert list(guesses_of(Actions((RUN,), guessed=(CONNECT,)))) == [Effect(CONNECT), Effect(GUESS, RUN)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "is_guess"),
     [
         (Effect(READ, RUN), False),
@@ -42,7 +42,7 @@ def test_what_belongs_to_a_guess_is_one(effect: Effect, is_guess: bool) -> None:
     assert effect.is_guess is is_guess
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("subject", "is_open"),
     [
         (READ, False),
@@ -80,7 +80,7 @@ def test_an_effect_has_the_assignments_of_its_program() -> None:
     assert Effect(CONNECT).sets == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "is_of_shell"),
     [
         (Effect(attrs.evolve(READ, access=Access.WRITE, words=(Word("echo"),))), True),
@@ -106,7 +106,7 @@ def test_patterns_are_compared_with_the_place_of_a_path() -> None:
     assert Effect(READ, None, Actions(roots=roots)).roots is roots
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("action", "is_reading"),
     [
         (Run((Word("ls"),)), True), (Run((Word("x"),), "it may do anything"), False), (READ, True),

@@ -1,7 +1,7 @@
 """Explanations: what of the rules counts, and how all of it reads."""
 
 import attrs
-import pytest
+from tests.tables import for_each
 
 from permitry.core.action import Run, Unknown, Word
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
@@ -101,7 +101,7 @@ def test_how_each_rule_took_part_is_in_words() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("verdict", "phase", "near"),
     [
         (Verdict.ALLOW, Phase.PERMISSION, ["ask", "stop"]),
@@ -125,7 +125,7 @@ def test_only_near_misses_that_matter_are_shown(verdict: Verdict, phase: Phase, 
     assert [line.split()[2] for line in shown.splitlines() if "would have matched" in line] == near
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("outcome", "effect", "verdict", "is_shown"),
     [
         (RuleOutcome.MATCHED, Verdict.ALLOW, Verdict.ALLOW, True),

@@ -1,6 +1,6 @@
 """The facts of a request: what is known, what may be anything, and what is looked up."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.extract import ReadActions
 from permitry.core.action import Access, Actions, Connect, Place, Touch, Unknown
@@ -22,21 +22,19 @@ def _of(*actions: Connect | Touch | Unknown) -> ActionFacts:
     return ActionFacts((Actions(certain=actions),))
 
 
-@pytest.mark.parametrize(
-    ("value", "name"), [(True, "boolean"), (1, "number"), (1.5, "number"), ("1", "string"), ("", "string")]
-)
+@for_each(("value", "name"), [(True, "boolean"), (1, "number"), (1.5, "number"), ("1", "string"), ("", "string")])
 def test_numbers_are_of_one_class_and_true_is_none(value: float | str, name: str) -> None:
     """As conditions on arguments compare them."""
     assert argument_class(value) == name
 
 
-@pytest.mark.parametrize("text", ["git", "GIT", "/usr/bin/git", "./git", "C:\\bin\\Git"])
+@for_each("text", ["git", "GIT", "/usr/bin/git", "./git", "C:\\bin\\Git"])
 def test_the_name_of_a_program_is_what_its_spellings_share(text: str) -> None:
     """Without a directory, in any case."""
     assert program_name(text) == "git"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "found"),
     [
         ({"a": {"b": 1}}, ("number", 1)),
@@ -107,7 +105,7 @@ def test_without_a_workspace_a_relative_path_may_be_anywhere() -> None:
     assert _facts("read_file", {"path": "a"}, None).paths(Anchor.WORKSPACE) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("facts", "kinds"),
     [
         (_of(Unknown("x", "why")), set(Kind) - {Kind.ARGUMENT}),

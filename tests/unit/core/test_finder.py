@@ -1,6 +1,6 @@
 """Rules found by what they need."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.extract import ReadActions
 from permitry.core.action import Actions, Run, Unknown, Word
@@ -22,7 +22,7 @@ def _needs(kind: Kind, group: object, *values: object) -> list[list[frozenset[Fa
     return [*([frozenset({Fact(kind, group, value)})] for value in values), []]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("needs", "tool", "arguments", "found"),
     [
         (_needs(Kind.ARGUMENT, (("n",), "number"), 1, 2), "t", {"n": 2.0}, {1, 2}),

@@ -4,6 +4,7 @@ from typing import Any, ClassVar, cast
 
 import attrs
 import pytest
+from tests.tables import for_each
 from tests.unit.core.stubs import StubRule
 
 from permitry.core.action import Action, Actions, Connect
@@ -41,7 +42,7 @@ class _Flow:
         return self.answer
 
 
-@pytest.mark.parametrize("answer", [True, Unsure("x"), KeyError("x")])
+@for_each("answer", [True, Unsure("x"), KeyError("x")])
 def test_doubt_and_failure_count_as_left(answer: object) -> None:
     """Law 2: only a sure no leaves nothing behind."""
     flows = (_Flow("a", "web", counts=False, answer=answer), _Flow("b", answer=answer), _Flow("c", "no", answer=False))
@@ -59,7 +60,7 @@ def test_a_call_without_targets_is_its_own() -> None:
     assert labelling.side_effects(CALL, AuthContext()).targets == frozenset()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("flows", "lost"),
     [
         ([], "no flow keeps the budget of `few` and the label `web`"),

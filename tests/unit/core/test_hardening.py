@@ -5,6 +5,7 @@ import pickle
 from typing import Any, ClassVar, cast
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.mode import ModeCondition
 from permitry.conditions.tools import ToolSelector
@@ -103,16 +104,14 @@ class Sneaky(Two, Blocking):
         """Ignore."""
 
 
-@pytest.mark.parametrize(
-    "fields", [{"name": Liar("rm")}, {"name": "x", "server": Liar("s")}, {"name": "x", "call_id": Liar("c")}]
-)
+@for_each("fields", [{"name": Liar("rm")}, {"name": "x", "server": Liar("s")}, {"name": "x", "call_id": Liar("c")}])
 def test_a_text_that_equals_everything_is_no_name(fields: dict[str, Any]) -> None:
     """A name is compared with those of rules; it must be what it looks like."""
     with pytest.raises(CallError):
         ToolCall(**fields)
 
 
-@pytest.mark.parametrize("name", ["mcp: docs/x", "mcp:docs/ x", "mcp:docs /x"])
+@for_each("name", ["mcp: docs/x", "mcp:docs/ x", "mcp:docs /x"])
 def test_the_parts_of_a_server_name_are_checked(name: str) -> None:
     """Splitting a name is not a way around the checks of its parts."""
     with pytest.raises(CallError):
@@ -137,14 +136,14 @@ def test_one_string_is_no_set_of_labels() -> None:
         AuthContext(labels=cast("Any", "secret"))
 
 
-@pytest.mark.parametrize("rule", [Raising(), Answering()])
+@for_each("rule", [Raising(), Answering()])
 def test_a_failure_that_cannot_be_shown_still_blocks(rule: Blocking) -> None:
     """What cannot even be reported must not end the decision either."""
     decision = AuthorizationPolicy([rule]).decide(ToolCall("a"), AuthContext())
     assert (decision.verdict, len(decision.errors)) == (Verdict.BLOCK, 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "rule",
     [type("Text", (Blocking,), {"effect": "block"})(), Sneaky(), type("Nameless", (), {"effect": Verdict.BLOCK})()],
 )

@@ -1,11 +1,11 @@
 """How much a session has heard."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.heard import HeardCounts
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("other", "is_equal"),
     [(HeardCounts(1, 2), True), (HeardCounts(1, 3), False), (HeardCounts(2, 2), False), ((1, 2), False)],
 )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.history import Bounds, History, Log, Ran, Whose
@@ -79,7 +80,7 @@ def test_a_moment_counts_what_had_run_by_then() -> None:
     assert (before.targets(ALL, {"c"}, 9), log.history.targets(ALL, {"c"}, 9)) == (2, 3)
 
 
-@pytest.mark.parametrize("since", [None, 0.5, 1.0, 2.0, 5.0, 9.0])
+@for_each("since", [None, 0.5, 1.0, 2.0, 5.0, 9.0])
 def test_times_may_come_in_any_order(since: float | None) -> None:
     """A clock that was set back, or forward by mistake, changes no count of the others."""
     times = [1.0, 5.0, 2.0, 2.0, 9.0, 3.0, 1.0, 4.0]
@@ -89,7 +90,7 @@ def test_times_may_come_in_any_order(since: float | None) -> None:
     assert history.targets(ALL, {"new"}, 99, since) == len({*late}) + 1
 
 
-@pytest.mark.parametrize("at", [math.nan, math.inf, -math.inf])
+@for_each("at", [math.nan, math.inf, -math.inf])
 def test_a_call_at_no_known_time_is_never_free_again(at: float) -> None:
     """A clock that fails for once frees nothing."""
     history = History.of([_ran(1.0, "a"), _ran(at, "b"), _ran(2.0, "c")])
@@ -145,7 +146,7 @@ def test_a_moment_that_was_forgotten_cannot_be_counted() -> None:
         before.count(_ran(1.0).digest)
 
 
-@pytest.mark.parametrize("since", [None, -1.0, 50.0, 97.5, 98.5, 99.5])
+@for_each("since", [None, -1.0, 50.0, 97.5, 98.5, 99.5])
 def test_what_falls_out_of_a_count_is_never_free_too_early(since: float | None) -> None:
     """With few times and targets kept, the counts are as high or higher."""
     calls = [_ran(float(at), f"at {at % 7}") for at in range(100)]
@@ -194,7 +195,7 @@ def _pickled(history: History) -> History:
     return again
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, _pickled])
+@for_each("copied", [copy.deepcopy, _pickled])
 def test_a_copy_counts_what_the_history_forgot(copied: Callable[[History], History]) -> None:
     """In another process a budget is as spent as here."""
     history = _log(*(_ran(float(at), f"at {at}") for at in range(4))).history

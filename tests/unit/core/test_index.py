@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.extract import ReadActions
 from permitry.conditions.agent import AgentCondition
@@ -98,7 +99,7 @@ def _index(policy: AuthorizationPolicy) -> Index:
 # What is left out ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("names", "tool", "is_asked"),
     [
         (("bash",), "bash", True),
@@ -130,7 +131,7 @@ def test_a_rule_is_asked_about_the_tools_it_selects(names: object, tool: str, is
     assert (decision.rule_id is not None, rule.asked > 0) == (is_asked, is_asked)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
+@for_each("count", [1, 2, 3])
 def test_rules_about_one_name_are_all_asked(count: int) -> None:
     """However many there are."""
     rules = [_Rule(f"rule-{number}") for number in range(count)]
@@ -146,7 +147,7 @@ def _decided(policy: AuthorizationPolicy, context: AuthContext = NOWHERE, calls:
     return [policy.decide(ToolCall("bash", {"n": n}), context).verdict for n in range(calls)]
 
 
-@pytest.mark.parametrize("effect", [CONFIRM, BLOCK])
+@for_each("effect", [CONFIRM, BLOCK])
 def test_a_failure_is_remembered_as_one(effect: Verdict) -> None:
     """Law 2 holds for what is remembered, and the record says what failed."""
 
@@ -269,13 +270,13 @@ class _Wrapper:
         return getattr(self._rule, name)
 
 
-@pytest.mark.parametrize("rule", [_Narrowed(), _Wrapper(_Pure()), _Looking(), _Static(names=None)])
+@for_each("rule", [_Narrowed(), _Wrapper(_Pure()), _Looking(), _Static(names=None)])
 def test_a_rule_is_asked_by_its_own_method(rule: AnyRule) -> None:
     """Whether a subclass, a wrapper or a look-up changed it, and where it is not an ordinary one."""
     assert AuthorizationPolicy([rule]).decide(ToolCall("bash"), NOWHERE).rule_id is None
 
 
-@pytest.mark.parametrize("rule", [_Narrowed(names=("other",)), _Loose(names=("other",))])
+@for_each("rule", [_Narrowed(names=("other",)), _Loose(names=("other",))])
 def test_what_a_class_says_of_its_tools_does_not_hold_for_a_subclass(rule: _Rule) -> None:
     """It may be about others as well."""
     assert AuthorizationPolicy([rule]).decide(ToolCall("bash", {"n": 1}), NOWHERE).rule_id == "rule"
@@ -445,7 +446,7 @@ def _never(_: Request) -> bool:
     return False
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "context", "is_hidden"),
     [
         (_yes, {}, True),
@@ -464,16 +465,14 @@ def test_a_block_of_all_calls_hides_a_tool(answer: object, context: dict[str, An
         assert policy.could_run(ToolSpec("bash"), AuthContext(**context)) is not is_hidden
 
 
-@pytest.mark.parametrize(
-    ("answer", "is_hidden"), [(_yes, False), (_never, True), (_in_yolo, True), (_of_call, True), (_spent, False)]
-)
+@for_each(("answer", "is_hidden"), [(_yes, False), (_never, True), (_in_yolo, True), (_of_call, True), (_spent, False)])
 def test_an_override_that_may_match_shows_it(answer: object, is_hidden: bool) -> None:  # noqa: FBT001 -- a column
     """Whatever is blocked behind it."""
     policy = _policy(_Pure("override", ALLOW, 10, answer=answer), _Pure())
     assert policy.could_run(ToolSpec("bash"), NOWHERE) is not is_hidden
 
 
-@pytest.mark.parametrize("effect", [ALLOW, BLOCK])
+@for_each("effect", [ALLOW, BLOCK])
 def test_a_rule_that_is_not_pure_hides_nothing(effect: Verdict) -> None:
     """It is not asked ahead of a call, and an override of that kind may match."""
     policy = _policy(_Rule("impure", effect, 10 if effect is ALLOW else 150), _Pure(names=("bash", effect.value)))
@@ -492,7 +491,7 @@ def test_for_a_sub_agent_a_block_above_it_is_enough() -> None:
 # The built-in rules, once the tool is known -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("context", "rule_id"),
     [
         ({}, None),
@@ -555,7 +554,7 @@ def test_a_test_of_another_type_is_asked_itself() -> None:
     assert _restriction(condition).decide(ToolCall("bash", {"n": 1}), NOWHERE).rule_id is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "holds", "not_so", "unclear"),
     [
         ({"eq": 1}, 1.0, 2, True),
@@ -634,8 +633,8 @@ def test_a_selector_of_another_type_is_asked_itself() -> None:
     assert AuthorizationPolicy([rule]).decide(ToolCall("bash"), NOWHERE).rule_id == "r"
 
 
-@pytest.mark.parametrize(("effect", "priority"), [(ALLOW, 50), (BLOCK, 150), (ALLOW, 250)])
-@pytest.mark.parametrize("path", ["n", "a.b"])
+@for_each(("effect", "priority"), [(ALLOW, 50), (BLOCK, 150), (ALLOW, 250)])
+@for_each("path", ["n", "a.b"])
 def test_a_test_that_has_no_answer_counts_as_a_failure_of_its_rule(effect: Verdict, priority: int, path: str) -> None:
     """A restriction applies and no permission does; both are on record, and explained the same."""
     scope = Scope((), Conditions((argument_condition(path, 1),)))
@@ -741,7 +740,7 @@ class _FailingByCall(_Failing):
         return super().match(request, needed) if request.call.arguments else Match.NO
 
 
-@pytest.mark.parametrize("unless", [Conditions(), Conditions(commands=(ArgvPattern("git log"),))])
+@for_each("unless", [Conditions(), Conditions(commands=(ArgvPattern("git log"),))])
 def test_an_exception_that_fails_matters_to_the_calls_that_a_rule_is_about(unless: Conditions) -> None:
     """As it lifts nothing, the rule is found by what it is about, and its failure is on record there."""
     when = Conditions(commands=(ArgvPattern("git *"),))
@@ -797,7 +796,7 @@ def _run(call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions
 _NO_PATH = Fact(Kind.ARGUMENT, (), 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "rules",
     [
         [ConfiguredRule(f"r{n}", BLOCK, 150, Scope((), Conditions(paths=(PathPattern(f"p{n}"),)))) for n in range(9)],

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.json_values import (
@@ -62,21 +63,21 @@ def test_one_key_may_occur_in_two_objects() -> None:
     assert parse_json('{"a": {"a": 1}, "b": {"a": 2}}') == {"a": {"a": 1}, "b": {"a": 2}}
 
 
-@pytest.mark.parametrize("text", ['{"a": 1, "a": 1}', '[{"b": {"a": 1, "c": 0, "a": 2}}]', r'{"a": 1, "\u0061": 2}'])
+@for_each("text", ['{"a": 1, "a": 1}', '[{"b": {"a": 1, "c": 0, "a": 2}}]', r'{"a": 1, "\u0061": 2}'])
 def test_a_duplicate_key_is_refused_by_name(text: str) -> None:
     """A key that occurs twice in one object is refused at any depth, also when escaped."""
     with pytest.raises(CallError, match="the key `a` occurs twice in one object"):
         parse_json(text)
 
 
-@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+@for_each("word", ["NaN", "Infinity", "-Infinity"])
 def test_a_number_that_is_none_is_refused(word: str) -> None:
     """The three words Python reads and JSON does not know are refused."""
     with pytest.raises(CallError, match=f"^{word} is not JSON$"):
         parse_json(f'{{"a": {word}}}')
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"a": 1,}', "{'a': 1}", '{"a": "\n"}', "[01]", "// no\n{}", "\ufeff{}"])
+@for_each("text", ["", "{", '{"a": 1,}', "{'a': 1}", '{"a": "\n"}', "[01]", "// no\n{}", "\ufeff{}"])
 def test_text_that_is_no_json_is_refused(text: str) -> None:
     """A syntax error is refused, and no dialect of JSON is read."""
     with pytest.raises(CallError, match=r"^not valid JSON: .* at column \d+$"):
@@ -104,7 +105,7 @@ def test_a_number_too_long_for_python_is_refused() -> None:
 # freeze_object: what is refused -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "kind"),
     [
         ([], "a list"),
@@ -123,7 +124,7 @@ def test_only_an_object_can_be_arguments(value: object, kind: str) -> None:
         freeze_object(value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         {1},
@@ -151,21 +152,21 @@ def test_a_value_json_cannot_hold_is_refused(value: object) -> None:
         freeze_object({"a": [0, {"b": value}]})
 
 
-@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+@for_each("number", [math.nan, math.inf, -math.inf])
 def test_a_number_that_is_not_finite_is_refused(number: float) -> None:
     """NaN and both infinities are refused wherever they stand."""
     with pytest.raises(CallError, match=r"^`arguments\.a\[0\]` is (nan|-?inf), which JSON cannot hold$"):
         freeze_object({"a": [number]})
 
 
-@pytest.mark.parametrize("key", [1, None, True, 1.5, ("a",), b"a", _Liar("a"), _Number.ONE])
+@for_each("key", [1, None, True, 1.5, ("a",), b"a", _Liar("a"), _Number.ONE])
 def test_a_key_that_is_no_plain_string_is_refused(key: object) -> None:
     """Keys are strings and nothing like strings."""
     with pytest.raises(CallError, match=r"^`arguments\.a` has a key that is .*; keys must be strings$"):
         freeze_object({"a": {key: 1}})
 
 
-@pytest.mark.parametrize("value", [{"a": "\ud800"}, {"a": ["x\udfffx"]}, {"\udc00": 1}, {"a": {"é\ud83d": 1}}])
+@for_each("value", [{"a": "\ud800"}, {"a": ["x\udfffx"]}, {"\udc00": 1}, {"a": {"é\ud83d": 1}}])
 def test_half_a_surrogate_pair_is_refused(value: dict[str, object]) -> None:
     """Text that no encoding can carry is refused, in values and in keys."""
     with pytest.raises(CallError, match="holds half of a surrogate pair, which is not text"):
@@ -180,14 +181,14 @@ def test_text_beyond_the_first_plane_is_text() -> None:
 # freeze_object: depth and size ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [dict, list])
+@for_each("kind", [dict, list])
 def test_the_deepest_level_is_kept(kind: type) -> None:
     """The arguments are the first of 64 levels; a scalar within is not a level."""
     frozen = freeze_object({"a": _nested(MAX_DEPTH - 1, kind)})
     assert mutable(frozen) == {"a": _nested(MAX_DEPTH - 1, kind)}
 
 
-@pytest.mark.parametrize("kind", [dict, list])
+@for_each("kind", [dict, list])
 def test_one_level_more_is_refused(kind: type) -> None:
     """The sixty-fifth level is refused."""
     with pytest.raises(CallError, match=r"is nested deeper than 64 levels$"):
@@ -202,7 +203,7 @@ def test_a_value_within_itself_is_refused() -> None:
         freeze_object({"a": cycle})
 
 
-@pytest.mark.parametrize("leaf", ["x" * 9_999, ["x" * 9_999], {"x" * 9_999: None}])
+@for_each("leaf", ["x" * 9_999, ["x" * 9_999], {"x" * 9_999: None}])
 def test_shared_references_cannot_explode(leaf: object) -> None:
     """A value that would unfold to more than a mebibyte is refused after a mebibyte."""
     bomb = leaf
@@ -212,7 +213,7 @@ def test_shared_references_cannot_explode(leaf: object) -> None:
         freeze_object({"a": bomb})
 
 
-@pytest.mark.parametrize(("item", "size"), [([], 2), ({}, 2), (0, 1), (None, 1)])
+@for_each(("item", "size"), [([], 2), ({}, 2), (0, 1), (None, 1)])
 def test_small_things_count_too(monkeypatch: pytest.MonkeyPatch, item: object, size: int) -> None:
     """Nothing is so small that any number of it is read."""
     monkeypatch.setattr("permitry.core.json_values.MAX_BYTES", 1_000)
@@ -226,14 +227,14 @@ def test_a_shared_value_is_kept_in_both_places() -> None:
     assert mutable(freeze_object({"a": shared, "b": shared})) == {"a": ["x"], "b": ["x"]}
 
 
-@pytest.mark.parametrize("value", [{"a": "x" * MAX_BYTES}, {"x" * MAX_BYTES: 1}])
+@for_each("value", [{"a": "x" * MAX_BYTES}, {"x" * MAX_BYTES: 1}])
 def test_text_over_a_mebibyte_is_refused(value: dict[str, object]) -> None:
     """A string as long as the limit leaves no room for its quotes, as value and as key."""
     with pytest.raises(CallError, match=f"larger than {MAX_BYTES} bytes"):
         freeze_object(value)
 
 
-@pytest.mark.parametrize("text", ["é" * 200_000, "\x00" * 200_000, "😀" * 100_000])
+@for_each("text", ["é" * 200_000, "\x00" * 200_000, "😀" * 100_000])
 def test_text_that_is_too_large_once_escaped_is_refused(text: str) -> None:
     """What counts is the canonical text, as it is recorded."""
     with pytest.raises(CallError, match=f"larger than {MAX_BYTES} bytes"):
@@ -247,7 +248,7 @@ def test_a_mapping_of_another_kind_has_text_for_keys_too() -> None:
         freeze_object(collections.UserDict({1: 1}))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         {},
@@ -319,7 +320,7 @@ def test_a_thawed_value_is_plain_and_fresh() -> None:
     assert second == {"a": [{"b": 1}]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "place"), [('{"a": }', "column 7"), ('{\n"a": }', "line 2, column 6"), ("\n\n]", "line 3, column 1")]
 )
 def test_the_place_of_a_mistake_names_its_line(text: str, place: str) -> None:
@@ -337,8 +338,8 @@ _VALUES = [
 ]
 
 
-@pytest.mark.parametrize("value", _VALUES)
-@pytest.mark.parametrize("has_c", [True, False])
+@for_each("value", _VALUES)
+@for_each("has_c", [True, False])
 def test_the_text_is_that_of_the_json_module(
     monkeypatch: pytest.MonkeyPatch,
     value: dict[str, object],
@@ -351,7 +352,7 @@ def test_the_text_is_that_of_the_json_module(
     assert "".join(_canonical_parts()(freeze_object(value), 0)) == wanted == canonical_json(freeze_object(value))
 
 
-@pytest.mark.parametrize("value", [None, "", "docs", 'é"\n'])
+@for_each("value", [None, "", "docs", 'é"\n'])
 def test_a_text_alone_has_the_same_form(value: str | None) -> None:
     """As the digest of a call needs it."""
     assert canonical_text(value) == canonical_json(value)

@@ -2,7 +2,7 @@
 
 import tomllib
 
-import pytest
+from tests.tables import for_each
 
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
@@ -10,7 +10,7 @@ from permitry.core.context import AuthContext
 from permitry.core.likely_roles import declaration, folder_declaration, likely_roles
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value", "role"),
     [
         ("command", "ls", "command"),
@@ -73,7 +73,7 @@ when.path = "pages/**"
 """
 
 
-@pytest.mark.parametrize(("tool", "is_shown"), [("save", True), ("other", False)])
+@for_each(("tool", "is_shown"), [("save", True), ("other", False)])
 def test_an_explanation_shows_the_draft_where_a_permission_needs_it(tool: str, *, is_shown: bool) -> None:
     """After the near misses; where the call is allowed, there is nothing to declare."""
     policy, call = load_policy(PAGES), ToolCall(tool, {"file": "pages/a"})

@@ -4,6 +4,7 @@ import pickle
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -27,14 +28,14 @@ def test_lists_pickle() -> None:
     assert pickle.loads(pickle.dumps(Lists({"a": ["x"]}))) == Lists({"a": ["x"]})  # noqa: S301 -- our own bytes
 
 
-@pytest.mark.parametrize("values", ["ann", 7, None])
+@for_each("values", ["ann", 7, None])
 def test_a_list_of_another_type_is_refused(values: Any) -> None:  # noqa: ANN401 -- wrong on purpose
     """One text would become its letters."""
     with pytest.raises(TypeError, match="the list `colleagues` is a list of texts or numbers, not"):
         Lists({"colleagues": values})
 
 
-@pytest.mark.parametrize("value", [True, None, ["ann"]])
+@for_each("value", [True, None, ["ann"]])
 def test_a_value_of_another_type_is_refused(value: Any) -> None:  # noqa: ANN401 -- wrong on purpose
     """Only texts and numbers can be in a list."""
     with pytest.raises(TypeError, match=r"the list `colleagues` has .*, which is neither a text nor a number"):

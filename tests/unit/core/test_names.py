@@ -1,14 +1,12 @@
 """The names of tools: as providers take them, and all that one of them may mean."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.names import NamePattern, name_forms, readings, server_tool, servers, wire_name
 
 
-@pytest.mark.parametrize(
-    ("name", "wire"), [("look", "look"), ("mcp:bees/hives", "mcp__bees__hives"), ("my tool", "my_tool")]
-)
+@for_each(("name", "wire"), [("look", "look"), ("mcp:bees/hives", "mcp__bees__hives"), ("my tool", "my_tool")])
 def test_a_name_becomes_one_that_providers_take(name: str, wire: str) -> None:
     """One that is taken already stays as it is."""
     assert wire_name(name) == wire
@@ -20,13 +18,13 @@ def test_long_names_stay_different() -> None:
     assert (len(one), len(other), one == other) == (64, 64, False)
 
 
-@pytest.mark.parametrize("name", ["send_money", "a", "read_file_2", "mcp:docs/get_all", "mcp:a_b/c"])
+@for_each("name", ["send_money", "a", "read_file_2", "mcp:docs/get_all", "mcp:a_b/c"])
 def test_a_plain_name_has_one_reading(name: str) -> None:
     """Nothing else is looked up for it."""
     assert readings(name) == {name} == name_forms(name)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "mcp__bank__pay_invoice", "bank__pay_invoice", "mcp_bank_pay_invoice", "mcp.bank.pay_invoice",
@@ -48,7 +46,7 @@ def test_every_form_of_the_name_of_a_servers_tool_is_read(name: str) -> None:
     assert NamePattern("bank").may_mean(servers(call.tool, call.server))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "Send_Money", "SEND_MONEY", "send-money", "functions.send_money", "functions:send_money", "api.Send-Money",
@@ -64,7 +62,7 @@ def test_every_form_of_the_name_of_an_own_tool_is_read(name: str) -> None:
     assert NamePattern("Send_*").may_mean(readings(name))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "name"),
     [
         ("mcp:a/b__c", "mcp__a__b__c"),
@@ -89,7 +87,7 @@ def test_a_name_is_split_in_every_way(pattern: str, name: str) -> None:
     assert NamePattern(pattern).may_mean(ToolCall(name).readings)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "name"),
     [
         ("mcp:git/*", "git_status"),
@@ -117,7 +115,7 @@ def test_a_known_server_is_the_only_one() -> None:
     assert servers("a__b__c", None) == {"a", "a/b", "a__b"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "server", "read"),
     [
         ("Bash", None, (None, "Bash")),

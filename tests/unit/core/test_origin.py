@@ -1,11 +1,11 @@
 """Where a value was seen, as a text."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.origin import Origin
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("origin", "text"),
     [
         (Origin("to", '"x"', (), is_said=True), '`to` = "x" occurs in the user\'s messages'),

@@ -1,11 +1,11 @@
 """Patterns over names; that they match what they should is a law in `tests/property/test_patterns.py`."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.pattern import CharSet, Pattern
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "name"),
     [
         ("bash", "bash"),
@@ -31,7 +31,7 @@ def test_a_pattern_fits(pattern: str, name: str) -> None:
     assert Pattern(pattern).matches(name)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "name"),
     [
         ("bash", "Bash"),
@@ -57,21 +57,19 @@ def test_a_pattern_does_not_fit(pattern: str, name: str) -> None:
     assert not Pattern(pattern).matches(name)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "is_exact"), [("bash", True), ("", True), ("[a]", True), ("b*", False), ("b?", False)]
-)
+@for_each(("pattern", "is_exact"), [("bash", True), ("", True), ("[a]", True), ("b*", False), ("b?", False)])
 def test_a_pattern_without_wildcards_is_exact(*, pattern: str, is_exact: bool) -> None:
     """Only stars and question marks are wildcards."""
     assert Pattern(pattern).is_exact is is_exact
 
 
-@pytest.mark.parametrize("piece", ["*a", "*a?", "a*"])
+@for_each("piece", ["*a", "*a?", "a*"])
 def test_many_stars_cost_little(piece: str) -> None:
     """A pattern that would keep a backtracking matcher busy for ever ends at once."""
     assert not Pattern(piece * 30 + "b").matches("a" * 3_000)
 
 
-@pytest.mark.parametrize("is_negated", [False, True])
+@for_each("is_negated", [False, True])
 def test_a_set_of_characters_holds_both_ends_of_its_ranges(*, is_negated: bool) -> None:
     """And nothing next to them."""
     some = CharSet((("b", "d"), ("x", "x")), is_negated=is_negated)

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import attrs
 import pytest
+from tests.tables import for_each
 from tests.unit.core.stubs import PlainRule, always, never
 
 from permitry.core.call import ToolCall
@@ -37,7 +38,7 @@ def _decide(*rules: Any, tool: str = "bash") -> Decision:  # noqa: ANN401 -- als
 # The rules a policy takes -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "priority"),
     [
         (ALLOW, 0),
@@ -57,7 +58,7 @@ def test_a_band_takes_its_effects(effect: Verdict, priority: int) -> None:
     assert _decide(PlainRule("r", effect, priority)).verdict is effect
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "priority"),
     [
         *((ALLOW, priority) for priority in (-1, 100, 150, 199, 400)),
@@ -71,14 +72,14 @@ def test_a_band_refuses_other_effects(effect: Verdict, priority: int) -> None:
         _decide(PlainRule("r", effect, priority))
 
 
-@pytest.mark.parametrize("priority", [None, "100", 150.0, True])
+@for_each("priority", [None, "100", 150.0, True])
 def test_a_priority_is_a_whole_number(priority: object) -> None:
     """Anything that only looks like a whole number is refused."""
     with pytest.raises(RuleError, match=r"^rule `r`: the priority must be a whole number"):
         _decide(PlainRule("r", BLOCK, cast("int", priority)))
 
 
-@pytest.mark.parametrize("rule_id", ["", None, 7, b"r"])
+@for_each("rule_id", ["", None, 7, b"r"])
 def test_a_rule_has_an_id(rule_id: object) -> None:
     """An id is text, and not empty."""
     with pytest.raises(RuleError, match=r"^`PlainRule` has no id$"):
@@ -91,7 +92,7 @@ def test_an_id_occurs_once() -> None:
         _decide(PlainRule("r", BLOCK, 150), PlainRule("other", BLOCK, 150), PlainRule("r", ALLOW, 250))
 
 
-@pytest.mark.parametrize("thing", [object(), "rule", None, ToolCall("bash")])
+@for_each("thing", [object(), "rule", None, ToolCall("bash")])
 def test_what_is_no_rule_is_refused(thing: object) -> None:
     """Neither an effect nor the two methods of the seed: no rule."""
     with pytest.raises(RuleError, match="is not a rule"):
@@ -107,7 +108,7 @@ def test_rules_may_come_from_any_iterable() -> None:
 # The order in which they speak ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("unmatched", [CONFIRM, BLOCK])
+@for_each("unmatched", [CONFIRM, BLOCK])
 def test_what_no_rule_matches_gets_the_verdict_of_the_policy(unmatched: Verdict) -> None:
     """The message says that no rule permits it, and the version of the policy is another one."""
     policy = AuthorizationPolicy(unmatched=unmatched).with_rules(PlainRule("r", ALLOW, 200, never))
@@ -161,7 +162,7 @@ def test_of_two_equals_the_first_given_is_named() -> None:
     assert _decide(PlainRule("z", ALLOW, 250), PlainRule("a", ALLOW, 250)).rule_id == "z"
 
 
-@pytest.mark.parametrize("effect", [CONFIRM, BLOCK])
+@for_each("effect", [CONFIRM, BLOCK])
 def test_a_restriction_comes_before_every_permission(effect: Verdict) -> None:
     """Phase 2 does not speak when phase 1 did."""
     decision = _decide(PlainRule("yes", ALLOW, 200), PlainRule("no", effect, 199))
@@ -199,7 +200,7 @@ def test_a_decision_carries_the_words_of_its_rule() -> None:
     assert (decision.reason, decision.message, decision.source) == ("why", "what to do", "rules.toml:3")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "priority", "words"),
     [(CONFIRM, 150, "needs the user's confirmation"), (BLOCK, 150, "did not run")],
 )
@@ -332,7 +333,7 @@ class SeedRule:
         return cast("bool", self._answer(tool_name, context) if callable(self._answer) else self._answer)
 
 
-@pytest.mark.parametrize("priority", [0, 50, 99, 100, 150, 199, 200, 310, 399])
+@for_each("priority", [0, 50, 99, 100, 150, 199, 200, 310, 399])
 def test_two_methods_make_a_permission(priority: int) -> None:
     """Whatever its priority, such a rule permits in phase 2, under the name of its class."""
     decision = _decide(SeedRule(priority))
@@ -340,14 +341,14 @@ def test_two_methods_make_a_permission(priority: int) -> None:
     assert (decision.reason, decision.message, decision.source) == ("SeedRule permits it", None, None)
 
 
-@pytest.mark.parametrize("priority", [0, 50, 150, 250])
-@pytest.mark.parametrize("effect", [CONFIRM, BLOCK])
+@for_each("priority", [0, 50, 150, 250])
+@for_each("effect", [CONFIRM, BLOCK])
 def test_two_methodsnever_beat_a_restriction(priority: int, effect: Verdict) -> None:
     """A restriction speaks before every such rule."""
     assert _decide(SeedRule(priority), PlainRule("no", effect, 199)).rule_id == "no"
 
 
-@pytest.mark.parametrize("priority", [50, 150, 250])
+@for_each("priority", [50, 150, 250])
 def test_two_methods_that_do_not_permit_leave_the_default(priority: int) -> None:
     """False restricts nothing and permits nothing."""
     assert _decide(SeedRule(priority, answer=False)).verdict is CONFIRM
@@ -368,7 +369,7 @@ def test_two_rules_of_one_class_have_two_names() -> None:
     assert _decide(*rules).rule_id == "seed-rule-3"
 
 
-@pytest.mark.parametrize("priority", [-1, 400, 1000])
+@for_each("priority", [-1, 400, 1000])
 def test_two_methods_need_a_priority_within_the_bands(priority: int) -> None:
     """Outside 0 to 399 there is no rule."""
     with pytest.raises(RuleError, match=rf"^rule `seed-rule`: priority {priority} is outside 0 to 399$"):
@@ -395,7 +396,7 @@ def test_a_full_rule_may_not_take_the_name_of_a_class() -> None:
 # Asking by name ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "priority", "confirms", "blocks"),
     [(ALLOW, 250, False, False), (CONFIRM, 150, True, False), (BLOCK, 150, True, True)],
 )
@@ -406,7 +407,7 @@ def test_the_booleans_of_the_seed(*, effect: Verdict, priority: int, confirms: b
     assert policy.is_tool_blocked("bash", AuthContext()) is blocks
 
 
-@pytest.mark.parametrize("name", ["", " bash", "mcp:docs"])
+@for_each("name", ["", " bash", "mcp:docs"])
 def test_a_bad_name_isnever_a_no(name: str) -> None:
     """What is not a tool name gets no answer."""
     policy = AuthorizationPolicy([PlainRule("r", ALLOW, 250)])
@@ -427,7 +428,7 @@ def test_a_policy_does_not_follow_its_rules() -> None:
     assert policy.decide(ToolCall("a"), AuthContext()).verdict is BLOCK
 
 
-@pytest.mark.parametrize("field", ["rules", "version", "_restrictions", "_default"])
+@for_each("field", ["rules", "version", "_restrictions", "_default"])
 def test_no_field_of_a_policy_can_be_set(field: str) -> None:
     """A policy is frozen."""
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
@@ -451,7 +452,7 @@ def _fail(request: Request) -> bool:
     raise KeyError(request.call.tool)
 
 
-@pytest.mark.parametrize("doubt", [_fail, lambda _: Unsure("`$x` is not known", likeness=3)])
+@for_each("doubt", [_fail, lambda _: Unsure("`$x` is not known", likeness=3)])
 def test_a_question_in_doubt_makes_no_question_of_what_nothing_permits(
     doubt: Callable[[Request], bool | Unsure],
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
-import pytest
+from tests.tables import for_each
 
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Place, Run, Touch, Unknown, Word
 from permitry.core.call import ToolCall
@@ -93,13 +93,13 @@ def test_permissions_permit_a_call_together() -> None:
     assert (decision.verdict, decision.rule_id, decision.phase) == (ALLOW, "b", Phase.PERMISSION)
 
 
-@pytest.mark.parametrize("covered", [(), (0,), (1,), (0, 2, 7)])
+@for_each("covered", [(), (0,), (1,), (0, 2, 7)])
 def test_an_action_that_is_left_is_not_permitted(covered: tuple[int, ...]) -> None:
     """Every certain action needs a permission; an index too many is for nothing."""
     assert _decide(_covering("a", *covered)).verdict is CONFIRM
 
 
-@pytest.mark.parametrize("certain", [(LS, UNREADABLE), (UNREADABLE, RM)])
+@for_each("certain", [(LS, UNREADABLE), (UNREADABLE, RM)])
 def test_what_cannot_be_read_is_never_covered(certain: tuple[Action, ...]) -> None:
     """Whatever a rule claims, an unknown action is not its to permit."""
     assert _decide(_covering("a", 0, 1), certain=certain).verdict is CONFIRM
@@ -110,7 +110,7 @@ def test_a_call_without_actions_is_covered_by_nobody() -> None:
     assert _decide(_covering("a", 0), certain=()).verdict is CONFIRM
 
 
-@pytest.mark.parametrize("call", [ToolCall("unheard_of"), ToolCall("web_search")])
+@for_each("call", [ToolCall("unheard_of"), ToolCall("web_search")])
 def test_a_tool_of_which_nothing_is_declared_has_no_parts(call: ToolCall) -> None:
     """Without roles no one knows what the actions of a call are."""
     assert _decide(_covering("a", 0, 1), call=call).verdict is CONFIRM
@@ -156,7 +156,7 @@ def test_an_explanation_tells_a_failure_to_cover() -> None:
 # What is not certain ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("effect", [CONFIRM, BLOCK])
+@for_each("effect", [CONFIRM, BLOCK])
 def test_a_restriction_that_is_unsure_asks(effect: Verdict) -> None:
     """It confirms, above every permission, and says why; the model is shown to wait for the user."""
     decision = _decide(_restriction(Unsure("an expansion"), effect), _Rule("yes", answer=True))
@@ -173,7 +173,7 @@ def test_a_block_is_stricter_than_an_unsure_one() -> None:
     assert _decide(_restriction(Unsure("x")), sure).rule_id == "sure"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("first", "second", "named"),
     [
         ({"specificity": (1, 5)}, {"specificity": (2, 0)}, "second"),
@@ -196,7 +196,7 @@ def test_the_most_specific_restriction_is_named(first: dict[str, Any], second: d
         assert turned.rule_id == named
 
 
-@pytest.mark.parametrize("priority", [50, 250])
+@for_each("priority", [50, 250])
 def test_a_permission_that_is_unsure_does_not_match(priority: int) -> None:
     """Neither does an override; being unsure is not a failure."""
     decision = _decide(_Rule("doubtful", Unsure("x"), priority_number=priority))
@@ -354,7 +354,7 @@ def test_the_version_is_for_rules_flows_and_tools() -> None:
     assert len(versions) == 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "folder", "place", "is_drafted"),
     [
         ("mcp:a/t", None, Place("a", is_certain=False), True),

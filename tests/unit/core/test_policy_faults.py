@@ -5,6 +5,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -143,7 +144,7 @@ def fault(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
     return FAULTS[request.param][0]
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@for_each("name", FAULTS)
 def test_the_failure_is_in_the_decision(name: str) -> None:
     """The record says which rule failed, and how."""
     test, error = FAULTS[name]
@@ -220,7 +221,7 @@ def test_an_explanation_tells_the_error() -> None:
     assert trace.error == "answered 1, not True or False"
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1)])
+@for_each("error", [KeyboardInterrupt(), SystemExit(1)])
 def test_an_end_of_the_process_is_no_answer(error: BaseException) -> None:
     """What ends the process goes on, and no decision is made."""
     with pytest.raises(type(error)):

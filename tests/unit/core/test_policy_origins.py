@@ -1,6 +1,7 @@
 """Where values came from, as a policy says it of a call that is asked about."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.provenance.provenance import Provenance
 from permitry.config.load import load_policy
@@ -29,7 +30,7 @@ def test_the_rules_of_an_agent_above_ask_as_well() -> None:
     assert ASKS.origins(CALL, AuthContext.from_state(session.child("sub"))) != ()
 
 
-@pytest.mark.parametrize(("policy", "context"), [(PLAIN, HEARD), (ASKS, AuthContext()), (AuthorizationPolicy(), HEARD)])
+@for_each(("policy", "context"), [(PLAIN, HEARD), (ASKS, AuthContext()), (AuthorizationPolicy(), HEARD)])
 def test_where_there_is_nothing_to_say_nothing_is_explained(
     policy: AuthorizationPolicy, context: AuthContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import attrs
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -73,7 +73,7 @@ def test_without_a_block_every_tool_could_run() -> None:
     assert _could_run(_Rule(ALLOW, False, 250))
 
 
-@pytest.mark.parametrize("answer", [False, _depends])
+@for_each("answer", [False, _depends])
 def test_a_block_that_is_not_sure_hides_nothing(answer: object) -> None:
     """It never applies, or it depends on the arguments."""
     assert _could_run(_Rule(BLOCK, answer))
@@ -84,7 +84,7 @@ def test_a_block_that_can_only_ask_hides_nothing() -> None:
     assert _could_run(_Rule(BLOCK, Unsure("who knows")), _Rule(CONFIRM, _depends, id="other"))
 
 
-@pytest.mark.parametrize("answer", [None, _fail, 1, 0, "yes", BLOCK])
+@for_each("answer", [None, _fail, 1, 0, "yes", BLOCK])
 def test_a_block_that_fails_for_every_call_hides_the_tool(answer: object) -> None:
     """Law 2: it counts as matched, whatever the arguments are."""
     assert not _could_run(_Rule(BLOCK, answer))
@@ -96,13 +96,13 @@ def test_a_rule_that_says_nothing_beforehand_hides_nothing() -> None:
     assert AuthorizationPolicy([_Silent()]).decide(ToolCall("look"), HERE).verdict is BLOCK
 
 
-@pytest.mark.parametrize("rule", [_Rule(ALLOW, True, 50), _Rule(ALLOW, _depends, 50), _Silent(ALLOW, True, 50)])
+@for_each("rule", [_Rule(ALLOW, True, 50), _Rule(ALLOW, _depends, 50), _Silent(ALLOW, True, 50)])
 def test_an_override_that_may_allow_keeps_the_tool_in_sight(rule: _Silent) -> None:
     """It comes before the block."""
     assert _could_run(_Rule(BLOCK, id="block"), rule)
 
 
-@pytest.mark.parametrize("answer", [False, _fail])
+@for_each("answer", [False, _fail])
 def test_an_override_that_never_allows_does_not(answer: object) -> None:
     """One that fails does not apply."""
     assert not _could_run(_Rule(BLOCK), _Rule(ALLOW, answer, 50, id="first"))
@@ -125,7 +125,7 @@ def _is_agent(name: str) -> Callable[[Request], bool]:
     return lambda request: request.context.agent == name
 
 
-@pytest.mark.parametrize(("agent", "could"), [("main", False), ("helper", False), ("other", True)])
+@for_each(("agent", "could"), [("main", False), ("helper", False), ("other", True)])
 def test_a_block_anywhere_above_is_enough(*, agent: str, could: bool) -> None:
     """A sub-agent may do no more than the agent that started it."""
     context = AuthContext(agent="main").child("helper")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
@@ -49,7 +50,7 @@ def _shell(command: str) -> ToolCall:
     return ToolCall("run_shell", {"command": command})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "verdict", "rule_id"),
     [
         ("pytest -q", ALLOW, "fine"),
@@ -73,7 +74,7 @@ def test_what_is_allowed_after_it_is_asked_about(policy: Policy) -> None:
     assert policy(_allow("make", priority=291), ASK_SHELL).decide(_shell("make"), YOLO).verdict is CONFIRM
 
 
-@pytest.mark.parametrize("is_first", [True, False])
+@for_each("is_first", [True, False])
 def test_of_equal_priorities_the_one_that_asks_goes_first(policy: Policy, is_first: bool) -> None:  # noqa: FBT001 -- a case
     """In whichever order they are written."""
     rules = (_allow("make", priority=290), ASK_SHELL)
@@ -86,7 +87,7 @@ def test_a_restriction_is_not_touched_by_it(policy: Policy) -> None:
     assert policy(block, ASK_SHELL, _allow("git *")).decide(_shell("git push"), YOLO).verdict is BLOCK
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "verdict"),
     [("pytest && rm x", CONFIRM), ("rm x", CONFIRM), ("pytest", ALLOW), ("pytest && make", ALLOW), ("make", ALLOW)],
 )

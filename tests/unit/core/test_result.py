@@ -3,11 +3,12 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.result import MediaPart, ToolResult, clip
 
 
-@pytest.mark.parametrize(("ok", "text"), [("yes", "done"), (1, "done"), (True, b"done"), (True, None)])
+@for_each(("ok", "text"), [("yes", "done"), (1, "done"), (True, b"done"), (True, None)])
 def test_a_result_is_a_bool_and_a_text(ok: Any, text: Any) -> None:  # noqa: ANN401 -- wrong types are the point
     """A result of other types is refused where it is made."""
     with pytest.raises(TypeError):
@@ -20,7 +21,7 @@ def test_parts_are_kept_in_their_order() -> None:
     assert ToolResult(True, "seen", parts=parts).parts == tuple(parts)
 
 
-@pytest.mark.parametrize("rest", [{"ends_session": 1}, {"parts": ["a part"]}])
+@for_each("rest", [{"ends_session": 1}, {"parts": ["a part"]}])
 def test_what_else_a_result_holds_has_its_type(rest: dict[str, Any]) -> None:
     """What ends a session, and what is sent as an image, is no accident."""
     with pytest.raises(TypeError):
@@ -33,7 +34,7 @@ def test_a_result_does_not_end_the_session_unasked() -> None:
     assert ToolResult(False, "stop", ends_session=True).ends_session is True
 
 
-@pytest.mark.parametrize("text", ["", "short", "x" * 30])
+@for_each("text", ["", "short", "x" * 30])
 def test_a_text_within_the_limit_is_whole(text: str) -> None:
     """Nothing is added to what fits."""
     assert clip(text, 30) == text

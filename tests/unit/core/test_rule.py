@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -32,7 +33,7 @@ def _request(call: ToolCall, spec: ToolSpec | None = None) -> Request:
     return Request(call, AuthContext(), spec)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("priority", "phase"),
     [
         (-1, None),
@@ -50,7 +51,7 @@ def test_a_priority_belongs_to_one_phase(priority: int, phase: Phase | None) -> 
     assert phase_of(priority) is phase
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "is_own"),
     [
         (ToolCall("bash"), True),
@@ -66,7 +67,7 @@ def test_only_a_function_without_a_server_is_the_agents_own(*, call: ToolCall, i
     assert _request(call).is_own_tool is is_own
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "is_read_only"),
     [
         (ToolCall("read_file"), True),
@@ -81,7 +82,7 @@ def test_without_a_spec_a_short_list_of_names_reads(*, call: ToolCall, is_read_o
     assert _request(call).is_read_only is is_read_only
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "spec", "is_read_only"),
     [
         ("lookup", ToolSpec("lookup", traits=ToolTraits(read_only=True)), True),

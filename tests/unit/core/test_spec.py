@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
@@ -13,7 +14,7 @@ from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS
 from permitry.errors import CallError
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("read_only", "destructive", "only_reads"),
     [
         (True, None, True),
@@ -34,8 +35,8 @@ def test_unknown_and_contradicting_traits_count_as_writing(
     assert ToolTraits(read_only=read_only, destructive=destructive).only_reads is only_reads
 
 
-@pytest.mark.parametrize("name", [field.name for field in attrs.fields(ToolTraits)])
-@pytest.mark.parametrize("value", [1, 0, "yes", "", [True]])
+@for_each("name", [field.name for field in attrs.fields(ToolTraits)])
+@for_each("value", [1, 0, "yes", "", [True]])
 def test_a_trait_is_true_false_or_unknown(name: str, value: object) -> None:
     """A truthy mistake makes no trait."""
     with pytest.raises(TypeError, match=name):
@@ -78,7 +79,7 @@ def test_no_tool_that_changes_something_reads_by_default() -> None:
 READS = ToolTraits(read_only=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("role", "only_reads"),
     [
         (ArgumentRole.COMMAND, False),
@@ -101,14 +102,14 @@ def test_a_tool_that_says_it_reads_is_not_believed_against_its_roles(*, role: Ar
     assert ToolSpec("t", roles=roles).only_reads is False
 
 
-@pytest.mark.parametrize("roles", [None, {}])
+@for_each("roles", [None, {}])
 def test_a_tool_without_roles_is_what_its_traits_say(roles: dict[str, ArgumentRole] | None) -> None:
     """It takes no command and no address that anybody knows of."""
     spec = ToolSpec("t", traits=READS, roles=roles)
     assert (spec.only_reads, spec.is_shell, spec.follows_urls) == (True, False, False)
 
 
-@pytest.mark.parametrize("role", list(ArgumentRole))
+@for_each("role", list(ArgumentRole))
 def test_a_command_makes_a_shell_and_an_address_a_tool_that_follows(role: ArgumentRole) -> None:
     """So does what is typed into a program; no other role does."""
     spec = ToolSpec("t", roles={"x": role})
@@ -127,7 +128,7 @@ def test_roles_are_frozen() -> None:
     assert kept["path"] is ArgumentRole.WRITE_PATH
 
 
-@pytest.mark.parametrize("roles", [None, {}, {"path": ArgumentRole.READ_PATH}])
+@for_each("roles", [None, {}, {"path": ArgumentRole.READ_PATH}])
 def test_a_copy_of_a_spec_says_the_same(roles: dict[str, ArgumentRole] | None) -> None:
     """Roles that no one gave stay apart from none."""
     spec = ToolSpec("t", "what", parameters={"properties": {"path": {}}}, traits=READS, roles=roles, version="2")
@@ -136,7 +137,7 @@ def test_a_copy_of_a_spec_says_the_same(roles: dict[str, ArgumentRole] | None) -
         assert (twin.roles is None) is (roles is None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "expected"),
     [
         ({"name": ""}, "the name must be a non-empty string"),
@@ -196,7 +197,7 @@ def test_whether_a_tool_applies_patches_is_part_of_the_declaration() -> None:
     assert spec.digest != ToolSpec("t").digest == ToolSpec("t", applies_patches=False).digest
 
 
-@pytest.mark.parametrize("grammar", [1, b"start: A"])
+@for_each("grammar", [1, b"start: A"])
 def test_a_grammar_that_is_no_text_is_refused(grammar: Any) -> None:  # noqa: ANN401 -- a mistake
     """The provider would refuse every request."""
     with pytest.raises(TypeError, match="`grammar` is a text"):

@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.core.template import Template
 
@@ -19,7 +20,7 @@ def test_a_template_allows_what_it_lists() -> None:
     ]
 
 
-@pytest.mark.parametrize("tools", [None, (), []])
+@for_each("tools", [None, (), []])
 def test_a_template_without_tools_allows_nothing(tools: Any) -> None:  # noqa: ANN401 -- three kinds of nothing
     """No list and an empty list both allow nothing."""
     template = Template("empty", tools)

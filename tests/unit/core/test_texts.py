@@ -1,17 +1,17 @@
 """Texts of others: nothing invisible reaches a terminal, and a line stays one line."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.texts import one_line, shorten, visible
 
 
-@pytest.mark.parametrize("text", ["", "plain", "a\n\tb", "é ü 漢字", "a b"])
+@for_each("text", ["", "plain", "a\n\tb", "é ü 漢字", "a b"])
 def test_what_shows_is_left_alone(text: str) -> None:
     """Letters of any language, lines and tabs included."""
     assert visible(text) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "shown"),
     [
         ("\x1b[2J", "\\u001b[2J"),

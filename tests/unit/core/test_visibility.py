@@ -5,6 +5,7 @@ from typing import Any, ClassVar, cast
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.core import visibility
 from permitry.core._evaluate import Phases
@@ -92,7 +93,7 @@ def test_an_answer_holds_for_the_fields_it_read() -> None:
     assert len(made.asked) == count
 
 
-@pytest.mark.parametrize("field", READ)
+@for_each("field", READ)
 def test_what_is_read_of_a_context_makes_a_difference(field: str) -> None:
     """Each field, in the order of either context, and next to one that was read before."""
     first, second = (AuthContext(**{field: value}) for value in READ[field])
@@ -157,7 +158,7 @@ def test_past_the_bound_contexts_are_forgotten(monkeypatch: pytest.MonkeyPatch) 
     assert asked == [True, True, True, False, True, True]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rules", "is_blocked"),
     [
         ([_Pure(lambda _: True, **BLOCKS)], True),

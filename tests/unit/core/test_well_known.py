@@ -5,6 +5,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.extract import HARMLESS_ARGUMENTS
 from permitry.core.call import PayloadKind, ToolCall
@@ -17,8 +18,8 @@ from permitry_tools.delegate import AgentTask
 CUSTOM, EXEC, LOCAL = PayloadKind.CUSTOM, PayloadKind.UNIFIED_EXEC, PayloadKind.LOCAL_SHELL
 
 
-@pytest.mark.parametrize("kind", [PayloadKind.FUNCTION, EXEC])
-@pytest.mark.parametrize("name", sorted(WELL_KNOWN))
+@for_each("kind", [PayloadKind.FUNCTION, EXEC])
+@for_each("name", sorted(WELL_KNOWN))
 def test_a_name_speaks_for_functions_and_exec_sessions(name: str, kind: PayloadKind) -> None:
     """And the spec bears the name it is found by."""
     spec = well_known(ToolCall(name, kind=kind))
@@ -26,7 +27,7 @@ def test_a_name_speaks_for_functions_and_exec_sessions(name: str, kind: PayloadK
     assert spec.name == name
 
 
-@pytest.mark.parametrize("name", sorted(WELL_KNOWN))
+@for_each("name", sorted(WELL_KNOWN))
 def test_a_name_says_nothing_of_a_tool_of_a_server(name: str) -> None:
     """A server may name its tools as it likes."""
     assert well_known(ToolCall(f"mcp:docs/{name}")) is None
@@ -64,14 +65,14 @@ def test_every_well_known_tool_says_what_its_arguments_are() -> None:
     assert all(spec.roles is not None for spec in WELL_KNOWN.values())
 
 
-@pytest.mark.parametrize("spec", [spec for spec in WELL_KNOWN.values() if spec.is_shell and spec.name != "write_stdin"])
+@for_each("spec", [spec for spec in WELL_KNOWN.values() if spec.is_shell and spec.name != "write_stdin"])
 def test_every_shell_takes_its_command_by_either_name(spec: object) -> None:
     """And none of them only reads, whatever the command."""
     assert getattr(spec, "roles", {})["command|cmd"] is ArgumentRole.COMMAND
     assert getattr(spec, "name", "") not in DEFAULT_READ_ONLY_TOOLS
 
 
-@pytest.mark.parametrize("name", ["fetch_url", "web_fetch", "web_search"])
+@for_each("name", ["fetch_url", "web_fetch", "web_search"])
 def test_a_tool_that_reaches_out_does_not_only_read(name: str) -> None:
     """An address, or a search, can carry something out."""
     assert WELL_KNOWN[name].traits.open_world is True

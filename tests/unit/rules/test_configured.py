@@ -4,6 +4,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.agent import AgentCondition
 from permitry.conditions.args import LinkReader, argument_conditions
@@ -62,7 +63,7 @@ def test_a_rule_without_selectors_selects_every_tool() -> None:
     assert not _rule("grep", "glob").matches(_request("bash"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("plain", "context"),
     [
         ((ModeCondition(("default",)),), {}),
@@ -79,7 +80,7 @@ def test_conditions_that_hold_let_the_rule_match(plain: tuple[Condition, ...], c
         assert rule.near_miss(_request(**context)) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("plain", "context", "near_miss"),
     [
         ((PLAN,), {}, "mode = default (expected: plan)"),
@@ -112,7 +113,7 @@ def test_a_condition_that_fails_is_the_near_miss(
     assert rule.near_miss(_request("grep", **context)) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tools", "called", "near_miss"),
     [
         (("@shell", "grep", "send_mail"), "sendMail", "its tool is called `send_mail`"),
@@ -136,7 +137,7 @@ def test_an_exception_that_holds_is_the_near_miss() -> None:
     assert rule.near_miss(_request()) == "`unless` holds"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("unless", "why"),
     [
         (Conditions((PLAN,)), "mode = default (expected: plan)"),

@@ -1,6 +1,6 @@
 """The rule `exclusive-template`."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -20,7 +20,7 @@ def _request(tool: str, template: Template | None) -> Request:
     return Request(ToolCall(tool), AuthContext(active_template=template))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "template", "matches"),
     [
         ("bash", ONLY, True),

@@ -1,6 +1,6 @@
 """The rule `ignore-list`."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -11,13 +11,13 @@ from permitry.rules.ignore_list import ToolIgnoreListRule
 CONTEXT = AuthContext(tool_ignore_list=("bash", "mcp:docs/search", "write_*"))
 
 
-@pytest.mark.parametrize("tool", ["bash", "mcp:docs/search"])
+@for_each("tool", ["bash", "mcp:docs/search"])
 def test_it_matches_the_names_on_the_list(tool: str) -> None:
     """Names as rules see them."""
     assert ToolIgnoreListRule().matches(Request(ToolCall(tool), CONTEXT))
 
 
-@pytest.mark.parametrize("tool", ["Bash", "bas", "search", "write_file", "mcp:other/search", "mcp:docs/bash"])
+@for_each("tool", ["Bash", "bas", "search", "write_file", "mcp:other/search", "mcp:docs/bash"])
 def test_it_matches_no_other_name(tool: str) -> None:
     """An approval was for one tool: no glob, no part of a name, no other server."""
     assert not ToolIgnoreListRule().matches(Request(ToolCall(tool), CONTEXT))

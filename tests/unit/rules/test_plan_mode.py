@@ -1,6 +1,6 @@
 """The rule `plan-mode`."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -13,7 +13,7 @@ PLAN = AuthContext(is_plan_mode=True)
 READS = ToolSpec("lookup", traits=ToolTraits(read_only=True))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         ToolCall("write_file"),
@@ -28,13 +28,13 @@ def test_it_matches_what_is_not_known_to_read(call: ToolCall) -> None:
     assert PlanModeBlockingRule().matches(Request(call, PLAN))
 
 
-@pytest.mark.parametrize("asked", [Request(ToolCall("read_file"), PLAN), Request(ToolCall("lookup"), PLAN, READS)])
+@for_each("asked", [Request(ToolCall("read_file"), PLAN), Request(ToolCall("lookup"), PLAN, READS)])
 def test_it_lets_reading_pass(asked: Request) -> None:
     """A tool known to read, by name or by traits, is not its concern."""
     assert not PlanModeBlockingRule().matches(asked)
 
 
-@pytest.mark.parametrize("context", [AuthContext(), AuthContext(yolo_mode=True), AuthContext(mode="review")])
+@for_each("context", [AuthContext(), AuthContext(yolo_mode=True), AuthContext(mode="review")])
 def test_it_sleeps_outside_plan_mode(context: AuthContext) -> None:
     """In any other mode nothing matches."""
     assert not PlanModeBlockingRule().matches(Request(ToolCall("bash"), context))

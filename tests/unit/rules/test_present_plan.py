@@ -1,6 +1,6 @@
 """The rule `present-plan`."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
@@ -10,14 +10,14 @@ from permitry.core.spec import ToolSpec
 from permitry.rules.present_plan import PresentPlanRule
 
 
-@pytest.mark.parametrize("context", [AuthContext(), AuthContext(is_plan_mode=True), AuthContext(yolo_mode=True)])
+@for_each("context", [AuthContext(), AuthContext(is_plan_mode=True), AuthContext(yolo_mode=True)])
 def test_a_plan_may_be_presented_in_every_mode(context: AuthContext) -> None:
     """The mode makes no difference, nor does a spec."""
     assert PresentPlanRule().matches(Request(ToolCall("present_plan"), context))
     assert PresentPlanRule().matches(Request(ToolCall("present_plan"), context, ToolSpec("present_plan")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         ToolCall("present_plans"),

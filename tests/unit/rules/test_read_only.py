@@ -1,6 +1,6 @@
 """The rule `read-only`."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.action import Access, Actions, Connect, Delegate, Place, Run, Touch, Unknown, Word
 from permitry.core.call import PayloadKind, ToolCall
@@ -35,7 +35,7 @@ def _doing(tool: str, actions: Actions) -> Request:
     return Request(ToolCall(tool), AuthContext(), reader=lambda *_: actions)
 
 
-@pytest.mark.parametrize("name", sorted(DEFAULT_READ_ONLY_TOOLS))
+@for_each("name", sorted(DEFAULT_READ_ONLY_TOOLS))
 def test_it_matches_the_familiar_names(name: str) -> None:
     """Without a spec a short list of names reads."""
     assert ReadOnlyToolRule().matches(_request(ToolCall(name)))
@@ -47,7 +47,7 @@ def test_it_matches_what_says_that_it_reads() -> None:
     assert ReadOnlyToolRule().matches(_request(ToolCall("mcp:docs/x"), spec))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "spec"),
     [
         (ToolCall("bash"), None),
@@ -69,7 +69,7 @@ def test_it_is_a_permission_of_priority_200() -> None:
     assert (rule.id, rule.priority(), rule.effect, rule.source) == ("read-only", 200, Verdict.ALLOW, "built-in")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "spec", "near_miss"),
     [
         (ToolCall("write_file"), None, None),
@@ -107,7 +107,7 @@ def test_it_covers_the_parts_of_a_command_that_only_read() -> None:
     assert ReadOnlyToolRule().near_miss(_doing("bash", ACTIONS)) == "it removes"
 
 
-@pytest.mark.parametrize("tool", ["read_file", "unheard_of", "mcp:docs/bash"])
+@for_each("tool", ["read_file", "unheard_of", "mcp:docs/bash"])
 def test_it_covers_nothing_of_another_tool(tool: str) -> None:
     """What it reads, it may pass on."""
     assert ReadOnlyToolRule().covers(_doing(tool, ACTIONS)) == frozenset()

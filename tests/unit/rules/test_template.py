@@ -1,6 +1,6 @@
 """The rule `template`."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -16,13 +16,13 @@ def _request(tool: str, template: Template | None) -> Request:
     return Request(ToolCall(tool), AuthContext(active_template=template))
 
 
-@pytest.mark.parametrize("tool", ["write_file", "mcp:docs/search", "grep"])
+@for_each("tool", ["write_file", "mcp:docs/search", "grep"])
 def test_it_matches_the_tools_of_the_active_template(tool: str) -> None:
     """Names, globs, and what the template inherits."""
     assert TemplateAllowedToolsRule().matches(_request(tool, DOCS))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "template"),
     [("bash", DOCS), ("search", DOCS), ("mcp:other/search", DOCS), ("grep", None), ("grep", Template("empty"))],
 )

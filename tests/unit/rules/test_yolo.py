@@ -1,6 +1,6 @@
 """The rule `yolo`."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -9,14 +9,14 @@ from permitry.core.rule import Request
 from permitry.rules.yolo import YoloModeRule
 
 
-@pytest.mark.parametrize("tool", ["bash", "never_heard_of", "mcp:docs/delete"])
-@pytest.mark.parametrize("context", [AuthContext(yolo_mode=True), AuthContext(mode="yolo")])
+@for_each("tool", ["bash", "never_heard_of", "mcp:docs/delete"])
+@for_each("context", [AuthContext(yolo_mode=True), AuthContext(mode="yolo")])
 def test_it_matches_everything_in_yolo_mode(tool: str, context: AuthContext) -> None:
     """By flag or by word, every tool is let through."""
     assert YoloModeRule().matches(Request(ToolCall(tool), context))
 
 
-@pytest.mark.parametrize("context", [AuthContext(), AuthContext(mode="YOLO"), AuthContext(is_plan_mode=True)])
+@for_each("context", [AuthContext(), AuthContext(mode="YOLO"), AuthContext(is_plan_mode=True)])
 def test_it_matches_nothing_otherwise(context: AuthContext) -> None:
     """Another word is another mode."""
     assert not YoloModeRule().matches(Request(ToolCall("bash"), context))

@@ -1,11 +1,11 @@
 """Dates as people write them, and their normal form."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.conditions.provenance.dates import date_form, dates_in
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "2025-01-11", "January 11th, 2025", "January 11, 2025", "january 11 2025", "Jan 11 2025", "Jan. 11, 2025",
@@ -18,7 +18,7 @@ def test_spellings_of_one_date_are_one(text: str) -> None:
     assert list(dates_in(f"Book it for {text}, please.")) == ["date:2025-01-11"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "2025-13-11", "2025-02-30", "January 32nd, 2025", "0000-01-01", "January 11th", "11/01/2025", "01.11.2025",
@@ -31,13 +31,13 @@ def test_other_texts_are_no_dates(text: str) -> None:
     assert date_form(text) is None
 
 
-@pytest.mark.parametrize("text", ["x-2025-01-11", "a/2025-01-11", "2025-01-11.txt", "2025-01-11T10:00", "May 15th"])
+@for_each("text", ["x-2025-01-11", "a/2025-01-11", "2025-01-11.txt", "2025-01-11T10:00", "May 15th"])
 def test_a_part_of_a_word_is_not_found(text: str) -> None:
     """Nor a day of no certain year."""
     assert list(dates_in(text)) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "days"),
     [
         ("from January 11th to January 15th 2025", ["2025-01-11", "2025-01-15"]),

@@ -1,11 +1,11 @@
 """The normal form of a value, and how values are found in texts."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.conditions.provenance.normal_form import Message, addresses, normal, words_of
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("Ann@X.com", "ann@x.COM"),
@@ -25,7 +25,7 @@ def test_spellings_of_one_value_are_one(one: object, other: object) -> None:
     assert normal(one) == normal(other) is not None  # type: ignore[arg-type]  # what JSON has
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("\u0430nn@x.com", "ann@x.com"),
@@ -52,13 +52,13 @@ def test_other_values_stay_different(one: object, other: object) -> None:
     assert normal(one) != normal(other)  # type: ignore[arg-type]  # what JSON has
 
 
-@pytest.mark.parametrize("value", [None, True, "", " ", (), {}, 10**400, "a" * 5_000, "a" + "\u0301" * 40])
+@for_each("value", [None, True, "", " ", (), {}, 10**400, "a" * 5_000, "a" + "\u0301" * 40])
 def test_some_values_have_no_form(value: object) -> None:
     """They come from nowhere."""
     assert normal(value) is None  # type: ignore[arg-type]  # what JSON has
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         ("Write to ann@x.com, please.", "Ann@x.com"),
@@ -101,7 +101,7 @@ def test_a_value_is_found_as_a_word(text: str, value: object) -> None:
     assert Message.of(text).has(form)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         ("joann@x.com", "ann@x.com"),
@@ -151,7 +151,7 @@ def test_a_part_of_a_word_is_not_found(text: str, value: object) -> None:
     assert not Message.of(text).has(form)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "a@" + "." * 1_000_000 + ",x",
@@ -177,7 +177,7 @@ def test_a_word_that_overlaps_itself_takes_linear_time() -> None:
     assert Message.of("xx a" * 100_000 + " a").has("words:a")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "is_there"),
     [
         ("Post it to www.x.com.They know.", True),
@@ -203,7 +203,7 @@ def test_words_are_found_one_by_one() -> None:
     assert not Message.of("Trent").has_word("rent")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ("Write to Ann@x.com, or to <bob@x.com>.", ["ann@x.com", "bob@x.com"]),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import pytest
+from tests.tables import for_each
 
 from permitry.conditions.provenance.places import origin_of
 from permitry.conditions.provenance.provenance import Provenance
@@ -17,7 +17,7 @@ _KNOWN = Provenance.of(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "is_said", "places"),
     [
         ("AT11", True, ["look #1, field `iban`"]),

@@ -2,7 +2,7 @@
 
 import pickle
 
-import pytest
+from tests.tables import for_each
 
 from permitry.conditions.provenance.normal_form import normal
 from permitry.conditions.provenance.provenance import Heard, Provenance, provenance_of
@@ -16,7 +16,7 @@ def _numbers(known: Provenance, tool: str, path: str, value: object) -> list[int
     return [seen.of.number for seen in known.seen(tool, tuple(filter(None, path.split("."))), form)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("result", "path", "value", "is_seen"),
     [
         ({"iban": "AT1"}, "iban", "AT1", True),
