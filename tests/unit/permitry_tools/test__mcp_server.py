@@ -1,12 +1,13 @@
 """How an MCP server is described."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.errors import RegistryError
 from permitry_tools._mcp_server import McpServer
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"name": "a/b", "command": "c"},

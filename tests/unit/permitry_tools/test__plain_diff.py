@@ -1,6 +1,7 @@
 """The change of one file, shown without git: sections, modes, names, and what is not compared."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry_tools._plain_diff import PlainDiff, quoted
 from permitry_tools._tree import Contents, Entry
@@ -58,7 +59,7 @@ def test_past_the_bound_of_lines_files_only_differ(diff: PlainDiff) -> None:
     assert diff.section("f", _file(A), _file(B)).endswith("differ\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "shown"),
     [("a b", "a b"), ('a"b', '"a\\"b"'), ("a\nb", '"a\\nb"'), ("é", '"\\303\\251"'), ("\udcff", '"\\377"'), ("", "")],
 )

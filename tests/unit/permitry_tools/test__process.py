@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.dispatch.cancel import Cancellation, cancellable_by
 from permitry.dispatch.events import Reporter
@@ -44,7 +45,7 @@ def _captured(data: bytes, keep: int) -> Output:
 # What a command is given ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "at"),
     [({}, 0), ({"GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_1": "a.b"}, 2), ({"GIT_CONFIG_COUNT": "x"}, 0)],
 )
@@ -56,7 +57,7 @@ def test_git_takes_no_folder_for_a_repository(given: dict[str, str], at: int) ->
     assert (made["HOME"], made.get("GIT_CONFIG_KEY_1")) == ("/h", given.get("GIT_CONFIG_KEY_1"))
 
 
-@pytest.mark.parametrize("given", [{}, {"GIT_NO_LAZY_FETCH": "0"}])
+@for_each("given", [{}, {"GIT_NO_LAZY_FETCH": "0"}])
 def test_git_is_reported_to_fetch_nothing_unasked(given: dict[str, str]) -> None:
     """Whatever the environment of permitry says."""
     assert _environment(given)["GIT_NO_LAZY_FETCH"] == "1"
@@ -98,7 +99,7 @@ def test_git_fetches_nothing_that_a_partial_clone_lacks(partial_clone: Path) -> 
 # Output -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "shown"),
     [
         (b"", ""),

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.errors import ToolError
 from permitry_tools._reading import ReadMemory, body_of, exact_text, line_hash, lines_of, locate, read_bytes
@@ -45,7 +46,7 @@ def test_memories_are_apart() -> None:
     assert not ReadMemory().knows(_PLACE, b"one")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"), [("a b", "ab"), ("a", " a"), ("a", "a "), ("a", "a\t"), ("a\tb", "a b"), ("a", "A"), ("", " ")]
 )
 def test_a_hash_sees_every_character(one: str, other: str) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 from pydantic import Field
+from tests.tables import for_each
 
 from permitry.core.result import MediaPart, ToolResult
 from permitry.core.spec import ToolTraits
@@ -26,7 +27,7 @@ def test_checked_arguments_reach_the_tool() -> None:
     assert _SHOWS({"name": "Ada"}) == "+hello Ada"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "expected"),
     [
         ({}, "`name` is missing."),

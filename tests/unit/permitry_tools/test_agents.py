@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
@@ -133,7 +134,7 @@ def test_a_tool_of_others_does_not_reach_the_handler() -> None:
     ]
 
 
-@pytest.mark.parametrize(("most", "expected"), [(0, "0 rounds"), (1, "1 round"), (2, "2 rounds"), (None, "100 rounds")])
+@for_each(("most", "expected"), [(0, "0 rounds"), (1, "1 round"), (2, "2 rounds"), (None, "100 rounds")])
 def test_rounds_are_counted(most: int | None, expected: str) -> None:
     """An agent that never answers ends."""
     rounds: Rounds = [[ToolCall("a")]] * 101

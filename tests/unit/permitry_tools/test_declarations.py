@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.extract import HARMLESS_ARGUMENTS
 from permitry.config.default import create_default_authorization_policy
@@ -158,7 +159,7 @@ def test_every_family_is_there(specs: list[ToolSpec]) -> None:
     assert len(names) == len(specs) == 31
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "changes", "expected"),
     [
         ("run_shell", {"roles": None}, "nobody says what its arguments are"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.channels.channel import CallbackChannel
 from permitry.channels.response import ToolConfirmationResponse
@@ -99,7 +100,7 @@ def test_execute_gets_the_least_model_and_starts_no_agents(use: Use, runner: _Ru
     assert [task.may_use(tool) for tool in ("read_file", "subtask", "execute")] == [True, False, False]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("task", "usable"),
     [
         (AgentTask("x"), {"a", "b"}),
@@ -207,7 +208,7 @@ def test_a_higher_model_is_refused(  # noqa: PLR0917 -- a table
     assert (result, runner.asked) == (ToolResult(False, expected), [])
 
 
-@pytest.mark.parametrize("tool", ["subtask", "execute"])
+@for_each("tool", ["subtask", "execute"])
 def test_without_a_runner_no_agent_is_started(tool: str) -> None:
     """No question is asked about such a call, and the model learns what to do instead."""
     registry = ToolRegistry()
@@ -294,8 +295,8 @@ def test_an_agent_cannot_write_its_own_verdict(use: Use, runner: _Runner) -> Non
 # What the tools declare, and what their agents may do -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("needs_criteria", [True, False])
-@pytest.mark.parametrize("name", ["subtask", "execute"])
+@for_each("needs_criteria", [True, False])
+@for_each("name", ["subtask", "execute"])
 def test_a_tool_says_what_it_is(name: str, needs_criteria: bool) -> None:  # noqa: FBT001 -- a table
     """It starts an agent, and so it does not only read."""
     registry = ToolRegistry()
@@ -324,7 +325,7 @@ class _Works:
         return "tried"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mode", "expected"),
     [("yolo", ToolResult(True, "written")), ("plan", None), ("default", None)],
 )

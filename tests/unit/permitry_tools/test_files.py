@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
@@ -437,7 +438,7 @@ def test_no_change_is_an_empty_preview() -> None:
     assert unified_diff(Path("a"), "same\n", "same\n") == ""
 
 
-@pytest.mark.parametrize("odd", _ODD_BREAKS)
+@for_each("odd", _ODD_BREAKS)
 def test_only_a_newline_ends_a_line_of_a_diff(odd: str) -> None:
     """Other characters that Python takes for line ends do not make a wrong diff."""
     assert unified_diff(Path("a"), f"one{odd}two\n", f"one{odd}2\n") == (
@@ -450,7 +451,7 @@ def test_a_changed_line_ending_is_a_change() -> None:
     assert "-one\r\n+one\n" in unified_diff(Path("a"), "one\r\n", "one\n")
 
 
-@pytest.mark.parametrize("name", ["a\n+++ b/other", "a\r+++ b/other", "a\u2028b", "a\x1b[2Kb"])
+@for_each("name", ["a\n+++ b/other", "a\r+++ b/other", "a\u2028b", "a\x1b[2Kb"])
 def test_a_path_cannot_forge_the_head_of_a_diff(name: str) -> None:
     """The human sees one file named, the one that is written."""
     head = unified_diff(Path(name), "", "x\n").split("\n@@")[0]
@@ -458,7 +459,7 @@ def test_a_path_cannot_forge_the_head_of_a_diff(name: str) -> None:
     assert head.replace("\n", "").isprintable()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "expected"),
     [
         (2_000, 2_000, "@@ -1,"),

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.dispatch.discovery import load_entry_points
@@ -116,7 +117,7 @@ def test_only_chosen_families_of_shell_tools_are_there(root: Path, families: lis
         assert {spec.name for spec in usual} & shells == shells - {"unified_exec"}
 
 
-@pytest.mark.parametrize(("families", "error"), [(("bash",), ValueError), ("run_shell", TypeError)])
+@for_each(("families", "error"), [(("bash",), ValueError), ("run_shell", TypeError)])
 def test_an_unknown_family_of_shell_tools_is_refused(families: Any, error: type[Exception]) -> None:  # noqa: ANN401 -- a mistake
     """A misspelt one would be a session without it."""
     with pytest.raises(error, match="famil"):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.errors import ConfigError
 from permitry_tools.mcp import McpServer
@@ -84,7 +85,7 @@ def test_servers_keep_their_order_and_their_settings(write: Write, tmp_path: Pat
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("", "`schema`: is missing"),
@@ -154,7 +155,7 @@ def test_the_families_of_shell_tools_are_chosen(write: Write) -> None:
     assert read_tools_file(write("schema = 1\nshell = []")).shell == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "message"),
     [
         ('["run_shel"]', "`shell`: unknown family of shell tools `run_shel`; did you mean `run_shell`?"),

@@ -1,13 +1,13 @@
 """What a text names."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry_tools.corpus.entities import entities_of, key_of
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "want"),
     [
         ("Ada Lovelace met Charles Babbage.", ["Ada Lovelace", "Charles Babbage"]),
@@ -29,7 +29,7 @@ def test_names_are_capitalised_words_in_a_row(text: str, want: list[str]) -> Non
     assert [each.name for each in entities_of(text) if each.kind == "name"] == want
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "want"),
     [
         ('call `run_shell` with "--all" or \u201cconfig.toml\u201d', ["run_shell", "--all", "config.toml"]),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -87,7 +87,7 @@ def test_without_the_service_nothing_is_enabled() -> None:
     assert registry.specs(AuthContext()) == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "only_reads", "spawns", "is_open"),
     [
         ("retrieve_documents", True, False, False),

@@ -1,6 +1,7 @@
 """SQL of a model: the metadata, and nothing else."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.dispatch.cancel import Cancellation, cancellable_by
 from permitry.errors import ToolError
@@ -14,7 +15,7 @@ def _from_numbers(what: str, most: int) -> str:
     return f"{numbers} {most}) SELECT {what}, x FROM n"  # noqa: S608 -- the texts of the test
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sql", "want"),
     [
         ("SELECT title FROM documents ORDER BY lower(title)", ["A bank", "journey", "The Analytical Engine"]),
@@ -44,7 +45,7 @@ def test_all_tables_of_the_metadata_can_be_read(store: CorpusStore) -> None:
         assert query(store, f"SELECT * FROM {table}")[0]  # noqa: S608 -- our own names
 
 
-@pytest.mark.parametrize(
+@for_each(
     "sql",
     [
         "SELECT * FROM words",
@@ -97,7 +98,7 @@ def test_everything_else_is_refused(store: CorpusStore, sql: str) -> None:
     assert len(store.documents()) == 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sql", "expected"),
     [
         (

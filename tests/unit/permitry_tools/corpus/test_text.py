@@ -5,11 +5,12 @@ from pathlib import PurePath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry_tools.corpus.text import Text, pieces_of, read_text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "data", "want"),
     [
         ("a/notes.txt", b"one\r\ntwo\n", Text("notes", "one\ntwo", "text")),
@@ -33,9 +34,7 @@ def test_a_title_is_not_endless() -> None:
     assert len(read_text(PurePath("a.md"), b"# " + b"x" * 1_000).title) == 200
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"), [(b"\xff\xfe", "it is not UTF-8 text"), (b"a\0b", "it holds zero bytes")]
-)
+@for_each(("data", "expected"), [(b"\xff\xfe", "it is not UTF-8 text"), (b"a\0b", "it holds zero bytes")])
 def test_what_is_no_text_is_refused(data: bytes, expected: str) -> None:
     """A picture is not read as words."""
     with pytest.raises(ValueError, match=expected):
@@ -47,7 +46,7 @@ def test_paragraphs_stand_together_while_they_fit() -> None:
     assert pieces_of("aaa\n\nbbb\n \nccc\n\n\n\nddd", 8) == ["aaa\n\nbbb", "ccc\n\nddd"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "want"),
     [
         ("One two. Three four", ["One two.", "Three four"]),

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.lark import from_lark
 from lark import Lark
 from lark.exceptions import LarkError
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.spec import ToolSpec
@@ -30,7 +31,7 @@ def test_what_the_grammar_allows_is_a_patch(text: str) -> None:
     assert parse_patch(text, is_lenient=False).hunks
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         _patch("*** Add File: a", "+one", "+", "+*** End Patch"),
@@ -47,7 +48,7 @@ def test_usual_patches_are_in_the_grammar(text: str) -> None:
     assert parse_patch(text).hunks
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",

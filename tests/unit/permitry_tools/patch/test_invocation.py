@@ -1,6 +1,7 @@
 """Patches in commands; 23 commands of another tool are in `tests/peers/test_apply_patch.py`."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.errors import ToolError
 from permitry_tools.patch import ShellPatch, patch_in_shell
@@ -8,7 +9,7 @@ from permitry_tools.patch import ShellPatch, patch_in_shell
 PATCH = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "folder"),
     [
         (f"apply_patch <<'EOF'\n{PATCH}\nEOF", None),
@@ -31,7 +32,7 @@ def test_what_the_patch_holds_does_not_matter() -> None:
     assert patch_in_shell(f"apply_patch <<'EOF'\n{patch}\nEOF\n") == ShellPatch(patch)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "ls",
@@ -64,14 +65,14 @@ def test_everything_else_is_left_to_the_shell(command: str | list[str]) -> None:
     assert patch_in_shell(command) is None
 
 
-@pytest.mark.parametrize("command", [PATCH, [PATCH], ["bash", "-c", f"\n{PATCH}\n"], f"<<EOF\n{PATCH}\nEOF"])
+@for_each("command", [PATCH, [PATCH], ["bash", "-c", f"\n{PATCH}\n"], f"<<EOF\n{PATCH}\nEOF"])
 def test_a_patch_alone_is_an_error(command: str | list[str]) -> None:
     """A model that forgot the program is shown that; the shell would try to run the patch line by line."""
     with pytest.raises(ToolError, match="A patch was found without a call of `apply_patch`"):
         patch_in_shell(command)
 
 
-@pytest.mark.parametrize("line", ["+$HOME", "+`ls`", "+a\\"])
+@for_each("line", ["+$HOME", "+`ls`", "+a\\"])
 def test_a_patch_the_shell_would_rewrite_is_an_error(line: str) -> None:
     """Without quotes a here-document is expanded: what the policy has read is not what would be written."""
     patch = PATCH.replace("+x", line)

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry.actions.patches import paths_of
 from permitry.core.action import Access
@@ -48,7 +49,7 @@ def test_one_carriage_return_of_a_line_goes() -> None:
     assert parse_patch(begun("*** Add File: a", "+x\r\r")).hunks == (AddFile("a", "x\r\n"),)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "expected"),
     [
         (["*** Update File: a", "@@", "-x", "*** Move to: b"], "line 5: '*** Move to: b' is not a valid hunk header."),

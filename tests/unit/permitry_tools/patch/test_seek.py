@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry.errors import ToolError
 from permitry_tools.patch.seek import Haystack, seek
@@ -27,7 +28,7 @@ def test_what_is_found_is_what_a_plain_search_finds(lines: list[str], wanted: li
     assert seek(lines, wanted, start) == naive(lines, wanted, start)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "wanted"),
     [
         ("a \u2013 b\u2212c", "a - b-c"),

@@ -5,6 +5,7 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry.errors import ToolError
 from permitry_tools.patch.parse import Chunk
@@ -39,7 +40,7 @@ def test_lines_without_old_ones_stand_at_the_end() -> None:
     assert updated("", [chunk("+1")], path="f") == "1\n"
 
 
-@pytest.mark.parametrize(("endings", "new"), [(KEEP, "a\n\nx\n"), (LF, "a\nx\n")])
+@for_each(("endings", "new"), [(KEEP, "a\n\nx\n"), (LF, "a\nx\n")])
 def test_what_is_added_is_behind_a_blank_last_line_or_before(endings: LineEndings, new: str) -> None:
     """Before it only as the other tool did it of old."""
     assert updated("a\n\n", [chunk("+x")], path="f", endings=endings) == new

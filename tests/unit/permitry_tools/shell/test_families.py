@@ -1,6 +1,7 @@
 """The families of shell tools: chosen by name, each once, and a wrong name is never passed over."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry_tools.shell.families import DEFAULT, FAMILIES, known_families
 
@@ -17,7 +18,7 @@ def test_a_family_is_chosen_once() -> None:
     assert known_families([]) == ()
 
 
-@pytest.mark.parametrize(("name", "hint"), [("run_shel", "did you mean `run_shell`"), ("zzz", "known: run_shell,")])
+@for_each(("name", "hint"), [("run_shel", "did you mean `run_shell`"), ("zzz", "known: run_shell,")])
 def test_an_unknown_family_is_refused(name: str, hint: str) -> None:
     """With the nearest one, or all there are."""
     with pytest.raises(ValueError, match=hint):

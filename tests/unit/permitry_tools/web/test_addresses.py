@@ -5,6 +5,7 @@ import threading
 from collections.abc import Sequence
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.hosts import read_url
 from permitry.errors import ToolError
@@ -15,7 +16,7 @@ def _found(url: str, *answers: str, allow_private: bool = False) -> tuple[str, .
     return find_addresses(read_url(url), lambda _, __: answers, allow_private=allow_private, seconds=5)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [
         "0.0.0.1", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.1.2.3", "169.254.169.254", "168.63.129.16", "172.16.0.1",
@@ -30,15 +31,13 @@ def test_what_is_not_the_public_internet_is_private(address: str) -> None:
     assert is_public(address) is False
 
 
-@pytest.mark.parametrize(
-    "address", ["1.1.1.1", "93.184.215.14", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
-)
+@for_each("address", ["1.1.1.1", "93.184.215.14", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"])
 def test_the_public_internet_is_public(address: str) -> None:
     """So the rule above does not refuse everything."""
     assert is_public(address) is True
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "http://127.0.0.1/", "http://2130706433/", "http://0x7f.1/", "http://127.1/", "http://[::1]/",
@@ -69,9 +68,7 @@ def test_public_addresses_are_given_in_their_order() -> None:
     assert _found("https://example.com/", "2606:4700::1111", "1.1.1.1") == ("2606:4700::1111", "1.1.1.1")
 
 
-@pytest.mark.parametrize(
-    ("url", "address"), [("http://1.1.1.1/", "1.1.1.1"), ("http://[2606:4700::11]/", "2606:4700::11")]
-)
+@for_each(("url", "address"), [("http://1.1.1.1/", "1.1.1.1"), ("http://[2606:4700::11]/", "2606:4700::11")])
 def test_an_address_is_its_own(url: str, address: str) -> None:
     """No one is asked about it."""
     assert _found(url, "9.9.9.9") == (address,)
@@ -82,14 +79,14 @@ def test_private_addresses_may_be_allowed() -> None:
     assert _found("http://intranet.internal/", "10.0.0.7", allow_private=True) == ("10.0.0.7",)
 
 
-@pytest.mark.parametrize("answers", [(), ("",), ("elsewhere.example",), ("1.1.1.1", "2.2.2.2:80")])
+@for_each("answers", [(), ("",), ("elsewhere.example",), ("1.1.1.1", "2.2.2.2:80")])
 def test_what_is_no_address_is_not_connected_to(answers: tuple[str, ...]) -> None:
     """It would be resolved once more, unchecked."""
     with pytest.raises(ToolError, match="has no address"):
         _found("https://example.com/", *answers, allow_private=True)
 
 
-@pytest.mark.parametrize("error", [socket.gaierror("no"), UnicodeError("label too long")])
+@for_each("error", [socket.gaierror("no"), UnicodeError("label too long")])
 def test_a_host_that_is_not_there_is_reported(error: Exception) -> None:
     """Whatever the resolver raises, the tool has not crashed."""
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from tests.tables import for_each
 
 from permitry.errors import ToolError
 from permitry_tools.web.exchange import Answer, Exchanger, Request
@@ -95,7 +96,7 @@ def test_no_one_at_any_address_is_reported() -> None:
             _sent(f"http://name.example:{free.getsockname()[1]}/")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "//127.0.0.1/", "127.0.0.1", "",

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from tests.tables import for_each
 
 from permitry.errors import ToolError
 from permitry_tools.web.pages import LONGEST_TEXT, read_page
@@ -18,7 +19,7 @@ def test_a_page_has_a_title_and_a_text() -> None:
     assert read_page("text/html; charset=utf-8", page.encode()) == ("A page", "Head\n\nOne & two.")
 
 
-@pytest.mark.parametrize("tag", ["script", "style", "noscript", "template", "svg"])
+@for_each("tag", ["script", "style", "noscript", "template", "svg"])
 def test_what_is_not_meant_to_be_read_is_dropped(tag: str) -> None:
     """Programs and styles are not text."""
     assert _text(f"<p>a</p><{tag}><b>hidden</b></{tag}><p>b</p>") == "a\n\nb"
@@ -44,13 +45,13 @@ def test_a_title_in_a_picture_is_not_the_page_s() -> None:
     assert read_page("text/html", b"<title>A</title><svg><title>B</title></svg>c")[0] == "A"
 
 
-@pytest.mark.parametrize("rest", ["<", "<a", "<a href='", "<!-- a", "<script>a", "</", "&amp", "<!", "<?"])
+@for_each("rest", ["<", "<a", "<a href='", "<!-- a", "<script>a", "</", "&amp", "<!", "<?"])
 def test_an_unfinished_page_is_read_as_far_as_it_goes(rest: str) -> None:
     """A page may be cut where the limit was."""
     assert _text(f"<p>before</p>{rest}").startswith("before")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content_type", "body", "text"),
     [
         ("text/plain", b"a <b> c", "a <b> c"),
@@ -70,13 +71,13 @@ def test_text_of_any_kind_is_shown(content_type: str, body: bytes, text: str) ->
     assert read_page(content_type, body)[1] == text
 
 
-@pytest.mark.parametrize("charset", ["hex", "zlib", "rot13", "punycode", "idna", "unicode_escape", "no-such"])
+@for_each("charset", ["hex", "zlib", "rot13", "punycode", "idna", "unicode_escape", "no-such"])
 def test_what_is_no_encoding_of_text_is_not_used(charset: str) -> None:
     """Python knows encodings that unpack, or take very long."""
     assert read_page(f"text/plain; charset={charset}", b"6162")[1] == "6162"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content_type", ["application/pdf", "image/png", "application/octet-stream", "audio/mpeg", "application/zip", "x"]
 )
 def test_what_is_no_text_is_refused_with_its_type(content_type: str) -> None:
@@ -98,7 +99,7 @@ def test_a_long_text_is_shortened_and_says_so() -> None:
     assert text.endswith("\n...[2000 characters left out]...")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "piece", ["<a ", "<a b='", "<", "<!--", "</", "<b>", "<svg></style>", "<script>", "<![CDATA[", "&", "<pre>", "<a/"]
 )
 def test_reading_is_about_linear(piece: str) -> None:

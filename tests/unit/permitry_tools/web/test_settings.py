@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry_tools.web.settings import WebSettings, is_web_address
 
@@ -17,7 +18,7 @@ def test_the_key_is_not_printed() -> None:
     assert "word" not in repr(WebSettings("https://search.example", "exa", "word"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"search_endpoint": "search.example"},
@@ -36,7 +37,7 @@ def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
         WebSettings(**wrong)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "is_one"),
     [
         ("https://a.example", True),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.result import ToolResult
 from permitry.dispatch.discovery import ToolContext
@@ -24,7 +25,7 @@ def _context(service: object) -> ToolContext:
     return ToolContext(services={SERVICE: service})
 
 
-@pytest.mark.parametrize("service", [None, "a corpus", object()])
+@for_each("service", [None, "a corpus", object()])
 def test_without_a_corpus_there_are_no_documents(service: object) -> None:
     """Whatever else goes by the name of the service."""
     assert not has_documents(_context(service))
@@ -51,7 +52,7 @@ def test_a_definition_has_the_description_of_the_tool_alone() -> None:
     assert function["parameters"]["required"] == ["query"]
 
 
-@pytest.mark.parametrize("given", [{}, {"query": 5}, {"query": "x", "limit": "many"}, {"query": "x", "more": 1}])
+@for_each("given", [{}, {"query": 5}, {"query": "x", "limit": "many"}, {"query": "x", "more": 1}])
 def test_arguments_that_do_not_fit_are_refused(given: dict[str, Any]) -> None:
     """One that is missing, of a wrong type, or unknown."""
     with pytest.raises(ToolError):
