@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 ROOT = Path(__file__).resolve().parents[2]
 ENGINES = ("hand-written if/elif", "naive loop", "cedarpy", "pycasbin", "vakt", "rbacx", "OPA, in process", "regorus")
@@ -57,7 +57,7 @@ def test_decisions_are_measured_next_to_every_engine_that_is_here() -> None:
         assert first.startswith("not installed (`") or float(first.removesuffix("x").replace(",", "")) > 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "title"),
     [
         ("end-to-end", "## A call from end to end"),

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.conditions.args import argument_condition
 from permitry.conditions.mode import ModeCondition
@@ -76,7 +77,7 @@ FEW, LOTS = _policy(0), _policy(MANY)
 ARGUMENTS = {"limit": 7, "path": "/srv/a"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "rule_id", "bound"),
     [
         # Each rule that is found is asked: nothing is kept of what it said before. See docs/reference/benchmarks.md.
@@ -137,7 +138,7 @@ def test_a_call_that_fails_a_rule_costs_little_more() -> None:
     assert len(names) <= 70
 
 
-@pytest.mark.parametrize(("effect", "answered"), [(Verdict.ALLOW, None), (Verdict.BLOCK, "r0")])
+@for_each(("effect", "answered"), [(Verdict.ALLOW, None), (Verdict.BLOCK, "r0")])
 def test_a_missing_argument_builds_no_record_and_no_decision(
     monkeypatch: pytest.MonkeyPatch, effect: Verdict, answered: str | None
 ) -> None:
@@ -169,7 +170,7 @@ def test_a_decision_with_failures_is_not_made_again() -> None:
     assert [str(error) for error in decisions[0].errors] == ["by-argument: UnevaluableError: `args.limit` is missing"]
 
 
-@pytest.mark.parametrize("tool", ["named", "glob_b", "unheard_of", "limited", "mcp:server4/x", "x_of_2"])
+@for_each("tool", ["named", "glob_b", "unheard_of", "limited", "mcp:server4/x", "x_of_2"])
 def test_a_new_name_costs_the_same_among_many_rules(tool: str) -> None:
     """Looking it up takes a few more looks, for the lengths that globs have; only rules that are found are tried."""
     policies = (_policy(0), _policy(MANY))

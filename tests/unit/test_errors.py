@@ -6,6 +6,7 @@ import pickle
 import re
 
 import pytest
+from tests.tables import for_each
 
 from permitry import errors
 from permitry.core.decision import Decision, Phase, Verdict
@@ -38,7 +39,7 @@ def _drawn() -> dict[str, tuple[str, str | None]]:
     return drawn
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@for_each("cls", CLASSES)
 def test_the_tree_is_the_tree_that_is_drawn(cls: type[Exception]) -> None:
     """Every class is in the picture, under its parent and with its built-in base."""
     parent, base = _drawn()[cls.__name__]
@@ -51,14 +52,14 @@ def test_nothing_is_drawn_that_is_not_there() -> None:
     assert errors.__all__ == sorted(errors.__all__)
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@for_each("cls", CLASSES)
 def test_everything_is_a_permitry_error_with_a_docstring(cls: type[Exception]) -> None:
     """One `except` catches all, and every class says when it is raised."""
     assert issubclass(cls, PermitryError)
     assert cls.__doc__
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@for_each("cls", CLASSES)
 def test_an_error_survives_pickling_and_copying(cls: type[Exception]) -> None:
     """Errors cross processes: type, text and contents are kept."""
     error = _sample(cls)
@@ -94,7 +95,7 @@ def test_a_problem_cannot_move_the_cursor() -> None:
     assert shown == ["f :1:4: a\ufffd[2Jb\ufffd", "    1 | x\ufffd y", "           ^", "      hint: c d"]
 
 
-@pytest.mark.parametrize("span", [0, -3, 1])
+@for_each("span", [0, -3, 1])
 def test_there_is_always_a_caret(span: int) -> None:
     """A span of nothing is still a place."""
     assert str(Problem("f", 1, 1, span, "bad", text="x")).splitlines()[2].strip() == "^"
@@ -126,7 +127,7 @@ def test_one_problem_is_one_problem() -> None:
     assert re.fullmatch(r"a:1:1: first\n1 problem\b.*", str(ConfigError([Problem("a", 1, 1, 1, "first")])))
 
 
-@pytest.mark.parametrize(("number", "expected"), [(0, "0 rules"), (1, "1 rule"), (2, "2 rules")])
+@for_each(("number", "expected"), [(0, "0 rules"), (1, "1 rule"), (2, "2 rules")])
 def test_a_noun_agrees_with_its_number(number: int, expected: str) -> None:
     """Only one is one."""
     assert count(number, "rule") == expected

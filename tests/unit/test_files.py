@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.files import (
     CREATE,
@@ -57,8 +58,8 @@ def test_a_link_is_followed_only_on_request(link: Path) -> None:
         assert stream.read() == b"old"
 
 
-@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
-@pytest.mark.parametrize("follows_links", [False, True])
+@for_each("make", [os.mkdir, os.mkfifo])
+@for_each("follows_links", [False, True])
 def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, make: type, *, follows_links: bool) -> None:
     """Nothing is waited for: a pipe that no one writes to would never end."""
     make(tmp_path / "x")
@@ -69,7 +70,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, make: type, 
         pass
 
 
-@pytest.mark.parametrize("flags", [READ, DIRECTORY, CREATE])
+@for_each("flags", [READ, DIRECTORY, CREATE])
 def test_a_descriptor_is_not_inherited_and_is_closed(tmp_path: Path, flags: int) -> None:
     """Python sets O_CLOEXEC for every file it opens."""
     name = {READ: "a", DIRECTORY: ".", CREATE: "new"}[flags]
@@ -114,7 +115,7 @@ def test_a_new_file_takes_nothing_that_is_there(tmp_path: Path, file: Path, link
     assert (link.is_symlink(), file.read_bytes()) == (True, b"old")
 
 
-@pytest.mark.parametrize(("mode", "expected"), [(0o600, 0o600), (0o755, 0o755), (None, 0o640)])
+@for_each(("mode", "expected"), [(0o600, 0o600), (0o755, 0o755), (None, 0o640)])
 def test_a_new_file_has_its_mode(tmp_path: Path, mode: int | None, expected: int) -> None:
     """Whatever the mask says, unless it is left to the mask."""
     before = os.umask(0o027)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.action import Access
 from permitry.core.call import ToolCall
@@ -11,7 +11,7 @@ from permitry.core.spec import ToolSpec
 from permitry.port import paths_touched, paths_written, programs_in
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "programs"),
     [
         ("vim a.txt", {"vim"}),
@@ -26,7 +26,7 @@ def test_programs_are_found_wherever_they_are_run(command: str, programs: set[st
     assert programs_in(command) >= programs
 
 
-@pytest.mark.parametrize("command", ["cat a > b", ["bash", "-c", "cat a > b"]])
+@for_each("command", ["cat a > b", ["bash", "-c", "cat a > b"]])
 def test_paths_of_a_command_come_with_what_is_done(command: str | Sequence[str], tmp_path: Path) -> None:
     """As shell text, and as a list of arguments."""
     root = str(tmp_path.resolve())

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 import permitry.actions.programs.catalogue
 from permitry.actions.programs.catalogue import catalogue, compact
@@ -87,7 +88,7 @@ def test_a_check_with_rules_from_a_file_is_as_quick(loaded: Callable[..., frozen
         assert not (SLOW | READERS) & loaded(READ, "--rules", "permitry:base", "--rules", str(path))
 
 
-@pytest.mark.parametrize("name", ["ToolCall", "AuthorizationPolicy", "create_default_authorization_policy"])
+@for_each("name", ["ToolCall", "AuthorizationPolicy", "create_default_authorization_policy"])
 def test_what_decides_is_imported_without_the_edges(name: str) -> None:
     """A host that only decides pays for deciding."""
     code = f"import sys; from permitry import {name}; print(*sys.modules)"
@@ -112,7 +113,7 @@ def test_importing_the_package_imports_nothing_else() -> None:
 _PATH = f"import sys; sys.path.insert(0, {str(Path(permitry.__file__).parents[1])!r}); "
 
 
-@pytest.mark.parametrize("columns", [None, "", "0", "-1", "x", "7", "100"])
+@for_each("columns", [None, "", "0", "-1", "x", "7", "100"])
 def test_the_width_of_help_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: str | None) -> None:
     """As `shutil` says, which takes longer to import than all our options to be read."""
     monkeypatch.delenv("COLUMNS", raising=False)
@@ -132,7 +133,7 @@ def test_the_quick_form_of_the_programs_says_what_the_other_says() -> None:
     assert shown == tomllib.loads(PROGRAMS.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("stored", [None, "", "[]", "{}", '{"sha256": "0", "program": {}, "group": {}}'])
+@for_each("stored", [None, "", "[]", "{}", '{"sha256": "0", "program": {}, "group": {}}'])
 def test_a_quick_form_of_other_programs_does_not_count(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stored: str | None
 ) -> None:

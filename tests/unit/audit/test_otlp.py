@@ -2,6 +2,7 @@
 
 import pytest
 from tests.collector import attributes, listening
+from tests.tables import for_each
 
 from permitry.audit.otlp import over_otlp
 from permitry.audit.record import MemoryRecorder
@@ -10,7 +11,7 @@ from permitry.guard.guard import Guard
 from permitry.guard.session import Session
 
 
-@pytest.mark.parametrize("name", [None, "my-agent"])
+@for_each("name", [None, "my-agent"])
 def test_all_is_sent_at_the_end(monkeypatch: pytest.MonkeyPatch, name: str | None) -> None:
     """To the address of the environment, as the service that it names."""
     if name is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.audit.record import JsonlRecorder, MemoryRecorder, decision_fields, user_name
 from permitry.core.call import ToolCall
@@ -360,7 +361,7 @@ def test_one_record_that_is_larger_than_all_is_not_kept() -> None:
     assert [each["tool"] for each in recorder.records] == ["look"]
 
 
-@pytest.mark.parametrize("in_memory", [True, False])
+@for_each("in_memory", [True, False])
 def test_a_reload_is_an_event(tmp_path: Path, *, in_memory: bool) -> None:
     """It belongs to no call."""
     recorder = MemoryRecorder() if in_memory else JsonlRecorder(str(tmp_path / "audit.jsonl"))

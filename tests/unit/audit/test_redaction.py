@@ -4,9 +4,9 @@ import json
 import time
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry.audit.record import JsonlRecorder
 from permitry.audit.redaction import DOUBTFUL, REDACTED, redacted, redacted_text
@@ -29,7 +29,7 @@ FORMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", FORMS)
+@for_each("text", FORMS)
 def test_no_secret_stays(text: str) -> None:
     """Wherever in a text it is; and what is left says that there was one."""
     for whole in (text, f"cd a && {text}", f"{text} || true", f"first\n{text}\nlast"):
@@ -39,7 +39,7 @@ def test_no_secret_stays(text: str) -> None:
         assert redacted_text(left) == left
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "echo cookie: ; rm -rf src", "echo cookie: a=b; rm -rf src", 'echo token="$(rm -rf src)"', "echo token=a|sh",
@@ -57,7 +57,7 @@ def test_what_hides_a_command_says_so(text: str) -> None:
     assert redacted_text(left) == left
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["password=a", "export TOKEN='a b'", "Cookie: a=1; session=b", "Cookie: a=1; b=2; c=",
      "-----BEGIN PRIVATE KEY-----\nab/+\nab==\n"],
@@ -67,7 +67,7 @@ def test_a_secret_alone_is_not_doubtful(text: str) -> None:
     assert REDACTED in redacted_text(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "", "git status --short", "cat secrets.txt", "the token was lost", "grep -rn token src", "mkdir -p a/b",
@@ -81,7 +81,7 @@ def test_other_texts_stay_as_they_are(text: str) -> None:
     assert redacted_text(text) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name", ["password", "apiKey", "API_KEY", "DB_PASSWORD", "authToken", "secrets", "Authorization", "accessKey"]
 )
 def test_what_a_name_says_is_secret_is_left_out_whole(name: str) -> None:
@@ -91,7 +91,7 @@ def test_what_a_name_says_is_secret_is_left_out_whole(name: str) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["path", "max_tokens_left", "keyboard", "secretary", "tokenizer", "compass", "monkey"])
+@for_each("name", ["path", "max_tokens_left", "keyboard", "secretary", "tokenizer", "compass", "monkey"])
 def test_other_names_say_nothing(name: str) -> None:
     """A part of another word is no name of a secret."""
     value = 5 if name == "max_tokens_left" else "a"
@@ -117,7 +117,7 @@ def test_what_is_left_has_the_same_shape(value: object) -> None:
     assert type(left) is type(value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "hidden"),
     [
         (["--secret", "x"], "x"), (["a", "--client-secret", "s3"], "s3"), (["--api-key", "two words"], "two words"),
@@ -136,7 +136,7 @@ def test_a_secret_behind_its_option_in_a_list_is_left_out(words: list[object], h
     assert redacted(left) == left
 
 
-@pytest.mark.parametrize(
+@for_each(
     "words",
     [
         ["--token", "--verbose", "x"], ["grep", "token", "file"], ["ls", "-la", "src"], ["secret.txt", "-p", "x"],

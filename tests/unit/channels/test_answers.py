@@ -4,6 +4,7 @@ import json
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.channels.answers import AnswersChannel, read_answers
 from permitry.channels.request import ToolConfirmationRequest
@@ -26,25 +27,25 @@ def _asked(channel: AnswersChannel, call: ToolCall = _CALL) -> ToolConfirmationR
     return channel.ask(ToolConfirmationRequest(call))
 
 
-@pytest.mark.parametrize("binding", [{"call_id": "c1"}, {"digest": _CALL.digest}])
+@for_each("binding", [{"call_id": "c1"}, {"digest": _CALL.digest}])
 def test_a_rejection_is_bound_by_call_id_or_digest(binding: dict[str, object]) -> None:
     """The call with that id, or that digest, does not run."""
     assert _asked(_channel({**binding, "approved": False})) == ToolConfirmationResponse(False)
 
 
-@pytest.mark.parametrize("call_id", ["c1", "c9", None])
+@for_each("call_id", ["c1", "c9", None])
 def test_an_approval_is_bound_by_digest(call_id: str | None) -> None:
     """The call with that digest gets the answer, whatever its id."""
     assert _asked(_channel(_APPROVAL), attrs.evolve(_CALL, call_id=call_id)) == _YES
 
 
-@pytest.mark.parametrize("rest", [{}, {"call_id": "c1"}])
+@for_each("rest", [{}, {"call_id": "c1"}])
 def test_an_approval_of_one_call_is_none_of_another_with_its_id(rest: dict[str, object]) -> None:
     """The model chooses the ids: the same id with other arguments is not what was approved."""
     assert _asked(_channel({**_APPROVAL, **rest}), attrs.evolve(_CALL, arguments={"path": "/etc/passwd"})) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "rest",
     [
         {},
@@ -63,7 +64,7 @@ def test_a_call_id_alone_never_approves(rest: dict[str, object]) -> None:
     assert "permitry run --unattended queue" in str(caught.value.problems[0].hint)
 
 
-@pytest.mark.parametrize("arguments", [_EDIT, {}])
+@for_each("arguments", [_EDIT, {}])
 def test_an_approval_may_name_the_tool_and_what_it_is_to_do(arguments: dict[str, object]) -> None:
     """With the arguments to run, nothing the model chose is left to run."""
     answer = {"call_id": "c1", "tool": "write_file", "approved": True, "arguments": arguments}
@@ -76,7 +77,7 @@ def test_arguments_for_one_tool_are_not_given_to_another() -> None:
     assert _asked(_channel(answer), attrs.evolve(_CALL, name="delete_file")) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "binding",
     [
         {"digest": "0" * 64},
@@ -134,7 +135,7 @@ def test_answers_no_one_asked_for_are_counted_by_their_lines() -> None:
     assert channel.unused == (3,)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "expected"),
     [
         ("{", "not valid JSON"),
@@ -165,9 +166,7 @@ def test_every_mistake_is_named(line: str, expected: str) -> None:
     assert expected in caught.value.problems[0].message
 
 
-@pytest.mark.parametrize(
-    "rest", ['"approved": "yes"', '"approved": true, "abort": 1', '"approved": true, "instructions": 3']
-)
+@for_each("rest", ['"approved": "yes"', '"approved": true, "abort": 1', '"approved": true, "instructions": 3'])
 def test_a_wrong_type_is_reported_in_words(rest: str) -> None:
     """The message is a sentence, not the inside of a validator."""
     with pytest.raises(ConfigError) as caught:

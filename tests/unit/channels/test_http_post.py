@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.tables import for_each
 from tests.unit.receivers import Receiver, receiving
 
 from permitry.channels.http_post import host_of, post
@@ -15,15 +16,13 @@ def receiver() -> Iterator[Receiver]:
         yield running
 
 
-@pytest.mark.parametrize(
-    "address", ["https://a.example/x", "HTTPS://a.example", "http://127.0.0.1:1/", "http://[::1]/"]
-)
+@for_each("address", ["https://a.example/x", "HTTPS://a.example", "http://127.0.0.1:1/", "http://[::1]/"])
 def test_what_is_posted_stays_secret_on_its_way(address: str) -> None:
     """Over TLS, or on this machine."""
     assert host_of(address) in ("a.example", "127.0.0.1", "::1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address", ["http://a.example/", "http://127.0.0.1.a.example/", "ftp://localhost/", "https://", "a", "https://[x/"]
 )
 def test_nothing_is_posted_elsewhere(address: str) -> None:

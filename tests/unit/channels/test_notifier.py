@@ -1,6 +1,6 @@
 """What the model is shown when a call did not run."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.channels.notifier import ToolRejectionNotifier
 from permitry.channels.response import ToolConfirmationResponse
@@ -16,7 +16,7 @@ def test_guidance_of_the_user_reaches_the_model() -> None:
     assert "The user says: use tabs\n" in shown
 
 
-@pytest.mark.parametrize("instructions", ["", " \n\t"])
+@for_each("instructions", ["", " \n\t"])
 def test_without_guidance_the_model_is_reported_that_there_is_none(instructions: str) -> None:
     """Blank guidance is none."""
     shown = ToolRejectionNotifier().rejected("write_file", ToolConfirmationResponse(False, instructions=instructions))
@@ -48,7 +48,7 @@ def test_an_unanswered_question_is_reported_as_such() -> None:
     assert "got none; it did not run" in shown
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("instructions", "end"),
     [
         ("use tabs", "Treat it as not done, and follow this guidance."),

@@ -4,11 +4,12 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.channels.response import ToolConfirmationResponse
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("approved", "abort", "wanted"),
     [(True, False, True), (True, True, False), (False, False, False), (False, True, False)],
 )
@@ -17,7 +18,7 @@ def test_only_a_yes_without_abort_lets_a_call_run(approved: bool, abort: bool, w
     assert ToolConfirmationResponse(approved, abort=abort).is_approval is wanted
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("approved", "abort", "wanted"),
     [(True, False, True), (True, True, False), (False, False, False), (False, True, False)],
 )
@@ -31,7 +32,7 @@ def test_an_approval_is_not_remembered_unasked() -> None:
     assert ToolConfirmationResponse(True).is_remembered is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     "flags",
     [{"approved": "yes"}, {"approved": 1}, {"approved": None}, {"skip_future": "no"}, {"abort": 0}],
 )
@@ -48,7 +49,7 @@ def test_instructions_must_be_text() -> None:
         ToolConfirmationResponse(False, instructions=instructions)
 
 
-@pytest.mark.parametrize("arguments", ["x", ["b"], 1])
+@for_each("arguments", ["x", ["b"], 1])
 def test_edited_arguments_are_an_object(arguments: Any) -> None:  # noqa: ANN401 -- wrong on purpose
     """A mistake is no answer, so that the question stays open."""
     with pytest.raises(TypeError, match="arguments"):
@@ -76,7 +77,7 @@ def test_a_result_in_place_of_the_tool_lets_nothing_run() -> None:
     assert (response.is_approval, response.is_remembered, response.outcome) == (False, False, "responded")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "more",
     [{"approved": True}, {"skip_future": True}, {"abort": True}, {"instructions": "no"}, {"arguments": {}}],
     ids=lambda more: next(iter(more)),

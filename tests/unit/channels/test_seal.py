@@ -5,6 +5,7 @@ import hashlib
 import hmac
 
 import pytest
+from tests.tables import for_each
 
 from permitry.channels.seal import TOLERANCE, Seal, SeenSignatures
 from permitry.errors import ChannelError
@@ -24,7 +25,7 @@ def test_a_signature_is_that_of_the_convention() -> None:
     assert headers == {"webhook-id": "q1", "webhook-timestamp": "1000", "webhook-signature": f"v1,{expected}"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "secret", ["", "whsec_", SECRET[6:], "whsec_" + base64.b64encode(b"k" * 23).decode(), "whsec_ä", SECRET + "!"]
 )
 def test_a_weak_secret_is_refused(secret: str) -> None:
@@ -44,7 +45,7 @@ def test_what_was_signed_is_opened() -> None:
         assert _seal().open(given, BODY, SeenSignatures()) == "q1"
 
 
-@pytest.mark.parametrize("name", ["webhook-id", "webhook-timestamp", "webhook-signature"])
+@for_each("name", ["webhook-id", "webhook-timestamp", "webhook-signature"])
 def test_what_is_not_signed_is_refused(name: str) -> None:
     """Each of the three headers is needed."""
     headers = _seal().headers("q1", BODY)
@@ -53,7 +54,7 @@ def test_what_is_not_signed_is_refused(name: str) -> None:
         _seal().open(headers, BODY, SeenSignatures())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [{"webhook-id": "q2"}, {"webhook-timestamp": "1001"}, {"webhook-signature": "v1,ä"}, {"webhook-signature": ""}],
     ids=str,
@@ -73,7 +74,7 @@ def test_the_secret_of_another_is_wrong() -> None:
         _seal().open(other.headers("q1", BODY), BODY, SeenSignatures())
 
 
-@pytest.mark.parametrize("apart", [TOLERANCE + 1, -TOLERANCE - 1])
+@for_each("apart", [TOLERANCE + 1, -TOLERANCE - 1])
 def test_what_was_signed_long_ago_is_refused(apart: int) -> None:
     """Or, by this clock, will be."""
     with pytest.raises(ChannelError, match="within the last"):
@@ -81,7 +82,7 @@ def test_what_was_signed_long_ago_is_refused(apart: int) -> None:
     assert _seal(1_000.0 + apart - apart // abs(apart)).open(_seal().headers("q1", BODY), BODY, SeenSignatures())
 
 
-@pytest.mark.parametrize("at", ["", "-1", "1e3", "1000.0", "\u0661\u0660\u0660\u0660", "9" * 5_000])
+@for_each("at", ["", "-1", "1e3", "1000.0", "\u0661\u0660\u0660\u0660", "9" * 5_000])
 def test_a_time_is_a_number(at: str) -> None:
     """One that is signed and cannot be read is not a time."""
     seal = _seal()

@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.tables import for_each
 from tests.unit.receivers import Receiver, Reply, receiving
 
 from permitry.audit.record import MemoryRecorder
@@ -54,7 +55,7 @@ def channel(receiver: Receiver, **more: Any) -> WebhookChannel:  # noqa: ANN401 
     return WebhookChannel(receiver.address, SECRET, **{"wait": 10.0, "pause": 0.01, **more})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "response",
     [
         YES, ToolConfirmationResponse(approved=False, instructions="Not now."),
@@ -114,7 +115,7 @@ def test_what_is_not_an_answer_to_the_question_is_none(receiver: Receiver, reply
     assert len(receiver.requests) == 1
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "\udcff", '{"approved": true}', '{"type": "permitry.question"}'])
+@for_each("text", ["", "[]", "{", "\udcff", '{"approved": true}', '{"type": "permitry.question"}'])
 def test_a_signed_text_that_is_no_answer_is_none(receiver: Receiver, text: str) -> None:
     """Also what one would be, of another type."""
     body = text.encode("utf-8", "surrogateescape")
@@ -123,7 +124,7 @@ def test_a_signed_text_that_is_no_answer_is_none(receiver: Receiver, text: str) 
         channel(receiver).ask(REQUEST)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fields",
     [
         {},
@@ -142,7 +143,7 @@ def test_an_answer_with_other_fields_is_none(receiver: Receiver, fields: dict[st
         channel(receiver).ask(REQUEST)
 
 
-@pytest.mark.parametrize("seconds", [-301, 301])
+@for_each("seconds", [-301, 301])
 def test_an_answer_of_another_time_is_none(receiver: Receiver, seconds: int) -> None:
     """As one that was kept for later."""
     body = json.dumps({"type": "permitry.answer", "digest": CALL.digest, "approved": True}).encode()
@@ -231,7 +232,7 @@ def test_a_question_without_an_id_gets_one(receiver: Receiver) -> None:
     assert len({headers["webhook-id"] for headers, _ in receiver.requests}) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "secret", "error"),
     [("http://a.example", SECRET, ValueError), ("https://a.example", "secret", ValueError)],
 )
@@ -260,7 +261,7 @@ def test_a_receiver_takes_each_request_once(receiver: Receiver) -> None:
         verify(Seal(SECRET).headers("p2", body), body, SECRET)
 
 
-@pytest.mark.parametrize("is_async", [False, True])
+@for_each("is_async", [False, True])
 def test_a_guard_asks_by_a_webhook(receiver: Receiver, *, is_async: bool) -> None:
     """A yes permits; what goes wrong blocks, and is on record."""
     recorder = MemoryRecorder()

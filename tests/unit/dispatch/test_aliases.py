@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.audit.record import MemoryRecorder
 from permitry.config.load import load_policy
@@ -140,8 +141,8 @@ def _failing_check(_: dict[str, Any]) -> None:
     raise KeyError("a mistake in the check")
 
 
-@pytest.mark.parametrize("check", [_no_mistake, _failing_check])
-@pytest.mark.parametrize("arguments", [{"other": "a"}, {"words": []}])
+@for_each("check", [_no_mistake, _failing_check])
+@for_each("arguments", [{"other": "a"}, {"words": []}])
 def test_what_rules_do_not_see_in_its_form_does_not_run(arguments: dict[str, Any], check: Check) -> None:
     """Whatever the check of the tool says: the roles are about the names of that form."""
     registry, ran = ToolRegistry(), list[dict[str, Any]]()

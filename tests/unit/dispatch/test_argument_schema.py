@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.errors import RegistryError, ToolError
@@ -25,7 +26,7 @@ SCHEMA = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [
         {"n": 1, "on": True, "maybe": None, "any": None, "items": [{"e": "x"}], "few": [1, 2], "word": "a"},
@@ -38,7 +39,7 @@ def test_what_fits_is_passed_on(arguments: dict[str, Any]) -> None:
     assert ArgumentSchema(SCHEMA).fit(given) == given
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "problem"),
     [
         ({"path": None}, "`path` must be string, not null"),
@@ -79,9 +80,7 @@ def test_a_null_that_means_left_out_is_left_out() -> None:
     assert ArgumentSchema(SCHEMA).fit({"path": "a", "n": None}) == {"path": "a"}
 
 
-@pytest.mark.parametrize(
-    "draft", ["https://json-schema.org/draft/2019-09/schema", "http://json-schema.org/draft-07/schema#"]
-)
+@for_each("draft", ["https://json-schema.org/draft/2019-09/schema", "http://json-schema.org/draft-07/schema#"])
 def test_older_drafts_are_known(draft: str) -> None:
     """The name of the draft says how the rest is read."""
     schema = ArgumentSchema({"$schema": draft, "$id": "http://a.test/b", "properties": {"n": {"$ref": "#/x"}}, "x": {
@@ -91,7 +90,7 @@ def test_older_drafts_are_known(draft: str) -> None:
         schema.fit({"n": "1"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "why"),
     [
         ({"type": "objekt"}, "type: 'objekt' is not valid"),

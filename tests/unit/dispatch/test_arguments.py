@@ -4,6 +4,7 @@ import functools
 from typing import Any, cast
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.arguments import type_of, without_nulls
@@ -11,13 +12,13 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import RegistryError
 
 
-@pytest.mark.parametrize("schema", [{}, {"required": 3, "properties": []}, {"additionalProperties": {}}])
+@for_each("schema", [{}, {"required": 3, "properties": []}, {"additionalProperties": {}}])
 def test_a_schema_that_says_nothing_leaves_nulls(schema: dict[str, Any]) -> None:
     """They may be meant."""
     assert without_nulls({"a": None, "b": 1}, schema) == {"a": None, "b": 1}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "name"),
     [("", "string"), (True, "boolean"), (1, "integer"), (1.0, "integer"), (1.5, "number"), ((), "array"),
      ({}, "object"), (None, "null"), (b"", "bytes")],

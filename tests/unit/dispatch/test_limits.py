@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
@@ -33,7 +34,7 @@ def test_a_clock_that_goes_back_gives_nothing_and_takes_nothing() -> None:
     assert (bucket.take(), bucket.take()) == (0, 5)
 
 
-@pytest.mark.parametrize(("calls", "per"), [(0, 1), (-1, 1), (1, 0), (1, -1)])
+@for_each(("calls", "per"), [(0, 1), (-1, 1), (1, 0), (1, -1)])
 def test_a_limit_that_limits_nothing_is_refused(calls: int, per: float) -> None:
     """Neither no calls nor no time makes sense."""
     with pytest.raises(ValueError, match="must be"):

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.audit.record import MemoryRecorder
 from permitry.core.call import ToolCall
@@ -171,7 +172,7 @@ def test_a_turn_whose_future_was_cancelled_blocks_nobody() -> None:
     assert third.granted.done()
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations(range(4)))[::5])
+@for_each("order", list(itertools.permutations(range(4)))[::5])
 def test_nothing_is_left_when_all_have_left(order: tuple[int, ...]) -> None:
     """In whatever order they go."""
     locks = ReadWriteLocks()

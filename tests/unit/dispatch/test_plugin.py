@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.dispatch.plugin import ToolContext, ToolPlugin
 from permitry.errors import CallError, RegistryError
@@ -18,9 +19,7 @@ def test_a_definition_may_have_the_outer_form() -> None:
         _ = ToolPlugin({"function": "x"}, print).spec
 
 
-@pytest.mark.parametrize(
-    "definition", [{}, {"function": {}}, {"function": "f"}, {"name": 3}, {"name": "a", "description": 3}]
-)
+@for_each("definition", [{}, {"function": {}}, {"function": "f"}, {"name": 3}, {"name": "a", "description": 3}])
 def test_a_definition_that_declares_no_tool_is_refused(definition: dict[str, Any]) -> None:
     """When it is read, in words for its author."""
     with pytest.raises(RegistryError, match="definition"):

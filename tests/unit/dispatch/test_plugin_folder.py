@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.errors import RegistryError
@@ -52,7 +53,7 @@ def _many(path: Path) -> None:
         (path / f"p{number}.py").touch()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("make", "told"),
     [
         (_pipe, "is not a regular file"),

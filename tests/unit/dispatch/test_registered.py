@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.spec import ToolSpec, ToolTraits
@@ -19,7 +19,7 @@ def _tool(spec: ToolSpec | None = None, **fields: Any) -> RegisteredTool:  # noq
     return RegisteredTool(spec or ToolSpec("t"), lambda *_: None, False, limits, None, **fields)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "arguments", "fits"),
     [
         (PayloadKind.FUNCTION, {}, True),

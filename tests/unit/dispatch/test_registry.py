@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.audit.record import MemoryRecorder
 from permitry.core.call import ToolCall
@@ -409,7 +410,7 @@ def test_a_cancelled_tool_is_recorded(
     assert [each["event"] for each in recorder.records] == ["decided", "started", "finished"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "rest", "told"),
     [
         (("look", print), {}, "a tool is registered by its ToolSpec, not 'look'"),
@@ -420,7 +421,7 @@ def test_a_cancelled_tool_is_recorded(
         ((ToolSpec("look"), print), {"limits": ToolLimits(rate=cast("Any", 3))}, "`rate` is a RateLimit, such as"),
     ],
 )
-@pytest.mark.parametrize("way", ["register", "register_call_time", "register_with_context"])
+@for_each("way", ["register", "register_call_time", "register_with_context"])
 def test_what_is_no_tool_is_not_registered(
     registry: ToolRegistry, way: str, words: tuple[Any, ...], rest: dict[str, Any], told: str
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind
 from permitry.core.result import ToolResult
@@ -76,7 +77,7 @@ def test_a_function_says_what_it_is() -> None:
     assert (spec.parameters["required"], spec.parameters["additionalProperties"]) == (("query",), False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "hint"),
     [("pth", "did you mean `path`?"), ("x[].y?|z", "its parameters: path, count"), ("", "its parameters: path, count")],
 )
@@ -120,7 +121,7 @@ def _malformed(path: str) -> str:
     return path
 
 
-@pytest.mark.parametrize(("function", "told"), [(_numpy, "Where it is."), (_malformed, None)])
+@for_each(("function", "told"), [(_numpy, "Where it is."), (_malformed, None)])
 def test_a_docstring_may_be_of_any_style_or_none(function: Callable[..., object], told: str | None) -> None:
     """What cannot be read says nothing of the arguments."""
     spec = spec_of(function)
@@ -152,7 +153,7 @@ def test_arguments_are_json_and_become_what_the_function_takes() -> None:
     assert list(properties) == list(given)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "told"),
     [
         ({}, "`query` is missing"),
@@ -182,7 +183,7 @@ def test_null_is_how_a_strict_schema_leaves_out() -> None:
     assert sorted(kept) == ["any", "either", "enum", "list", "odd", "unknown"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("outcome", "shown"),
     [
         (None, "Done."), (3, "3"), (True, "True"), ("text", "text"), ((False, "no"), (False, "no")),
@@ -221,7 +222,7 @@ def test_what_no_model_could_call_is_refused() -> None:
 SPEC = ToolSpec("mcp:docs/search", "Search.", parameters={"type": "object", "properties": {"q": {"type": "string"}}})
 
 
-@pytest.mark.parametrize("shape", SCHEMA_SHAPES)
+@for_each("shape", SCHEMA_SHAPES)
 def test_every_shape_has_name_description_and_schema(shape: str) -> None:
     """Under a name providers take."""
     outer = exported(SPEC, shape)
@@ -248,7 +249,7 @@ def test_mcp_gets_the_known_traits_as_hints() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "shape", "form"),
     [
         (PayloadKind.CUSTOM, "openai-responses", {"type": "custom", "name": "t", "description": ""}),
@@ -294,7 +295,7 @@ def test_all_is_required_and_nothing_else_is_there() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("optional", "strict"),
     [
         ({"type": "null"}, {"type": "null"}),
@@ -327,7 +328,7 @@ def test_one_of_becomes_any_of_and_properties_may_have_any_name() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     "part",
     [
         {}, True, {"type": "object"}, {"type": "object", "additionalProperties": {"type": "string"}},

@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.schema_keywords import brief
@@ -25,7 +26,7 @@ def _deep(levels: int) -> dict[str, Any]:
     return value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "arguments"),
     [
         (_doubling({}), {"a": 1}),
@@ -60,7 +61,7 @@ def test_a_pattern_that_backtracks_elsewhere_takes_linear_time() -> None:
         schema.fit({"a": "a" * 500_000 + "!"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "fits", "fails"),
     [
         ({"patternProperties": {"^n": {"type": "integer"}}, "additionalProperties": False}, {"n1": 1}, {"x": 1}),

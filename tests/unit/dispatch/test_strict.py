@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.dispatch.strict import strict_schema
 from permitry.errors import RegistryError
@@ -27,7 +28,7 @@ def test_an_object_is_closed_and_needs_all_its_properties() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "nullable"),
     [
         ({"type": "null"}, {"type": "null"}),
@@ -58,7 +59,7 @@ def test_a_reference_alone_stays_one() -> None:
     assert strict["$defs"]["n"]["additionalProperties"] is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     "schema",
     [
         {},

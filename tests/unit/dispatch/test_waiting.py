@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import pytest
+from tests.tables import for_each
 
 from permitry.dispatch.cancel import Cancellation
 from permitry.dispatch.waiting import in_thread, start, wait_for_result
@@ -34,7 +35,7 @@ def test_work_has_a_thread_and_the_context_of_its_caller() -> None:
     assert (found, thread.daemon, thread is threading.current_thread()) == ("here", True, False)
 
 
-@pytest.mark.parametrize("error", [ValueError("broken"), SystemExit(3), KeyboardInterrupt()])
+@for_each("error", [ValueError("broken"), SystemExit(3), KeyboardInterrupt()])
 def test_a_failure_of_any_kind_arrives(error: BaseException) -> None:
     """None of them ends the thread without an outcome."""
     with pytest.raises(type(error)):

@@ -3,7 +3,7 @@
 import asyncio
 
 import mcp_types as types
-import pytest
+from tests.tables import for_each
 
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
@@ -44,7 +44,7 @@ def test_long_arguments_are_said_to_be_cut() -> None:
     assert "CHARACTERS ARE NOT SHOWN" in message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "response"),
     [
         (types.ElicitResult(action="accept", content={"approve": True}), ToolConfirmationResponse(approved=True)),
@@ -73,7 +73,7 @@ def test_only_what_the_form_asks_for_is_an_answer(answer: object, response: Tool
     assert read_answer(answer) == response
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("capabilities", "can"),
     [
         (None, False),

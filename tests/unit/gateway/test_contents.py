@@ -8,6 +8,7 @@ import mcp_types as types
 import pytest
 from mcp import Client, MCPError
 from mcp.server.lowlevel.server import Server as McpServer
+from tests.tables import for_each
 from tests.unit.gateway.conftest import Fake, Scene, answers, text_of, tool
 
 from permitry.errors import ConfigError
@@ -137,7 +138,7 @@ def test_a_resource_is_read_as_the_rules_say(tmp_path: Path, mode: Era) -> None:
     assert scene.events == ["decided", "started", "finished", "decided", "decided", "asked", "answered"]
 
 
-@pytest.mark.parametrize("uri", ["file:///docs/../other", "file:///docs/k%65y", "FILE:///docs/a"])
+@for_each("uri", ["file:///docs/../other", "file:///docs/k%65y", "FILE:///docs/a"])
 def test_another_spelling_of_a_resource_is_refused(tmp_path: Path, uri: str) -> None:
     """Rules are about the plain one; a list does not show the other one either."""
     scene = library(tmp_path, fakes=(Library(uris=(uri, "file:///docs/a")),))
@@ -293,7 +294,7 @@ def test_rules_with_mistakes_get_nothing(tmp_path: Path) -> None:
     assert scene.ran == []
 
 
-@pytest.mark.parametrize(("event", "done"), [("decided", 0), ("started", 0), ("finished", 1)])
+@for_each(("event", "done"), [("decided", 0), ("started", 0), ("finished", 1)])
 def test_what_cannot_be_recorded_is_not_read(tmp_path: Path, event: str, done: int) -> None:
     """And what could not be recorded to its end is no success."""
     scene = library(tmp_path)

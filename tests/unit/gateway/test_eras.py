@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import mcp_types as types
-import pytest
 from mcp import Client
+from tests.tables import for_each
 from tests.unit.gateway.conftest import Fake, Scene, text_of, tool
 
 from permitry.gateway.eras import result_for, tool_for
@@ -25,7 +25,7 @@ def test_a_tool_that_has_no_form_there_hides_no_other(tmp_path: Path) -> None:
     assert tool_for(NEW, rows) == rows
 
 
-@pytest.mark.parametrize("data", [[1], "a", 5])
+@for_each("data", [[1], "a", 5])
 def test_a_result_that_has_no_form_there_is_still_one(tmp_path: Path, data: Any) -> None:  # noqa: ANN401 -- JSON
     """The call has run; told that it failed, a model would make it again."""
     scene = Scene(tmp_path, fakes=(Fake(data=data),))

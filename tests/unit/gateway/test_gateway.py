@@ -11,6 +11,7 @@ import attrs
 import mcp_types as types
 import pytest
 from mcp import Client, MCPError
+from tests.tables import for_each
 from tests.unit.gateway.conftest import Fake, Scene, answers, text_of, tool
 
 from permitry.core.call import ToolCall
@@ -110,7 +111,7 @@ def test_rules_see_which_server_it_is(tmp_path: Path) -> None:
     assert [scene.call(name).is_error for name in ("docs__look", "evil__look")] == [False, True]
 
 
-@pytest.mark.parametrize("names", [("a", "a"), ("a", "a__b"), ("x__a", "b", "x"), ("a", "a_")])
+@for_each("names", [("a", "a"), ("a", "a__b"), ("x__a", "b", "x"), ("a", "a_")])
 def test_servers_need_names_that_keep_their_tools_apart(tmp_path: Path, names: tuple[str, ...]) -> None:
     """`a__b` of `x` and `b` of `x__a` would look the same to a client, and rules could not be about one of two."""
     with pytest.raises(AdapterError, match="rename one of them"):
@@ -310,7 +311,7 @@ def test_a_state_counts_once_at_the_same_time(tmp_path: Path) -> None:
     assert len(scene.ran) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [
         {"name": "look"},
@@ -333,9 +334,7 @@ def test_a_state_is_for_one_call(tmp_path: Path, change: dict[str, Any]) -> None
     assert scene.ran == []
 
 
-@pytest.mark.parametrize(
-    "forge", [lambda state: state[:-1], lambda state: f"{state}A", lambda _: "v1.AAAA", lambda _: ""]
-)
+@for_each("forge", [lambda state: state[:-1], lambda state: f"{state}A", lambda _: "v1.AAAA", lambda _: ""])
 def test_a_state_that_was_changed_is_none(tmp_path: Path, forge: Any) -> None:  # noqa: ANN401 -- a function
     """It was not sealed here."""
     scene = Scene(tmp_path, mode="auto", answer=YES)
@@ -425,7 +424,7 @@ def test_an_answer_without_a_question_is_none(tmp_path: Path) -> None:
     assert scene.ran == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "responses",
     [
         None,
@@ -655,7 +654,7 @@ def test_arguments_that_are_no_object_run_nothing(tmp_path: Path, mode: Era, arg
     assert (scene.ran, scene.events) == ([], [])
 
 
-@pytest.mark.parametrize("arguments", [{"n": "x" * 2_000_000}, {"n": deep(100)}])
+@for_each("arguments", [{"n": "x" * 2_000_000}, {"n": deep(100)}])
 def test_arguments_that_cannot_be_decided_on_run_nothing(tmp_path: Path, arguments: dict[str, Any]) -> None:
     """Too large, or too deep."""
     scene = Scene(tmp_path, answer=YES)

@@ -14,6 +14,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.auth.provider import AccessToken
 from mcp.shared._httpx_utils import create_mcp_http_client
+from tests.tables import for_each
 from tests.unit.gateway.conftest import Scene, answers, text_of
 
 from permitry.errors import AdapterError
@@ -135,11 +136,11 @@ def test_a_good_request_runs(tmp_path: Path) -> None:
     assert len(scene.ran) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "authorization",
     [None, "", "Bearer", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x", f"Basic {TOKEN}", TOKEN, "Bearer " + "u" * 40],
 )
-@pytest.mark.parametrize("era", ["modern", "legacy"])
+@for_each("era", ["modern", "legacy"])
 def test_without_the_token_nothing_is_served(tmp_path: Path, authorization: str | None, era: str) -> None:
     """Not even a list."""
     scene = Scene(tmp_path)
@@ -149,10 +150,8 @@ def test_without_the_token_nothing_is_served(tmp_path: Path, authorization: str 
     assert (scene.ran, scene.events) == ([], [])
 
 
-@pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost:3000.evil.example"]
-)
-@pytest.mark.parametrize("era", ["modern", "legacy"])
+@for_each("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost:3000.evil.example"])
+@for_each("era", ["modern", "legacy"])
 def test_a_web_page_is_refused(tmp_path: Path, origin: str, era: str) -> None:
     """Although it has the token; only pages that are named may."""
     scene = Scene(tmp_path)
@@ -168,7 +167,7 @@ def test_a_web_page_that_is_named_is_served(tmp_path: Path) -> None:
     assert posted(Scene(tmp_path), headers=given, origins=("http://localhost:3000",)).status_code == 200
 
 
-@pytest.mark.parametrize("origin", ["http://localhost:3000", "http://evil.example"])
+@for_each("origin", ["http://localhost:3000", "http://evil.example"])
 def test_a_browser_learns_which_pages_may_call(tmp_path: Path, origin: str) -> None:
     """It asks before it sends the token, and gives the answer to no other page."""
     pages = ("http://localhost:3000",)
@@ -199,7 +198,7 @@ def test_without_a_page_no_browser_learns_anything(tmp_path: Path) -> None:
     assert "access-control-allow-origin" not in response.headers
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "127.0.0.1:1"])
+@for_each("host", ["evil.example", "127.0.0.1.evil.example", "127.0.0.1:1"])
 def test_another_host_is_refused(tmp_path: Path, host: str) -> None:
     """A name that was made to lead here."""
     scene = Scene(tmp_path)
@@ -207,7 +206,7 @@ def test_another_host_is_refused(tmp_path: Path, host: str) -> None:
     assert scene.ran == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "given",
     [
         headers(mcp_name="write"), headers(mcp_name=None), headers(mcp_method="tools/list"), headers(mcp_method=None),
@@ -243,7 +242,7 @@ def test_headers_that_come_twice_are_refused(tmp_path: Path) -> None:
     assert scene.ran == []
 
 
-@pytest.mark.parametrize("size", [4 * 1024 * 1024 + 1, 20 * 1024 * 1024])
+@for_each("size", [4 * 1024 * 1024 + 1, 20 * 1024 * 1024])
 def test_a_body_that_is_too_large_is_refused(tmp_path: Path, size: int) -> None:
     """Whether it says so in its header or not."""
     scene = Scene(tmp_path)
@@ -258,7 +257,7 @@ def test_a_body_that_is_too_large_is_refused(tmp_path: Path, size: int) -> None:
     assert scene.ran == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "request_",
     [[LOOK], "text", {**LOOK, "params": []}, body(name="look", arguments=[1]), body(arguments={}), body(name=1)],
 )
@@ -311,7 +310,7 @@ def test_a_port_that_is_taken_is_an_error(tmp_path: Path) -> None:
             asyncio.run(serve_http(scene.gateway, server))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["8931", "127.0.0.1", "127.0.0.1:", ":80", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:a", "127.0.0.1:٣"]
 )
 def test_an_address_has_a_host_and_a_port(text: str) -> None:
@@ -320,7 +319,7 @@ def test_an_address_has_a_host_and_a_port(text: str) -> None:
         Address.parse(text)
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "example.com", "[::]"])  # noqa: S104 -- refused
+@for_each("host", ["0.0.0.0", "192.0.2.1", "example.com", "[::]"])  # noqa: S104 -- refused
 def test_it_listens_on_this_machine_alone(host: str) -> None:
     """Tokens do not go over a network in plain sight."""
     with pytest.raises(AdapterError, match="of this machine alone"):
@@ -342,9 +341,7 @@ def test_a_token_is_made_once(tmp_path: Path) -> None:
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize(
-    ("content", "mode"), [(b"short", 0o600), (b"", 0o600), (b"t" * 40, 0o644), (b"\xff" * 40, 0o600)]
-)
+@for_each(("content", "mode"), [(b"short", 0o600), (b"", 0o600), (b"t" * 40, 0o644), (b"\xff" * 40, 0o600)])
 def test_a_bad_token_is_refused(tmp_path: Path, content: bytes, mode: int) -> None:
     """One that others read, or guess."""
     file = tmp_path / "token"

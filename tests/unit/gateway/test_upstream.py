@@ -11,6 +11,7 @@ import attrs
 import mcp_types as types
 import pytest
 import uvicorn
+from tests.tables import for_each
 from tests.unit.gateway.conftest import Fake, InProcess, tool
 
 from permitry.errors import AdapterError, ToolError
@@ -295,7 +296,7 @@ def test_those_that_wait_for_a_list_share_it() -> None:
     assert run(upstream, work) == (1, 2, 5)
 
 
-@pytest.mark.parametrize("names", [["look", *(f"x{number}" for number in range(1_999)), "look"], None])
+@for_each("names", [["look", *(f"x{number}" for number in range(1_999)), "look"], None])
 def test_half_a_list_is_none(names: list[str] | None) -> None:
     """What is listed twice would be in the other half; one without an end is not read to its end."""
     fake = Fake()

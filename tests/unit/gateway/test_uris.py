@@ -2,12 +2,12 @@
 
 import string
 
-import pytest
+from tests.tables import for_each
 
 from permitry.gateway.uris import is_plain
 
 
-@pytest.mark.parametrize(
+@for_each(
     "uri",
     [
         "file:///handbook/a",
@@ -32,7 +32,7 @@ def test_what_servers_list_is_served(uri: str) -> None:
     assert is_plain(uri)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "uri",
     [
         "file:///handbook/../etc",

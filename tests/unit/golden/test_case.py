@@ -10,6 +10,7 @@ import pytest
 from permitry.config.load import Origin, load_rules
 from permitry.errors import ConfigError, GoldenMismatchError
 from permitry.golden.case import INDEX, check_case, find_cases, index_of, read_case
+from tests.tables import for_each
 
 ASKS = "This call needs the user's confirmation before it runs."
 WANT = {"verdict": "confirm", "rule": None, "phase": "default", "message": ASKS}
@@ -117,7 +118,7 @@ def test_the_id_is_the_name(write: Write) -> None:
     assert problems_of(path) == ["the id `one` is not the name of the file"]
 
 
-@pytest.mark.parametrize("data", [b"{", b"\xff", b'{"id": "one", "id": "one"}', b'{"id": NaN}', None])
+@for_each("data", [b"{", b"\xff", b'{"id": "one", "id": "one"}', b'{"id": NaN}', None])
 def test_a_file_that_is_no_case_is_a_problem(tmp_path: Path, data: bytes | None) -> None:
     """Broken JSON, a duplicate key, other bytes, and a missing file are problems of that file."""
     path = tmp_path / "one.json"

@@ -14,6 +14,7 @@ from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import CallError
 from permitry.golden.request import read_request
+from tests.tables import for_each
 
 _REVIEW = Template("review", ("read_*",))
 
@@ -33,7 +34,7 @@ def test_kind_and_server_are_the_calls() -> None:
     assert _read(kind="custom").call == ToolCall("look", kind=PayloadKind.CUSTOM)
 
 
-@pytest.mark.parametrize(("repaired", "wanted"), [(True, True), (False, False), (None, False)])
+@for_each(("repaired", "wanted"), [(True, True), (False, False), (None, False)])
 def test_a_line_may_say_that_the_call_was_repaired(*, repaired: object, wanted: bool) -> None:
     """The one who repaired the text of a call says so here; what else the call says stays."""
     call = _read(repaired=repaired, server="docs", arguments={"path": "a"}).call
@@ -45,7 +46,7 @@ def test_the_id_is_not_the_calls() -> None:
     assert _read(id=17).call == ToolCall("look")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("context", "wanted"),
     [
         ({"is_plan_mode": True}, AuthContext(is_plan_mode=True)),
@@ -93,7 +94,7 @@ def test_every_key_of_the_context_is_read(context: object, wanted: AuthContext) 
     assert _read(context=context).context == wanted
 
 
-@pytest.mark.parametrize(("now", "wanted"), [(7, 7), (0, 0), (0.5, 0.5), (None, None)])
+@for_each(("now", "wanted"), [(7, 7), (0, 0), (0.5, 0.5), (None, None)])
 def test_the_time_is_read(now: object, wanted: float | None) -> None:
     """In seconds, on the clock of the history; without one, nothing that needs a clock can be counted."""
     assert _read(context={"now": now}).context.now == wanted
@@ -112,13 +113,13 @@ def test_a_template_may_be_spelled_out() -> None:
     assert template == Template("mine", ("look", "w*"))
 
 
-@pytest.mark.parametrize(("agent", "wanted"), [("helper", "helper"), (None, "main")])
+@for_each(("agent", "wanted"), [("helper", "helper"), (None, "main")])
 def test_the_agent_is_read(agent: object, wanted: str) -> None:
     """The agent is next to the context, and is `main` by default."""
     assert _read(agent=agent).context.agent == wanted
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("annotations", "traits"),
     [
         ({"readOnlyHint": True}, ToolTraits(read_only=True)),
@@ -136,7 +137,7 @@ def test_annotations_are_traits_in_either_spelling(annotations: dict[str, object
     assert _read(annotations=annotations).spec == ToolSpec("look", traits=traits)
 
 
-@pytest.mark.parametrize("annotations", [None, {}, {"title": "Look"}, {"readOnlyHint": None}])
+@for_each("annotations", [None, {}, {"title": "Look"}, {"readOnlyHint": None}])
 def test_annotations_that_hint_at_nothing_make_no_spec(annotations: object) -> None:
     """Without a hint, the tool is as unknown as before."""
     assert _read(annotations=annotations).spec is None
@@ -159,14 +160,14 @@ def test_a_key_like_one_that_is_there_is_passed_over() -> None:
     assert _read(names=["a"]).call == ToolCall("look")
 
 
-@pytest.mark.parametrize("line", [None, [], "look", 3])
+@for_each("line", [None, [], "look", 3])
 def test_only_an_object_is_a_line(line: object) -> None:
     """Anything else is refused."""
     with pytest.raises(CallError, match="a line is a JSON object"):
         read_request(line, {})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "expected"),
     [
         ({"arguments": {}}, "the key `name` is missing"),
@@ -184,7 +185,7 @@ def test_a_missing_or_misspelt_key_is_named(line: dict[str, Any], expected: str)
     assert expected in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rest", "expected"),
     [
         ({"arguments": []}, "must be a JSON object"),
@@ -278,14 +279,14 @@ def test_a_template_without_any_known_ones_says_so() -> None:
         read_request({"name": "look", "arguments": {}, "context": {"template": "review"}}, {})
 
 
-@pytest.mark.parametrize("line", [{"role": "assistant"}, {"choices": []}, {"type": "tool_use", "input": {}}])
+@for_each("line", [{"role": "assistant"}, {"choices": []}, {"type": "tool_use", "input": {}}])
 def test_a_message_of_a_model_is_reported_apart(line: dict[str, object]) -> None:
     """Who gives a message where a call is asked for is shown which command reads it."""
     with pytest.raises(CallError, match=r"a message of a model, which `permitry run` reads"):
         read_request(line, {})
 
 
-@pytest.mark.parametrize(("mode", "meant"), [("Plan", "plan"), ("yol", "yolo"), ("Default", "default")])
+@for_each(("mode", "meant"), [("Plan", "plan"), ("yol", "yolo"), ("Default", "default")])
 def test_a_misspelt_mode_is_refused(mode: str, meant: str) -> None:
     """A misspelt `plan` would be judged as a session without plan mode."""
     with pytest.raises(CallError, match=f"unknown mode `{mode}`; did you mean `{meant}`"):

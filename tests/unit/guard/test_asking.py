@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 from tests.unit.guard.stubs import CALL, guard_of
 
 from permitry.channels.response import ToolConfirmationResponse
@@ -36,7 +37,7 @@ def _drive(guard: Guard, pending: Pending, reply: object) -> tuple[list[str], ob
     return seen, result
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reply", "cause"),
     [
         (ToolConfirmationResponse(False), Cause.DECLINED),

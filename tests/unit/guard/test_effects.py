@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.guard.effects import Steps, await_all, block_on, do
 
@@ -45,7 +46,7 @@ def _steps(*effects: _Effect) -> Steps[list[object]]:
     return found
 
 
-@pytest.mark.parametrize(("drive", "how"), [(block_on, "blocked"), (_await, "waited")])
+@for_each(("drive", "how"), [(block_on, "blocked"), (_await, "waited")])
 def test_a_way_gets_results_and_errors(drive: Callable[[Steps[object]], object], how: str) -> None:
     """What an error means, the way decides."""
     effects = [_Effect(1), _Effect(OSError("away")), _Effect(2)]
@@ -53,7 +54,7 @@ def test_a_way_gets_results_and_errors(drive: Callable[[Steps[object]], object],
     assert [each.done for each in effects] == [[how]] * 3
 
 
-@pytest.mark.parametrize("drive", [block_on, _await])
+@for_each("drive", [block_on, _await])
 def test_an_error_that_the_way_lets_through_reaches_the_caller(drive: Callable[[Steps[object]], object]) -> None:
     """Such as an interrupt."""
     with pytest.raises(KeyboardInterrupt):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from tests.tables import for_each
 from tests.unit.channels.stored_calls import ASKS, CALL, NO, YES, closed, fresh, respond
 
 from permitry.audit.record import MemoryRecorder
@@ -57,8 +58,8 @@ class Awaited:
         return self.callback(request)
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-@pytest.mark.parametrize("first", [YES, NO])
+@for_each("is_async", [False, True])
+@for_each("first", [YES, NO])
 def test_an_answer_from_elsewhere_counts_whatever_the_channel_says_then(
     tmp_path: Path, first: ToolConfirmationResponse, *, is_async: bool
 ) -> None:

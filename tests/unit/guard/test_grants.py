@@ -1,19 +1,20 @@
 """Grants: whose calls they are for, and that they are kept as they are."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.channels.clock import Moment
 from permitry.guard.grants import Grant
 
 
-@pytest.mark.parametrize("deadline", [None, Moment(1.0, "boot", 2.0)])
+@for_each("deadline", [None, Moment(1.0, "boot", 2.0)])
 def test_a_grant_comes_back_from_its_row(deadline: Moment | None) -> None:
     """With all its parts."""
     grant = Grant('tools = ["x"]', "d", "main", "s", "ann", "because", "bob", 5.0, deadline, 3, None)
     assert Grant.of(grant.row()) == grant
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("session", "principal", "fits"),
     [(None, None, True), ("s1", None, True), ("s3", None, False), (None, "ann", True), ("s1", "bob", False)],
 )

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.audit.record import MemoryRecorder
 from permitry.channels.channel import CallbackChannel
@@ -85,7 +86,7 @@ class _Crashing(UserDict[str, object]):
 # Calls ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [Guard, ToolHandler])
+@for_each("kind", [Guard, ToolHandler])
 def test_a_guard_is_shown_in_one_line(kind: type[Guard]) -> None:
     """By its policy; its rules and its session are not for a log."""
     guard = kind(policy=load_policy("permitry:base"))
@@ -99,7 +100,7 @@ def test_a_call_is_made_of_an_object_or_its_text() -> None:
     assert guard.call("look", {"path": "a"}) == guard.call("look", '{"path": "a"}') == _call("look", path="a")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "arguments"),
     [
         ("look", "{"),
@@ -121,7 +122,7 @@ def test_what_is_not_a_call_is_refused(name: str, arguments: Any) -> None:  # no
     assert guard.check(refusal) is guard.inline(refusal) is asyncio.run(guard.ainline(refusal)) is refusal
 
 
-@pytest.mark.parametrize("kind", [Guard, ToolHandler])
+@for_each("kind", [Guard, ToolHandler])
 def test_anything_but_a_call_is_a_mistake_of_the_program(kind: type[Guard]) -> None:
     """The error says what is wanted."""
     with pytest.raises(TypeError, match=r"a call is a ToolCall\(name, arguments\), not \{'name': 'look'\}"):
@@ -259,7 +260,7 @@ def test_a_no_refuses_with_the_words_of_the_human() -> None:
     assert ended.ends_session
 
 
-@pytest.mark.parametrize("result", ["", "3 files"])
+@for_each("result", ["", "3 files"])
 def test_a_result_of_the_human_never_lets_the_call_run(result: str) -> None:
     """The host shows it as the result; no budget is used and no label added."""
     guard = _guard()
@@ -285,7 +286,7 @@ def test_edited_arguments_are_decided_again() -> None:
     assert refusal.rule == "no-secrets"
 
 
-@pytest.mark.parametrize("first", [_YES, _NO])
+@for_each("first", [_YES, _NO])
 def test_an_answer_counts_once(first: ToolConfirmationResponse) -> None:
     """The second one permits nothing, and one without a question neither."""
     guard = _guard()
@@ -546,9 +547,7 @@ def test_a_call_that_is_left_to_the_host_leaves_its_labels() -> None:
     assert guard.session.labels == {"untrusted"}
 
 
-@pytest.mark.parametrize(
-    ("effect", "outcome"), [("block", Refusal), ("plan", Refusal), ("confirm", Ask), ("allow", Silence)]
-)
+@for_each(("effect", "outcome"), [("block", Refusal), ("plan", Refusal), ("confirm", Ask), ("allow", Silence)])
 def test_a_call_that_is_left_to_the_host_is_decided_each_time(effect: str, outcome: type) -> None:
     """A rule that allows it by now makes no run of the "no" that the host may have got."""
     guard = _guard(unmatched="silence")
@@ -597,7 +596,7 @@ def test_an_unknown_word_for_unmatched_is_refused() -> None:
 # Inline -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("inline", [Guard.inline, lambda guard, call: asyncio.run(guard.ainline(call))])
+@for_each("inline", [Guard.inline, lambda guard, call: asyncio.run(guard.ainline(call))])
 def test_a_host_that_can_wait_asks_on_the_channel(inline: Callable[[Guard, ToolCall], object]) -> None:
     """And gets what follows from the answer."""
     guard = _guard(channel=CallbackChannel(lambda request: _YES if request.tool == "write" else _NO))
@@ -654,7 +653,7 @@ def test_a_list_in_place_of_a_command_switches_no_rule_off() -> None:
     assert isinstance(guard.check(ToolCall("bash", {"command": ["ls", "-l"]})), Permit)
 
 
-@pytest.mark.parametrize(("asked_by", "counted"), [("guard", 0), ("host", 1)])
+@for_each(("asked_by", "counted"), [("guard", 0), ("host", 1)])
 def test_a_call_counts_when_its_host_asks(asked_by: Literal["guard", "host"], counted: int) -> None:
     """What a host does after its own question is not reported: the call counts like one that runs."""
     guard = Guard(asked_by=asked_by)

@@ -2,7 +2,7 @@
 
 import tracemalloc
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.guard.handled import HandledCalls
@@ -76,7 +76,7 @@ def test_an_open_question_is_kept_however_many_calls_come() -> None:
     assert (handled.find(_MAIN, _call(99)), handled.find(_MAIN, _call(2))) == ("settled", None)
 
 
-@pytest.mark.parametrize(("number", "is_given", "is_used"), [(0, True, True), (9, True, True), (9, False, False)])
+@for_each(("number", "is_given", "is_used"), [(0, True, True), (9, True, True), (9, False, False)])
 def test_when_too_many_ids_were_used_no_given_one_is_known_to_be_new(
     *, number: int, is_given: bool, is_used: bool
 ) -> None:

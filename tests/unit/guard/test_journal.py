@@ -1,7 +1,7 @@
 """What goes on record, and blocks that no rule made."""
 
 import attrs
-import pytest
+from tests.tables import for_each
 from tests.unit.guard.stubs import BLOCKED, CALL, Failing, case_of, guard_of
 
 from permitry.audit.record import MemoryRecorder
@@ -27,7 +27,7 @@ def test_a_refusal_that_is_not_recorded_is_still_a_block() -> None:
     assert refuse(case_of(BLOCKED), guard, BLOCKED, Cause.HANDLED).cause is Cause.NOT_RECORDED
 
 
-@pytest.mark.parametrize(("cause", "is_own"), [(Cause.MISFIT, True), (Cause.UNAVAILABLE, True), (Cause.POLICY, False)])
+@for_each(("cause", "is_own"), [(Cause.MISFIT, True), (Cause.UNAVAILABLE, True), (Cause.POLICY, False)])
 def test_the_error_message_of_a_tool_reaches_the_model_as_it_is(cause: Cause, is_own: bool) -> None:  # noqa: FBT001 -- a table
     """The notifier has no part in it."""
     decision = attrs.evolve(BLOCKED, message="`path` is missing")

@@ -7,6 +7,7 @@ from typing import Any, cast
 import attrs
 import pytest
 from tests.guarding import ALLOWED, NO, RULES, YES, Broken, events, new_call, new_guard, open_ask
+from tests.tables import for_each
 
 from permitry.audit.record import MemoryRecorder, RunRecord
 from permitry.core.call import ToolCall
@@ -43,8 +44,8 @@ def test_the_lines_are_these() -> None:
     assert (_names(line.CALL), _names(line.AGAIN), _names(line.ANSWER)) == (CALL, AGAIN, ANSWER)
 
 
-@pytest.mark.parametrize("unmatched", ["confirm", "silence"])
-@pytest.mark.parametrize("tool", ["look", "write", "send", "remove"])
+@for_each("unmatched", ["confirm", "silence"])
+@for_each("tool", ["look", "write", "send", "remove"])
 def test_a_line_that_does_not_decide_blocks_everything(
     monkeypatch: pytest.MonkeyPatch, tool: str, unmatched: str
 ) -> None:
@@ -207,7 +208,7 @@ def test_an_answer_that_cannot_be_recorded_permits_nothing() -> None:
         line.settle_answer(pending.pending_id, YES, guard)
 
 
-@pytest.mark.parametrize("end", [line.settle_answer, line.withdraw])
+@for_each("end", [line.settle_answer, line.withdraw])
 def test_a_late_question_is_closed_whoever_comes(end: Callable[..., object]) -> None:
     """With an answer, or to withdraw it: the call stays blocked."""
     now = [0.0]

@@ -1,7 +1,7 @@
 """What a call may do by a decision, and whose it is."""
 
 import attrs
-import pytest
+from tests.tables import for_each
 from tests.unit.guard.stubs import ALLOWED, ASKED, BLOCKED, case_of, guard_of
 
 from permitry.core.decision import Decision, Phase
@@ -11,7 +11,7 @@ from permitry.guard.session import Session
 _BY_RULE = attrs.evolve(ASKED, rule_id="asks", phase=Phase.RESTRICTION)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("decision", "unmatched", "is_asked", "expected"),
     [
         (ALLOWED, "confirm", False, True),

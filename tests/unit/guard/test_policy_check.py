@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.policy import AuthorizationPolicy
 from permitry.guard.policy_check import check_policy
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "hint"),
     [("rules.toml", "load_policy('rules.toml')"), (Path("a"), "load it first"), ([], "for rules")],
 )

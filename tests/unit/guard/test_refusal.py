@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase, Verdict
@@ -13,7 +13,7 @@ CALL = ToolCall("read_fil", call_id="c1")
 ALLOWED = Decision(Verdict.ALLOW, "reads", Phase.PERMISSION, "it reads", "go on", source="f:1", policy_version="v1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "refused",
     [
         lambda: misfit(CALL, ToolError("`n` is missing."), ALLOWED),

@@ -1,6 +1,7 @@
 """What a guard asks about the tools of a registry."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.audit.record import MemoryRecorder, RunRecord
 from permitry.core.call import ToolCall
@@ -29,7 +30,7 @@ def _record() -> RunRecord:
     return RunRecord(MemoryRecorder())
 
 
-@pytest.mark.parametrize("tools", [HostTools(), _registry()])
+@for_each("tools", [HostTools(), _registry()])
 def test_a_call_is_authorized_once(tools: Tools) -> None:
     """Open until it is redeemed, and what comes back is the call itself."""
     authorized = tools.authorize(CALL, tools.declare(CALL, None), AuthContext(), _record(), Session())
@@ -40,7 +41,7 @@ def test_a_call_is_authorized_once(tools: Tools) -> None:
         tools.redeem(authorized)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "verdict", "cause"),
     [
         (CALL, Verdict.ALLOW, Cause.POLICY),

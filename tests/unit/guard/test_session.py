@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
@@ -21,11 +22,11 @@ def test_a_new_session_gives_the_default_context() -> None:
     assert AuthContext.from_state(Session()) == AuthContext()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mode", "plan", "yolo"),
     [("plan", True, False), ("yolo", False, True), ("default", False, False), ("review", False, False)],
 )
-@pytest.mark.parametrize("before", ["default", "plan", "yolo", "review"])
+@for_each("before", ["default", "plan", "yolo", "review"])
 def test_a_switch_of_mode_leaves_the_mode_before(*, before: str, mode: str, plan: bool, yolo: bool) -> None:
     """Plan and YOLO are left by entering another mode, and the context says the same."""
     session = Session()
@@ -59,9 +60,9 @@ def test_a_hosts_mode_is_not_lost_to_yolo() -> None:
         assert session.mode == "review"
 
 
-@pytest.mark.parametrize("mode", ["default", "plan", "yolo", "review"])
-@pytest.mark.parametrize("plan", [True, False])
-@pytest.mark.parametrize("yolo", [True, False])
+@for_each("mode", ["default", "plan", "yolo", "review"])
+@for_each("plan", [True, False])
+@for_each("yolo", [True, False])
 def test_a_session_says_what_a_context_of_the_same_words_says(*, plan: bool, yolo: bool, mode: str) -> None:
     """However flags and word are combined, no flag is lost on the way, plan mode least of all."""
     session = Session(is_plan_mode=plan, yolo_mode=yolo, mode=mode)
@@ -79,7 +80,7 @@ def test_a_mode_is_switched_not_assigned() -> None:
     assert session.is_plan_mode
 
 
-@pytest.mark.parametrize("mode", ["plan", "yolo"])
+@for_each("mode", ["plan", "yolo"])
 def test_clearing_a_flag_leaves_the_mode(mode: str) -> None:
     """However the mode was entered, its flag alone keeps it."""
     session, entered = Session(mode=mode), Session()
@@ -207,7 +208,7 @@ def test_a_tool_is_ignored_once() -> None:
     assert session.tool_ignore_list == ["bash"]
 
 
-@pytest.mark.parametrize("workspace", [".", "~/project", "", Path("/home/ann")])
+@for_each("workspace", [".", "~/project", "", Path("/home/ann")])
 def test_a_workspace_is_an_absolute_path(workspace: Any) -> None:  # noqa: ANN401 -- mistakes of a caller
     """Under any other one rules on paths permit nothing, and would not say why."""
     with pytest.raises(ValueError, match=r"`workspace` must be an absolute path, not .*; write str\(Path"):
@@ -229,7 +230,7 @@ def test_a_child_starts_from_its_parent() -> None:
     assert AuthContext.from_state(top) == above
 
 
-@pytest.mark.parametrize("mode", ["Plan", "plan ", "PLAN", "Yolo", " default", "", " ", None, 3])
+@for_each("mode", ["Plan", "plan ", "PLAN", "Yolo", " default", "", " ", None, 3])
 def test_what_is_nearly_a_mode_is_refused(mode: Any) -> None:  # noqa: ANN401 -- what a host may hand over
     """It would be another mode, and plan mode would be off; the mode stays as it is."""
     session = Session(mode="plan")

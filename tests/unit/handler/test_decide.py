@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.channels.channel import UnattendedChannel
 from permitry.channels.response import ToolConfirmationResponse
@@ -112,9 +113,7 @@ def test_a_restriction_decides_about_an_unknown_tool_first(handler: ToolHandler)
     assert handler.decide(ToolCall("wriet")).rule_id == "plan-mode"
 
 
-@pytest.mark.parametrize(
-    ("mode", "verdict"), [("default", Verdict.CONFIRM), ("yolo", Verdict.ALLOW), ("plan", Verdict.BLOCK)]
-)
+@for_each(("mode", "verdict"), [("default", Verdict.CONFIRM), ("yolo", Verdict.ALLOW), ("plan", Verdict.BLOCK)])
 def test_a_host_without_a_registry_gets_the_policys_answer(mode: str, verdict: Verdict) -> None:
     """Who dispatches by himself registers nothing here, and is told nothing of unknown tools."""
     handler = ToolHandler()
@@ -205,7 +204,7 @@ def test_a_mode_of_a_rule_is_known(caplog: pytest.LogCaptureFixture) -> None:
     assert not caplog.records
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("parts", "message"),
     [
         ({"policy": "rules.toml"}, "load it first: policy=load_policy('rules.toml')"),

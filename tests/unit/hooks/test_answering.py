@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 from tests.unit.hooks.payloads import DENIED, PAYLOADS, command
 
 from permitry.errors import CallError
@@ -105,13 +106,13 @@ def test_a_question_is_refused_where_the_host_would_not_ask(replied: Answer, hos
 
 
 @every_host
-@pytest.mark.parametrize("named", HOSTS)
+@for_each("named", HOSTS)
 def test_the_payload_says_which_host_wrote_it(replied: Answer, named: str, host: str) -> None:
     """Some hosts run the hooks of another one."""
     assert replied(named, command(host, "git push")) == replied(host, command(host, "git push"))
 
 
-@pytest.mark.parametrize("host", [host for host in HOSTS if host not in ("cline", "opencode")])
+@for_each("host", [host for host in HOSTS if host not in ("cline", "opencode")])
 def test_a_command_begins_where_the_agent_is(replied: Answer, host: str) -> None:
     """Not in the folder of the project, if the agent has gone elsewhere; two hosts do not say where it is."""
     there = {**command(host, "cat ../keys/a"), "cwd": "/home/ann/project/sub"}
@@ -123,7 +124,7 @@ def test_a_command_begins_where_the_agent_is(replied: Answer, host: str) -> None
 ELSEWHERE = {"CLAUDE_PROJECT_DIR": "/home/ann/project", "CURSOR_PROJECT_DIR": "/home/ann/project"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "arguments"),
     [
         ("Grep", {"pattern": "x", "path": "a"}),
@@ -150,9 +151,7 @@ def test_a_permission_is_about_the_file_from_where_the_agent_is(replied: Answer)
         assert bool(reply.out) is bool(word)
 
 
-@pytest.mark.parametrize(
-    ("folder", "text"), [("/home/ann/keys", "a"), ("../../keys", "a"), ("~/x", "/home/ann/keys/a")]
-)
+@for_each(("folder", "text"), [("/home/ann/keys", "a"), ("../../keys", "a"), ("~/x", "/home/ann/keys/a")])
 def test_a_folder_that_a_call_names_itself_counts(replied: Answer, folder: str, text: str) -> None:
     """From where the agent is, and not that one."""
     payload = command("cursor", f"cat {text}")
@@ -189,7 +188,7 @@ IGNORED = [
 ]
 
 
-@pytest.mark.parametrize(("host", "tool", "arguments"), IGNORED)
+@for_each(("host", "tool", "arguments"), IGNORED)
 def test_a_folder_that_the_host_ignores_moves_nothing(
     replied: Answer, host: str, tool: str, arguments: dict[str, str]
 ) -> None:
@@ -211,9 +210,7 @@ def test_a_tool_that_only_its_name_declares_is_where_the_agent_is(record: Path, 
 
 
 @every_host
-@pytest.mark.parametrize(
-    "data", [b"", b"{", b"[]", b"null", b"{}", b"{}{}", b"\xff", b'{"a": 1, "a": 2}', b"[" * 9_000]
-)
+@for_each("data", [b"", b"{", b"[]", b"null", b"{}", b"{}{}", b"\xff", b'{"a": 1, "a": 2}', b"[" * 9_000])
 def test_what_is_not_a_payload_is_not_answered(host: str, data: bytes) -> None:
     """The caller blocks the call."""
     with pytest.raises((CallError, UnicodeDecodeError)):
@@ -252,7 +249,7 @@ def test_every_decision_is_recorded_with_session_and_agent(replied: Answer, reco
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "event"),
     [
         ("claude-code", {"hook_event_name": "PostToolUse", "tool_response": {}}),
@@ -351,7 +348,7 @@ def _named(host: str, tool: str) -> dict[str, Any]:
     return {**payload, **inner}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "word"),
     [
         ("tools = ['mcp:prod/*']\neffect = 'block'", "was blocked"),
@@ -362,7 +359,7 @@ def _named(host: str, tool: str) -> dict[str, Any]:
         ("tools = ['mcp:prod/*']\neffect = 'allow'", ""),
     ],
 )
-@pytest.mark.parametrize(("host", "joint"), [("copilot", "-"), ("opencode", "_")])
+@for_each(("host", "joint"), [("copilot", "-"), ("opencode", "_")])
 def test_a_server_in_a_joined_name_is_restricted(replied: Answer, host: str, joint: str, rule: str, word: str) -> None:
     """However the name is to be cut; no permission is about such a guess."""
     payload, rule = _named(host, f"prod{joint}eu{joint}drop"), rule.replace("{}", joint)
@@ -377,7 +374,7 @@ def test_a_tool_of_the_host_is_of_no_server(replied: Answer) -> None:
     assert replied("opencode", _named("opencode", "plan_enter"), rules=rules) == silence("opencode")
 
 
-@pytest.mark.parametrize(("host", "joint"), [("copilot", "-"), ("opencode", "_")])
+@for_each(("host", "joint"), [("copilot", "-"), ("opencode", "_")])
 def test_a_server_in_a_joined_name_is_restricted_where_rules_declare_the_tool(
     replied: Answer, host: str, joint: str
 ) -> None:
@@ -387,7 +384,7 @@ def test_a_server_in_a_joined_name_is_restricted_where_rules_declare_the_tool(
     assert "was blocked" in replied(host, _named(host, f"prod{joint}drop"), rules=rules).out
 
 
-@pytest.mark.parametrize(("host", "joint"), [("copilot", "-"), ("opencode", "_")])
+@for_each(("host", "joint"), [("copilot", "-"), ("opencode", "_")])
 def test_a_call_counts_for_every_reading_of_its_name(replied: Answer, host: str, joint: str) -> None:
     """For budgets, and for labels."""
     rules = (
@@ -410,7 +407,7 @@ RESOURCES = [
 ]
 
 
-@pytest.mark.parametrize(("host", "tool", "arguments"), RESOURCES)
+@for_each(("host", "tool", "arguments"), RESOURCES)
 def test_a_resource_that_is_a_file_is_one(replied: Answer, host: str, tool: str, arguments: dict[str, str]) -> None:
     """Whoever reads it."""
     rules = "[[rule]]\nid = 'a'\neffect = 'confirm'\nwhen.path = '/home/ann/keys/**'"

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-import pytest
+from tests.tables import for_each
 from tests.unit.hooks.payloads import PAYLOADS
 
 from permitry.hooks.claude_code import HOST
@@ -17,7 +17,7 @@ def _request(**more: Any) -> dict[str, Any]:  # noqa: ANN401 -- parts of a paylo
     return {**PAYLOAD, "hook_event_name": "PermissionRequest", **more}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mode", "environ", "can_ask"),
     [
         ("default", ATTENDED, True),
@@ -35,7 +35,7 @@ def test_it_asks_where_a_human_is_asked(mode: str, environ: dict[str, str], *, c
     assert event.is_attended is (environ == ATTENDED)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "mode"),
     [("default", "default"), ("plan", "plan"), ("bypassPermissions", "yolo"), ("acceptEdits", "acceptEdits")],
 )
@@ -44,7 +44,7 @@ def test_its_modes_are_ours(given: str, mode: str) -> None:
     assert HOST.read({**PAYLOAD, "permission_mode": given}, {}).mode == mode
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "mode"),
     [
         ("/home/bob/.claude/plans/a.md", "default"),
@@ -63,7 +63,7 @@ def test_in_plan_mode_the_plan_may_be_written(path: str | None, mode: str) -> No
     assert HOST.read(payload, {**ATTENDED, "HOME": "/home/bob"}).mode == mode
 
 
-@pytest.mark.parametrize("tool", ["Agent", "Skill", "WebFetch", "NotebookEdit", "mcp__a__Write"])
+@for_each("tool", ["Agent", "Skill", "WebFetch", "NotebookEdit", "mcp__a__Write"])
 def test_no_other_call_leaves_plan_mode_by_naming_a_plan(tool: str) -> None:
     """Arguments that a tool does not have are the model's to add."""
     call = {"tool_name": tool, "tool_input": {"file_path": "/home/ann/.claude/plans/a.md"}}
@@ -78,7 +78,7 @@ def test_folders_servers_and_sub_agents_are_read() -> None:
     assert (event.server, event.tool, event.agent, event.call_id) == ("a__b", "pay", "reviewer", "a1/toolu_1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("verb", "decision"),
     [
         (Verb.ALLOW, {"behavior": "allow"}),

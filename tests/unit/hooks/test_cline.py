@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+from tests.tables import for_each
 from tests.unit.hooks.payloads import PAYLOADS
 
 from permitry.errors import CallError
@@ -13,7 +14,7 @@ from permitry.hooks.host import Effect, Verb
 PAYLOAD = PAYLOADS["cline"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "arguments"), [("run_commands", {"commands": ["ls", "rm x"]}), ("execute_command", {"command": "ls"})]
 )
 def test_the_replacement_fails_with_the_reason(tool: str, arguments: dict[str, object]) -> None:
@@ -26,7 +27,7 @@ def test_the_replacement_fails_with_the_reason(tool: str, arguments: dict[str, o
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{reason}\n")
 
 
-@pytest.mark.parametrize("given", ['{"path": "a"}', {"path": "a"}])
+@for_each("given", ['{"path": "a"}', {"path": "a"}])
 def test_a_tool_of_a_server_is_named_by_both(given: object) -> None:
     """So that rules about servers hold; its arguments may be JSON text."""
     call = {"id": "k", "name": "use_mcp_tool"}
@@ -64,7 +65,7 @@ def test_a_failure_is_a_document() -> None:
     assert (reply.code, json.loads(reply.out)) == (0, {"cancel": True, "errorMessage": "oh"})
 
 
-@pytest.mark.parametrize("roots", [None, [], [7]])
+@for_each("roots", [None, [], [7]])
 def test_a_payload_without_a_folder_is_refused(roots: object) -> None:
     """Paths could lead anywhere."""
     with pytest.raises(CallError):

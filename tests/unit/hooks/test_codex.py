@@ -2,7 +2,7 @@
 
 import json
 
-import pytest
+from tests.tables import for_each
 from tests.unit.hooks.payloads import PAYLOADS
 
 from permitry.hooks.codex import HOST
@@ -12,13 +12,13 @@ PAYLOAD = PAYLOADS["codex"]
 ENVIRON = {"PWD": "/home/ann/project"}
 
 
-@pytest.mark.parametrize("verb", [Verb.ALLOW, Verb.ASK, Verb.SILENCE])
+@for_each("verb", [Verb.ALLOW, Verb.ASK, Verb.SILENCE])
 def test_before_a_call_there_is_a_no_or_nothing(verb: Verb) -> None:
     """It runs calls that are answered with anything else."""
     assert HOST.write(Effect(verb, "why"), HOST.read(PAYLOAD, ENVIRON)) == Reply()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("verb", "decision"),
     [
         (Verb.ALLOW, {"behavior": "allow"}),

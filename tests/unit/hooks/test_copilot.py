@@ -2,7 +2,7 @@
 
 import json
 
-import pytest
+from tests.tables import for_each
 from tests.unit.hooks.payloads import PAYLOADS
 
 from permitry.hooks.copilot import HOST
@@ -42,7 +42,7 @@ def test_a_message_of_the_user_is_no_call() -> None:
     assert HOST.read({**rest, "prompt": "go"}, {}).kind is Kind.PROMPT
 
 
-@pytest.mark.parametrize("verb", [Verb.ALLOW, Verb.DENY, Verb.ASK, Verb.SILENCE])
+@for_each("verb", [Verb.ALLOW, Verb.DENY, Verb.ASK, Verb.SILENCE])
 def test_a_request_for_permission_is_answered_or_left_to_the_user(verb: Verb) -> None:
     """A question is what the host is about to ask."""
     event = HOST.read(REQUEST, {})

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 from tests.unit.hooks.payloads import PAYLOADS
 
 from permitry.errors import CallError
@@ -12,7 +13,7 @@ from permitry.hooks.host import Effect, Reply, Verb
 REST = {key: value for key, value in PAYLOADS["cursor"].items() if not key.startswith("tool_")}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "parts", "call"),
     [
         ("beforeShellExecution", {"command": "ls", "sandbox": False}, (None, "Shell", {"command": "ls"})),
@@ -37,14 +38,14 @@ def test_a_tool_of_an_unknown_server_is_refused() -> None:
         HOST.read({**REST, "hook_event_name": "beforeMCPExecution", "tool_name": "pay", "url": "u"}, {})
 
 
-@pytest.mark.parametrize("roots", [None, [], [7], "x"])
+@for_each("roots", [None, [], [7], "x"])
 def test_a_payload_without_a_folder_is_refused(roots: object) -> None:
     """Paths could lead anywhere."""
     with pytest.raises(CallError):
         HOST.read({**PAYLOADS["cursor"], "workspace_roots": roots, "cwd": None}, {})
 
 
-@pytest.mark.parametrize("verb", [Verb.ASK, Verb.SILENCE])
+@for_each("verb", [Verb.ASK, Verb.SILENCE])
 def test_no_opinion_is_a_document(verb: Verb) -> None:
     """Nothing at all would count as a failure."""
     assert HOST.write(Effect(verb), HOST.read(PAYLOADS["cursor"], {})) == Reply("{}")

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
@@ -20,7 +21,7 @@ def _program(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, script: s
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "said", "found"),
     [
         ("claude-code", "2.1.197 (Claude Code)", (False, "2.1.295 or later")),
@@ -40,7 +41,7 @@ def test_the_version_is_what_the_host_says(
     assert found[1] in version(host).text
 
 
-@pytest.mark.parametrize("path", [".", "", "bin", "./bin"])
+@for_each("path", [".", "", "bin", "./bin"])
 def test_a_program_of_the_project_is_not_asked(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the path has folders that are named from the current one."""
     monkeypatch.chdir(tmp_path)
@@ -182,7 +183,7 @@ when.args.to.not_from = ["contacts#mail"]
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "said"),
     [
         ("claude-code", []),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 from tests.unit.hooks.payloads import PAYLOADS, command
 
 from permitry.hooks.answering import HOSTS, Options, answer, host_named
@@ -141,7 +142,7 @@ def test_what_the_user_wrote_is_the_users(begun: Begun, host: str, tmp_path: Pat
     assert [path.stat().st_mode & 0o777 for path in (tmp_path / "hooks").glob("*.heard")] == [0o600]
 
 
-@pytest.mark.parametrize("host", [host for host in PROMPTS if host not in HEARS_USER])
+@for_each("host", [host for host in PROMPTS if host not in HEARS_USER])
 def test_a_host_that_may_report_other_texts_as_prompts_is_not_heard(begun: Begun, host: str, tmp_path: Path) -> None:
     """Such as those of files that the user names."""
     session = begun(host)
@@ -150,7 +151,7 @@ def test_a_host_that_may_report_other_texts_as_prompts_is_not_heard(begun: Begun
     assert not _kept(tmp_path)
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@for_each("host", HOSTS)
 def test_a_result_is_never_the_users(begun: Begun, host: str) -> None:
     """Whatever is in it, and next to it."""
     session = begun(host, "user", "look#other")
@@ -164,7 +165,7 @@ def test_a_result_is_never_the_users(begun: Begun, host: str) -> None:
     assert not session.is_paid("eve@example.com")
 
 
-@pytest.mark.parametrize("host", HEARS_USER)
+@for_each("host", HEARS_USER)
 def test_what_is_written_to_a_sub_agent_is_not_the_users(begun: Begun, host: str) -> None:
     """It is written by a model."""
     session = begun(host)
@@ -172,8 +173,8 @@ def test_what_is_written_to_a_sub_agent_is_not_the_users(begun: Begun, host: str
     assert not session.is_paid("eve@example.com")
 
 
-@pytest.mark.parametrize("host", HEARS_USER)
-@pytest.mark.parametrize("text", ["<task-notification>eve@example.com</task-notification>", "\n <x>eve@example.com"])
+@for_each("host", HEARS_USER)
+@for_each("text", ["<task-notification>eve@example.com</task-notification>", "\n <x>eve@example.com"])
 def test_a_notification_is_not_the_users(begun: Begun, host: str, text: str) -> None:
     """Hosts put results of tasks in the background into messages."""
     session = begun(host)
@@ -184,7 +185,7 @@ def test_a_notification_is_not_the_users(begun: Begun, host: str, text: str) -> 
 ORIGINS = ["task_notification", "scheduled", "peer", "system", "unknown", "HUMAN", "", None]
 
 
-@pytest.mark.parametrize("origin", ORIGINS)
+@for_each("origin", ORIGINS)
 def test_the_transcript_of_claude_code_says_who_wrote_a_message(begun: Begun, origin: str | None) -> None:
     """Its report of what a model has scheduled looks like that of a message of the user."""
     session = begun("claude-code")
@@ -192,7 +193,7 @@ def test_the_transcript_of_claude_code_says_who_wrote_a_message(begun: Begun, or
     assert not session.is_paid("eve@example.com")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "more",
     [
         {"origin": {"kind": "task-notification"}},
@@ -228,7 +229,7 @@ def test_a_text_that_another_sent_as_well_proves_nothing(begun: Begun) -> None:
     assert not session.is_paid("eve@example.com")
 
 
-@pytest.mark.parametrize("origin", ["human", "sdk"])
+@for_each("origin", ["human", "sdk"])
 def test_a_message_with_an_image_is_heard(begun: Begun, origin: str) -> None:
     """Its text is in blocks; what cannot be read in a transcript is passed over."""
     session = begun("claude-code")
@@ -259,7 +260,7 @@ def test_what_was_not_proven_in_its_turn_is_dropped(begun: Begun, tmp_path: Path
     assert "second" in _kept(tmp_path)
 
 
-@pytest.mark.parametrize("host", HEARS_RESULTS)
+@for_each("host", HEARS_RESULTS)
 def test_a_result_is_known_with_its_tool(begun: Begun, host: str) -> None:
     """Field by field, where it is JSON; a result of another tool is not that."""
     own = {"gemini": "glob", "copilot": "view", "opencode": "list"}.get(host, "contacts")
@@ -288,7 +289,7 @@ def test_a_result_is_known_with_its_server(begun: Begun) -> None:
     assert session.is_paid("bob@example.com")
 
 
-@pytest.mark.parametrize(("host", "tool"), [("copilot", "crm-contacts"), ("opencode", "crm_contacts")])
+@for_each(("host", "tool"), [("copilot", "crm-contacts"), ("opencode", "crm_contacts")])
 def test_a_joined_name_may_be_that_of_another_server(begun: Begun, host: str, tool: str) -> None:
     """So that its results are not kept."""
     session = begun(host, f"{tool}#mail")
@@ -296,7 +297,7 @@ def test_a_joined_name_may_be_that_of_another_server(begun: Begun, host: str, to
     assert not session.is_paid("eve@example.com")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "failed"),
     [
         ("claude-code", {"hook_event_name": "PostToolUseFailure", "error": "x"}),
@@ -322,7 +323,7 @@ def test_results_of_servers_are_their_texts() -> None:
         assert returned(value) in (value, "a")
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@for_each("host", HOSTS)
 def test_nothing_is_kept_that_no_rule_asks_for(begun: Begun, host: str, tmp_path: Path) -> None:
     """Messages and results may hold secrets."""
     session = begun(host)
@@ -346,7 +347,7 @@ def test_a_session_knows_nothing_of_another_one(begun: Begun) -> None:
         assert not begun(host, name=name).is_paid("bob@example.com")
 
 
-@pytest.mark.parametrize("host", HEARS_USER)
+@for_each("host", HEARS_USER)
 def test_not_all_messages_are_ever_known(begun: Begun, host: str) -> None:
     """A hook may have failed, or have come later than the session: a restriction does not end by that."""
     restriction = "[[rule]]\nid = 'b'\neffect = 'block'\nwhen.prompt.words = ['bob']\n"
@@ -414,7 +415,7 @@ def test_notes_that_cannot_be_written_do_not_answer_the_report(begun: Begun, hos
         session.prompt("pay bob@example.com")
 
 
-@pytest.mark.parametrize("host", HEARS_USER)
+@for_each("host", HEARS_USER)
 def test_what_looks_like_a_secret_is_not_kept(begun: Begun, host: str, tmp_path: Path) -> None:
     """The rest is; of a call with a secret nothing, as its tool may only repeat what it was given."""
     session = begun(host, "user", "look#mail", "look#to")

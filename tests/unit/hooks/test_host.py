@@ -1,6 +1,7 @@
 """What all hosts have in common."""
 
 import pytest
+from tests.tables import for_each
 from tests.unit.hooks.payloads import PAYLOADS
 
 from permitry.errors import CallError
@@ -30,7 +31,7 @@ def test_the_key_of_a_call_names_the_sub_agent() -> None:
     assert call_key({"agent_id": "a1"}, "id") is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("payload", "agent"),
     [
         ({}, "main"),

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.errors import PermitryError
 from permitry.hooks import client
@@ -61,7 +62,7 @@ def test_a_second_command_takes_the_place_of_the_first(host: str, tmp_path: Path
     assert path.read_text().replace(" --grant", "").replace(', "--grant"', "") == once
 
 
-@pytest.mark.parametrize("host", MERGED)
+@for_each("host", MERGED)
 def test_what_others_have_put_there_stays(host: str, tmp_path: Path) -> None:
     """Keys, hooks, and hooks in one group with ours."""
     path = tmp_path / "settings.json"
@@ -80,9 +81,7 @@ def test_what_others_have_put_there_stays(host: str, tmp_path: Path) -> None:
     assert {key: left[key] for key in theirs} == theirs
 
 
-@pytest.mark.parametrize(
-    "text", ["{", "[]", '{"hooks": []}', '{"hooks": {"PreToolUse": {}}}', '{"a": 1, "a": 2}', "\udcff"]
-)
+@for_each("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"PreToolUse": {}}}', '{"a": 1, "a": 2}', "\udcff"])
 def test_settings_that_cannot_be_read_are_left_alone(text: str, tmp_path: Path) -> None:
     """A user's work is not thrown away."""
     path = tmp_path / "settings.json"
@@ -223,7 +222,7 @@ OFF = [
 ]
 
 
-@pytest.mark.parametrize(("host", "settings"), OFF)
+@for_each(("host", "settings"), OFF)
 def test_a_hook_that_would_not_run_is_not_installed(host: str, settings: object, tmp_path: Path) -> None:
     """It would look as if calls were guarded."""
     (tmp_path / "settings.json").write_text(json.dumps(settings))
@@ -232,7 +231,7 @@ def test_a_hook_that_would_not_run_is_not_installed(host: str, settings: object,
     assert not list(_removal(host, tmp_path / "settings.json").diff())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "name", "text", "is_off"),
     [
         ("claude-code", "settings.local.json", '{"disableAllHooks": true}', True),
@@ -256,7 +255,7 @@ def test_another_file_may_switch_the_hook_off(host: str, name: str, text: str, t
     assert not list(_removal(host, tmp_path / "settings.json").diff())
 
 
-@pytest.mark.parametrize("settings", [{"disableAllHooks": False}, {"hooksConfig": {"disabled": ["x"]}}])
+@for_each("settings", [{"disableAllHooks": False}, {"hooksConfig": {"disabled": ["x"]}}])
 def test_other_values_of_these_switches_are_fine(settings: object, tmp_path: Path) -> None:
     """They switch nothing off."""
     for host in ("claude-code", "gemini"):
@@ -264,7 +263,7 @@ def test_other_values_of_these_switches_are_fine(settings: object, tmp_path: Pat
         assert _change(host, tmp_path / "settings.json").after
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         "~/bin/audit.sh; permitry hook claude-code --rules ~/strict.toml",
@@ -331,7 +330,7 @@ def test_the_installed_command_is_found_again(host: str, tmp_path: Path) -> None
     assert installed(host_named(host), path) is None
 
 
-@pytest.mark.parametrize(("host", "settings"), OFF)
+@for_each(("host", "settings"), OFF)
 def test_an_installed_hook_that_would_not_run_is_said(host: str, settings: dict[str, object], tmp_path: Path) -> None:
     """It looks as if calls were guarded."""
     path = tmp_path / "settings.json"

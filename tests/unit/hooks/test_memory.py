@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.side_effects import SideEffects
@@ -53,7 +54,7 @@ def test_what_is_asked_for_the_second_time_is_not_noted(tmp_path: Path) -> None:
     assert len(_next(tmp_path).history) == 0
 
 
-@pytest.mark.parametrize("text", ["what?\n", "[]\n", "{}\n", '{"labels": []}\n', '{"at": 1'])
+@for_each("text", ["what?\n", "[]\n", "{}\n", '{"labels": []}\n', '{"at": 1'])
 def test_notes_that_cannot_be_read_are_an_error(tmp_path: Path, text: str) -> None:
     """Forgotten, they would allow more."""
     _next(tmp_path, runs=True)

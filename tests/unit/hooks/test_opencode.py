@@ -1,6 +1,6 @@
 """opencode: the plugin."""
 
-import pytest
+from tests.tables import for_each
 from tests.unit.hooks.payloads import PAYLOADS
 
 from permitry.hooks.host import Effect, Reply, Verb
@@ -14,7 +14,7 @@ def test_the_plugin_is_short() -> None:
     assert len(PLUGIN.splitlines()) <= _MOST_LINES
 
 
-@pytest.mark.parametrize("verb", [Verb.ALLOW, Verb.ASK, Verb.SILENCE])
+@for_each("verb", [Verb.ALLOW, Verb.ASK, Verb.SILENCE])
 def test_there_is_a_no_or_nothing(verb: Verb) -> None:
     """A plugin cannot permit."""
     assert HOST.write(Effect(verb), HOST.read(PAYLOADS["opencode"], {})) == Reply()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 import permitry
 from permitry.config.ruleset import RuleSet
@@ -27,7 +28,7 @@ def _is_blocked(tool: str, **arguments: str) -> bool:
     return decision.verdict is Verdict.BLOCK
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         PACKAGES / "a.pth",
@@ -49,7 +50,7 @@ def test_no_tool_writes_there(path: Path) -> None:
     assert _is_blocked("run_shell", command=f"rm -r {path.parent}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [f"cat {CODE}/guard.py", f"grep -r x {PACKAGES}", "pip install requests", 'rm "$x"', "rm -r build", "make"],
 )
@@ -59,7 +60,7 @@ def test_reading_and_other_files_are_left_alone(command: str) -> None:
     assert not _is_blocked("read_file", path=str(LIBRARY / "os.py"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("prefix", "program"), [("/srv/venv", "bin/permitry"), ("/srv/venv", "bin/pip"), (sys.base_prefix, "bin/permitry")]
 )
 def test_the_program_that_the_human_starts_is_guarded(
@@ -90,7 +91,7 @@ def test_what_the_resident_has_is_not_even_read(monkeypatch: pytest.MonkeyPatch)
     assert not _is_blocked("run_shell", command="cat /srv/state/permitry/audit.jsonl")
 
 
-@pytest.mark.parametrize("name", ["st[1]", "st*", "**", "s?t", "{a,b}", "{a", "a\\b", "a\nb", "a]b", "~", "[!x]", ".."])
+@for_each("name", ["st[1]", "st*", "**", "s?t", "{a,b}", "{a", "a\\b", "a\nb", "a]b", "~", "[!x]", ".."])
 def test_a_folder_is_guarded_whatever_its_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its name is no pattern, and makes no rule invalid."""
     monkeypatch.setenv("XDG_STATE_HOME", f"/srv/deep/{name}")
@@ -139,7 +140,7 @@ def test_what_else_a_link_leads_to_is_left_alone(links: Path, command: str) -> N
         assert not _is_blocked("run_shell", command=command.replace("{}", str(links / link)))
 
 
-@pytest.mark.parametrize("text", ["rm {}", "cp x {}", "echo x > {}", "mv {} y", "ln -sf x {}", "ls {}"])
+@for_each("text", ["rm {}", "cp x {}", "echo x > {}", "mv {} y", "ln -sf x {}", "ls {}"])
 def test_stores_are_guarded_wherever_they_are(text: str) -> None:
     """Whatever writes to them; they may be read."""
     policy = RuleSet(rules=own_rules([Path("/srv/s.db")])).policy()

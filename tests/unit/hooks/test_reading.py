@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import attrs
-import pytest
+from tests.tables import for_each
 
 from permitry.core.spec import ArgumentRole
 from permitry.hooks.answering import host_named
@@ -33,7 +33,7 @@ def test_a_tool_of_a_server_is_named_with_it() -> None:
     assert (read.name, read.names) == ("mcp:docs/get", [("docs", "get")])
 
 
-@pytest.mark.parametrize(("host", "joint"), [("copilot", "-"), ("opencode", "_")])
+@for_each(("host", "joint"), [("copilot", "-"), ("opencode", "_")])
 def test_a_joined_name_is_cut_in_every_way(host: str, joint: str) -> None:
     """One of them is right."""
     read = _read(attrs.evolve(SHELL, tool=f"a{joint}b{joint}c"), host)

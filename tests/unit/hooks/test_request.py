@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from tests.tables import for_each
 
 from permitry.hooks import request as module
 from permitry.hooks.host import Reply
@@ -125,7 +126,7 @@ def test_a_seal_is_of_this_request_reply_and_key() -> None:
     assert sealed(Reply("é\ud800", "no"), request, bytes(32))[41:] == b"\xc3\xa9\\ud800\nno\n"
 
 
-@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 3601])
+@for_each("seconds", [0, -1, float("nan"), float("inf"), 3601])
 def test_a_time_that_is_none_is_no_limit(seconds: float) -> None:
     """There is no work without an end."""
     with pytest.raises(ValueError, match="a deadline is more than 0"):

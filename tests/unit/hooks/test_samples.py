@@ -1,13 +1,13 @@
 """Each payload is one that its host could have written."""
 
-import pytest
+from tests.tables import for_each
 
 from permitry.hooks.answering import HOSTS, host_named
 from permitry.hooks.host import Kind
 from permitry.hooks.samples import sample
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@for_each("name", HOSTS)
 def test_a_host_reads_its_own(name: str) -> None:
     """It is about one command in its shell, and no other host takes it for its own."""
     payload = sample(name, "ls", "/home/ann", "s1")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+from tests.tables import for_each
 
 from permitry.hooks.host import Reply
 from permitry.hooks.supervising import supervised
@@ -41,13 +42,13 @@ def _print() -> Reply:
     return Reply("{}")
 
 
-@pytest.mark.parametrize("reply", [Reply(), Reply("{}"), Reply(err="no", code=2), Reply(LARGE)], ids=str)
+@for_each("reply", [Reply(), Reply("{}"), Reply(err="no", code=2), Reply(LARGE)], ids=str)
 def test_a_reply_comes_through(reply: Reply) -> None:
     """However large it is."""
     assert supervised(lambda: reply, _fail, 20) == reply
 
 
-@pytest.mark.parametrize("error", [ValueError("oh"), MemoryError(), KeyboardInterrupt(), SystemExit(0)], ids=repr)
+@for_each("error", [ValueError("oh"), MemoryError(), KeyboardInterrupt(), SystemExit(0)], ids=repr)
 def test_work_that_raises_is_a_failure(error: BaseException) -> None:
     """Also where it wants to end the process with success."""
     assert supervised(_raise(error), _fail, 20) == _fail(f"{type(error).__name__}: {error}")
@@ -66,7 +67,7 @@ def test_work_that_takes_too_long_is_a_failure() -> None:
     assert time.monotonic() - begun < 5
 
 
-@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
+@for_each("seconds", [0, -1, float("nan"), float("inf")])
 def test_a_time_that_is_none_is_a_failure(seconds: float) -> None:
     """There is no work without an end."""
     assert supervised(lambda: Reply("{}"), _fail, seconds).code == 2

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.errors import PermitryError
 from permitry.hooks.answering import host_named
 from permitry.hooks.switches import check_switches, read_settings
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "name", "text"),
     [
         ("claude-code", "settings.json", '\ufeff{"disableAllHooks": true}'),
@@ -25,7 +26,7 @@ def test_a_switch_is_found_in_whatever_form_the_host_reads_it(host: str, name: s
         check_switches(host_named(host), tmp_path / (name if name.endswith("json") else "hooks.json"))
 
 
-@pytest.mark.parametrize("name", [".github/copilot/settings.json", ".claude/settings.json"])
+@for_each("name", [".github/copilot/settings.json", ".claude/settings.json"])
 def test_copilot_reads_other_files_of_a_project(name: str, tmp_path: Path) -> None:
     """Each of them switches off the hook of the user."""
     (tmp_path / name).parent.mkdir(parents=True)

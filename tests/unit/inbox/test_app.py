@@ -4,6 +4,7 @@ from urllib.parse import quote
 
 import attrs
 import pytest
+from tests.tables import for_each
 from tests.unit.inbox.documents import Tag, read
 from tests.unit.inbox.inboxes import Browser, MemoryInbox, app_of
 from tests.unit.inbox.people import ANN, BOB, QUESTION
@@ -292,7 +293,7 @@ def test_the_files_of_the_page_are_its_own(stranger: Browser) -> None:
         assert stranger.get(f"/static/{name}").status_code == 404
 
 
-@pytest.mark.parametrize("probe", PROBES)
+@for_each("probe", PROBES)
 def test_no_response_takes_a_text_for_html(inbox: MemoryInbox, ann: Browser, eve: Browser, probe: str) -> None:
     """Pages, refusals of answers, and addresses that are not there: each is as with a plain word."""
     csrf = ann.field("/", "csrf")

@@ -5,6 +5,7 @@ from typing import Any
 
 import attrs
 import pytest
+from tests.tables import for_each
 from tests.unit.inbox.documents import read
 from tests.unit.inbox.inboxes import Browser
 from tests.unit.inbox.people import ANN, EVE
@@ -34,7 +35,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("probe", PROBES)
+@for_each("probe", PROBES)
 def test_a_probe_in_every_field_changes_no_page(tmp_path: Path, probe: str) -> None:
     """Neither in a record nor in what is asked for."""
 

@@ -2,7 +2,7 @@
 
 import re
 
-import pytest
+from tests.tables import for_each
 from tests.unit.inbox.documents import read
 from tests.unit.inbox.probes import PROBES
 
@@ -32,7 +32,7 @@ def test_nothing_is_said_in_words() -> None:
     assert 'width="0.0"' in str(bars("t", ("n",), [Bar("x", [("allow", 0)])]))
 
 
-@pytest.mark.parametrize("probe", PROBES)
+@for_each("probe", PROBES)
 def test_a_name_is_text(probe: str) -> None:
     """In the picture and in the table."""
     made, plain = (read(str(bars(text, (text,), [Bar(text, [("allow", 1)], text)]))).tags for text in (probe, "word"))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import pytest
+from tests.tables import for_each
 from tests.unit.inbox.documents import read
 from tests.unit.inbox.probes import PROBES
 
@@ -15,7 +15,7 @@ def test_there_are_fifty_probes() -> None:
     assert len(set(PROBES)) == 50
 
 
-@pytest.mark.parametrize("probe", PROBES)
+@for_each("probe", PROBES)
 def test_a_text_makes_no_element(probe: str) -> None:
     """Neither as content nor as the value of an attribute."""
     document = read(str(element("p", probe, title=probe)))

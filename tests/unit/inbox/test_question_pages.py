@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import attrs
-import pytest
+from tests.tables import for_each
 from tests.unit.inbox.documents import read
 from tests.unit.inbox.people import ANN, EVE, QUESTION
 from tests.unit.inbox.probes import PROBES
@@ -40,7 +40,7 @@ def pages(text: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("probe", PROBES)
+@for_each("probe", PROBES)
 def test_a_probe_in_every_field_changes_no_page(probe: str) -> None:
     """The elements and their attributes are those of the page with a plain word in its place."""
     expected = [read(page).tags for page in pages("word")]
@@ -106,7 +106,7 @@ def test_actions_are_nested_lists() -> None:
     assert f'<li><code>a</code><ul class="tree">{inner}</ul></li><li><code>d</code></li>' in page
 
 
-@pytest.mark.parametrize("value", ["a\u200bb", "\U000e0100", "\u3164", "\ud800", "é", "\x00\x1b", '<&">', "a\r\nb"])
+@for_each("value", ["a\u200bb", "\U000e0100", "\u3164", "\ud800", "é", "\x00\x1b", '<&">', "a\r\nb"])
 def test_arguments_are_edited_as_they_are(value: str) -> None:
     """What is invisible is escaped as JSON does, so that what comes back unchanged is the same call."""
     shown = attrs.evolve(QUESTION, arguments={"x": value})

@@ -4,6 +4,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 from tests.unit.inbox.people import ANN, EVE
 
 from permitry.errors import AdapterError
@@ -12,7 +13,7 @@ from permitry.inbox.serve import Address, read_tokens
 TOKEN = "t" * 32
 
 
-@pytest.mark.parametrize("text", ["127.0.0.1:8710", "localhost:8710", "[::1]:8710"])
+@for_each("text", ["127.0.0.1:8710", "localhost:8710", "[::1]:8710"])
 def test_this_machine_is_listened_at(text: str) -> None:
     """Without a proxy, by its three names."""
     address = Address.parse(text)
@@ -20,9 +21,7 @@ def test_this_machine_is_listened_at(text: str) -> None:
     assert address.origin == "http://127.0.0.1:8710"
 
 
-@pytest.mark.parametrize(
-    "text", ["0.0.0.0:8710", "[::]:8710", "192.168.1.5:8710", "inbox.example.com:8710", "127.1:8710"]
-)
+@for_each("text", ["0.0.0.0:8710", "[::]:8710", "192.168.1.5:8710", "inbox.example.com:8710", "127.1:8710"])
 def test_another_address_needs_a_proxy(text: str) -> None:
     """What is read and answered there would go over the network as it is."""
     with pytest.raises(AdapterError, match="--behind-proxy"):
@@ -30,16 +29,14 @@ def test_another_address_needs_a_proxy(text: str) -> None:
     assert Address.parse(text, "https://inbox.example.com").site.is_secure
 
 
-@pytest.mark.parametrize("text", ["", "8710", ":8710", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:70000", "127.0.0.1:x"])
+@for_each("text", ["", "8710", ":8710", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:70000", "127.0.0.1:x"])
 def test_what_is_not_an_address_is_refused(text: str) -> None:
     """With an example of one."""
     with pytest.raises(AdapterError, match="such as 127"):
         Address.parse(text)
 
 
-@pytest.mark.parametrize(
-    "proxy", ["http://inbox.example.com", "https://", "https://a/b", "https://a b", "https://A", "*"]
-)
+@for_each("proxy", ["http://inbox.example.com", "https://", "https://a/b", "https://a b", "https://A", "*"])
 def test_a_proxy_is_a_site_with_tls(proxy: str) -> None:
     """Nothing else: browsers compare its address with their own."""
     with pytest.raises(AdapterError, match="TLS"):
@@ -82,7 +79,7 @@ def test_tokens_are_read(tmp_path: Path) -> None:
     assert read_tokens(file) == [(ANN, TOKEN), (EVE, f"{TOKEN}2")]
 
 
-@pytest.mark.parametrize("line", [f"ann {TOKEN}", f"ann admin {TOKEN}", "ann approver short", f"a b approver {TOKEN}"])
+@for_each("line", [f"ann {TOKEN}", f"ann admin {TOKEN}", "ann approver short", f"a b approver {TOKEN}"])
 def test_a_line_that_is_wrong_is_named_and_not_shown(tmp_path: Path, line: str) -> None:
     """It may be a token."""
     with pytest.raises(AdapterError, match=":2:") as caught:

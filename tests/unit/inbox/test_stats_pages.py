@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import attrs
-import pytest
+from tests.tables import for_each
 from tests.unit.inbox.documents import read
 from tests.unit.inbox.inboxes import Browser
 from tests.unit.inbox.people import ANN, EVE
@@ -48,7 +48,7 @@ def test_a_record_is_counted_for_those_inside(app: InboxApp, tmp_path: Path) -> 
     assert Browser(with_record).get("/stats").status_code == 303
 
 
-@pytest.mark.parametrize("probe", PROBES)
+@for_each("probe", PROBES)
 def test_a_probe_in_a_record_changes_no_page(tmp_path: Path, probe: str) -> None:
     """Tools, rules and outcomes are text."""
 

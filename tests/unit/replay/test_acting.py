@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.audit.redaction import redacted
 from permitry.errors import ConfigError
@@ -14,7 +15,7 @@ def _holds(tool: str, arguments: object, key: str, pattern: str) -> bool:
     return acting.holds({"session": "s", "tool": tool, "arguments": arguments})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "is_asked_for"),
     [
         ("cat src/a.py", True),
@@ -29,7 +30,7 @@ def test_a_command_is_known_by_the_paths_it_touches(command: str, *, is_asked_fo
     assert _holds("run_shell", {"command": command}, "path", "src/**") is is_asked_for
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "is_asked_for"),
     [
         ("echo x > src/b", True),

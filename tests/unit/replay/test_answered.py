@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.replay.answered import Answered, read_answers
@@ -50,7 +50,7 @@ def test_an_approved_call_is_known_with_its_context() -> None:
     assert other.context.workspace == "/here"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("records", "counts"),
     [
         ([_decided("block")], (0, 1, 0)),

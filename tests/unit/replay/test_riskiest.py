@@ -1,6 +1,7 @@
 """The riskiest call that a permission would also allow."""
 
 import pytest
+from tests.tables import for_each
 from tests.whole_calls import policy_of
 
 from permitry.core.call import ToolCall
@@ -19,7 +20,7 @@ def policy() -> AuthorizationPolicy:
     return policy_of(_ALL + '[[rule]]\nid = "no-deleting"\neffect = "block"\nwhen.command = ["find ** -exec *"]\n')
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "call", "why"),
     [
         ("git log *", "git log --ext-diff=x", "starts a program"),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import pytest
+from tests.tables import for_each
 from tests.whole_calls import policy_of
 
 from permitry.config.load import load_rules
@@ -86,7 +87,7 @@ def test_a_call_of_two_commands_needs_both(policy: AuthorizationPolicy) -> None:
     assert suggest(_answered(["cargo build && npm test"]), policy, most=1).suggestions == ()
 
 
-@pytest.mark.parametrize("refused", ["git push origin dev", "git push origin dev; npm test"])
+@for_each("refused", ["git push origin dev", "git push origin dev; npm test"])
 def test_what_was_refused_is_never_permitted(policy: AuthorizationPolicy, refused: str) -> None:
     """A narrower rule is; and rules that would permit it only together are not suggested together."""
     approved = ["git push origin main", "git push origin next", "npm test"]
@@ -101,7 +102,7 @@ def test_a_call_that_was_also_refused_is_not_suggested(policy: AuthorizationPoli
     assert suggest(_answered(["npm test"], ["npm test"]), policy).suggestions == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     ["bash x.sh", "python3 x.py", "python3 -m pytest", "node x.js", "sudo make", "xargs rm", "ssh host ls", "eval x"],
 )
@@ -166,8 +167,8 @@ def test_ids_are_new(policy: AuthorizationPolicy) -> None:
     assert 'id = "suggested-npm-test-2"' in found.text
 
 
-@pytest.mark.parametrize("tool", ["*", "mail*", "m?il", "@writes", "mcp:s/*"])
-@pytest.mark.parametrize("force", [False, True])
+@for_each("tool", ["*", "mail*", "m?il", "@writes", "mcp:s/*"])
+@for_each("force", [False, True])
 def test_the_name_of_a_tool_is_no_pattern(policy: AuthorizationPolicy, tool: str, *, force: bool) -> None:
     """A model, or a server, chooses it: what is suggested would permit others too."""
     found = suggest(_answered([ToolCall(tool, {"to": "ann"}), ToolCall(tool, {"path": "src/x"})]), policy, force=force)

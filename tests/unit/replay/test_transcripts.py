@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 from tests.whole_calls import policy_of
 
 from permitry.core.call import ToolCall
@@ -64,7 +65,7 @@ def _replayed(*lines: object, folder: str | None = None) -> Tally:
 _PAYS = _model("pay", to="AT11")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "verdict"),
     [
         ({"turnOrigin": "human"}, "allow"),
@@ -127,7 +128,7 @@ def test_a_tool_of_a_server_has_the_name_that_a_hook_gives_it() -> None:
     assert _replayed(_model("mcp__docs__search", q="a"), _model("mcp__a__b__c")).verdicts == {"allow": 1, "confirm": 1}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         {"type": "summary", "summary": "A talk", "leafUuid": "u"},
@@ -141,7 +142,7 @@ def test_entries_that_are_no_messages_say_nothing(line: object) -> None:
     assert entry_of(line) == Entry()
 
 
-@pytest.mark.parametrize("line", [{**_COMMON, "type": "assistant"}, {"type": "summary"}, {"tool": "x"}, 7])
+@for_each("line", [{**_COMMON, "type": "assistant"}, {"type": "summary"}, {"tool": "x"}, 7])
 def test_what_is_neither_message_nor_entry_is_refused(line: object) -> None:
     """A call must not vanish."""
     with pytest.raises(CallError):

@@ -1,6 +1,7 @@
 """The chain of records."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.store.chain import BrokenChainError, ChainedRecord, Head, check_chain, link
 
@@ -26,7 +27,7 @@ def test_each_hash_is_of_all_before_it() -> None:
     assert chain("a", "b", "b") == one
 
 
-@pytest.mark.parametrize("count", [0, 1, 3])
+@for_each("count", [0, 1, 3])
 def test_a_chain_as_it_was_written_is_fine(count: int) -> None:
     """Also a part of one."""
     records = chain(*"abc"[:count])

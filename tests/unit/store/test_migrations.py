@@ -11,6 +11,7 @@ import attrs
 import psycopg
 import pytest
 from tests.postgres import Cluster
+from tests.tables import for_each
 
 from permitry.errors import StoreError
 from permitry.store.chain import Head, link
@@ -53,14 +54,14 @@ def _check_kept(store: Any, version: int) -> None:  # noqa: ANN401 -- a store of
         assert [tuple(each) for each in found] == [tuple(row.values())]
 
 
-@pytest.mark.parametrize(("name", "migrations"), [("SQLite", MIGRATIONS), ("PostgreSQL", POSTGRES)])
+@for_each(("name", "migrations"), [("SQLite", MIGRATIONS), ("PostgreSQL", POSTGRES)])
 def test_what_was_released_never_changes(name: str, migrations: Sequence[Sequence[str]]) -> None:
     """A store of that version is there somewhere; what is new is added behind."""
     digests = [hashlib.sha256("\0".join(statements).encode()).hexdigest()[:16] for statements in migrations]
     assert tuple(digests[: len(RELEASED[name])]) == RELEASED[name]
 
 
-@pytest.mark.parametrize("version", range(len(MIGRATIONS) + 1))
+@for_each("version", range(len(MIGRATIONS) + 1))
 def test_a_store_of_any_version_is_brought_to_this_one(tmp_path: Path, version: int) -> None:
     """With all that was in it, and can be used then."""
     path = tmp_path / "permitry.db"
@@ -80,7 +81,7 @@ def test_a_store_of_any_version_is_brought_to_this_one(tmp_path: Path, version: 
     store.close()
 
 
-@pytest.mark.parametrize("version", range(len(POSTGRES) + 1))
+@for_each("version", range(len(POSTGRES) + 1))
 def test_a_database_of_any_version_is_brought_to_this_one(postgres: Cluster, version: int) -> None:
     """With all that was in it, and can be used then, also by those who open it at the same time."""
     url = postgres.new()

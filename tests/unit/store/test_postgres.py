@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 from tests.postgres import Cluster
+from tests.tables import for_each
 from tests.unit.store.conftest import body
 
 from permitry.errors import StoreError
@@ -162,7 +163,7 @@ def test_an_auditor_who_may_only_read_can_verify(store: PostgresStore, url: str)
 SECRET = "hunter2"  # noqa: S105 -- a password of a test
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         f"postgresql://u:{SECRET}@127.0.0.1:1/db",

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError, StoreError
@@ -61,9 +62,7 @@ def test_the_name_says_which_kind_it_is() -> None:
     assert not is_store("db")
 
 
-@pytest.mark.parametrize(
-    "address", ["postgresql://u:p@h:5/db?password=p", "postgresql://h:5/db", "postgres://u@h:5/db"]
-)
+@for_each("address", ["postgresql://u:p@h:5/db?password=p", "postgresql://h:5/db", "postgres://u@h:5/db"])
 def test_what_an_address_is_called_has_no_password(address: str) -> None:
     """Nor anything else that only the server needs."""
     assert record_name(address) == f"{address.partition(':')[0]}://h:5/db"
@@ -78,7 +77,7 @@ def test_an_address_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         recorder_at("postgresql://127.0.0.1:1/db")
 
 
-@pytest.mark.parametrize("name", ["nowhere.jsonl", "nowhere.db"])
+@for_each("name", ["nowhere.jsonl", "nowhere.db"])
 def test_a_record_that_is_not_there_is_said_and_not_made(tmp_path: Path, name: str) -> None:
     """To read is not to write."""
     with pytest.raises(AuditError, match="there is no record"):

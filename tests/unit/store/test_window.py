@@ -1,6 +1,7 @@
 """The uses of a budget in a window that slides: never too few, whatever the clock does."""
 
 import pytest
+from tests.tables import for_each
 
 from permitry.errors import StoreError
 from permitry.store.window import Window
@@ -65,9 +66,7 @@ def test_a_text_is_read_as_it_was_written() -> None:
     assert Window.of(None) == Window()
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{}", "[1, 2, 3]", '["a", 1, []]', "[NaN, 1, []]", "[1, 1, [[Infinity, 1]]]"]
-)
+@for_each("text", ["", "[]", "{}", "[1, 2, 3]", '["a", 1, []]', "[NaN, 1, []]", "[1, 1, [[Infinity, 1]]]"])
 def test_another_text_is_an_error(text: str) -> None:
     """Never an empty window."""
     with pytest.raises(StoreError, match="shared budget in the store"):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -113,13 +114,13 @@ def _run(tools: Tools, tool: str, path: str) -> str:
     return known[tool](path) if tool in known else "no such tool"
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_each("case", CASES, ids=str)
 def test_a_host_that_keeps_its_promises_passes(case: Case) -> None:
     """Every case that it can be asked."""
     check(case, _Host())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fault", "cases"),
     [
         (

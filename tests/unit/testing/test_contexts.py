@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-import pytest
+from tests.tables import for_each
 
 from permitry.core.context import AuthContext
 from permitry.core.template import Template
 from permitry.testing import AuthContextBuilder
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("step", "context"),
     [
         (lambda b: b, AuthContext()),

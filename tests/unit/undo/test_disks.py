@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 _PRIVATE = (["unshare", "--mount"], ["unshare", "--mount", "--map-root-user"])
 _COMMON = """
@@ -143,7 +144,7 @@ def test_what_does_not_fit_is_not_restored_in_part(tmp_path: Path) -> None:
     _run(_FULL_TREE, tmp_path / "disk", "-t tmpfs -o size=1m")
 
 
-@pytest.mark.parametrize("kind", ["btrfs", "xfs"])
+@for_each("kind", ["btrfs", "xfs"])
 def test_a_copy_shares_its_blocks_where_the_file_system_can(tmp_path: Path, kind: str) -> None:
     """As the file system itself says, and by how little room it takes."""
     make = shutil.which(f"mkfs.{kind}", path="/usr/sbin:/sbin:/usr/bin")

@@ -1,7 +1,7 @@
 """An answer is for the very call and the very tool that a human was asked about."""
 
 import attrs
-import pytest
+from tests.tables import for_each
 from tests.unit.guard.stubs import ALLOWED, ASKED, BLOCKED, CALL, answer_of, case_of, guard_of
 
 from permitry.channels.response import ToolConfirmationResponse
@@ -16,7 +16,7 @@ _OTHER = attrs.evolve(CALL, arguments={"path": "b"})
 _BY_RULE = attrs.evolve(ASKED, rule_id="asks", phase=Phase.RESTRICTION)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("now", "call", "spec", "verdict", "is_as_asked"),
     [
         (ALLOWED, CALL, None, Verdict.CONFIRM, True),
@@ -40,7 +40,7 @@ def test_the_decision_that_was_asked_about_counts_for_the_same_call_and_tool(
     assert (case.decision is ASKED) is is_as_asked
 
 
-@pytest.mark.parametrize(("asked", "now"), [(_BY_RULE, ALLOWED), (ASKED, _BY_RULE)])
+@for_each(("asked", "now"), [(_BY_RULE, ALLOWED), (ASKED, _BY_RULE)])
 def test_what_a_rule_asks_about_is_not_remembered(asked: Decision, now: Decision) -> None:
     """It would be asked about anyway; only what no rule is about can be."""
     always = ToolConfirmationResponse(True, skip_future=True)

@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 import attrs
-import pytest
+from tests.tables import for_each
 from tests.unit.guard.stubs import ALLOWED, ASKED, BLOCKED, case_of, guard_of
 
 from permitry.core.decision import Decision
@@ -27,7 +27,7 @@ def test_a_question_is_answered_by_a_grant() -> None:
     assert (case.decision, case.grant) == (ALLOWED, "g1")
 
 
-@pytest.mark.parametrize("decision", [ALLOWED, BLOCKED])
+@for_each("decision", [ALLOWED, BLOCKED])
 def test_a_grant_lifts_no_block_and_is_not_used_up_for_nothing(decision: Decision) -> None:
     """Where there are no grants, nothing happens either."""
     case, grants = case_of(decision), cast("Any", _Grants())

@@ -1,6 +1,6 @@
 """The same call has the same outcome."""
 
-import pytest
+from tests.tables import for_each
 from tests.unit.core.stubs import PlainRule
 from tests.unit.guard.stubs import CALL, guard_of
 
@@ -16,7 +16,7 @@ def test_what_is_not_known_goes_on_as_it_is() -> None:
     assert recall(case, guard_of()) is case
 
 
-@pytest.mark.parametrize("effect", [Verdict.ALLOW, Verdict.BLOCK])
+@for_each("effect", [Verdict.ALLOW, Verdict.BLOCK])
 def test_what_is_known_ends_the_way(effect: Verdict) -> None:
     """Without another decision."""
     guard = guard_of(PlainRule("r", effect, 150 if effect is Verdict.BLOCK else 250))

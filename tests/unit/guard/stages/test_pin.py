@@ -1,6 +1,6 @@
 """What was asked about is never allowed by rules that have changed meanwhile."""
 
-import pytest
+from tests.tables import for_each
 from tests.unit.guard.stubs import ALLOWED, ASKED, BLOCKED, CALL, case_of, guard_of
 
 from permitry.core.decision import Decision, Verdict
@@ -22,7 +22,7 @@ def test_what_was_left_to_the_host_stays_so() -> None:
     assert pin(case_of(ALLOWED, before=_LEFT), guard_of()).decision is ASKED
 
 
-@pytest.mark.parametrize("decision", [ASKED, BLOCKED])
+@for_each("decision", [ASKED, BLOCKED])
 def test_what_is_strict_already_stays_as_it_is(decision: Decision) -> None:
     """A block that came in between holds."""
     case = case_of(decision, is_asked=True, before=_LEFT)

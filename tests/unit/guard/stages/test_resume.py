@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-import pytest
+from tests.tables import for_each
 from tests.unit.guard.stubs import ASKED, CALL, guard_of
 
 from permitry.channels.response import ToolConfirmationResponse
@@ -43,7 +43,7 @@ def test_a_new_call_goes_on_as_it_is() -> None:
     assert _resume(LedgerError("away"), own) is own
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("known", "cause"),
     [
         (EarlierQuestion(_QUESTION, _YES, is_open=False), Cause.HANDLED),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import pytest
+from tests.tables import for_each
 from tests.unit.guard.stubs import ALLOWED, ASKED, BLOCKED, Failing, answer_of, case_of, guard_of
 
 from permitry.channels.response import ToolConfirmationResponse
@@ -17,7 +17,7 @@ from permitry.handler import ToolHandler
 _YES = answer_of(ToolConfirmationResponse(True))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("decision", "known", "outcome"),
     [
         (ALLOWED, {}, Ready),

@@ -1,7 +1,7 @@
 """What a call changes is kept first, or its permission does not count."""
 
 import attrs
-import pytest
+from tests.tables import for_each
 from tests.unit.guard.stubs import ALLOWED, ASKED, BLOCKED, case_of, guard_of
 
 from permitry.core.decision import Decision, Verdict
@@ -10,7 +10,7 @@ from permitry.guard.stages.snapshot import take_snapshot
 _KEEPS = attrs.evolve(ALLOWED, keeps=True)
 
 
-@pytest.mark.parametrize("decision", [ALLOWED, attrs.evolve(ASKED, keeps=True), attrs.evolve(BLOCKED, keeps=True)])
+@for_each("decision", [ALLOWED, attrs.evolve(ASKED, keeps=True), attrs.evolve(BLOCKED, keeps=True)])
 def test_only_what_runs_for_that_permission_is_kept(decision: Decision) -> None:
     """A call that is asked about, or blocked, changes nothing yet."""
     case = case_of(decision)
