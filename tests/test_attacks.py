@@ -40,6 +40,7 @@ from permitry.rules.configured import ConfiguredRule
 from permitry.rules.plan_mode import PlanModeBlockingRule
 from permitry.rules.yolo import YoloModeRule
 from permitry_tools.workspace import Workspace
+from tests.tables import for_each
 
 
 class Wrapper:
@@ -60,7 +61,7 @@ def test_a_wrapped_restriction_stays_a_restriction() -> None:
     assert policy.decide(ToolCall("write_file"), context).verdict is Verdict.BLOCK
 
 
-@pytest.mark.parametrize("fields", [{"mode": "ci"}, {"is_plan_mode": True}, {}])
+@for_each("fields", [{"mode": "ci"}, {"is_plan_mode": True}, {}])
 def test_no_mode_hides_another_from_a_restriction(fields: dict[str, Any]) -> None:
     """A block for YOLO mode holds whenever YOLO mode is on, whatever the session is called."""
     rule = ConfiguredRule("calm", Verdict.BLOCK, 150, scope=Scope(when=Conditions((ModeCondition(("yolo",)),))))
@@ -75,7 +76,7 @@ def test_a_permission_looks_at_the_mode_in_force() -> None:
     assert policy.decide(ToolCall("x"), AuthContext(yolo_mode=True, is_plan_mode=True)).verdict is Verdict.CONFIRM
 
 
-@pytest.mark.parametrize("path", [".git/config", "sub/.GIT/hooks/post-checkout", ".permitry/rules.toml"])
+@for_each("path", [".git/config", "sub/.GIT/hooks/post-checkout", ".permitry/rules.toml"])
 def test_the_file_tools_do_not_write_what_runs_or_rules(tmp_path: Path, path: str) -> None:
     """An edit of git's configuration would be a command for the next human who types `git status`."""
     with pytest.raises(ToolError, match="belongs to git or to permitry"):
@@ -102,7 +103,7 @@ def test_a_deep_tree_is_listed(deep_tree: Path) -> None:
     assert list(Workspace(deep_tree).files()) == ["top.txt"]
 
 
-@pytest.mark.parametrize("target", ["../secret.toml", "link.toml"])
+@for_each("target", ["../secret.toml", "link.toml"])
 def test_an_untrusted_project_reads_nothing_outside(tmp_path: Path, target: str) -> None:
     """An error message would show what is there."""
     (tmp_path / "secret.toml").write_text("password = hunter2\n", encoding="utf-8")
@@ -258,7 +259,7 @@ SUPPOSED = frozenset([
 """What is found by a guess: in a script of another language, in a part of a word, or below a folder."""
 
 
-@pytest.mark.parametrize("text", [*UNSEEN_COMMANDS, *UNSEEN_PATHS, *UNSEEN_HOSTS])
+@for_each("text", [*UNSEEN_COMMANDS, *UNSEEN_PATHS, *UNSEEN_HOSTS])
 def test_restrictions_see_what_is_hidden_in_a_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
@@ -271,7 +272,7 @@ def test_restrictions_see_what_is_hidden_in_a_command(
     assert verdict is (Verdict.CONFIRM if text in SUPPOSED else Verdict.BLOCK)
 
 
-@pytest.mark.parametrize("text", ["git commit -m 'update .env handling'", "git commit -m 'rm x'", "sed -i s/a/b/ f"])
+@for_each("text", ["git commit -m 'update .env handling'", "git commit -m 'rm x'", "sed -i s/a/b/ f"])
 def test_restrictions_do_not_see_what_is_not_there(tmp_path: Path, text: str) -> None:
     """A message is neither a path nor a command."""
     verdict = _guarded(tmp_path).decide(ToolCall("run_shell", {"command": text}), AuthContext(yolo_mode=True)).verdict
@@ -303,7 +304,7 @@ def _verdict(policy: AuthorizationPolicy, folder: Path, text: str) -> Verdict:
     return policy.decide(ToolCall("run_shell", {"command": text}), AuthContext(workspace=str(folder))).verdict
 
 
-@pytest.mark.parametrize("text", ["$CC -c x", '"$PYTHON" -m pytest', "$X", "sudo $CC x"])
+@for_each("text", ["$CC -c x", '"$PYTHON" -m pytest', "$X", "sudo $CC x"])
 def test_a_program_that_is_not_known_is_not_blocked_for_certain(tmp_path: Path, text: str) -> None:
     """It may be the one that is blocked, and most often is not: someone is asked."""
     decision = _policy(tmp_path, _rule("block", 'when.command = ["rm *"]')).decide(
@@ -313,7 +314,7 @@ def test_a_program_that_is_not_known_is_not_blocked_for_certain(tmp_path: Path, 
     assert "so `r` could apply: it may run `rm *`" in decision.reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "verdict"),
     [
         ("git push $(cat x)", Verdict.BLOCK),
@@ -328,7 +329,7 @@ def test_what_is_written_out_is_blocked_whatever_is_behind_it(tmp_path: Path, te
     assert _verdict(_policy(tmp_path, _rule("block", 'when.command = ["git push *"]')), tmp_path, text) is verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "text", "verdict"),
     [
         (['when.command = ["echo *"]', 'when.path = ["src/**"]'], "echo x > src/a", Verdict.ALLOW),
@@ -353,7 +354,7 @@ def test_a_permission_for_a_command_ends_where_its_files_and_hosts_do(
     assert _verdict(_policy(tmp_path, _rule("allow", *lines)), tmp_path, text) is verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "verdict"),
     [
         ("git fetch origin", Verdict.ALLOW),
@@ -387,7 +388,7 @@ _PILES: dict[str, tuple[Any, ArgumentRole | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", _PILES)
+@for_each("name", _PILES)
 def test_a_call_too_large_to_look_at_is_asked_about_at_once(tmp_path: Path, name: str) -> None:
     """No permission over actions covers it, and a restriction on paths is not sure."""
     value, role = _PILES[name]
@@ -448,7 +449,7 @@ def _in_yolo_mode(rules: str, folder: Path, *calls: ToolCall) -> list[tuple[str 
     return [(decision.rule_id, decision.verdict) for decision in decisions]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "others", "decision"),
     [
         (
@@ -476,7 +477,7 @@ def test_another_spelling_of_a_name_meets_the_same_restriction(
     assert found == [decision] * (1 + len(others))
 
 
-@pytest.mark.parametrize("name", ["Bash", "BASH", "functions.bash", "Run_It", "run-it", "functions.exec_command"])
+@for_each("name", ["Bash", "BASH", "functions.bash", "Run_It", "run-it", "functions.exec_command"])
 def test_another_spelling_of_a_shell_is_a_shell_to_restrictions(name: str, tmp_path: Path) -> None:
     """What it is by its one name, restrictions take it to be; permissions do not."""
     calls = (ToolCall(name, {"command": "git push"}), ToolCall(name, {"command": "date"}))

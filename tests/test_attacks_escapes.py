@@ -11,6 +11,7 @@ from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
+from tests.tables import for_each
 from tests.whole_calls import EVERYTHING
 
 Decide = Callable[..., Verdict]
@@ -45,7 +46,7 @@ def decide(tmp_path: Path) -> Decide:
     return decided
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rules", "text", "verdict"),
     [
         # A new link, and what is reached through it.
@@ -82,7 +83,7 @@ def test_a_way_around_a_rule_is_seen(decide: Decide, rules: str, text: str, verd
     assert decide(rules, text) is verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "verdict"),
     [
         ("ln -s ~/.config/permitry p; echo x > p/rules.toml", BLOCK), ("ln -s .. p; echo y >> p/.bashrc", CONFIRM),
@@ -107,7 +108,7 @@ def test_a_way_around_the_base_set_is_seen(decide: Decide, text: str, verdict: V
     assert decide("all", text, "permitry:base") is verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "verdict"),
     [
         ("jq -L ~/.docker -n 'import \"config\" as $c; $c'", CONFIRM), ("jq 'include \"x\"; f' a", CONFIRM),
@@ -122,7 +123,7 @@ def test_jq_reads_no_file_that_it_computes(decide: Decide, text: str, verdict: V
     assert decide("build", text, "permitry:coding-agent") is verdict
 
 
-@pytest.mark.parametrize("access", ["read", "write", "delete"])
+@for_each("access", ["read", "write", "delete"])
 def test_what_an_undeclared_tool_does_with_a_path_is_not_known(tmp_path: Path, access: str) -> None:
     """A restriction on any access asks, and an exception of any access takes a permission back."""
     file = tmp_path / "rules.toml"

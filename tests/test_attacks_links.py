@@ -2,13 +2,12 @@
 
 import json
 
-import pytest
-
 from permitry.conditions.provenance.provenance import Provenance
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.json_values import MAX_BYTES
+from tests.tables import for_each
 from tests.whole_calls import policy_of
 
 _POLICY = policy_of("""schema = 1
@@ -296,7 +295,7 @@ def _verdict(tool: str, body: object) -> Verdict:
     return _POLICY.decide(ToolCall(tool, {"body": body}), AuthContext(provenance=_KNOWN)).verdict
 
 
-@pytest.mark.parametrize("body", [*_HOSTS, *_OTHERS])
+@for_each("body", [*_HOSTS, *_OTHERS])
 def test_no_other_host_is_permitted(body: str) -> None:
     """Neither alone, nor among good ones, nor as one text of a list."""
     assert _verdict("send", body) is Verdict.CONFIRM
@@ -304,14 +303,14 @@ def test_no_other_host_is_permitted(body: str) -> None:
     assert _verdict("send", ["https://good.com", body]) is Verdict.CONFIRM
 
 
-@pytest.mark.parametrize("body", _HOSTS)
+@for_each("body", _HOSTS)
 def test_a_restriction_finds_a_bad_host(body: str) -> None:
     """However it is hidden."""
     assert _verdict("post", body) is Verdict.BLOCK
     assert _verdict("post", ["https://good.com", f"See https://good.com/a\n\n{body}"]) is Verdict.BLOCK
 
 
-@pytest.mark.parametrize("body", [*_WHOLE, *_HOSTS])
+@for_each("body", [*_WHOLE, *_HOSTS])
 def test_no_address_comes_from_a_part_of_it(body: str) -> None:
     """What is added to the user's own address may carry away what was read."""
     for text in (body, f"https://good.com/x\n\n{body}"):
@@ -319,7 +318,7 @@ def test_no_address_comes_from_a_part_of_it(body: str) -> None:
         assert _verdict("say", text) is Verdict.CONFIRM
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         *(
@@ -343,7 +342,7 @@ def test_ordinary_texts_run(body: str) -> None:
         assert _verdict(tool, body) is Verdict.ALLOW
 
 
-@pytest.mark.parametrize("body", [None, 5, {"a": "https://good.com"}, ["https://good.com", 5], [["https://evil.com"]]])
+@for_each("body", [None, 5, {"a": "https://good.com"}, ["https://good.com", 5], [["https://evil.com"]]])
 def test_what_is_no_text_is_no_way_around(body: object) -> None:
     """Law 2: a permission does not match, and a restriction does."""
     assert _verdict("send", body) is Verdict.CONFIRM
@@ -363,8 +362,8 @@ def test_a_text_of_a_megabyte_is_searched() -> None:
 _BY_BOTH = ("send-both", "send-either", "say-either")
 
 
-@pytest.mark.parametrize("body", _HOSTS)
-@pytest.mark.parametrize("tool", _BY_BOTH)
+@for_each("body", _HOSTS)
+@for_each("tool", _BY_BOTH)
 def test_no_bad_link_passes_by_host_and_source_together(tool: str, body: str) -> None:
     """Neither alone, nor next to a link that passes one test, and one that passes the other."""
     assert _verdict(tool, body) is Verdict.CONFIRM
@@ -373,7 +372,7 @@ def test_no_bad_link_passes_by_host_and_source_together(tool: str, body: str) ->
         assert _verdict(tool, [good, body]) is Verdict.CONFIRM
 
 
-@pytest.mark.parametrize("tool", _BY_BOTH)
+@for_each("tool", _BY_BOTH)
 def test_no_two_links_share_their_tests(tool: str) -> None:
     """One that is on the host, and another that is from the source, are not one that is both."""
     shared = "https://good.com/other https://evil.com"
@@ -385,7 +384,7 @@ def test_no_two_links_share_their_tests(tool: str) -> None:
     assert _verdict("send-both", "https://good.com/x?secrets") is Verdict.CONFIRM
 
 
-@pytest.mark.parametrize("tool", ["send-both", "send-either", "say-either"])
+@for_each("tool", ["send-both", "send-either", "say-either"])
 def test_what_no_one_heard_is_no_way_around(tool: str) -> None:
     """Law 2: without the user's messages nothing comes from them; hosts still count where one test is enough."""
     call = ToolCall(tool, {"body": "https://evil.com"})
@@ -395,8 +394,8 @@ def test_what_no_one_heard_is_no_way_around(tool: str) -> None:
     assert _POLICY.decide(ours, AuthContext()).verdict is (Verdict.ALLOW if is_enough else Verdict.CONFIRM)
 
 
-@pytest.mark.parametrize("body", [None, 5, {"a": "https://good.com"}, ["https://good.com", 5], [["https://evil.com"]]])
-@pytest.mark.parametrize("tool", _BY_BOTH)
+@for_each("body", [None, 5, {"a": "https://good.com"}, ["https://good.com", 5], [["https://evil.com"]]])
+@for_each("tool", _BY_BOTH)
 def test_what_is_no_text_passes_no_way(tool: str, body: object) -> None:
     """A restriction counts as matched, and a permission does not match."""
     assert _verdict(tool, body) is Verdict.CONFIRM

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from permitry import AuthContext, ToolCall, Verdict, load_policy
+from tests.tables import for_each
 
 ALLOWS_ALL = '[[rule]]\nid = "all"\neffect = "allow"\ntools = ["@shell"]\n'
 
@@ -43,7 +42,7 @@ def _block(pattern: str) -> str:
     return f'{ALLOWS_ALL}[[rule]]\nid = "no"\neffect = "block"\nwhen.command = [\'{pattern}\']\n'
 
 
-@pytest.mark.parametrize("pattern", RUNS)
+@for_each("pattern", RUNS)
 def test_an_option_is_seen_wherever_it_is(pattern: str, tmp_path: Path) -> None:
     """Behind operands, joined with its value, and behind what runs the program."""
     rules = _block(pattern)
@@ -61,7 +60,7 @@ def test_an_option_that_is_not_there_is_not_seen(tmp_path: Path) -> None:
         assert _decide(rules, tmp_path, command=text) is not Verdict.BLOCK, text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         ["git push"], ["ls", "; git push"], ["ls", ";", "git", "push"], ["bash", "-c", "git push"],
@@ -74,7 +73,7 @@ def test_a_list_is_no_way_around(command: list[str], tmp_path: Path) -> None:
     assert _decide('extends = ["permitry:read-only"]', tmp_path, command=command) is not Verdict.ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "command"),
     [
         ("effect = 'allow'\nwhen.command = ['rm *']\nunless.path = ['secret/**']", 'rm -- "$x"'),
@@ -91,7 +90,7 @@ def test_an_exception_lifts_no_more_than_is_certain(rule: str, command: str, tmp
     assert _decide(f'{floor}[[rule]]\nid = "r"\n{rule}\n', tmp_path, command=command) is not Verdict.ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "unset PATH; cat secret/k", "read PATH <<< .; cat secret/k", "mapfile -t PATH < x; cat secret/k",
@@ -107,7 +106,7 @@ def test_a_builtin_that_sets_path_lifts_no_exception(command: str, tmp_path: Pat
     assert _decide(rules, tmp_path, command="unset COLUMNS; cat secret/k") is Verdict.ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     ["git push origin main -o -- --force", "git push --receive-pack -- --force", "git push origin --repo -- --force"],
 )
@@ -118,7 +117,7 @@ def test_dashes_may_be_the_value_of_an_option(command: str, tmp_path: Path) -> N
     assert _decide(rules, tmp_path, command="git push origin -- --force") is Verdict.ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "tar xCf out p.tar", "tar xvCf out p.tar", "tar xTf names p.tar",

@@ -11,6 +11,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.spec import ArgumentRole, ToolSpec
+from tests.tables import for_each
 
 Decide = Callable[..., Verdict]
 
@@ -154,7 +155,7 @@ ESCAPES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", [text for texts in ESCAPES.values() for text in texts])
+@for_each("text", [text for texts in ESCAPES.values() for text in texts])
 def test_what_may_change_something_outside_is_asked_about(decide: Decide, text: str) -> None:
     """By a name that leads out, by an entry that is outside, or behind a command that made a link."""
     assert decide(text) is Verdict.CONFIRM
@@ -188,7 +189,7 @@ ORDINARY = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ORDINARY)
+@for_each("text", ORDINARY)
 def test_what_stays_inside_is_allowed(decide: Decide, text: str) -> None:
     """Ordinary commands on the files of one folder, alone and one behind the other."""
     assert decide(text) is Verdict.ALLOW
@@ -199,7 +200,7 @@ def test_at_least_thirty_ordinary_commands_are_looked_at() -> None:
     assert len(set(ORDINARY)) >= 60
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "path", "verdict"),
     [
         ("write_file", "build/new.txt", Verdict.ALLOW),

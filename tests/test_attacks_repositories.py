@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from permitry import AuthContext, AuthorizationPolicy, ToolCall, Verdict, load_policy
+from tests.tables import for_each
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
 
@@ -91,13 +92,13 @@ BRINGS = (
 """Commands that make a protected file, in a work tree without one."""
 
 
-@pytest.mark.parametrize("command", BRINGS)
+@for_each("command", BRINGS)
 def test_what_is_in_a_patch_or_a_branch_is_what_is_written(repository: Path, command: str) -> None:
     """The file is not there, and not named."""
     assert verdict(repository, command) is BLOCK
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "git apply good.patch", "git apply < good.patch", "git apply --directory=lib good.patch",
@@ -122,7 +123,7 @@ def test_what_brings_no_such_file_is_not_asked_about(repository: Path, command: 
     assert verdict(repository, command) is ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "git apply missing.patch", "cat bad.patch | git apply", "git apply --excl=x good.patch", "git am src",
@@ -144,7 +145,7 @@ def test_what_cannot_be_read_is_asked_about(repository: Path, command: str) -> N
     assert verdict(repository, command) is CONFIRM
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "git worktree add ~ evil", "git worktree add -f --unknown ~", "git clone https://a.example/x ~",
@@ -166,7 +167,7 @@ def test_another_work_tree_may_get_any_name(repository: Path, command: str) -> N
         (repository.parent / "home" / "x").unlink()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "git apply --stat --no-stat bad.patch", "git apply --check --no-check bad.patch",
@@ -182,7 +183,7 @@ def test_an_option_that_is_taken_back_excludes_nothing(repository: Path, command
     assert verdict(repository, command) is not ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "GIT_TEMPLATE_DIR=../t git init x", "git -c init.templateDir=../t init x", "git init --templ=../t x",
@@ -198,7 +199,7 @@ def test_a_template_by_any_spelling_brings_hooks(repository: Path, command: str)
     assert verdict(repository, "git clone -c core.autocrlf=false . x", policy) is ALLOW
 
 
-@pytest.mark.parametrize("encoding", ["7bit (base64)", "8bit\n base64", "binary, quoted-printable", "base64"])
+@for_each("encoding", ["7bit (base64)", "8bit\n base64", "binary, quoted-printable", "base64"])
 def test_a_mail_that_may_be_encoded_is_not_read(repository: Path, encoding: str) -> None:
     """Git looks for the word anywhere in the header."""
     mail = (repository / "good.mbox").read_text()
@@ -306,7 +307,7 @@ def test_a_rule_on_everything_is_about_what_git_brings(repository: Path) -> None
         assert verdict(repository, command, policy) is expected, command
 
 
-@pytest.mark.parametrize(("name", "expected"), [("hooks", BLOCK), ("persistence", CONFIRM)])
+@for_each(("name", "expected"), [("hooks", BLOCK), ("persistence", CONFIRM)])
 def test_the_shipped_sets_see_settings_that_another_commit_brings(
     repository: Path, name: str, expected: Verdict
 ) -> None:

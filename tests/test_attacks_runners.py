@@ -6,6 +6,7 @@ import pytest
 
 from permitry.core.decision import Verdict
 from tests import whole_calls
+from tests.tables import for_each
 
 Decide = Callable[[str, str], Verdict]
 
@@ -28,7 +29,7 @@ def decide(tmp_path_factory: pytest.TempPathFactory) -> Decide:
     return lambda rules, text: whole_calls.decide(policies[rules], text).verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rules", "text", "verdict"),
     [
         # Options of zsh may be digits.
@@ -234,9 +235,7 @@ allow | echo '.shell git push' | cat
 """
 
 
-@pytest.mark.parametrize(
-    "line", [line for table in (GIT, ENVIRONMENT, WRAPPED, LANGUAGES) for line in table.split("\n") if line]
-)
+@for_each("line", [line for table in (GIT, ENVIRONMENT, WRAPPED, LANGUAGES) for line in table.split("\n") if line])
 def test_a_blocked_command_does_not_run_through_another_program(decide: Decide, line: str) -> None:
     """It is blocked where it certainly runs, and asked about in another language and in a container."""
     verdict, _, text = line.partition(" | ")
@@ -291,13 +290,13 @@ osascript -e 'do shell script "git push"'
 """
 
 
-@pytest.mark.parametrize("text", HIDDEN.strip().splitlines())
+@for_each("text", HIDDEN.strip().splitlines())
 def test_a_command_is_seen_behind_braces_marks_and_options(decide: Decide, text: str) -> None:
     """It is blocked, or asked about."""
     assert decide("push", text) is not ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"find . {'-name x -o ' * 300}-exec git push \\;", f"xargs {'-r ' * 600}git push",
@@ -311,7 +310,7 @@ def test_a_command_is_seen_behind_many_words(decide: Decide, text: str) -> None:
     assert decide("push", text) is not ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "seq 1 3 | xargs -n1 echo", f"rm {'a ' * 600}", "echo {1..3} {a..e..2}", "echo a{b,c}",

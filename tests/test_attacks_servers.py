@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-import pytest
-
 from permitry.config.load import load_rules
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.spec import ToolSpec
+from tests.tables import for_each
 
 RULES = """
 schema = 1
@@ -68,7 +67,7 @@ REACHING: list[tuple[str, dict[str, object]]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "arguments"), REACHING)
+@for_each(("tool", "arguments"), REACHING)
 def test_what_the_server_would_open_is_asked_about_at_least(
     tmp_path: Path, tool: str, arguments: dict[str, object]
 ) -> None:
@@ -76,7 +75,7 @@ def test_what_the_server_would_open_is_asked_about_at_least(
     assert _decide(tmp_path, tool, arguments) is not Verdict.ALLOW
 
 
-@pytest.mark.parametrize(("tool", "arguments"), REACHING)
+@for_each(("tool", "arguments"), REACHING)
 def test_where_the_folder_is_declared_it_is_blocked(tmp_path: Path, tool: str, arguments: dict[str, object]) -> None:
     """The rule means the file that is opened; a tool that reads a tree may leave some of it out."""
     is_asked = tool == "tree" and arguments.get("path", ".") == "."
@@ -88,7 +87,7 @@ def test_what_a_rule_blocks_in_the_workspace_stays_blocked(tmp_path: Path) -> No
     assert _decide(tmp_path, "read", {"path": "files/secret/key"}) is Verdict.BLOCK
 
 
-@pytest.mark.parametrize("path", ["a", "files/secret/key", "~files/x", "sub/../a"])
+@for_each("path", ["a", "files/secret/key", "~files/x", "sub/../a"])
 def test_where_the_folder_is_declared_other_files_are_not_asked_about(tmp_path: Path, path: str) -> None:
     """In the folder `files`, the name `files/secret/key` is another file."""
     assert _decide(tmp_path, "read", {"path": path}, "files") is Verdict.ALLOW

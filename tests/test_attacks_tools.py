@@ -41,6 +41,7 @@ from permitry_tools.corpus.text import read_text
 from permitry_tools.mcp import McpConnection, McpServer, register
 from permitry_tools.web.addresses import is_public
 from permitry_tools.workspace import Workspace
+from tests.tables import for_each
 
 PLUGIN = """
 from permitry.dispatch.discovery import ToolPlugin
@@ -152,7 +153,7 @@ def test_a_server_does_not_outlive_an_interrupted_start(server: str, tmp_path: P
 # Documents: what got through -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("piece", ["<a ", '<a b="', "<!--", "<![CDATA["])
+@for_each("piece", ["<a ", '<a b="', "<!--", "<![CDATA["])
 def test_a_page_that_never_ends_its_tags_is_read(piece: str) -> None:
     """A fifth of this took half a minute, and a file may be a hundred times as large."""
     begun = time.monotonic()
@@ -317,7 +318,7 @@ def test_what_keeps_git_from_that_is_not_taken_back_unasked(registry: ToolRegist
 # The web and agents: what got through --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     ["::ffff:0:127.0.0.1", "64:ff9b:1::7f00:1", "2002:c612:1::1", "64:ff9b::c612:1", "::5efe:7f00:1", "4000::1"],
 )
@@ -425,7 +426,7 @@ def test_the_name_on_the_wire_is_the_tool_itself(tmp_path: Path) -> None:
         assert handler.decide(call).verdict is Verdict.BLOCK
 
 
-@pytest.mark.parametrize(
+@for_each(
     "names",
     [("mcp:a/b", "mcp__a__b"), ("mcp__a__b", "mcp:a/b"), ("mcp:a/b__c", "mcp:a__b/c"), ("read.file", "read_file")],
 )

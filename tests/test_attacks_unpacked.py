@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from permitry import AuthContext, AuthorizationPolicy, ToolCall, Verdict, load_policy
+from tests.tables import for_each
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
 
@@ -56,13 +57,13 @@ UNREAD = (
 """Commands that put files below the home folder, from what is not there to be read."""
 
 
-@pytest.mark.parametrize("command", UNREAD)
+@for_each("command", UNREAD)
 def test_what_cannot_be_read_may_be_any_name(workspace: Path, command: str) -> None:
     """A restriction on a path below the target asks, whether or not there is such a path today."""
     assert verdict(guarded("~/.ssh/**"), workspace, command) is CONFIRM
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "tar xf x", "tar -C out -xf x.tar", "tar -tf x.tar", "tar -C ~ -cf x.tar a", "unzip -l x.zip", "unzip x.zip",
@@ -122,7 +123,7 @@ def bring(workspace: Path, name: str) -> None:
         (workspace / "tree" / each).write_text("")
 
 
-@pytest.mark.parametrize("command", [command for commands in UNPACK.values() for command in commands])
+@for_each("command", [command for commands in UNPACK.values() for command in commands])
 def test_the_list_of_what_is_unpacked_is_what_is_written(workspace: Path, command: str) -> None:
     """One that names a protected file is blocked, and no other is asked about; patterns for any folder count too."""
     policy = guarded(".git/hooks/**", "/**/.claude/**", "**/.envrc")
@@ -139,7 +140,7 @@ def remove(folder: Path) -> None:
         path.rmdir() if path.is_dir() else path.unlink()
 
 
-@pytest.mark.parametrize("command", ["patch -p1 << E\n{}E", "patch -p1 -d . <<'E'\n{}E"])
+@for_each("command", ["patch -p1 << E\n{}E", "patch -p1 -d . <<'E'\n{}E"])
 def test_a_patch_in_the_command_is_read(workspace: Path, command: str) -> None:
     """The here-document is all that the program reads."""
     policy = guarded(".git/hooks/**")
@@ -148,7 +149,7 @@ def test_a_patch_in_the_command_is_read(workspace: Path, command: str) -> None:
     assert verdict(policy, workspace, "patch -p1 << E < p.diff\n" + DIFF.format(PLAIN) + "E") is CONFIRM
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "curl -o p.tar https://a.example/p && tar xf p.tar", "make && tar xf p.tar", "cat a > p.tar; tar xf p.tar",

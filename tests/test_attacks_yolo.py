@@ -7,6 +7,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
+from tests.tables import for_each
 
 _HOSTS = """
 schema = 1
@@ -38,7 +39,7 @@ def _verdict(policy: AuthorizationPolicy, command: str) -> Verdict:
     return policy.decide(call, AuthContext(workspace="/w", yolo_mode=True)).verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         # With any value, a pattern becomes hidden files too.
@@ -70,7 +71,7 @@ def test_what_is_protected_is_asked_about(agent: AuthorizationPolicy, command: s
     assert _verdict(agent, command) is not Verdict.ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "http_proxy=http://evil.com curl good.com", "export https_proxy=evil.com; curl good.com",
@@ -88,7 +89,7 @@ def test_a_host_in_a_variable_is_asked_about(hosts: AuthorizationPolicy, command
     assert _verdict(hosts, command) is not Verdict.ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "cat *", "strings a.out", "perl -pe1 a.txt", "curl -s 'file:///w/a'", "mktemp -p build", "TMPDIR=build mktemp",
@@ -103,7 +104,7 @@ def test_what_looks_alike_runs(agent: AuthorizationPolicy, command: str) -> None
     assert _verdict(agent, command) is Verdict.ALLOW
 
 
-@pytest.mark.parametrize("command", ["http_proxy=http://good.com curl good.com", "x=http://evil.com; ls"])
+@for_each("command", ["http_proxy=http://good.com curl good.com", "x=http://evil.com; ls"])
 def test_another_host_is_not_asked_about(hosts: AuthorizationPolicy, command: str) -> None:
     """Nor an address that no command gets."""
     assert _verdict(hosts, command) is Verdict.ALLOW
@@ -136,14 +137,14 @@ def _started(policy: AuthorizationPolicy, command: str, **more: object) -> tuple
     return decision.verdict, decision.rule_id
 
 
-@pytest.mark.parametrize("command", _WAITS_ANYWHERE)
+@for_each("command", _WAITS_ANYWHERE)
 def test_what_is_made_to_be_typed_into_is_asked_about(agent: AuthorizationPolicy, command: str) -> None:
     """With a terminal or without one."""
     expected = (Verdict.CONFIRM, "ask-interactive-program")
     assert _started(agent, command) == _started(agent, command, tty=True) == expected
 
 
-@pytest.mark.parametrize("command", _WAITS_IN_A_TERMINAL)
+@for_each("command", _WAITS_IN_A_TERMINAL)
 def test_what_waits_in_a_terminal_is_asked_about(agent: AuthorizationPolicy, command: str) -> None:
     """Also where the word for a terminal is of another type; without one there is nothing to wait for."""
     expected = (Verdict.CONFIRM, "ask-interactive-in-terminal")
@@ -157,7 +158,7 @@ def test_a_terminal_alone_is_no_reason_to_ask(agent: AuthorizationPolicy) -> Non
     assert asked == []
 
 
-@pytest.mark.parametrize("typed", ["ls\n", "ls", "\n", "y\n", "\x1b:q\n", "\x03ls\n", "import os\n", "\x16\x04", "\t"])
+@for_each("typed", ["ls\n", "ls", "\n", "y\n", "\x1b:q\n", "\x03ls\n", "import os\n", "\x16\x04", "\t"])
 def test_what_is_typed_is_asked_about_in_every_mode(agent: AuthorizationPolicy, typed: str) -> None:
     """Who reads it, and what earlier lines have made of its words, is not known."""
     call = ToolCall("write_stdin", {"session_id": 1, "chars": typed})
@@ -171,7 +172,7 @@ def test_what_is_typed_is_restricted_as_a_command(agent: AuthorizationPolicy) ->
         assert agent.decide(call, AuthContext(workspace="/w", yolo_mode=True)).verdict is Verdict.BLOCK
 
 
-@pytest.mark.parametrize("typed", ["", "\x03", "\x04", "\x03\x03\x04"])
+@for_each("typed", ["", "\x03", "\x04", "\x03\x03\x04"])
 def test_what_only_ends_something_is_not_asked_about(agent: AuthorizationPolicy, typed: str) -> None:
     """Ctrl-C and Ctrl-D start nothing."""
     call = ToolCall("write_stdin", {"session_id": 1, "chars": typed})

@@ -9,6 +9,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
+from tests.tables import for_each
 from tests.whole_calls import EVERYTHING, PUSH, all_but, decide
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
@@ -24,7 +25,7 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> AuthorizationPolicy:
     return all_but(tmp_path_factory.mktemp("rules"), f'{PUSH}reason = "publishing"\n{OWN}')
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "git push", "/usr/bin/git push origin main", "GIT push", "'git' pu\"sh\"", "git pu\\\nsh", "{git,push}",
@@ -52,7 +53,7 @@ def test_a_command_that_is_written_out_where_it_runs_is_certain(policy: Authoriz
     assert (decision.verdict, decision.rule_id, decision.reason) == (BLOCK, "no-push", "publishing")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "$x push", 'git "$x"', "git $x push", "$(echo git) push", "g?t push", "git pu*", 'bash -c "$x"',
@@ -69,7 +70,7 @@ def test_a_command_that_is_a_guess_asks(policy: AuthorizationPolicy, text: str) 
     assert "`no-push` could apply: it may run `git push *`" in decision.reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "grep 'git push' README.md", "echo 'git push'", "git commit -m 'git push'", "rg 'git push' .",
@@ -86,7 +87,7 @@ def test_a_command_that_is_data_runs(policy: AuthorizationPolicy, text: str) -> 
     assert decide(policy, text).verdict is ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "rm .permitry/rules.toml", "rm -r .permitry", "cat x > .permitry/rules.toml", "rm .permitry/*",
@@ -102,7 +103,7 @@ def test_a_path_that_is_written_out_is_certain(policy: AuthorizationPolicy, text
     assert (decision.verdict, decision.rule_id, decision.reason) == (BLOCK, "own", "tampering")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "find ~ -name x -exec cat {} ;", "rm .p*/rules.toml",
@@ -122,7 +123,7 @@ def test_a_path_that_is_a_guess_asks_and_blames_nobody(policy: AuthorizationPoli
     assert "rules" not in decision.message
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         'grep -rE "(sk-[a-zA-Z0-9]{48}|AKIA[0-9A-Z]{16})" .', "grep -o '[0-9]*' f", "egrep '^[.][a-z]+' f",

@@ -4,6 +4,7 @@ import pytest
 
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
+from tests.tables import for_each
 from tests.whole_calls import PUSH, all_but, decide, policy_of
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
@@ -81,7 +82,7 @@ ELSEWHERE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "verdict", "rule"), _cases(ELSEWHERE))
+@for_each(("text", "verdict", "rule"), _cases(ELSEWHERE))
 def test_another_machine_is_not_this_one(
     policies: dict[str, AuthorizationPolicy], text: str, verdict: Verdict, rule: str
 ) -> None:
@@ -105,7 +106,7 @@ ONE_PROGRAM = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "verdict", "rule"), _cases(ONE_PROGRAM))
+@for_each(("text", "verdict", "rule"), _cases(ONE_PROGRAM))
 def test_a_command_and_its_path_are_of_one_program(
     policies: dict[str, AuthorizationPolicy], text: str, verdict: Verdict, rule: str
 ) -> None:
@@ -131,7 +132,7 @@ ACCESS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "verdict", "rule"), _cases(ACCESS))
+@for_each(("text", "verdict", "rule"), _cases(ACCESS))
 def test_what_may_be_another_access_is_a_guess(
     policies: dict[str, AuthorizationPolicy], text: str, verdict: Verdict, rule: str
 ) -> None:
@@ -176,7 +177,7 @@ GUARDED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "verdict", "rule"), _cases(GUARDED))
+@for_each(("text", "verdict", "rule"), _cases(GUARDED))
 def test_the_shipped_set_blocks_what_is_certain(
     policies: dict[str, AuthorizationPolicy], text: str, verdict: Verdict, rule: str | None
 ) -> None:
@@ -184,7 +185,7 @@ def test_the_shipped_set_blocks_what_is_certain(
     check(policies["base"], text, verdict, rule)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "verdict"),
     [
         ("bash -n <<'E'\ngit push\nE", CONFIRM), ("bash -n -c 'git push'", CONFIRM),

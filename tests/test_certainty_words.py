@@ -7,6 +7,7 @@ import pytest
 
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
+from tests.tables import for_each
 from tests.whole_calls import PUSH, all_but, decide, policy_of
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
@@ -96,13 +97,13 @@ f() { ls "$1"; }; ls | f x
 """
 
 
-@pytest.mark.parametrize("text", _listed(NOT_FOLLOWED))
+@for_each("text", _listed(NOT_FOLLOWED))
 def test_what_is_more_than_operands_is_not_followed(push: AuthorizationPolicy, text: str) -> None:
     """It asks, however harmless it looks; or it is seen to push."""
     assert decide(push, text).verdict is not ALLOW
 
 
-@pytest.mark.parametrize("text", _listed(OPERANDS))
+@for_each("text", _listed(OPERANDS))
 def test_an_operand_becomes_no_command(push: AuthorizationPolicy, text: str) -> None:
     """Where all else is a simple command of a program that runs none."""
     decision = decide(push, text)
@@ -175,7 +176,7 @@ parallel $x ::: a
 """
 
 
-@pytest.mark.parametrize("text", _listed(COMMANDS))
+@for_each("text", _listed(COMMANDS))
 def test_what_may_become_a_command_asks(push: AuthorizationPolicy, text: str) -> None:
     """A program that is not known, and what a program may run of its words."""
     decision = decide(push, text)
@@ -183,7 +184,7 @@ def test_what_may_become_a_command_asks(push: AuthorizationPolicy, text: str) ->
     assert decision.reason.endswith("`no-push` could apply: it may run `git push *`")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "ls $x; git push", "if true; then git push; fi", "x=$(git push)", "timeout $t git push", "cat <(git push)",
@@ -195,7 +196,7 @@ def test_a_command_that_is_written_out_is_certain_among_open_words(push: Authori
     assert decide(push, text).verdict is BLOCK
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "verdict", "rule"),
     [
         ("ls -la $HOME", ALLOW, None), ("cat $x", ALLOW, None), ('grep -r a "$d"', ALLOW, None),
@@ -229,7 +230,7 @@ def test_an_open_path_is_meant_by_what_happens_to_it(
     assert (decision.verdict, decision.rule_id if rule else None) == (verdict, rule), decision.reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "reason"),
     [
         ("$x push", "`$x` is not known before it runs, so `no-push` could apply: it may run `git push *`"),
@@ -247,7 +248,7 @@ def test_the_reason_says_first_what_is_not_known(
     assert decide(push if "no-push" in reason else paths, text).reason == reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "unknown"),
     [
         ("find -name x | xargs rm", "what `xargs` reads is not known before it runs"),
@@ -266,7 +267,7 @@ def test_what_is_not_in_the_call_is_named_by_what_reads_it(
     assert any(reason.startswith((f"{unknown}, so", f"{unknown}: ")) for reason in reasons), reasons
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "rules"),
     [
         ("rm -rf $H", {"ask-delete-folder"}), ("docker run --rm alpine rm -rf /", {"block-delete-root"}),
@@ -283,7 +284,7 @@ def test_the_most_likely_rule_is_named(text: str, rules: set[str | None]) -> Non
     assert decide(base, text).rule_id in rules
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "reason"),
     [
         ("pytest $x", "`$x` is not known before it runs, and `pytest` may run it"),
@@ -305,7 +306,7 @@ def test_a_folder_that_is_not_known_is_only_gone_to() -> None:
 # Variables -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "text", "verdict"),
     [
         ("ls *", "A=b ls x", ALLOW), ("ls *", "PATH=. ls x", CONFIRM), ("ls *", "PATH=.; ls x", CONFIRM),
@@ -330,7 +331,7 @@ def test_a_permission_covers_what_is_certain(tmp_path: Path, pattern: str, text:
     assert decide(policy_of(file), text).verdict is verdict
 
 
-@pytest.mark.parametrize("text", ["HOME=/etc; touch ~/a", "export HOME=/etc; touch ~/a",
+@for_each("text", ["HOME=/etc; touch ~/a", "export HOME=/etc; touch ~/a",
         "HOME=/etc bash -c 'touch ~/a'",
                                   "env HOME=/etc sh -c 'touch ~/a'", "CDPATH=/; cd etc && touch a",
         "read HOME; touch ~/a",

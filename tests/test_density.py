@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import attrs
-import pytest
 
 from tests.density import Figures, bounded, bounds, figures_of, participle, rooms, table, tightened
+from tests.tables import for_each
 
 # What is deleted may have been calmer than the rest of its room.
 SLACK = 1.02
@@ -65,13 +65,13 @@ def test_a_bound_is_never_raised() -> None:
     assert "lines" not in found["a"]
 
 
-@pytest.mark.parametrize("name", ["checked", "_kept_first", "running", "given_of"])
+@for_each("name", ["checked", "_kept_first", "running", "given_of"])
 def test_a_participle_is_found(name: str) -> None:
     """Regular or not, behind an underscore as well."""
     assert participle(name)
 
 
-@pytest.mark.parametrize("name", ["check", "feed", "needs", "string_of", "is_checked", "__init__", "read", "ring"])
+@for_each("name", ["check", "feed", "needs", "string_of", "is_checked", "__init__", "read", "ring"])
 def test_a_verb_or_a_noun_is_left_alone(name: str) -> None:
     """And an adjective behind `is_`."""
     assert not participle(name)

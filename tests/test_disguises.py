@@ -9,6 +9,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
+from tests.tables import for_each
 
 # Each line runs `git push` in bash, or does for some value of a variable, some input or some file; `␤` is a newline.
 _LISTED = Path(__file__).with_name("disguises.txt").read_text(encoding="utf-8").splitlines()
@@ -35,7 +36,7 @@ def _verdict(policy: AuthorizationPolicy, command: str) -> Verdict:
     return policy.decide(ToolCall("bash", {"command": command}), AuthContext(workspace="/w")).verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         # The text of a shell begins with an assignment.
@@ -66,13 +67,13 @@ def test_a_disguise_does_not_help(policy: AuthorizationPolicy, command: str) -> 
     assert _verdict(policy, command) is not Verdict.ALLOW
 
 
-@pytest.mark.parametrize("line", _LISTED)
+@for_each("line", _LISTED)
 def test_a_listed_disguise_does_not_help(policy: AuthorizationPolicy, line: str) -> None:
     """The same, for what the constructs that the strict reader knows let one write."""
     assert _verdict(policy, line.replace("␤", "\n")) is not Verdict.ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "/bin/sh -c 'x=1; echo $x'", "eval -- ls",

@@ -10,6 +10,7 @@ from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
+from tests.tables import for_each
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
 Decide = Callable[..., Decision]
@@ -85,7 +86,7 @@ def test_it_is_found_at_any_depth_and_for_any_access(folder: Path, decide: Decid
     assert decide(command).verdict is BLOCK
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     ["ls -R", "find . -name '*.py'", "find . -type f", "tree", "du -sh .", "fd py", "git clone https://a.example/b"],
 )
@@ -96,7 +97,7 @@ def test_names_are_not_contents(folder: Path, decide: Decide, command: str) -> N
     assert decide(command).verdict is ALLOW
 
 
-@pytest.mark.parametrize("command", ["rg x", "rg -n x src .", "ag x"])
+@for_each("command", ["rg x", "rg -n x src .", "ag x"])
 def test_what_a_program_leaves_out_is_not_touched(folder: Path, decide: Decide, command: str) -> None:
     """These do not look at what begins with a dot; they may leave out other files as well, by an ignore file."""
     (folder / ".env").touch()
@@ -152,9 +153,7 @@ def test_a_wildcard_is_looked_for_in_its_folder(folder: Path, decide: Decide) ->
     assert decide("grep -r x sr*").verdict is CONFIRM
 
 
-@pytest.mark.parametrize(
-    "before", ["mv /tmp/z there", "cp -r /tmp/z .", "unzip a.zip", "tar xf a.tar", "ln -s /tmp there"]
-)
+@for_each("before", ["mv /tmp/z there", "cp -r /tmp/z .", "unzip a.zip", "tar xf a.tar", "ln -s /tmp there"])
 def test_what_an_earlier_command_may_have_put_there_is_not_known(decide: Decide, before: str) -> None:
     """The disk shows what was there before."""
     assert decide("rm -r build; grep -r x .").verdict is ALLOW
@@ -198,9 +197,7 @@ def test_the_shipped_sets_look_as_well(folder: Path) -> None:
     assert (decision.verdict, decision.rule_id) == (CONFIRM, "ask-credentials")
 
 
-@pytest.mark.parametrize(
-    ("pattern", "name"), [("t[!m]x", "tMx"), ("Src/deep/*.PY", "src/deep/b.py"), ("SRC/deep/b.py", "x")]
-)
+@for_each(("pattern", "name"), [("t[!m]x", "tMx"), ("Src/deep/*.PY", "src/deep/b.py"), ("SRC/deep/b.py", "x")])
 def test_no_name_is_missed_for_its_case(folder: Path, decide: Decide, pattern: str, name: str) -> None:
     """A restriction compares names as they are written and without regard to case."""
     (folder / name).touch()
