@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
+from tests.tables import for_each
 
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli.always import Always, Offer
@@ -43,7 +44,7 @@ def _labels(always: Always, call: ToolCall) -> list[str]:
     return [each.label for each in always.offers(call)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "like"),
     [
         ("git commit -m x", "calls like `git commit *`"),
@@ -73,7 +74,7 @@ def test_no_pattern_is_offered_where_nothing_was_asked(always: Always) -> None:
     assert _labels(always, _bash("ls")) == ["exactly this call", "every call of `run_shell`"]
 
 
-@pytest.mark.parametrize("command", ["bash x.sh; $y", "python3 -c 'f()'", "make $(x)", "env", "sudo $x"])
+@for_each("command", ["bash x.sh; $y", "python3 -c 'f()'", "make $(x)", "env", "sudo $x"])
 def test_no_pattern_is_offered_for_what_runs_anything(always: Always, command: str) -> None:
     """Nor for what cannot be read: its pattern would not permit it."""
     assert not any(label.startswith("calls like") for label in _labels(always, _bash(command)))

@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.cli.anchors import is_address, send
 from permitry.errors import AuditError
@@ -80,16 +81,14 @@ def test_a_server_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch)
         send("http://127.0.0.1:1/", HEAD)
 
 
-@pytest.mark.parametrize("address", ["http://example.com/", "http://127.0.0.1.example.com/", "https://[/", "ftp://x/"])
+@for_each("address", ["http://example.com/", "http://127.0.0.1.example.com/", "https://[/", "ftp://x/"])
 def test_an_address_that_others_could_change_is_refused(address: str) -> None:
     """Nothing is sent."""
     with pytest.raises(AuditError, match="not"):
         send(address, HEAD)
 
 
-@pytest.mark.parametrize(
-    ("text", "is_one"), [("https://a.example/b", True), ("HTTP://x", True), ("heads.jsonl", False)]
-)
+@for_each(("text", "is_one"), [("https://a.example/b", True), ("HTTP://x", True), ("heads.jsonl", False)])
 def test_an_address_is_not_a_file(text: str, *, is_one: bool) -> None:
     """By how it begins."""
     assert is_address(text) is is_one

@@ -10,6 +10,7 @@ from typing import TextIO
 
 import attrs
 import pytest
+from tests.tables import for_each
 from tests.unit.channels.stored_calls import change
 
 from permitry.channels.clock import Moment
@@ -97,7 +98,7 @@ def test_a_question_is_shown_as_a_terminal_shows_it(asked: str, guard: Guard, ty
     assert "is not open; `permitry approve` lists those that are" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("seconds", "shown"),
     [(-1, "0 s"), (119.4, "119 s"), (899, "15 min"), (7_199, "120 min"), (28_799, "8 h"), (7 * 86_400, "7 d")],
 )

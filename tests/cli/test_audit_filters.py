@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.cli.audit_filters import add_filters, moment
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "at"),
     [
         ("2026-11-23", "2026-11-23T00:00:00.000+00:00"),
@@ -23,21 +24,21 @@ def test_a_time_is_as_the_record_has_it(text: str, at: str) -> None:
     assert moment(text) == at
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("2m", 120), ("1h", 3600), ("1d", 86_400), ("1w", 604_800)])
+@for_each(("text", "seconds"), [("2m", 120), ("1h", 3600), ("1d", 86_400), ("1w", 604_800)])
 def test_an_age_is_a_time(text: str, seconds: int) -> None:
     """Before now."""
     before = dt.datetime.now(dt.UTC) - dt.datetime.fromisoformat(moment(text))
     assert abs(before.total_seconds() - seconds) < 60
 
 
-@pytest.mark.parametrize("text", ["", "soon", "5 days", "9999999h"])
+@for_each("text", ["", "soon", "5 days", "9999999h"])
 def test_other_texts_are_no_time(text: str) -> None:
     """With how to write one."""
     with pytest.raises(argparse.ArgumentTypeError, match="not a time"):
         moment(text)
 
 
-@pytest.mark.parametrize(("option", "value"), [("--verdict", "deny"), ("--event", "asekd"), ("--outcome", "blocked")])
+@for_each(("option", "value"), [("--verdict", "deny"), ("--event", "asekd"), ("--outcome", "blocked")])
 def test_a_misspelt_value_is_no_empty_answer(option: str, value: str) -> None:
     """An auditor who looks for `deny` must not read from an empty answer that no call was blocked."""
     parser = argparse.ArgumentParser(exit_on_error=False)

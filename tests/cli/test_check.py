@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.cli.check import exit_code, invalid
 from permitry.cli.inputs import single_call
@@ -290,7 +291,7 @@ def test_a_call_may_be_given_in_words(cli: Callable[..., Outcome], words: tuple[
     assert cli(*BASE, *words)[0] == code
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "argument"),
     [("5", 5), ("true", True), ('"5"', "5"), ("x y", "x y"), ('{"a": [1]}', {"a": [1]}), ("", "")],
 )

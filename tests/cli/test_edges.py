@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
+from tests.tables import for_each
 
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
@@ -174,7 +175,7 @@ def test_the_name_of_an_argument_forges_no_line() -> None:
     ]
 
 
-@pytest.mark.parametrize("char", "\u3164\u115f\u2800\ufe0f\u034f\U000e0100")
+@for_each("char", "\u3164\u115f\u2800\ufe0f\u034f\U000e0100")
 def test_what_takes_no_ink_is_spelled_out(char: str) -> None:
     """Fillers, selectors and joiners that are letters or signs by name, and show nothing, become their number."""
     assert render.visible(f"a{char}b") == f"a\\u{ord(char):04x}b"

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.channels.clock import Moment
 from permitry.cli.grants import too_wide
@@ -301,7 +302,7 @@ def test_what_is_too_wide_is_refused_without_force(
         assert main(["grants", "add", "--command", pattern, "--force"]) == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     "rule",
     [
         'when.command = ["git log *"]', 'when.path = ["src/**"]', 'tools = ["write_file"]',

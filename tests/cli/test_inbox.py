@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.tables import for_each
 from tests.unit.channels.stored_calls import asked, fresh
 
 from permitry.guard.ledgers import questions_at
@@ -93,7 +94,7 @@ def test_links_are_for_a_terminal(store: Path) -> None:
     assert "--tokens" in result.stderr
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "said"),
     [
         (["--listen", "0.0.0.0:8710"], "--behind-proxy"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.cli.inputs import numbered_lines, open_lines
 from permitry.cli.main import main
@@ -108,7 +109,7 @@ def test_nothing_is_read_from_nothing(read: Read) -> None:
     assert read(b"") == []
 
 
-@pytest.mark.parametrize("name", ["missing.jsonl", "."])
+@for_each("name", ["missing.jsonl", "."])
 def test_a_file_that_cannot_be_read_is_named(name: str, tmp_path: Path) -> None:
     """A missing file and a folder are errors that name the path."""
     with pytest.raises(CallError, match=f"cannot read `{tmp_path / name}`: "):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 Cli = Callable[..., tuple[int, str, str]]
 Objects = Callable[[str], list[dict[str, Any]]]
@@ -271,7 +272,7 @@ def test_answers_do_not_wait(
     assert json.loads(say(process, json.dumps({"id": 2, "text": CALL})))["id"] == 2
 
 
-@pytest.mark.parametrize("words", [["parse", "--formats"], ["parse", "--help"]])
+@for_each("words", [["parse", "--formats"], ["parse", "--help"]])
 def test_starting_loads_little(words: list[str]) -> None:
     """No tools, no HTTP, no MCP, no database, no tables."""
     code = (

@@ -14,6 +14,7 @@ from typing import TextIO
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.channels.request import ConfirmationRequestFactory, ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
@@ -329,9 +330,7 @@ def test_the_text_is_no_one_elses(editor: Callable[[str], str], monkeypatch: pyt
     assert not Path(path).parent.exists()
 
 
-@pytest.mark.parametrize(
-    ("command", "error"), [("false", subprocess.CalledProcessError), ("/nowhere/editor", FileNotFoundError)]
-)
+@for_each(("command", "error"), [("false", subprocess.CalledProcessError), ("/nowhere/editor", FileNotFoundError)])
 def test_a_failing_editor_raises(monkeypatch: pytest.MonkeyPatch, command: str, error: type[Exception]) -> None:
     """An editor that fails, or is not there, is an error: the text is not taken as edited."""
     monkeypatch.setenv("EDITOR", command)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from rich.console import Console
+from tests.tables import for_each
 
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.cli import render
@@ -41,13 +42,13 @@ def draw() -> Draw:
 # visible ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["", "read_file", "größe 数 🎉", "a b", "one\ntwo\tthree"])
+@for_each("text", ["", "read_file", "größe 数 🎉", "a b", "one\ntwo\tthree"])
 def test_what_shows_is_left_alone(text: str) -> None:
     """Letters, signs, blanks, tabs and line feeds stay as they are."""
     assert render.visible(text) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("char", "spelled"),
     [
         ("\x1b", "\\u001b"), ("\x07", "\\u0007"), ("\r", "\\u000d"), ("\x00", "\\u0000"), ("\x7f", "\\u007f"),
@@ -70,7 +71,7 @@ def test_what_is_visible_is_harmless() -> None:
 # shortened ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "short"),
     [
         ("abc", "abc"),
@@ -155,10 +156,8 @@ def test_a_diff_of_a_hundred_lines_is_whole(draw: Draw) -> None:
     assert "more lines" not in shown
 
 
-@pytest.mark.parametrize(
-    ("command", "lines", "whole"), [(500, 100, True), (501, 100, False), (500, 101, False), (0, 0, True)]
-)
-@pytest.mark.parametrize("in_full", [True, False])
+@for_each(("command", "lines", "whole"), [(500, 100, True), (501, 100, False), (500, 101, False), (0, 0, True)])
+@for_each("in_full", [True, False])
 def test_a_request_tells_whether_it_is_whole(command: int, lines: int, *, whole: bool, in_full: bool) -> None:
     """A request that was shortened is not the whole one; in full it always is."""
     asked = ToolConfirmationRequest(ToolCall("x", {"command": "a" * command}), preview="+x\n" * lines)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from tests.tables import for_each
 
 from permitry.cli._row import Row
 from permitry.cli._tables import rule_table
@@ -182,7 +183,7 @@ def _drawn(row: Row, width: int) -> str:
     return stream.getvalue()
 
 
-@pytest.mark.parametrize(("width", "expected"), [(150, "2: first, second"), (100, "2"), (80, "2")])
+@for_each(("width", "expected"), [(150, "2: first, second"), (100, "2"), (80, "2")])
 def test_a_wide_terminal_shows_examples(width: int, expected: str) -> None:
     """A narrow one shows how many there are, and folds names instead of cutting them."""
     row = Row("permission", 250, "a-rule", "allow", "x" * 200, "user", "rules.toml:1", ("first", "second"))

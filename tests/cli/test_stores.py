@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.cli.stores import existing_store, record_from, record_to_read, store_from
 from permitry.config.layers import default_store
@@ -13,7 +14,7 @@ Out = pytest.CaptureFixture[str]
 SERVER = "postgresql://u:hunter22@127.0.0.1/db"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("store", "record", "means"),
     [
         (None, None, (None, None)),

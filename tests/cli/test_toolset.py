@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.audit.record import MemoryRecorder
 from permitry.cli.toolset import Toolset
@@ -386,7 +387,7 @@ class _Channel:
         return self.answer
 
 
-@pytest.mark.parametrize("answer", [None, "yes", True, ValueError("gone")])
+@for_each("answer", [None, "yes", True, ValueError("gone")])
 def test_a_channel_that_fails_approves_no_plan(answer: object) -> None:
     """What is not an answer is on record as none."""
     toolset = Toolset()

@@ -15,6 +15,7 @@ from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Unsure
 from permitry.rules.configured import ConfiguredRule
+from tests.tables import for_each
 
 _CALLS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("base.toml").read_text(encoding="utf-8"))
 _READER = ReadActions("/home/ann", has_disk=False)
@@ -41,8 +42,8 @@ def _pairs(kind: str) -> list[tuple[str, str]]:
     return [(rule, command) for rule, commands in _CALLS[kind].items() for command in commands]
 
 
-@pytest.mark.parametrize("path", _CALLS["edits"])
-@pytest.mark.parametrize("tool", ["write_file", "edit_file"])
+@for_each("path", _CALLS["edits"])
+@for_each("tool", ["write_file", "edit_file"])
 def test_the_template_edit_does_not_edit_what_runs(path: str, tool: str) -> None:
     """`git status`, which runs unasked, would run `core.fsmonitor` of a `.git/config` that was written unasked."""
     rules = load_rules(["permitry:coding-agent"])
@@ -54,20 +55,20 @@ def test_the_template_edit_does_not_edit_what_runs(path: str, tool: str) -> None
     assert plain.verdict is Verdict.ALLOW
 
 
-@pytest.mark.parametrize("command", _CALLS["texts"])
+@for_each("command", _CALLS["texts"])
 def test_a_text_is_not_asked_about(base: AuthorizationPolicy, command: str) -> None:
     """The value of an option that is neither a path nor an option, whatever its expansion becomes."""
     assert _verdict(base, "run_shell", command=command) is Verdict.ALLOW
 
 
-@pytest.mark.parametrize("command", _CALLS["git"])
+@for_each("command", _CALLS["git"])
 def test_git_itself_is_not_asked_about(base: AuthorizationPolicy, command: str) -> None:
     """Git keeps its own files, and may."""
     assert _verdict(base, "run_shell", command=command) is Verdict.ALLOW
 
 
-@pytest.mark.parametrize("name", ["read_file", "list_files", "grep"])
-@pytest.mark.parametrize("path", [".git/config", ".vscode/settings.json", "~/.bashrc", ".mcp.json"])
+@for_each("name", ["read_file", "list_files", "grep"])
+@for_each("path", [".git/config", ".vscode/settings.json", "~/.bashrc", ".mcp.json"])
 def test_reading_what_runs_is_not_asked_about(base: AuthorizationPolicy, name: str, path: str) -> None:
     """What is read runs nothing."""
     assert _verdict(base, name, path=path) is Verdict.ALLOW
@@ -82,39 +83,39 @@ def test_a_link_to_what_runs_is_seen(tmp_path: Path) -> None:
     assert (decision.verdict, decision.phase.value) == (Verdict.CONFIRM, "restriction")
 
 
-@pytest.mark.parametrize(("rule", "command"), _pairs("blocks"))
+@for_each(("rule", "command"), _pairs("blocks"))
 def test_what_destroys_a_machine_is_blocked(base: AuthorizationPolicy, rule: str, command: str) -> None:
     """No ordinary work needs it, so the user is not asked either."""
     assert _verdict(base, "run_shell", command=command) is Verdict.BLOCK
     assert _answer(base, rule, command) is True
 
 
-@pytest.mark.parametrize(("rule", "command"), _pairs("asks"))
+@for_each(("rule", "command"), _pairs("asks"))
 def test_what_loses_work_is_asked_about(base: AuthorizationPolicy, rule: str, command: str) -> None:
     """The user may want it."""
     assert _verdict(base, "run_shell", command=command) is Verdict.CONFIRM
     assert _answer(base, rule, command) is not False
 
 
-@pytest.mark.parametrize("command", _CALLS["guesses"])
+@for_each("command", _CALLS["guesses"])
 def test_what_may_destroy_is_asked_about(base: AuthorizationPolicy, command: str) -> None:
     """An expansion may be anything: a guess, and a guess does not block."""
     assert _verdict(base, "run_shell", command=command) is Verdict.CONFIRM
 
 
-@pytest.mark.parametrize("command", _CALLS["free"])
+@for_each("command", _CALLS["free"])
 def test_what_an_exception_names_is_not_asked_about(base: AuthorizationPolicy, command: str) -> None:
     """Reading a setting, and settings that run nothing, need no human."""
     assert _verdict(base, "run_shell", command=command) is Verdict.ALLOW
 
 
-@pytest.mark.parametrize("command", _CALLS["neighbours"])
+@for_each("command", _CALLS["neighbours"])
 def test_a_harmless_neighbour_is_not_asked_about(base: AuthorizationPolicy, command: str) -> None:
     """A needless request is a defect as well."""
     assert _verdict(base, "run_shell", command=command) is Verdict.ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "rsync -aAX --exclude-from=x / /mnt/backup", "rsync -a --delete -e ssh / host:/x", "rsync --backup -a src/ ~/",
@@ -142,7 +143,7 @@ _RUN_FREELY = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "verdict"),
     [
         *((name, Verdict.BLOCK) for name in _PUBLISHES),
@@ -156,13 +157,13 @@ def test_a_coding_agent_publishes_nothing_and_runs_nothing_unasked(name: str, ve
     assert policy.decide(ToolCall(name, {}), _CONTEXT).verdict is verdict
 
 
-@pytest.mark.parametrize("command", _CALLS["walks"])
+@for_each("command", _CALLS["walks"])
 def test_what_a_walk_may_meet_is_no_block(base: AuthorizationPolicy, command: str) -> None:
     """`find` deletes what fits its tests, which need not be a rule file."""
     assert _verdict(base, "run_shell", command=command) is Verdict.CONFIRM
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "rule"),
     [
         ("rm -rf /", "block-delete-root"),

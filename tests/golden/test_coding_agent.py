@@ -11,6 +11,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
+from tests.tables import for_each
 
 ALLOW, CONFIRM, BLOCK = Verdict.ALLOW, Verdict.CONFIRM, Verdict.BLOCK
 FIVE_LINES = """schema = 1
@@ -34,7 +35,7 @@ def _decide(policy: AuthorizationPolicy, command: str, *, yolo: bool) -> Verdict
     return policy.decide(ToolCall("run_shell", {"command": command}), context).verdict
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "verdict", "in_yolo"),
     [
         ("pytest -q", ALLOW, ALLOW),

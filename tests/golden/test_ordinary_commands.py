@@ -12,6 +12,7 @@ from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.policy import AuthorizationPolicy
+from tests.tables import for_each
 
 _DATA = Path(__file__).with_name("ordinary_commands.jsonl")
 _ROWS: list[dict[str, str]] = [json.loads(line) for line in _DATA.read_text(encoding="utf-8").splitlines()]
@@ -34,15 +35,15 @@ def _verdicts(policy: AuthorizationPolicy, kind: str) -> dict[str, str]:
     return {command: decision.verdict.value for command, decision in zip(commands, decisions, strict=True)}
 
 
-@pytest.mark.parametrize("rules", ["base", "push"])
-@pytest.mark.parametrize("kind", _CLASSES)
+@for_each("rules", ["base", "push"])
+@for_each("kind", _CLASSES)
 def test_each_command_gets_its_verdict(policies: dict[str, AuthorizationPolicy], kind: str, rules: str) -> None:
     """Neither a needless block nor a command that runs unasked."""
     wanted = {row["command"]: row[rules] for row in _ROWS if row["class"] == kind}
     assert _verdicts(policies[rules], kind) == wanted
 
 
-@pytest.mark.parametrize("kind", _CLASSES)
+@for_each("kind", _CLASSES)
 def test_the_floor_blocks_nothing_ordinary(policies: dict[str, AuthorizationPolicy], kind: str) -> None:
     """A guess does not block: an agent that is stopped for nothing is a defect as well."""
     blocked = [command for command, verdict in _verdicts(policies["base"], kind).items() if verdict == "block"]

@@ -15,6 +15,7 @@ from permitry.config.load import load_policy
 from permitry.config.schema import rule_file_schema
 from permitry.errors import ConfigError
 from permitry.golden.case import case_schema
+from tests.tables import for_each
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = sorted((ROOT / "rules").glob("*.toml"))
@@ -95,13 +96,13 @@ def misfits(value: Any, schema: dict[str, Any]) -> Iterator[str]:  # noqa: ANN40
         yield "range"
 
 
-@pytest.mark.parametrize(("path", "schema"), list(zip(SCHEMAS, (rule_file_schema(), case_schema()), strict=True)))
+@for_each(("path", "schema"), list(zip(SCHEMAS, (rule_file_schema(), case_schema()), strict=True)))
 def test_the_published_schema_is_the_programs(path: Path, schema: dict[str, Any]) -> None:
     """The file next to the data is byte for byte what `permitry schema` prints."""
     assert path.read_text() == json.dumps(schema, indent=2) + "\n"
 
 
-@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
+@for_each("path", SCHEMAS, ids=lambda path: path.name)
 def test_a_schema_is_a_schema(path: Path) -> None:
     """It names its dialect, uses known words and types only, and every reference and required key exists."""
     root = json.loads(path.read_text())
@@ -124,14 +125,14 @@ def test_the_schema_of_rule_files_knows_no_null() -> None:
         assert len(node.get("anyOf", "either or")) > 1
 
 
-@pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
+@for_each("path", RULES, ids=lambda path: path.name)
 def test_a_shipped_set_fits_the_schema(path: Path) -> None:
     """An editor that knows the schema has nothing to underline."""
     schema = json.loads(SCHEMAS[0].read_text())
     assert list(mistakes(tomllib.loads(path.read_text()), schema, schema)) == []
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@for_each("path", CASES, ids=lambda path: path.stem)
 def test_a_case_fits_the_schema(path: Path) -> None:
     """Every golden case fits the schema of golden cases, and names it."""
     schema, case = json.loads(SCHEMAS[1].read_text()), json.loads(path.read_text())
@@ -139,7 +140,7 @@ def test_a_case_fits_the_schema(path: Path) -> None:
     assert (path.parent / case["$schema"]).resolve() == SCHEMAS[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -181,7 +182,7 @@ def test_a_mistake_does_not_fit_the_schema(text: str, tmp_path: Path) -> None:
         load_policy(tmp_path / "rules.toml")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"{RULE}effect = 'block'\ntools = ['x']\npriority = 100",
@@ -200,7 +201,7 @@ def test_what_the_loader_takes_fits_the_schema(text: str, tmp_path: Path) -> Non
     assert len(load_policy(tmp_path / "rules.toml").rules) == 7
 
 
-@pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
+@for_each("path", RULES, ids=lambda path: path.name)
 def test_a_shipped_set_names_its_schema(path: Path) -> None:
     """The first line binds the schema for editors, and the file is where the line says."""
     first = re.fullmatch(r"#:schema (\S+)", path.read_text().splitlines()[0])
@@ -215,7 +216,7 @@ def test_every_set_is_shipped() -> None:
     assert len(RULES) >= 15
 
 
-@pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
+@for_each("path", RULES, ids=lambda path: path.name)
 def test_a_shipped_set_loads(path: Path) -> None:
     """Each set loads by its name, with a description, and brings rules of its own."""
     own = tomllib.loads(path.read_text())
@@ -224,7 +225,7 @@ def test_a_shipped_set_loads(path: Path) -> None:
     assert own["description"].strip()
 
 
-@pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
+@for_each("path", RULES, ids=lambda path: path.name)
 def test_every_shipped_rule_has_examples(path: Path) -> None:
     """Each rule shows a call it matches and one it does not, and says why it is there."""
     for rule in tomllib.loads(path.read_text()).get("rule", []):

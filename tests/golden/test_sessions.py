@@ -12,6 +12,7 @@ import attrs
 import pytest
 
 from permitry.cli.main import main
+from tests.tables import for_each
 
 SESSIONS = Path(__file__).resolve().parents[2] / "golden" / "sessions"
 
@@ -145,7 +146,7 @@ def test_plan_mode_never_asks(plan_mode: Replay) -> None:
     assert "asked" not in dict(plan_mode.events())
 
 
-@pytest.mark.parametrize("name", ["bug-fix", "plan-mode"])
+@for_each("name", ["bug-fix", "plan-mode"])
 def test_a_session_has_a_result_for_every_call(name: str) -> None:
     """The recorded results answer the calls of the session one by one, in order."""
     messages = [json.loads(line) for line in (SESSIONS / name / "session.jsonl").read_text().splitlines()]
