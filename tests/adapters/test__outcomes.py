@@ -2,6 +2,7 @@
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.adapters._outcomes import Run, answer_of, running, settled
 from permitry.audit.record import MemoryRecorder
@@ -41,9 +42,7 @@ def test_an_answer_comes_as_json() -> None:
 BOTH = {"approved": True, "result": "3 files"}
 
 
-@pytest.mark.parametrize(
-    "value", ["yes", 1, None, [True], {"approved": "yes"}, {"approved": 1}, {"yes": True}, {}, BOTH]
-)
+@for_each("value", ["yes", 1, None, [True], {"approved": "yes"}, {"approved": 1}, {"yes": True}, {}, BOTH])
 def test_what_cannot_be_read_is_a_no(value: object) -> None:
     """And says so."""
     answer = answer_of(value)

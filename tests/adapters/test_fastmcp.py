@@ -15,6 +15,7 @@ from fastmcp.exceptions import ToolError
 from fastmcp.server.middleware import MiddlewareContext
 from mcp import MCPError
 from tests.adapters.cases import INSTEAD
+from tests.tables import for_each
 
 from permitry.adapters.fastmcp import CAPABILITIES, GuardMiddleware
 from permitry.audit.record import MemoryRecorder
@@ -77,8 +78,8 @@ class _Host:
         raise NotImplementedError
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-@pytest.mark.parametrize("case", [*conformance.CASES, INSTEAD], ids=str)
+@for_each("mode", ["legacy", "auto"])
+@for_each("case", [*conformance.CASES, INSTEAD], ids=str)
 def test_the_server_keeps_what_the_guard_says(case: conformance.Case, mode: str) -> None:
     """In every case that it can be asked, in both eras of the protocol."""
     if case.needs(CAPABILITIES):
@@ -125,7 +126,7 @@ def test_what_is_blocked_whatever_the_arguments_is_hidden(mode: str) -> None:
 
 
 @_MODES
-@pytest.mark.parametrize(
+@for_each(
     "result",
     [
         ElicitResult(action="accept", content={"approved": False}),
@@ -147,7 +148,7 @@ def test_only_a_yes_is_a_yes(mode: str, result: ElicitResult[Any]) -> None:
 
 
 @_MODES
-@pytest.mark.parametrize("edited", ['{"path"', '["b"]', '"b"', '{"path": "b", "path": "c"}', "null", "no", "  "])
+@for_each("edited", ['{"path"', '["b"]', '"b"', '{"path": "b", "path": "c"}', "null", "no", "  "])
 def test_an_edit_that_cannot_be_read_is_a_no(mode: str, edited: str) -> None:
     """What the user wanted is not known, so that the call does not run as it was either."""
     tools = Tools()
@@ -161,7 +162,7 @@ def test_an_edit_that_cannot_be_read_is_a_no(mode: str, edited: str) -> None:
 
 
 @_MODES
-@pytest.mark.parametrize("more", [{"approved": True}, {"instructions": "Leave it."}, {"arguments": "{}"}], ids=str)
+@for_each("more", [{"approved": True}, {"instructions": "Leave it."}, {"arguments": "{}"}], ids=str)
 def test_a_result_goes_with_nothing_else(mode: str, more: dict[str, Any]) -> None:
     """What the user wanted is not known, so that nothing runs."""
     tools = Tools()
@@ -273,7 +274,7 @@ def test_an_empty_form_runs_nothing(mode: str) -> None:
     assert not tools.ran
 
 
-@pytest.mark.parametrize("content", [None, {}, {"approved": "true"}, {"approved": 1}])
+@for_each("content", [None, {}, {"approved": "true"}, {"approved": 1}])
 def test_what_is_not_a_yes_on_the_wire_is_a_no(content: dict[str, Any] | None) -> None:
     """The client comes back with the state alone, or with a form that no checking client would send."""
     tools = Tools()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.adapters.cases import INSTEAD
+from tests.tables import for_each
 
 from permitry.adapters.plain import CAPABILITIES, apermitted, guarded, permitted
 from permitry.audit.record import MemoryRecorder
@@ -84,8 +85,8 @@ class _Suspending(_Loop):
         return Progress(tuple(shown))
 
 
-@pytest.mark.parametrize("host", [_Loop(), _Suspending()], ids=["waits", "suspends"])
-@pytest.mark.parametrize("case", [*conformance.CASES, INSTEAD], ids=str)
+@for_each("host", [_Loop(), _Suspending()], ids=["waits", "suspends"])
+@for_each("case", [*conformance.CASES, INSTEAD], ids=str)
 def test_a_loop_keeps_what_the_guard_says(case: conformance.Case, host: conformance.Host) -> None:
     """In every case that it can be asked."""
     if case.needs(host.capabilities):
@@ -220,7 +221,7 @@ def test_a_guard_that_leaves_calls_to_its_host_is_refused() -> None:
         permitted(guard, "look", {"path": "a"})
 
 
-@pytest.mark.parametrize("manager", [permitted, apermitted])
+@for_each("manager", [permitted, apermitted])
 def test_a_context_manager_is_not_a_decorator(manager: Any) -> None:  # noqa: ANN401 -- either of two functions
     """The function would run with arguments that were never decided about, and again and again."""
     block = manager(Guard(session=Session(yolo_mode=True)), "write", {"path": "a"})
@@ -228,7 +229,7 @@ def test_a_context_manager_is_not_a_decorator(manager: Any) -> None:  # noqa: AN
         block(len)
 
 
-@pytest.mark.parametrize(("call_id", "error"), [("c1", CallBlockedError), (None, ReplayError)])
+@for_each(("call_id", "error"), [("c1", CallBlockedError), (None, ReplayError)])
 def test_a_block_of_async_code_runs_once(call_id: str | None, error: type[Exception]) -> None:
     """What was permitted once, is not permitted again."""
     guard = Guard(session=Session(yolo_mode=True))
@@ -264,7 +265,7 @@ def test_a_function_that_yields_cannot_be_guarded() -> None:
             yield path
 
 
-@pytest.mark.parametrize("arguments", [{"path": "a"}, {}, {"path": "a", "mode": "keep", "force": True}])
+@for_each("arguments", [{"path": "a"}, {}, {"path": "a", "mode": "keep", "force": True}])
 def test_an_edit_is_of_all_arguments(arguments: dict[str, object]) -> None:
     """No rule has seen the default that the function would take."""
     edited = ToolConfirmationResponse(approved=True, arguments=arguments)
@@ -296,7 +297,7 @@ async def _late(path: str) -> object:
     return _work(path)
 
 
-@pytest.mark.parametrize("function", [_work, _lines, _alines])
+@for_each("function", [_work, _lines, _alines])
 def test_what_has_yet_to_run_is_not_returned(function: Callable[..., object]) -> None:
     """Its end was recorded before it began."""
     guard = Guard(session=Session(yolo_mode=True))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
@@ -126,20 +127,20 @@ def _touched(sql: str) -> set[str]:
     return beyond
 
 
-@pytest.mark.parametrize("sql", READING)
+@for_each("sql", READING)
 def test_what_only_reads_runs(policy: AuthorizationPolicy, sql: str) -> None:
     """Also in YOLO mode the rest is asked about, so this is what the recipe lets through."""
     assert _runs(policy, sql)
     assert _touched(sql) == set()
 
 
-@pytest.mark.parametrize("sql", ATTACKS)
+@for_each("sql", ATTACKS)
 def test_what_may_do_more_is_asked_about(policy: AuthorizationPolicy, sql: str) -> None:
     """Other tables, functions, statements, comments, and what databases read differently."""
     assert not _runs(policy, sql)
 
 
-@pytest.mark.parametrize("sql", [["select 1"], {"text": "select 1"}, None, 1, True])
+@for_each("sql", [["select 1"], {"text": "select 1"}, None, 1, True])
 def test_another_type_is_asked_about(policy: AuthorizationPolicy, sql: object) -> None:
     """The tool may make a text of it in a way of its own."""
     assert not _runs(policy, sql)

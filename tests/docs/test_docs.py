@@ -24,6 +24,7 @@ from pathlib import Path
 import attrs
 import pytest
 from tests.postgres import Cluster
+from tests.tables import for_each
 
 import permitry
 import permitry_tools
@@ -176,7 +177,7 @@ def test_every_example_runs(
             scratch.run(match["language"], match["text"], match["file"])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_name)
+@for_each("page", PAGES, ids=page_name)
 def test_every_file_is_named_where_a_reader_sees_it(page: Path) -> None:
     """A comment is not shown, so a reader would not know under which name to save the text."""
     text, end = page.read_text(encoding="utf-8"), 0
@@ -185,7 +186,7 @@ def test_every_file_is_named_where_a_reader_sees_it(page: Path) -> None:
         end = match.end()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_name)
+@for_each("page", PAGES, ids=page_name)
 def test_every_link_leads_somewhere(page: Path) -> None:
     """A link to a page that is not there helps no one."""
     for target in LINK.findall(page.read_text(encoding="utf-8")):
@@ -197,7 +198,7 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 138
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/explanation/two-phases.md"])
+@for_each("page", ["README.md", "docs/explanation/two-phases.md"])
 def test_the_design_is_seen_at_first_sight(page: str) -> None:
     """The parts of a handler are public, and its six rules have the priorities that the page says."""
     (tree,) = re.findall(r"```text\n(ToolHandler.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
@@ -207,7 +208,7 @@ def test_the_design_is_seen_at_first_sight(page: str) -> None:
     assert rules == [(type(rule).__name__, str(rule.priority())) for rule in BUILT_IN_RULES]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("folder", "names"),
     [
         ("rules", [path.stem for path in (ROOT / "src/permitry/rules").glob("[!_]*.py")]),
@@ -229,7 +230,7 @@ def test_everything_has_its_page(folder: str, names: list[str]) -> None:
         assert (ROOT / "docs/reference" / folder / f"{name.strip('_').replace('_', '-')}.md").is_file(), name
 
 
-@pytest.mark.parametrize("folder", ["commands", "conditions", "lint", "rules"])
+@for_each("folder", ["commands", "conditions", "lint", "rules"])
 def test_every_page_is_in_its_index(folder: str) -> None:
     """A page that the index of its folder does not name is found by accident."""
     pages = ROOT / "docs/reference" / folder
@@ -242,7 +243,7 @@ def _modules() -> list[str]:
     return sorted(info.name for each in packages for info in pkgutil.walk_packages(each.__path__, f"{each.__name__}."))
 
 
-@pytest.mark.parametrize("module", _modules())
+@for_each("module", _modules())
 def test_docstring_examples_run(module: str) -> None:
     """The examples inside the packages run too."""
     skip_without_framework(module.removeprefix("permitry.adapters."))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 from tests.bench.agentdyn import measured, recorded
 from tests.peers.test_agentdyn import CALLS, COUNT, Lines
+from tests.tables import for_each
 
 pytestmark = pytest.mark.skipif(not CALLS.is_file(), reason="the shared folder with the peers' data is not there")
 
@@ -16,7 +17,7 @@ def runs() -> Mapping[str, Lines]:
 
 
 # Measured: 47, 58 and 160 at least, 58, 68 and 236 at most; 39, 69 and 64 questions; 24, 33 and 33 runs.
-@pytest.mark.parametrize(
+@for_each(
     ("suite", "stopped", "asked", "unasked"),
     [("shopping", (46, 57), 41, 23), ("github", (57, 67), 72, 32), ("dailylife", (157, 233), 67, 32)],
 )

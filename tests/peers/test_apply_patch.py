@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
@@ -130,7 +131,7 @@ def test_all_cases_are_here() -> None:
     assert {row["id"] for row in ROWS} >= {*ATOMIC, *OTHER_WORDS, *OTHER_ENDS}
 
 
-@pytest.mark.parametrize("case", of_kind("parse"))
+@for_each("case", of_kind("parse"))
 def test_a_patch_is_read_alike(case: Case) -> None:
     """The same operations come out, or the same error for the same line."""
     if case["expected_parse_error"] is None:
@@ -145,14 +146,14 @@ def test_a_patch_is_read_alike(case: Case) -> None:
     assert str(caught.value) == place + case["expected_parse_error"]
 
 
-@pytest.mark.parametrize("case", of_kind("seek"))
+@for_each("case", of_kind("seek"))
 def test_lines_are_found_alike(case: Case) -> None:
     """The same place is found, or none."""
     found = seek(case["lines"], case["pattern"], case["start"], at_end=case["eof"])
     assert found == case["expected_index"]
 
 
-@pytest.mark.parametrize("case", of_kind("apply"))
+@for_each("case", of_kind("apply"))
 def test_a_patch_is_applied_alike(case: Case, tmp_path: Path) -> None:
     """The same files are left, and the model is shown the same; but a patch that fails leaves all files alone."""
     made(case, tmp_path)
@@ -169,7 +170,7 @@ def test_a_patch_is_applied_alike(case: Case, tmp_path: Path) -> None:
         assert result.text == shown
 
 
-@pytest.mark.parametrize("case", of_kind("unified_diff"))
+@for_each("case", of_kind("unified_diff"))
 def test_a_change_is_shown_alike(case: Case, tmp_path: Path) -> None:
     """The unified diff of an update is the same."""
     made(case, tmp_path)
@@ -179,7 +180,7 @@ def test_a_change_is_shown_alike(case: Case, tmp_path: Path) -> None:
     assert hunks_of(before, files(tmp_path)[name], case["context_lines"]) == case["expected_unified_diff"]
 
 
-@pytest.mark.parametrize("case", of_kind("invocation"))
+@for_each("case", of_kind("invocation"))
 def test_a_patch_in_a_command_is_recognized_alike(case: Case) -> None:
     """The same commands are calls of `apply_patch`, and the same patches are refused for want of one."""
     if case["expected"] == "implicit_invocation_error":
@@ -195,7 +196,7 @@ def test_a_patch_in_a_command_is_recognized_alike(case: Case) -> None:
     assert list(map(as_published, parse_patch(found.patch).hunks)) == case["expected_hunks"]
 
 
-@pytest.mark.parametrize("case", of_kind("apply", "parse", dialect="openplanter"))
+@for_each("case", of_kind("apply", "parse", dialect="openplanter"))
 def test_the_other_dialect_is_met_as_far_as_told(case: Case, tmp_path: Path) -> None:
     """The second tool's cases leave the same files, but for those that the tables above give a reason for."""
     before = case.get("input_files", {})

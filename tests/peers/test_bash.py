@@ -26,6 +26,7 @@ from typing import TypeAlias
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.core.action import Word
@@ -306,7 +307,7 @@ def test_the_oracle_sees_what_bash_runs(bash: Bash) -> None:
     assert bash.effects("echo $(id) && pwd || ls -l >f") >= {("id",), ("echo",), ("pwd",), ("ls", "-l"), (">", "f")}
 
 
-@pytest.mark.parametrize("command", OWN)
+@for_each("command", OWN)
 def test_the_reader_reads_what_people_write(command: str) -> None:
     """Refusing everything would be safe and useless."""
     assert read_strictly(command)

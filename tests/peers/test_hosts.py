@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.hooks.answering import HOSTS, host_named
 from permitry.hooks.host import Kind
@@ -20,7 +21,7 @@ FILES = {
 pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason="the shared folder with the hosts' payloads is not there")
 
 
-@pytest.mark.parametrize("name", FILES)
+@for_each("name", FILES)
 def test_a_captured_payload_is_read(name: str) -> None:
     """By its own host alone."""
     file, command = FILES[name]

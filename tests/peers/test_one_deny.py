@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 from tests.whole_calls import policy_of
 
 from permitry.core.call import ToolCall
@@ -283,7 +284,7 @@ def asked(policy: AuthorizationPolicy, lines: list[str]) -> list[str]:
     return [line for line, each in zip(lines, decisions, strict=True) if each.verdict is Verdict.CONFIRM]
 
 
-@pytest.mark.parametrize("line", DISGUISED.strip().splitlines())
+@for_each("line", DISGUISED.strip().splitlines())
 def test_no_disguised_push_runs_unasked(policy: AuthorizationPolicy, line: str) -> None:
     """Whatever a variable, an output or a name may hold."""
     call = ToolCall("run_shell", {"command": line.replace("␤", "\n")})
@@ -291,7 +292,7 @@ def test_no_disguised_push_runs_unasked(policy: AuthorizationPolicy, line: str) 
     assert decision.verdict is not Verdict.ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line", ["bash a.sh", "sh ./a.sh b 'c d'", "bash -eux a.sh", "bash -euo pipefail a.sh", "dash -- a.sh; echo a"]
 )
 def test_a_shell_runs_a_file_like_one_that_is_named_alone(policy: AuthorizationPolicy, line: str) -> None:

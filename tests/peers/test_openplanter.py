@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 import pytest
+from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
@@ -256,7 +257,7 @@ def _answered(handle: Callable[[], ToolResult], wanted: str) -> ToolResult:
 
 
 @pytest.mark.skipif(not SCENARIOS, reason="the folder `shared` is not beside this checkout")
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda each: str(each["id"]))
+@for_each("scenario", SCENARIOS, ids=lambda each: str(each["id"]))
 def test_the_recorded_calls_are_answered_as_recorded(
     scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

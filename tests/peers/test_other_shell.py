@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-import pytest
+from tests.tables import for_each
 
 from permitry.actions.shell.strict import read_strictly
 from permitry.config.importers.claude_code import EFFECTS
@@ -64,7 +64,7 @@ def _on_commands(effect: str, *patterns: str) -> Rule:
     return {"effect": effect, "when.command": list(patterns)}
 
 
-@pytest.mark.parametrize("command", ["flock x rm y", "flock -x y -c 'rm z'"])
+@for_each("command", ["flock x rm y", "flock -x y -c 'rm z'"])
 def test_what_flock_runs_needs_a_permission(decide: Decide, command: str) -> None:
     """A permission for `flock` lets it run alone, and with a command only what may run anyway."""
     rules = [_on_commands("allow", "flock *")]

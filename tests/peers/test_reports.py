@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.config.importers import HOSTS, Source, written
 from permitry.config.load import load_rules
@@ -42,7 +43,7 @@ class LostError(Exception):
 
 
 @pytest.mark.skipif(not ROWS, reason="the folder `shared` is not beside this checkout")
-@pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
+@for_each("row", ROWS, ids=[row["id"] for row in ROWS])
 def test_a_report_of_a_peers_user(row: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Is decided as the report asks; where that is known to be otherwise, it errs on the strict side."""
     if "call" not in row:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 from permitry.actions.hosts import other_readings, read_host, read_url
 from permitry.conditions.host import HostPattern
@@ -33,7 +34,7 @@ def samples() -> list[dict[str, Any]]:
     return [row for row in rows if row["tier"] == "core"]
 
 
-@pytest.mark.parametrize("use", ["allow", "deny"])
+@for_each("use", ["allow", "deny"])
 def test_every_core_sample_is_right(samples: list[dict[str, Any]], use: str) -> None:
     """Permissions cover, and restrictions bind, exactly what the samples say."""
     rows = [row for row in samples if row["rule_use"] == use]

@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 from unittest.mock import patch
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry.actions.extract import ReadActions
 from permitry.conditions._patterns import CommandPatterns, HostPatterns, PathPatterns
@@ -178,7 +178,7 @@ def test_the_law_is_not_empty() -> None:
     assert finder.find(unread, is_of_known=True) == {3}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "command"),
     [("s* **", "s/c"), ("s?c", "s/c"), ("./s* x", "./s/c x"), ("s*", r"'s\c'"), ("stra?e", "stra\u00dfe")],
 )

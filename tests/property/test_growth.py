@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 
-import pytest
+from tests.tables import for_each
 
 from permitry import AuthContext, AuthorizationPolicy, ToolCall, load_policy
 from permitry.actions.shell import reading
@@ -39,8 +39,8 @@ _FORMS: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", _POLICIES)
-@pytest.mark.parametrize("form", _FORMS)
+@for_each("name", _POLICIES)
+@for_each("form", _FORMS)
 def test_work_grows_with_the_length(name: str, form: str) -> None:
     """Twice the command is less than 2.6 times the work."""
     policy, make = _POLICIES[name], _FORMS[form]

@@ -3,9 +3,9 @@
 import time
 
 import attrs
-import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry.actions.hosts import other_readings, read_host, read_url
 from permitry.conditions.host import HostPattern
@@ -100,7 +100,7 @@ def test_no_spelling_of_an_address_escapes_a_restriction(number: int, form: str)
     assert match is not Match.NO
 
 
-@pytest.mark.parametrize(
+@for_each(
     "piece", ["a:", "@", "a@", "https://a.", "[", ":", "/", "\\", "é.", "ß", "%", "0.", "\t", "https://@", "https:a:a@"]
 )
 def test_reading_is_linear(piece: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 _TARGETS: dict[str, Any] = runpy.run_path(str(Path(__file__).parents[1] / "fuzz" / "targets.py"))["TARGETS"]
 _LONGEST = 64 * 1024
@@ -78,7 +79,7 @@ def test_a_long_text_is_read_in_time(group: str, data: st.DataObject) -> None:
     assert _seconds(group, text) < _SECONDS, (start, repeated, end)
 
 
-@pytest.mark.parametrize("group", ["host", "path"])
+@for_each("group", ["host", "path"])
 def test_each_piece_is_read_in_time_however_often_it_is_repeated(group: str) -> None:
     """One after the other, as chance may miss the one that takes long."""
     for piece in _TARGETS[group].pieces:

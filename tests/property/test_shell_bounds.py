@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.compare.requests import DENY as RULES
+from tests.tables import for_each
 
 from permitry import AuthContext, ToolCall, Verdict, load_policy
 from permitry.actions.shell.strict import read_strictly
@@ -148,7 +149,7 @@ print("done")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limits are those of Linux")
-@pytest.mark.parametrize("part", range(4))
+@for_each("part", range(4))
 def test_no_construct_multiplies_the_work(part: int) -> None:
     """Twice as often, and again, up to a kilobyte: a decision ends in time and with little memory."""
     names = list(CONSTRUCTS)[part::4]

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry.messages.formats import marks_of
 from permitry.messages.text import ParsedText, TextCallStream, parse_text
@@ -195,7 +195,7 @@ _FORMS: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.parametrize("form", _FORMS)
+@for_each("form", _FORMS)
 def test_work_grows_with_the_length(form: str) -> None:
     """Twice the text is less than 2.5 times the work, counted in calls of functions."""
     make = _FORMS[form]
@@ -203,7 +203,7 @@ def test_work_grows_with_the_length(form: str) -> None:
     assert _work(make(240)) < 2.5 * _work(make(120))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "form",
     ["openings and braces", "nested lists of objects", "closings of values", "<think>", "<|channel|>", "[TOOL_CALL]"],
 )

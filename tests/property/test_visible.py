@@ -10,6 +10,7 @@ import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry.config.load import Origin, load_rules
 from permitry.core.call import PayloadKind, ToolCall
@@ -227,7 +228,7 @@ def _hidden(policy: AuthorizationPolicy, context: AuthContext) -> set[str]:
     return set(NAMES) - {spec.name for spec in SPECS if policy.could_run(spec, context)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "context", "hidden"),
     [
         ({"tools": ["look"]}, {}, {"look"}),

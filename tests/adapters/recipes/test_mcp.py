@@ -18,6 +18,7 @@ pytest.importorskip("mcp.server.mcpserver", reason="an environment of its own: t
 from mcp import Client
 from mcp.server.mcpserver import MCPServer
 from tests.adapters.recipe import Foreign, cases, check_that_nothing_runs_by_mistake, recipe
+from tests.tables import for_each
 
 SECTION = "MCP SDK"
 CAPABILITIES = Capabilities(asks="inline", in_parallel=True, sees_text=False)
@@ -49,8 +50,8 @@ class _Host:
     resume: Foreign = None
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_each("mode", ["legacy", "auto"])
+@for_each("case", CASES, ids=str)
 def test_the_server_keeps_what_the_guard_says(case: conformance.Case, mode: str) -> None:
     """In both eras of the protocol."""
     conformance.check(case, _Host(mode))

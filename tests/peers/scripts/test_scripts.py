@@ -10,6 +10,7 @@ from tests.peers.scripts.awk import AWK
 from tests.peers.scripts.find import FIND
 from tests.peers.scripts.language import Call, Judge, Language
 from tests.peers.scripts.sed import SED
+from tests.tables import for_each
 
 LANGUAGES = (AWK, FIND, SED)
 EFFECTS = [
@@ -71,13 +72,13 @@ def test_twenty_thousand_scripts(compare: Compare, language: Language, judge: Ju
     sys.stdout.write(f"{language.name}: {harmless} of 20000 called harmless, {runs} runs\n")
 
 
-@pytest.mark.parametrize(("program", "words"), EFFECTS)
+@for_each(("program", "words"), EFFECTS)
 def test_the_sandbox_sees_effects(is_seen: IsSeen, program: Call, words: Call) -> None:
     """The comparison is worth something only if an effect is noticed."""
     assert is_seen((*program, *words))
 
 
-@pytest.mark.parametrize("call", HARMLESS)
+@for_each("call", HARMLESS)
 def test_the_sandbox_sees_nothing_else(is_seen: IsSeen, call: Call) -> None:
     """And if nothing is noticed where there is no effect."""
     assert not is_seen(call)
