@@ -23,7 +23,7 @@ _UNSAFE = re.compile(r"[\x00-\x20\x7f-\x9f\s\\]")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _AUTHORITY = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//([^/?#]*)", re.IGNORECASE)
 # A host may follow several schemes (`jar:https://`), or one that browsers know without slashes. `file:///` has no host.
-_BEFORE_HOST = re.compile(r"(?!file:///)(?:(?:[a-z][a-z0-9+.-]*+:)*+//+|(?:https?|wss?|ftp):/?)", re.IGNORECASE)
+_BEFORE_HOST = re.compile(r"(?!file:///)(?:(?:[a-z][a-z0-9+.-]*+:)*//+|(?:https?|wss?|ftp):/?)", re.IGNORECASE)
 # Text that begins with a scheme. A colon after a name with a dot, or before a port, does not end a scheme:
 # `example.com:a`, `localhost:8080`.
 _NO_HOST = re.compile(r"[a-z][a-z0-9+-]*:(?![0-9]{1,5}(?:[/?#]|$))", re.IGNORECASE)

@@ -40,8 +40,8 @@ _PIECE = re.compile(r"[^\x00-\x20<>()\[\]{}\"'`|^]+")
 _SIGNS = frozenset(".:%")
 _APART = "".join(char for char in map(chr, range(0x80, 0xFFFF)) if unicodedata.category(char)[0] in "PZ")
 _LETTER = rf"[^\x00-,./:-@\[-^`{{-\x9f{re.escape(_APART)}]"
-_NAME = re.compile(rf"(?<!{_LETTER}){_LETTER}++(?:\.{_LETTER}++)++")
-_ENCODED = re.compile(rf"(?:[%.]|{_LETTER})++")
+_NAME = re.compile(rf"(?<!{_LETTER}){_LETTER}++(?:\.{_LETTER}++)+")
+_ENCODED = re.compile(rf"(?:[%.]|{_LETTER})+")
 _TOP = re.compile(r"xn--|[^\W\d_]{2}|[^\x00-\x7f]", re.IGNORECASE)
 _IPV4 = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![0-9])")
 _MARK = re.compile(r"(?<![a-z0-9+.-])([a-z0-9+.-]++):([/\\]*+)", re.IGNORECASE | re.ASCII)
@@ -52,8 +52,8 @@ _AUTHORITY = re.compile(r"[^/?#]*")
 _MARKS = "\u2013\u2014\u2018-\u201f\xab\xbb\u2039\u203a"
 # A host and port that every client reads alike, and what may follow.
 _PLAIN = re.compile(
-    r"((?>[a-z0-9.-]*[a-z0-9])|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?"
-    rf"(?=(?:[{_MARKS}][a-z0-9]*+)*+[.,;:!?*~_-]*+(?:[\x00-\x20<>()\]}}\"'`|]|\Z))",
+    r"((?:[.-]*+[a-z0-9]++)+(?![.-]*+[a-z0-9])|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?"
+    rf"(?=(?=(?P<marks>(?:[{_MARKS}][a-z0-9]*+)*))(?P=marks)[.,;:!?*~_-]*+(?:[\x00-\x20<>()\]}}\"'`|]|\Z))",
     re.IGNORECASE,
 )
 _START = re.compile(r"[a-z0-9._-]*", re.IGNORECASE)

@@ -26,6 +26,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 _VALUE = r"""(?!\[redacted)(?:\\?"[^"\n]*"?|\\?'[^'\n]*'?|[^\s"'&;\\][^\s"'&;]*)"""
+_SCHEME = r"(?:bearer|basic|token|digest|negotiate|apikey)"
 _IS = r"""\\?["']?\s{0,9}[:=]\s{0,9}"""
 
 
@@ -70,7 +71,7 @@ _FORMS = (
     _Form.of("bearer", r"(?i)(\bbearer\s{1,9})[\w.~+/=-]{8,}"),
     _Form.of(
         "authorization",
-        rf"(?i)(authorization{_IS}(?:(?:bearer|basic|token|digest|negotiate|apikey)\s{{1,9}})?+){_VALUE}",
+        rf"(?i)(authorization{_IS}(?:{_SCHEME}\s{{1,9}}+|(?!{_SCHEME}\s))){_VALUE}",
     ),
     _Form.of("cookie", rf"(?i)(cookie{_IS})[^\r\n\"']+"),
     _Form.of("key sig", r"(?i)([?&](?:key|sig|signature|X-[\w-]{1,40}-Signature)=)[^\s&#\"']+"),

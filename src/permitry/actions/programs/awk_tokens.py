@@ -33,11 +33,11 @@ _REFUSED = frozenset(
     | {"dcgettext", "dcngettext", "default", "eval", "extension", "fflush", "getline", "include"}
     | {"intdiv", "intdiv0", "load", "mkbool", "namespace", "stopme", "switch", "system"}
 )
-_BRACKET = r"\[\^?\]?(?:\[:[a-z]+:\]|\\[^\]\n]|[^\[\]\\/\n])*+\]"
+_BRACKET = r"\[\^?\]?(?:\[:[a-z]+:\]|\\[^\]\n]|[^\[\]\\/\n])*\]"
 _TOKEN = re.compile(
     r"""
-      (?P<blank>    [ \t]++ | \#(?:[^\n\\]|\\(?!\n|\Z))*+ (?=\n|\Z) )
-    | (?P<string>   "(?:[^"\\\n]|\\[^\n])*+" )
+      (?P<blank>    [ \t]++ | \#(?:[^\n\\]|\\(?!\n|\Z))* (?=\n|\Z) )
+    | (?P<string>   "(?:[^"\\\n]|\\[^\n])*" )
     | (?P<name>     [A-Za-z_][A-Za-z0-9_]*+ )
     | (?P<number>   (?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?![A-Za-z0-9_.]) )
     | (?P<sign>     \|\| | && | \*\*= | \*\* | [-+*%^<>=!]= | \+\+ | -- | !~
@@ -45,7 +45,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_REGEX = re.compile(rf"/(?!=)(?:\\[^\n]|[^\[\\/\n]|{_BRACKET})*+/")
+# What is read ahead is not read in another way again: a bracket may be read in two.
+_REGEX = re.compile(rf"/(?!=)(?=((?:\\[^\n]|[^\[\\/\n]|{_BRACKET})*))\1/")
 _DIVISION = re.compile("/=?")
 _BEFORE_REGEX = frozenset({"", "\n", ";", "{", "}", "(", ",", "?", ":", "=", "+="})
 _BEFORE_REGEX |= {"!", "~", "!~", "&&", "||"}

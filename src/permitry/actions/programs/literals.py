@@ -9,8 +9,8 @@ __all__ = ["LITERAL", "MOST_LITERALS", "lists_in", "literals_in"]
 MOST_LITERALS = 256
 """How many literals of each form are looked at in a text."""
 # Without its closing quote a literal ends with the text, so that finding literals takes linear time.
-LITERAL = re.compile(r""""((?:[^"\\]|\\.?)*+)(?:"|\Z)|'((?:[^'\\]|\\.?)*+)(?:'|\Z)""", re.DOTALL)
-_QUOTED = re.compile(LITERAL.pattern + r"|`((?:[^`\\]|\\.?)*+)(?:`|\Z)", re.DOTALL)
+LITERAL = re.compile(r""""((?:[^"\\]|\\.?)*)(?:"|\Z)|'((?:[^'\\]|\\.?)*)(?:'|\Z)""", re.DOTALL)
+_QUOTED = re.compile(LITERAL.pattern + r"|`((?:[^`\\]|\\.?)*)(?:`|\Z)", re.DOTALL)
 _BRACKETED = re.compile(
     # `q(…)`, `qw{…}` and `qq|…|` of Perl, `%q(…)` and `%[…]` of Ruby.
     r"""(?:\bq[qwx]?\s*+|%[qQwWix]?)(?:\{([^}]*+)\}?|\(([^)]*+)\)?|\[([^\]]*+)\]?|<([^>]*+)>?|([/|!,#~^])(.*?)(?:\5|\Z))"""

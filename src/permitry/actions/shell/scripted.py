@@ -12,7 +12,7 @@ __all__ = ["SCRIPTED"]
 Words = Sequence[Word]
 
 _ELSEWHERE = re.compile(r"@\s*(?:[A-Za-z_]\w*(?:::\w+)?\s*\(|include\b|load\b)|\A(?:-D|--de)")
-_LITERAL = re.compile(r'"((?:[^"\\]|\\.?)*+)(?:"|\Z)', re.DOTALL)
+_LITERAL = re.compile(r'"((?:[^"\\]|\\.?)*)(?:"|\Z)', re.DOTALL)
 
 
 def _awk(words: Words) -> Iterator[Inner]:

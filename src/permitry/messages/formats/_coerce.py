@@ -145,7 +145,7 @@ def is_too_deep(text: str) -> bool:
     if text.count("{") + text.count("[") < MAX_DEPTH:
         return False
     depth = deepest = 0
-    for char in re.findall(r"[\[\]{}]", re.sub(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', "", text, flags=re.DOTALL)):
+    for char in re.findall(r"[\[\]{}]", re.sub(r'"[^"\\]*+(?:\\.[^"\\]*+)*"', "", text, flags=re.DOTALL)):
         depth += 1 if char in "[{" else -1
         deepest = max(deepest, depth)
     return deepest >= MAX_DEPTH

@@ -9,7 +9,7 @@ from permitry.messages.formats.scan import Scan
 
 __all__ = ["Lead", "is_closed", "lead_of", "line_of", "next_line"]
 
-_ANY: Final = r"[ \t]*+(?:>[ \t]*+)*+(?:(?:[-*+]|\d{1,3}[.)])[ \t]++)?"
+_ANY: Final = r"[ \t]*+(?:>[ \t]*+)*(?:(?:[-*+]|\d{1,3}[.)])[ \t]++)?"
 _LEAD: Final = re.compile(_ANY)
 _LEADS: Final = re.compile(r"[\s>\d.)*+-]*+")
 _NUMBER: Final = re.compile(r"\d+")

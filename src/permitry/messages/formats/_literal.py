@@ -16,7 +16,7 @@ __all__ = ["PYTHON", "Dialect", "quoted_mark", "read_literal", "read_value", "ro
 _WORDS: Final[Mapping[str, object]] = MappingProxyType(
     {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 )
-_GAP: Final = re.compile(r"(?:\s++|/\*(?:[^*\n]++|\*(?!/))*+\*/)*+")
+_GAP: Final = re.compile(r"(?:\s++|/\*(?:[^*\n]++|\*(?!/))*\*/)*")
 _NUMBER: Final = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?\Z")
 _OCTAL: Final = re.compile(r"[+-]?0[0-7]{1,400}\Z")
 _TOKEN: Final = re.compile(r"[\w.+-]*+")
@@ -26,7 +26,7 @@ _ESCAPE: Final = re.compile(
     r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([0-7]{1,3})|(\r?\n)|(.))",
     re.DOTALL,
 )
-_BY_NAME: Final = re.compile(r"(?:[^\\]++|\\(?!N\{).)*+\\N\{", re.DOTALL)
+_BY_NAME: Final = re.compile(r"(?:[^\\]++|\\(?!N\{).)*\\N\{", re.DOTALL)
 _SURROGATES: Final = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
 _PLAIN: Final = MappingProxyType(
     {
@@ -49,8 +49,8 @@ _CLOSERS: Final = MappingProxyType({"[": "]", "{": "}", "(": ")"})
 def _string(quote: str) -> "re.Pattern[str]":
     first = re.escape(quote[0])
     if len(quote) == 1:
-        return re.compile(rf"{first}([^{first}\\]*+(?:\\.[^{first}\\]*+)*+){first}", re.DOTALL)
-    return re.compile(rf"{quote}((?:[^{first}\\]++|\\.|{first}(?!{quote[1:]}))*+){quote}", re.DOTALL)
+        return re.compile(rf"{first}([^{first}\\]*+(?:\\.[^{first}\\]*+)*){first}", re.DOTALL)
+    return re.compile(rf"{quote}((?:[^{first}\\]++|\\.|{first}(?!{quote[1:]}))*){quote}", re.DOTALL)
 
 
 @attrs.frozen

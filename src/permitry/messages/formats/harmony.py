@@ -13,7 +13,7 @@ from permitry.messages.formats.scan import BrokenError, MoreError, Scan
 __all__ = ["MARKS"]
 
 # A header is short; the bound keeps a text of nothing but openings from being read over and over.
-_HEAD: Final = re.compile(r"(?:[^<]|<(?!\|(?:message|end|call|return|start)\|>)){0,200}+")
+_HEAD: Final = re.compile(r"(?:[^<]|<(?!\|(?:message|end|call|return|start)\|>)){0,200}")
 _TO: Final = re.compile(r"to=(?:functions\.)?([^\s<>]+)")
 _FIRST: Final = re.compile(
     r"(?:assistant)?(?:\s?to=[^\s<>]+)?\s?(?:<\|channel\|>)?\s?(?:analysis|commentary|final)(?![\w-])[^<]*"

@@ -27,7 +27,7 @@ _RESPONSES: Final = (("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|
 _ANSWER: Final = "Final Answer:"
 
 _LONGEST_LEAD: Final = 40
-_QUOTED: Final = re.compile(r"[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+>")
+_QUOTED: Final = re.compile(r"[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*>")
 _INDENTED: Final = re.compile(r" {0,3}\t| {4}")
 _BLANKS: Final = " \t"
 _GAP: Final = re.compile(r"[ \t]*+")

@@ -220,7 +220,7 @@ def _bracket(scan: Scan, start: int, pos: int) -> Block | None:
     return Block(end, (scan.call(found.group(1), arguments, start, end, is_repaired=is_repaired),))
 
 
-_FLAG: Final = re.compile(r"--([\w-]+)[ \t]+(\"(?:[^\"\\]++|\\.)*+\"[ \t]*+(?=\n|\Z)|[^\n]*+)\s*+", re.DOTALL)
+_FLAG: Final = re.compile(r"--([\w-]+)[ \t]+(\"(?:[^\"\\]++|\\.)*\"[ \t]*+(?=\n|\Z)|[^\n]*+)\s*+", re.DOTALL)
 
 
 def _arrows(body: str) -> Any:  # noqa: ANN401 -- any literal

@@ -25,7 +25,7 @@ def _integer(text: str) -> int:
 _LONGEST_INTEGER: Final = 1_200
 _STRICT: Final = strict_decoder(_integer)
 _LENIENT: Final = json.JSONDecoder(parse_int=str, parse_float=str)
-_TO_BRACKET: Final = re.compile(r'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
+_TO_BRACKET: Final = re.compile(r'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*")*', re.DOTALL)
 _WINDOW: Final = 2_048
 # A literal, an escape or a comma may still be cut at the end of what has come.
 _MARGIN: Final = 16
