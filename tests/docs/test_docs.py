@@ -39,6 +39,9 @@ BLOCK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
+ANCHOR = re.compile(r"\]\((?!https?:)([^)#\s]*)#([^)]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+FINDING = re.compile(r'"([a-z]+-[a-z-]+|redundant|shadowed)"')
 CHECKER = doctest.OutputChecker()
 _DATABASE = " postgresql:///audit"
 
@@ -64,6 +67,18 @@ def is_installed(module: str) -> bool:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:
         return False
+
+
+def sections(page: Path) -> list[str]:
+    """Return the headings of a page, those in its blocks left out."""
+    return HEADING.findall(BLOCK.sub("", page.read_text(encoding="utf-8")))
+
+
+def anchors(page: Path) -> set[str]:
+    """Return what links to parts of a page end with, on the site as where the pages are read as they are."""
+    named = re.findall(r'<a id="([\w-]+)"></a>', page.read_text(encoding="utf-8"))
+    made = (re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in sections(page))
+    return {*named, *made}
 
 
 def page_name(page: Path) -> str:
@@ -193,6 +208,15 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+@for_each("page", PAGES, ids=page_name)
+def test_every_link_to_a_section_finds_it(page: Path) -> None:
+    """Sections move from page to page, and a reader would be left at the top of the old one."""
+    for target, name in ANCHOR.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))):
+        there = page.parent / target if target else page
+        if there.suffix == ".md":
+            assert name in anchors(there), f"{target}#{name}"
+
+
 def test_the_readme_is_short() -> None:
     """The first screen decides."""
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 138
@@ -230,7 +254,15 @@ def test_everything_has_its_page(folder: str, names: list[str]) -> None:
         assert (ROOT / "docs/reference" / folder / f"{name.strip('_').replace('_', '-')}.md").is_file(), name
 
 
-@for_each("folder", ["commands", "conditions", "lint", "rules"])
+def test_every_finding_of_lint_has_its_section() -> None:
+    """Who reads the name of a finding looks it up."""
+    texts = (path.read_text(encoding="utf-8") for path in (ROOT / "src/permitry/config/lint").glob("[a-z]*.py"))
+    findings = {name for text in texts if "def findings(" in text for name in FINDING.findall(text)}
+    assert len(findings) > 20
+    assert findings - {"permitry-probe"} <= set(sections(ROOT / "docs/reference/lint.md"))
+
+
+@for_each("folder", ["commands", "conditions", "rules"])
 def test_every_page_is_in_its_index(folder: str) -> None:
     """A page that the index of its folder does not name is found by accident."""
     pages = ROOT / "docs/reference" / folder
