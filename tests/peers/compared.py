@@ -21,7 +21,7 @@ Rule: TypeAlias = dict[str, Any]
 Tools: TypeAlias = Mapping[str, Mapping[str, object]]
 Answer: TypeAlias = tuple[str, tuple[Verdict, Verdict]]
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "peers-cases.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "comparison.md"
 
 
 class Figures(NamedTuple):

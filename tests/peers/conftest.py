@@ -1,7 +1,6 @@
 """What the tests against published cases of peers share: the cases, and rule files made from rules of theirs."""
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,7 +16,6 @@ from permitry.core.policy import AuthorizationPolicy
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / ".." / "shared" / "cases"
-NOTE = ROOT / "docs" / "design" / "2026-11-20-where-peers-read-shell-otherwise.md"
 
 Published: TypeAlias = Callable[[str], dict[str, Any]]
 Decide: TypeAlias = Callable[..., tuple[Verdict, str | None]]
@@ -76,14 +74,3 @@ def stricter() -> Callable[[Mapping[str, tuple[Verdict, Verdict]]], set[str]]:
         return {name for name, (theirs, ours) in answers.items() if ours > theirs}
 
     return compared
-
-
-@pytest.fixture(scope="session")
-def noted() -> set[str]:
-    """Return the cases the note on differences names; it writes `peer-001`, `-002` for two of one peer."""
-    names: set[str] = set()
-    peer = ""
-    for named, number in re.findall(r"`([a-z]*)-(\d{3})`", NOTE.read_text(encoding="utf-8")):
-        peer = named or peer
-        names.add(f"{peer}-{number}")
-    return names

@@ -1,6 +1,6 @@
 """The published cases of two other tools that apply patches: what they read, find, write and refuse, so do we.
 
-Where we differ on purpose, the case is in a table with the reason; the note on one grammar repeats the table.
+Where we differ on purpose, the case is in a table with the reason.
 """
 
 import json
@@ -24,7 +24,6 @@ from permitry_tools.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / ".." / "shared" / "cases" / "apply_patch_cases.jsonl"
-NOTE = ROOT / "docs" / "design" / "2026-11-22-one-patch-grammar.md"
 PREFIX = "apply_patch verification failed: "
 
 Case: TypeAlias = dict[str, Any]
@@ -212,9 +211,3 @@ def test_the_other_dialect_is_met_as_far_as_told(case: Case, tmp_path: Path) -> 
     assert (result.ok, files(tmp_path)) == (not refuses, case.get("expected_files", {}))
     assert refuses == (name in OTHER_WORDS)
     assert OTHER_WORDS.get(name, "Success.") in result.text
-
-
-def test_the_note_names_every_difference() -> None:
-    """Who reads the note knows all cases that end otherwise here."""
-    shown = NOTE.read_text(encoding="utf-8")
-    assert [name for name in (*ATOMIC, *OTHER_ENDS, *OTHER_WORDS) if f"`{name}`" not in shown] == []

@@ -184,8 +184,3 @@ def test_unknown_programs_are_asked_about(cases: list[Case], decide: Callable[..
     unmatched = _of(cases, "unmatched_decision")
     assert [case["expected"]["decision"] for case in unmatched] == ["prompt"] * 2
     assert {decide([], call_of(case["command"])) for case in unmatched} == {(Verdict.CONFIRM, None)}
-
-
-def test_the_note_names_every_difference(noted: set[str]) -> None:
-    """A case in a list here is explained in the note on the design."""
-    assert {*STRICTER, *READ, *ZSH, *UNASKED} <= noted

@@ -1,7 +1,6 @@
 """The recorded calls of the tools of seed 000: the same words and the same files, but for what is listed here.
 
-All 29 scenarios of the recording are run. A step that differs on purpose is in `DIFFERENCES` with its reason, and
-in the note on the tools with the same words.
+All 29 scenarios of the recording are run. A step that differs on purpose is in `DIFFERENCES` with its reason.
 """
 
 import base64
@@ -37,7 +36,6 @@ Scenario: TypeAlias = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / ".." / "shared" / "cases" / "openplanter_tool_golden.jsonl"
-NOTE = ROOT / "docs" / "design" / "2026-11-22-seed-tools.md"
 
 FAILURE = re.compile(
     r"\w+ requires |File not found: |Path (is a directory|escapes)|BLOCKED: |edit_file failed: |Hash mismatch "
@@ -298,16 +296,3 @@ def test_the_whole_recording_is_run() -> None:
     names = [name for scenario in SCENARIOS for name, _ in _steps(scenario)]
     assert (len(SCENARIOS), len(names), len(set(names))) == (29, 106, 106)
     assert set(DIFFERENCES) <= set(names)
-
-
-def _note() -> str:
-    """Return the note with each entry of a list on one line."""
-    return NOTE.read_text(encoding="utf-8").replace("\n  ", " ")
-
-
-def test_the_note_lists_the_same_differences() -> None:
-    """The same steps with the same reasons."""
-    noted: dict[str, str] = {}
-    for reason, steps in re.findall(r"^- \*\*(.*?)\.\*\*\s+((?:`op-[^`]*`[,.]\s+)+)", _note(), re.MULTILINE):
-        noted |= dict.fromkeys(re.findall(r"op-\d{3}/\d+", steps), reason)
-    assert noted == {name: difference.reason for name, difference in DIFFERENCES.items()}
