@@ -1,4 +1,4 @@
-"""The page docs/reference/benchmarks.md: ratios first, absolute figures after."""
+"""The page docs/reference/benchmarks.md: ratios, and what is wanted."""
 
 import platform
 from collections.abc import Collection, Mapping
@@ -24,7 +24,7 @@ as vakt does, `python tests/bench --write` does the same. Both want the extra `b
 same tables, `--only decisions` asks one question, and `--quick` only shows that everything runs. An engine that is not
 installed has a row that says so.
 
-Trust the ratios more than the figures: another machine has other figures, and much the same ratios.
+Here are the ratios: another machine has other figures, and much the same ratios. The command prints the figures, too.
 
 A turn of a model takes seconds, and no one notices a microsecond in it. What a decision costs matters where there are
 many: replaying recorded sessions, showing a model only the tools it may use, testing rule sets against each other. With
@@ -44,11 +44,6 @@ a handful of rules, a function written by hand is faster than any engine.
 - Progent is not among the engines: the package that PyPI has under its name is empty. It looks a tool up by its exact
   name in a dictionary, which for names alone is as fast as the dictionaries below.
 """
-_FOOT = """\
-## See also
-
-[decisions](decisions.md) · [the record](record.md) · [messages](messages.md) · [permitry check](commands/check.md)
-"""
 
 
 def versions() -> str:
@@ -64,7 +59,5 @@ def page(reports: Mapping[str, Report], drawn: Collection[str]) -> str:
         parts += [f"\n## {report.title}\n", f"\n{report.text}\n"]
         parts += [f"\n{markdown(table)}" for table in report.ratios]
         parts += [f"\n![{DRAWINGS[name].caption}]({DRAWINGS[name].file})\n"] if name in drawn else []
-        if report.figures:
-            parts += ["\n### Absolute figures\n", *(f"\n{markdown(table)}" for table in report.figures)]
     facts = {name: value for report in reports.values() for name, value in report.facts.items()}
-    return "".join([*parts, "\n## Targets\n", f"\n{markdown(targets(facts))}", f"\n{_FOOT}"])
+    return "".join([*parts, "\n## Targets\n", f"\n{markdown(targets(facts))}"])
