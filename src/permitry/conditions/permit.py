@@ -21,9 +21,8 @@ def permits(when: Conditions, unless: Sequence[Conditions], request: Request) ->
 
     Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`.
     """
-    if not when.plain_match(request, Match.YES):
-        return False
-    return not any(_takes_call_back(each, when, request) for each in unless)
+    holds = when.plain_match(request, Match.YES)
+    return holds and not (unless and any(_takes_call_back(each, when, request) for each in unless))
 
 
 def cover(when: Conditions, unless: Sequence[Conditions], request: Request) -> frozenset[int]:

@@ -168,15 +168,11 @@ class Scope:
         Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`,
         if the result would otherwise be True.
         """
-        answer = self._restricts(request)
-        for other in request.otherwise if request.likely else ():
-            if answer is not True:
-                answer = self._restricts(other) or answer
+        answer: bool | Unsure = False
+        for each in (request, *request.otherwise) if request.likely else (request,):
+            if answer is not True and self.selects(each, Match.ALIKE):
+                answer = restrict.restricts(self.when, self.unless, each) or answer
         return answer
-
-    def _restricts(self, request: Request) -> bool | Unsure:
-        is_selected = self.selects(request, Match.ALIKE)
-        return is_selected and restrict.restricts(self.when, self.unless, request)
 
     def facts(self, request: Request, needed: Match) -> Iterator[str]:
         """Yield a phrase for each reason why the conditions do not hold, for people to read.

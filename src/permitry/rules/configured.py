@@ -126,7 +126,7 @@ class ConfiguredRule(Scoped, Rule):
     def _is_withheld(self, request: Request) -> bool:
         """Return whether its budget is spent, or what a call that it permits changes cannot be undone."""
         is_spent = self.budget is not None and self.budget.is_spent(request)
-        return is_spent or self._doubt(request) is not None
+        return is_spent or (self.keeps and self._doubt(request) is not None)
 
     def _doubt(self, request: Request) -> str | None:
         """Return why a call could not be undone, if the rule permits only what can be."""
