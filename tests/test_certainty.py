@@ -155,7 +155,7 @@ def all_but_few(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Authori
     return all_but(tmp_path, rule), Verdict(request.param)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "ls", "ls -la src", "ls | ls -l", "ls && git status; make test", "timeout 5 make test", "nice ls", "(ls; ls)",
@@ -168,7 +168,7 @@ def test_an_exception_of_commands_lifts(all_but_few: tuple[AuthorizationPolicy, 
     assert decide(all_but_few[0], text).verdict is ALLOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "rm x", "ls | rm x", "ls && make deploy", "timeout 5 rm x", "bash -c 'ls; rm x'", "git log", "make test all",
@@ -184,7 +184,7 @@ def test_one_command_that_is_no_exception_is_enough(
     assert (decision.verdict, decision.rule_id) == (all_but_few[1], "rest")
 
 
-@pytest.mark.parametrize("text", ["$x", 'ls "$(date)"', "make test &&", "ls ${!x}", "bash script", "eval ls"])
+@for_each("text", ["$x", 'ls "$(date)"', "make test &&", "ls ${!x}", "bash script", "eval ls"])
 def test_what_cannot_be_read_is_no_exception(all_but_few: tuple[AuthorizationPolicy, Verdict], text: str) -> None:
     """It asks at least, or leads to what the rule says where something else certainly runs."""
     assert decide(all_but_few[0], text).verdict in (CONFIRM, all_but_few[1])
@@ -205,13 +205,13 @@ def about_host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     return load_policy(rules)
 
 
-@pytest.mark.parametrize("url", ["https://example.com/a", "http://EXAMPLE.com", "https://example.com:443/?q=@b"])
+@for_each("url", ["https://example.com/a", "http://EXAMPLE.com", "https://example.com:443/?q=@b"])
 def test_a_plain_address_is_decided(about_host: AuthorizationPolicy, url: str) -> None:
     """Permitted or blocked, without a question."""
     assert about_host.decide(ToolCall("fetch", {"url": url}), AuthContext()).verdict is not CONFIRM
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         *("https:///example.com/", "http:///example.com", "https:////example.com/", "HTTPS:///example.com"),

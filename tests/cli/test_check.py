@@ -93,27 +93,27 @@ def test_the_default_names_no_rule(cli: Callable[..., Outcome], objects: Objects
     assert (answer["verdict"], answer["rule"], answer["phase"], answer["source"]) == ("confirm", None, "default", None)
 
 
-@pytest.mark.parametrize("call_id", [None, 0, "call_1"])
+@for_each("call_id", [None, 0, "call_1"])
 def test_the_id_comes_back_as_it_is(cli: Callable[..., Outcome], objects: Objects, call_id: object) -> None:
     """A text or a number comes back as it came."""
     line = json.dumps({"id": call_id, "name": "read_file", "arguments": {}})
     assert objects(cli(*BASE, "--json", "--call", line)[1])[0]["id"] == call_id
 
 
-@pytest.mark.parametrize("call_id", [["a"], {"n": 1}, False, 1.5])
+@for_each("call_id", [["a"], {"n": 1}, False, 1.5])
 def test_what_is_no_id_does_not_come_back(cli: Callable[..., Outcome], objects: Objects, call_id: object) -> None:
     """A structure of any depth could be read and not be written."""
     line = json.dumps({"id": call_id, "name": "read_file", "arguments": {}})
     assert objects(cli(*BASE, "--json", "--call", line)[1])[0]["id"] is None
 
 
-@pytest.mark.parametrize(("call", "code"), [(READ, 0), (TRUST, 2), (PAY, 3), ("{}", 4)])
+@for_each(("call", "code"), [(READ, 0), (TRUST, 2), (PAY, 3), ("{}", 4)])
 def test_one_call_gives_its_exit_code(cli: Callable[..., Outcome], call: str, code: int) -> None:
     """0 is allowed, 2 blocked, 3 needs confirmation, 4 invalid."""
     assert cli(*BASE, "--call", call)[0] == code
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("calls", "code"),
     [
         ([READ, READ], 0),
@@ -128,8 +128,8 @@ def test_a_batch_reports_the_most_serious(cli: Callable[..., Outcome], calls: li
     assert cli(*BASE, "--calls", "-", stdin="\n".join(calls))[0] == code
 
 
-@pytest.mark.parametrize("nothing", ["", "\n", " \n\n"])
-@pytest.mark.parametrize("command", ["check", "explain"])
+@for_each("nothing", ["", "\n", " \n\n"])
+@for_each("command", ["check", "explain"])
 def test_no_call_is_invalid_input(cli: Callable[..., Outcome], command: str, nothing: str) -> None:
     """Who asks nothing is shown that: the program that was to write the calls may have died."""
     code, out, err = cli(command, "--rules", "permitry:base", "--calls", "-", stdin=nothing)
@@ -154,7 +154,7 @@ def test_an_output_that_lacks_a_character_gets_its_number(
     assert b"gr\\xf6\\xdfe" in out
 
 
-@pytest.mark.parametrize(("line", "error"), [case[1:] for case in BAD_LINES], ids=[case[0] for case in BAD_LINES])
+@for_each(("line", "error"), [case[1:] for case in BAD_LINES], ids=[case[0] for case in BAD_LINES])
 def test_a_line_that_is_not_a_call_is_a_block(
     cli: Callable[..., Outcome], objects: Objects, line: bytes, error: str
 ) -> None:
@@ -276,7 +276,7 @@ def test_a_batch_of_any_length_needs_the_same_memory(asked: Callable[..., str], 
 # A call without JSON ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "code"),
     [
         (("--command", "git status"), 0),
@@ -301,14 +301,14 @@ def test_a_value_is_json_or_text(value: str, argument: object) -> None:
     assert single_call(options) == {"name": "x", "arguments": {"y": argument}}
 
 
-@pytest.mark.parametrize("text", ["y", "=1", ""])
+@for_each("text", ["y", "=1", ""])
 def test_an_argument_without_a_key_is_invalid(cli: Callable[..., Outcome], text: str) -> None:
     """The answer says how it is written."""
     code, out, _ = cli(*BASE, "--json", "--tool", "x", "--arg", text)
     assert (code, json.loads(out)["errors"]) == (4, [f"the call: `--arg {text}` is not KEY=VALUE"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "declared", "is_told"), [("read_file", "", True), ("run_shell", "", False), ("read_file", "x", False)]
 )
 def test_a_tool_that_reads_by_its_name_alone_is_noticed(
@@ -323,7 +323,7 @@ def test_a_tool_that_reads_by_its_name_alone_is_noticed(
     assert ("`read_file` reads only by its name" in err) is is_told
 
 
-@pytest.mark.parametrize(("table", "is_told"), [("", True), ('[tool.get]\nroles.url = "url"\n', False)])
+@for_each(("table", "is_told"), [("", True), ('[tool.get]\nroles.url = "url"\n', False)])
 def test_a_permission_that_lacks_a_declaration_is_noticed(
     cli: Callable[..., Outcome], workspace: Path, *, table: str, is_told: bool
 ) -> None:
@@ -337,7 +337,7 @@ def test_a_permission_that_lacks_a_declaration_is_noticed(
     assert ("what the arguments of `get` are; `permitry explain` prints a table" in err) is is_told
 
 
-@pytest.mark.parametrize(("folder", "is_told"), [("", True), ('folder = "."\n', False)])
+@for_each(("folder", "is_told"), [("", True), ('folder = "."\n', False)])
 def test_a_tool_of_a_server_without_a_folder_is_noticed(
     cli: Callable[..., Outcome], workspace: Path, *, folder: str, is_told: bool
 ) -> None:

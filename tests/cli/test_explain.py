@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 Outcome = tuple[int, str, str]
 Objects = Callable[[str], list[dict[str, Any]]]
@@ -140,8 +141,8 @@ def test_an_invalid_line_is_explained(cli: Callable[..., Outcome], asked: Callab
     assert "allow  read_file" in out
 
 
-@pytest.mark.parametrize("name", ["read_file", "write_file", "run_shell", "git_push", "mcp:docs/search", "send_money"])
-@pytest.mark.parametrize("context", [{}, {"mode": "plan"}, {"yolo_mode": True}, {"template": "edit"}])
+@for_each("name", ["read_file", "write_file", "run_shell", "git_push", "mcp:docs/search", "send_money"])
+@for_each("context", [{}, {"mode": "plan"}, {"yolo_mode": True}, {"template": "edit"}])
 def test_check_and_explain_agree(
     cli: Callable[..., Outcome], asked: Callable[..., str], objects: Objects, name: str, context: dict[str, object]
 ) -> None:
@@ -153,7 +154,7 @@ def test_check_and_explain_agree(
     assert {key: objects(shown)[0][key] for key in objects(answer)[0]} == objects(answer)[0]
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@for_each("order", [(0, 1), (1, 0)])
 def test_check_and_explain_agree_on_a_batch(
     cli: Callable[..., Outcome], asked: Callable[..., str], order: tuple[int, int]
 ) -> None:
@@ -206,7 +207,7 @@ def test_a_tool_that_is_not_declared_is_shown_with_its_declaration(
     assert (code, "declare" in out) == (0, False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "arguments"),
     [("send", {"text": "hello"}), ("other", {"file": "pages/a.md"}), ("send", {"url": "a.example"})],
 )

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from permitry.cli.main import main, run_from_shell
 
@@ -33,7 +34,7 @@ def test_the_help_names_commands_and_exit_codes(cli: Callable[..., Outcome]) -> 
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "option"),
     [
         ("run", "--unattended"),
@@ -54,7 +55,7 @@ def test_every_command_has_a_help_of_its_own(cli: Callable[..., Outcome], comman
     assert option in out
 
 
-@pytest.mark.parametrize(
+@for_each(
     "words",
     [
         ("no-such-command",),
@@ -81,7 +82,7 @@ def test_without_words_the_help_is_printed(cli: Callable[..., Outcome]) -> None:
     assert (code, out, err) == (0, cli("--help")[1], "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "message"),
     [
         (("chek",), "permitry: there is no command `chek`; did you mean `check`?"),
@@ -123,7 +124,7 @@ def test_bad_rules_are_reported_with_their_places(cli: Callable[..., Outcome], t
     assert f"{path}:5:1: unknown key `foo`" in err
 
 
-@pytest.mark.parametrize("text", ["schema = 1\nbad \x1b[2J = 1\n", 'schema = 1\n"\\u001b[2J\\u202e" = 1\n'])
+@for_each("text", ["schema = 1\nbad \x1b[2J = 1\n", 'schema = 1\n"\\u001b[2J\\u202e" = 1\n'])
 def test_a_bad_rule_file_does_not_steer_the_terminal(cli: Callable[..., Outcome], tmp_path: Path, text: str) -> None:
     """The lines and keys of a file that cannot be used are shown spelled out."""
     path = tmp_path / "rules.toml"

@@ -61,7 +61,7 @@ def test_a_text_becomes_calls_content_and_reasoning(parse: Callable[..., dict[st
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "is_typed"),
     [
         ({"name": "add", "parametersJsonSchema": SCHEMA}, True), ({"name": "add", "inputSchema": SCHEMA}, True),
@@ -101,7 +101,7 @@ def test_repair_mends_and_says_so(cli: Cli, parse: Callable[..., dict[str, Any]]
     assert cli("parse", "--repair", stdin=BROKEN)[1] == 'call    add {"a": 1} (tool_call_json, repaired)\n'
 
 
-@pytest.mark.parametrize("wrapped", [False, True])
+@for_each("wrapped", [False, True])
 def test_tools_say_what_is_known_and_of_which_type(
     cli: Cli, parse: Callable[..., dict[str, Any]], tmp_path: Path, *, wrapped: bool
 ) -> None:
@@ -147,7 +147,7 @@ def test_what_a_model_wrote_is_harmless(cli: Cli) -> None:
     assert not any(line.startswith("call    forged") for line in out.splitlines())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "expected"),
     [
         (("nowhere.txt",), "cannot read `nowhere.txt`: No such file or directory"),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 Outcome = tuple[int, str, str]
 Objects = Callable[[str], list[dict[str, Any]]]
@@ -72,9 +73,7 @@ def test_named_cases_are_tested(cli: Callable[..., Outcome], write: Write) -> No
     assert cli("test", write("a.json"), write("b.json")) == (0, f"{len(SHIPPED) + 2} passed, 0 failed\n", "")
 
 
-@pytest.mark.parametrize(
-    ("field", "value"), [("verdict", "block"), ("rule", "yolo"), ("phase", "permission"), ("message", "Wait.")]
-)
+@for_each(("field", "value"), [("verdict", "block"), ("rule", "yolo"), ("phase", "permission"), ("message", "Wait.")])
 def test_a_case_that_does_not_hold_fails(cli: Callable[..., Outcome], write: Write, field: str, value: str) -> None:
     """A difference in any one field fails, and exactly that field is reported with both values."""
     path = write(want={**WANT, field: value})
@@ -92,7 +91,7 @@ def test_the_other_cases_are_tested_all_the_same(cli: Callable[..., Outcome], wr
     assert (code, out.splitlines()[-1]) == (1, f"{len(SHIPPED) + 1} passed, 1 failed")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "error"),
     [
         ({"id": "two"}, "the id `two` is not the name of the file"),
@@ -112,7 +111,7 @@ def test_a_bad_case_fails(cli: Callable[..., Outcome], write: Write, changes: di
     assert error in out
 
 
-@pytest.mark.parametrize("text", [b"{", b'{"id": "one", "id": "one"}', b"\xff", b"[]"])
+@for_each("text", [b"{", b'{"id": "one", "id": "one"}', b"\xff", b"[]"])
 def test_a_file_that_is_no_case_fails(cli: Callable[..., Outcome], write: Write, text: bytes) -> None:
     """Broken JSON, a duplicate key, other bytes, and another value are failures."""
     path = write()
@@ -130,7 +129,7 @@ def test_a_case_that_is_not_there_fails(cli: Callable[..., Outcome]) -> None:
     assert "missing.json: it cannot be read: No such file or directory\n" in out
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("index", "error"),
     [
         (None, "the folder has no `index.txt`"),
@@ -162,7 +161,7 @@ def test_the_index_can_be_written(cli: Callable[..., Outcome], write: Write, fol
     assert cli("test", "cases")[0] == 0
 
 
-@pytest.mark.parametrize("name", ["missing", "file.json"])
+@for_each("name", ["missing", "file.json"])
 def test_the_index_of_no_folder_cannot_be_written(cli: Callable[..., Outcome], tmp_path: Path, name: str) -> None:
     """`--write-index` on what is not a directory is invalid input, not a traceback."""
     (tmp_path / "file.json").write_text("{}")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
 Outcome = tuple[int, str, str]
 Cli = Callable[..., Outcome]
@@ -85,7 +86,7 @@ def test_the_layers_count_without_rules(cli: Cli, workspace: Path, tmp_path: Pat
     assert shown["hidden"] is True
 
 
-@pytest.mark.parametrize("shape", ["openai-chat", "openai-responses", "anthropic", "gemini", "mcp"])
+@for_each("shape", ["openai-chat", "openai-responses", "anthropic", "gemini", "mcp"])
 def test_definitions_are_printed_as_a_provider_takes_them(cli: Cli, listing: list[str], shape: str) -> None:
     """One JSON list, of every shape."""
     code, out, err = cli(*listing, "--shape", shape, "read_file", "exec_command")
@@ -119,7 +120,7 @@ def test_what_a_provider_cannot_call_is_left_out(cli: Cli, listing: list[str], m
     assert err == "permitry: `shell` is left out: anthropic has no calls of its kind\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "expected"),
     [
         (["red_file"], "there is no tool `red_file` here; did you mean `read_file`?"),

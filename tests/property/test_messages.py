@@ -7,6 +7,7 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import MediaPart, ToolResult
@@ -78,7 +79,7 @@ def _read(message: dict[str, Any]) -> ToolCall:
     return incoming.call
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("shape", SHAPES)
 @given(call=_calls())
 def test_a_call_that_is_written_is_read_as_the_same_call(shape: str, call: ToolCall) -> None:
     """Name, server, arguments, id and kind come back, or the shape refuses the call."""
@@ -90,7 +91,7 @@ def test_a_call_that_is_written_is_read_as_the_same_call(shape: str, call: ToolC
     assert _read(message) == attrs.evolve(call, kind=kind, origin=shape)
 
 
-@pytest.mark.parametrize(("shape", "kind"), [(shape, kind) for shape in SHAPES for kind in _KEEPS[shape]])
+@for_each(("shape", "kind"), [(shape, kind) for shape in SHAPES for kind in _KEEPS[shape]])
 @given(name=st.sampled_from(("look", "a/b", "é")), text=_texts)
 def test_every_shape_carries_its_kinds(shape: str, kind: PayloadKind, name: str, text: str) -> None:
     """A shape does not refuse a call the shape has fields for."""
@@ -100,7 +101,7 @@ def test_every_shape_carries_its_kinds(shape: str, kind: PayloadKind, name: str,
     assert _read(call_message(call, shape)) == call
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("shape", SHAPES)
 @given(call=_calls(), result=_results)
 def test_a_result_is_a_message_without_calls(shape: str, call: ToolCall, result: ToolResult) -> None:
     """What goes back is never run, whatever it quotes, and is JSON."""
@@ -112,7 +113,7 @@ def test_a_result_is_a_message_without_calls(shape: str, call: ToolCall, result:
     assert calls_in(_through_text(message), server=_SERVER) == []
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("shape", SHAPES)
 @given(call=_calls(), result=_results)
 def test_a_result_goes_back_the_way_the_call_came(shape: str, call: ToolCall, result: ToolResult) -> None:
     """The reply to a message is what is written for its call."""
@@ -124,7 +125,7 @@ def test_a_result_goes_back_the_way_the_call_came(shape: str, call: ToolCall, re
     assert incoming.reply(result) == result_message(result, call, shape)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("shape", SHAPES)
 @given(call=_calls(), result=_results)
 def test_what_a_result_holds_is_carried_or_named(shape: str, call: ToolCall, result: ToolResult) -> None:
     """No part of a result gets lost without a word."""

@@ -16,6 +16,7 @@ import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import for_each
 
 from permitry.config.load import Origin, RuleSet, load_rules
 from permitry.core.action import Access, Action, Actions, Place, Roots, Run, Touch, Word
@@ -93,10 +94,10 @@ def _parts(text: str, size: int = 4) -> list[str]:
 
 PARTS = {f"{name}-{number}": part for name, text in TEXTS.items() for number, part in enumerate(_parts(text))}
 
-every_set = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+every_set = for_each("text", TEXTS.values(), ids=TEXTS)
 # With the small profile every fourth place is damaged.
 STEP = 1 if settings().max_examples > 100 else 4
-every_part = pytest.mark.parametrize("text", PARTS.values(), ids=PARTS)
+every_part = for_each("text", PARTS.values(), ids=PARTS)
 
 
 @pytest.fixture(scope="session")

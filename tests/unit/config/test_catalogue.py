@@ -15,7 +15,7 @@ from permitry.core.spec import ToolSpec
 from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import ConfigError
 
-every_set = pytest.mark.parametrize("name", shipped_names())
+every_set = for_each("name", shipped_names())
 TOOL_SETS = {
     f"{PREFIX}tools-{host}" for host in ("claude-code", "cline", "codex", "copilot", "cursor", "gemini", "opencode")
 }

@@ -153,7 +153,7 @@ def test_the_failure_is_in_the_decision(name: str) -> None:
     assert failure.error.startswith(error)
 
 
-@pytest.mark.parametrize("effect", [CONFIRM, BLOCK])
+@for_each("effect", [CONFIRM, BLOCK])
 def test_a_restriction_that_fails_has_matched(fault: Callable[[Any], Any], effect: Verdict) -> None:
     """It decides as if it had answered True, above every permission."""
     decision = _decide(_Rule(effect, 150, fault), _Rule(ALLOW, 250, _yes, "yes"))
@@ -161,7 +161,7 @@ def test_a_restriction_that_fails_has_matched(fault: Callable[[Any], Any], effec
     assert len(decision.errors) == 1
 
 
-@pytest.mark.parametrize(("priority", "phase"), [(250, Phase.PERMISSION), (50, Phase.OVERRIDE)])
+@for_each(("priority", "phase"), [(250, Phase.PERMISSION), (50, Phase.OVERRIDE)])
 def test_a_permission_or_override_that_fails_has_not_matched(
     fault: Callable[[Any], Any], priority: int, phase: Phase
 ) -> None:
@@ -173,7 +173,7 @@ def test_a_permission_or_override_that_fails_has_not_matched(
     assert (trace.outcome, trace.phase, trace.near_miss) == (RuleOutcome.FAILED, phase, None)
 
 
-@pytest.mark.parametrize("priority", [50, 150, 250])
+@for_each("priority", [50, 150, 250])
 def test_a_two_method_rule_that_fails_permits_nothing(fault: Callable[[Any], Any], priority: int) -> None:
     """Whatever its priority, its failure leaves the default, and is on record under its name."""
     decision = _decide(SeedRule(priority, fault))

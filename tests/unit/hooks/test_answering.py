@@ -16,7 +16,7 @@ from permitry.hooks.host import Effect, Kind, Reply, Verb
 Answer = Callable[..., Reply]
 ENVIRON = {"PWD": "/home/ann/project"}
 SILENT = {"cline": {"cancel": False}, "cursor": {}}
-every_host = pytest.mark.parametrize("host", HOSTS)
+every_host = for_each("host", HOSTS)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from tests.tables import for_each
 
 from permitry.core.result import ToolResult
 
@@ -37,7 +38,7 @@ def filled(root: Path, outside: Path) -> Path:
 ADD = "*** Add File: n", "+x"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "expected"),
     [
         (["*** Add File: ../n"], "The path `../n` lies outside the workspace."),
@@ -83,7 +84,7 @@ def test_what_cannot_be_is_refused_before_anything_is_done(
     assert tree() == before
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "expected"),
     [
         (["*** Delete File: a", "*** Add File: a", "+x"], "`a` and `a` are one file."),
