@@ -1,9 +1,13 @@
-"""Packages that an extra of permitry brings, where they are missing."""
+"""What comes with other packages: those that an extra brings, and those of this wheel that are built on this one."""
 
+import importlib
 import shlex
 import sys
+from typing import Any
 
-__all__ = ["missing"]
+from permitry.errors import PermitryError
+
+__all__ = ["load", "missing"]
 
 
 def missing(package: str | None, extra: str) -> str:
@@ -13,3 +17,17 @@ def missing(package: str | None, extra: str) -> str:
     """
     command = f"{shlex.quote(sys.executable)} -m pip install 'permitry[{extra}]'"
     return f"the package {package} is missing; install it with: {command}"
+
+
+def load(place: str, extra: str = "") -> Any:  # noqa: ANN401 -- whatever has the name
+    """Return what `package.module:name` names, in a package that is built on this one, which imports none of them.
+
+    Raises: `PermitryError` where a package of the `extra` is missing.
+    """
+    module, _, name = place.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        if not extra:
+            raise
+        raise PermitryError(missing(error.name, extra)) from error

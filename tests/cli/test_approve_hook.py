@@ -12,10 +12,10 @@ from typing import TextIO
 import pytest
 from tests.unit.hooks.payloads import command
 
+from permitry.channels.ancestors import ancestors
 from permitry.cli.main import main
 from permitry.hooks.answering import Options, answer
 from permitry.hooks.host import Reply
-from permitry.hooks.waiting import ancestors
 
 Out = pytest.CaptureFixture[str]
 Call = Callable[..., Reply]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from permitry.config.importers.drafts import Draft
+from permitry.config.rule_text import Draft
 
 Outcome = tuple[int, str, str]
 Cli = Callable[..., Outcome]

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from permitry.extras import missing
+from permitry.errors import PermitryError
+from permitry.extras import load, missing
 
 
 def test_the_command_installs_where_permitry_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -14,3 +15,14 @@ def test_the_command_installs_where_permitry_runs(monkeypatch: pytest.MonkeyPatc
     said, _, command = missing("uvicorn", "inbox").partition(": ")
     assert said == "the package uvicorn is missing; install it with"
     assert shlex.split(command) == ["/home/ann/my env/bin/python", "-m", "pip", "install", "permitry[inbox]"]
+
+
+def test_what_is_built_on_permitry_is_found_by_name() -> None:
+    """A package of an extra that is missing is named, with the command; without an extra it is an error of ours."""
+    assert load("permitry.extras:missing") is missing
+    with pytest.raises(
+        PermitryError, match=r"the package no_such_thing is missing; install it with: .*permitry\[inbox\]"
+    ):
+        load("no_such_thing:name", "inbox")
+    with pytest.raises(ModuleNotFoundError):
+        load("no_such_thing:name")

@@ -7,15 +7,14 @@ from typing import Any
 
 import attrs
 
-from permitry.config.importers.drafts import Draft
-from permitry.config.importers.writing import draft_text
-from permitry.config.lint import lint
 from permitry.config.load import load_rules
 from permitry.config.narrowest import Conditions, narrowest, widest
+from permitry.config.rule_text import Draft, draft_text
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.errors import PermitryError
+from permitry.extras import load
 from permitry.files import replace_file
 from permitry.handler import ToolHandler
 
@@ -93,6 +92,7 @@ class Always:
             return False
         context, spec = AuthContext.from_state(self.handler.session), self.handler.registry.get(call.tool)
         is_enough = policy.decide(call, context, spec).verdict is Verdict.ALLOW
+        lint = load("permitry.config.lint:lint")
         return is_enough and not any(finding.kind == _CODE for finding in lint(rules))
 
     def _alike(self, call: ToolCall, name: str) -> Iterator[Offer]:

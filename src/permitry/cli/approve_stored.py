@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from permitry.audit.record import user_name
+from permitry.channels.ancestors import ancestors
 from permitry.channels.clock import Moment
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
@@ -20,7 +21,6 @@ from permitry.core.context import AuthContext
 from permitry.core.explanation import Explanation
 from permitry.core.texts import one_line, shorten
 from permitry.errors import LedgerError, PermitryError
-from permitry.hooks.waiting import ancestors
 
 if TYPE_CHECKING:
     from permitry.store.questions import StoredQuestions

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
@@ -24,13 +24,11 @@ from permitry.cli.stores import STORE, record_to_read
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.texts import one_line, shorten, visible
 from permitry.errors import AuditError, PermitryError
+from permitry.extras import load
 from permitry.rules.configured import ConfiguredRule
 from permitry.store.chain import BrokenChainError, Head
 from permitry.store.records import RecordFilter, RecordFollower, is_address, is_store, records_at, store_at
 from permitry.store.store import Store
-
-if TYPE_CHECKING:
-    from permitry.replay.rule_times import RuleTime
 
 __all__ = ["configure"]
 
@@ -136,9 +134,7 @@ def _is_same(path: Path, other: str) -> bool:
 
 def _written(records: Iterable[Mapping[str, Any]], path: Path) -> int:
     if path.suffix == ".parquet":
-        from permitry.audit.parquet import write_parquet
-
-        return write_parquet(records, path)
+        return int(load("permitry.audit.parquet:write_parquet")(records, path))
     count = 0
     try:
         with path.open("w", encoding="utf-8") as file:
@@ -199,9 +195,7 @@ def _stats(options: argparse.Namespace) -> ExitCode:
     unused = stats.unused(rule.id for rule in rules)
     times = [] if policy is None else _rule_times(options, policy, recent)
     if options.plot is not None:
-        from permitry.replay.plot import plot_stats
-
-        plot_stats(stats, unused, options.plot)
+        load("permitry.replay.plot:plot_stats")(stats, unused, options.plot)
     if options.json:
         extra = {"unused_rules": unused, "rule_seconds": [attrs.asdict(each) for each in times]} if rules else {}
         print(json.dumps(stats.to_dict() | extra))
@@ -221,12 +215,11 @@ def _stats(options: argparse.Namespace) -> ExitCode:
 
 def _rule_times(
     options: argparse.Namespace, policy: AuthorizationPolicy, records: Iterable[Mapping[str, Any]]
-) -> "list[RuleTime]":
-    from permitry.replay.acting import workspaces_in
-    from permitry.replay.rule_times import rule_times
+) -> list[Any]:
+    from permitry.config.acting import workspaces_in
 
     sessions = records_at(record_to_read(options), RecordFilter(equal={"event": "session"}))
-    return rule_times(policy, records, workspaces_in(sessions))
+    return list(load("permitry.replay.rule_times:rule_times")(policy, records, workspaces_in(sessions)))
 
 
 def _by_file(rules: Iterable[ConfiguredRule], ids: Container[str]) -> Iterator[tuple[str, str]]:

@@ -117,7 +117,7 @@ def _tests(options: argparse.Namespace, path: str | Path) -> Iterator[Test]:
         yield lambda record: record.get("event") == "started" and _call(record, edits) not in asked
     patterns = {name: getattr(options, name) for name in _ACTS if getattr(options, name) is not None}
     if patterns:
-        from permitry.replay.acting import Acting, workspaces_in
+        from permitry.config.acting import Acting, workspaces_in
 
         workspaces = workspaces_in(records_at(path, RecordFilter(equal={"event": "session"})))
         yield from [Acting.of(name, pattern, workspaces).holds for name, pattern in patterns.items()]

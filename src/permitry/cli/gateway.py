@@ -13,6 +13,7 @@ import attrs
 
 from permitry.audit.record import user_name
 from permitry.audit.stored import StoredRecorder
+from permitry.channels.ancestors import ancestors
 from permitry.cli.inputs import add_rules_option, origins_from, refuse_list, tell
 from permitry.cli.logs import show_logs
 from permitry.cli.main import ExitCode
@@ -27,7 +28,6 @@ from permitry.extras import missing
 from permitry.guard.guard import Guard
 from permitry.guard.ledgers import counters_at, grants_at, ledger_at
 from permitry.guard.session import Session
-from permitry.hooks.waiting import ancestors
 from permitry.store.records import recorder_at, store_at
 from permitry.undo.vault import Vault
 

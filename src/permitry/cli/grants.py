@@ -19,11 +19,11 @@ from permitry.cli.approve_stored import check_asker, check_terminal, time_left
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.cli.stores import STORE, existing_store, store_from
-from permitry.config.lint import lint
 from permitry.config.load import load_rules
 from permitry.core.decision import Phase
 from permitry.core.texts import one_line, visible
 from permitry.errors import PermitryError
+from permitry.extras import load
 from permitry.guard.grants import Grant
 from permitry.guard.grants_in_force import rule_of, text_of
 from permitry.guard.ledgers import RecordedGrants, grants_at, questions_at
@@ -194,6 +194,7 @@ def too_wide(grant: Grant) -> str | None:
         return f"`{shells[0]}` is a shell, which runs any code"
     if not conditions.keys() & _NARROW and any(map(_is_any, _texts(table.get("tools", ["*"])))):
         return "it permits nearly any call"
+    lint = load("permitry.config.lint:lint")
     found = [each for each in lint(load_rules(text_of(grant))) if each.kind in _WIDE]
     return found[0].reason if found else None
 

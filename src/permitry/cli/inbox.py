@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from permitry.audit.record import user_name
+from permitry.channels.ancestors import ancestors
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.cli.stores import STORE, existing_store, record_to_read
@@ -17,7 +18,6 @@ from permitry.core.explanation import Explanation
 from permitry.errors import PermitryError
 from permitry.extras import missing
 from permitry.guard.ledgers import RecordedGrants
-from permitry.hooks.waiting import ancestors
 from permitry.store.questions import StoredQuestions
 from permitry.store.records import store_at
 

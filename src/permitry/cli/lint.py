@@ -11,7 +11,7 @@ from permitry.cli.main import ExitCode
 from permitry.config.collecting import without_collection
 from permitry.config.lint import Check, Finding, lint
 from permitry.config.lint._schemas import Schema
-from permitry.config.lint.drafts import drafts_of
+from permitry.config.tables import drafts_of
 from permitry.core.argument_keys import names_of
 from permitry.errors import PermitryError, count
 

@@ -11,6 +11,7 @@ from permitry.cli.inputs import add_tools_option, numbered_lines, open_lines
 from permitry.cli.main import ExitCode
 from permitry.core.json_values import parse_json
 from permitry.errors import CallError
+from permitry.extras import load
 from permitry.messages.formats.tools import declared
 from permitry.messages.text import FORMATS, ParsedText, TextCall, TextCallStream, parse_text
 
@@ -153,9 +154,7 @@ def _text(name: str) -> str:
 
 
 def _tools(path: Path) -> list[Any]:
-    from permitry.cli.tool_list import listed_tools  # loads all tools
-
-    tools = listed_tools(path)
+    tools: list[Any] = load("permitry.cli.tool_list:listed_tools")(path)
     _check_tools(tools, f"the tools `{path}`")
     return tools
 

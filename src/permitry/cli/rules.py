@@ -15,10 +15,10 @@ from permitry.cli.main import ExitCode
 from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.drafts import RuleDraft
 from permitry.config.layers import find_layers
-from permitry.config.lint.drafts import Drafts, drafts_of
 from permitry.config.load import Origin, RuleSet, load_rules
 from permitry.config.named import missing_problem
 from permitry.config.schema import ExampleTable
+from permitry.config.tables import Drafts, drafts_of
 from permitry.core.rule import AuthorizationRule, phase_of
 from permitry.errors import PermitryError
 

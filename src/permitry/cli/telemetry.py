@@ -5,8 +5,7 @@ import contextlib
 from collections.abc import Iterator
 
 from permitry.audit.record import Recorder
-from permitry.errors import PermitryError
-from permitry.extras import missing
+from permitry.extras import load
 from permitry.guard.guard import Guard
 
 __all__ = ["add_otel_option", "sent", "watched"]
@@ -27,11 +26,7 @@ def sent(recorder: Recorder, *, is_on: bool) -> Iterator[Recorder]:
     if not is_on:
         yield recorder
         return
-    try:
-        from permitry.audit.otlp import over_otlp
-    except ModuleNotFoundError as error:
-        raise PermitryError(missing(error.name, "otlp")) from error
-    with over_otlp(recorder) as sending:
+    with load("permitry.audit.otlp:over_otlp", "otlp")(recorder) as sending:
         yield sending
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
+from permitry.channels.ancestors import ancestors
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.folders import user_state
 from permitry.config.layers import default_store
@@ -32,7 +33,7 @@ from permitry.hooks.policies import Policies
 from permitry.hooks.reading import Reading, named_rules, own_tools, reading
 from permitry.hooks.stores import Places, Recording, Stores
 from permitry.hooks.undoing import LateVault, note_end
-from permitry.hooks.waiting import ancestors, wait_for_answer
+from permitry.hooks.waiting import wait_for_answer
 from permitry.store.questions import StoredQuestions
 from permitry.store.records import record_name
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import attrs
 
+from permitry.config.acting import call_in
 from permitry.core.context import AuthContext
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request
-from permitry.replay.acting import call_in
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["RuleTime", "rule_times"]

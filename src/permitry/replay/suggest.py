@@ -15,11 +15,10 @@ from permitry.actions.programs.catalogue import catalogue
 from permitry.actions.shell.nested import READERS
 from permitry.actions.shell.runners import program_of
 from permitry.actions.shell.running import SHELLS, wrapper_of
-from permitry.config.importers.drafts import Draft
-from permitry.config.importers.writing import draft_text
 from permitry.config.lint import lint
 from permitry.config.load import load_rules
 from permitry.config.narrowest import Conditions, choices, is_one_tool
+from permitry.config.rule_text import Draft, draft_text
 from permitry.core.action import Word
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy

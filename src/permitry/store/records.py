@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,7 +16,7 @@ import attrs
 from permitry.audit.record import JsonlRecorder, LineRecorder, new_session
 from permitry.audit.stored import StoredRecorder
 from permitry.errors import AuditError, StoreError
-from permitry.extras import missing
+from permitry.extras import load, missing
 from permitry.store.migrations import NAMES
 from permitry.store.store import Store
 
@@ -64,10 +64,10 @@ def store_at(record: str | Path, *, patience: float = 10.0, is_read_only: bool =
 
         return SqliteStore(Path(record), patience=patience, is_read_only=is_read_only)
     try:
-        from permitry.store.postgres import PostgresStore  # noqa: PLC0415 -- psycopg is an extra
+        postgres: Callable[..., Store] = load("permitry.store.postgres:PostgresStore")
     except ModuleNotFoundError as error:
         raise StoreError(missing(error.name, "postgres")) from error
-    return PostgresStore(str(record), patience=patience, is_read_only=is_read_only)
+    return postgres(str(record), patience=patience, is_read_only=is_read_only)
 
 
 def is_record(path: str | Path) -> bool:

@@ -13,13 +13,13 @@ import attrs
 import pytest
 from tests.unit.hooks.payloads import command
 
+from permitry.channels.ancestors import ancestors
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.errors import LedgerError, StoreError
 from permitry.hooks.answering import Options, answer
 from permitry.hooks.asking import HostLedger
-from permitry.hooks.waiting import ancestors
 from permitry.store.questions import StoredQuestions
 from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore

@@ -1,6 +1,5 @@
 """Waiting for an answer, and the processes that wait."""
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,7 +10,7 @@ from tests.unit.channels.stored_calls import YES, asked, fresh, respond
 
 from permitry.channels.clock import Moment
 from permitry.errors import StoreError
-from permitry.hooks.waiting import ancestors, wait_for_answer
+from permitry.hooks.waiting import wait_for_answer
 from permitry.store.questions import StoredQuestions
 from permitry.store.sqlite import SqliteStore
 
@@ -49,9 +48,3 @@ def test_a_store_that_is_away_is_not_waited_for(questions: StoredQuestions) -> N
     questions.database.close()  # type: ignore[attr-defined]  # a store
     with pytest.raises(StoreError):
         wait_for_answer(questions, "a", 20)
-
-
-def test_the_processes_above_are_found() -> None:
-    """The parent first."""
-    assert next(ancestors(os.getpid())) == os.getppid()
-    assert list(ancestors(2**30)) == []

@@ -6,8 +6,9 @@ from pathlib import Path
 import attrs
 
 from permitry.config.importers import claude_code, codex, gemini, inspect_ai, opencode, tunacode
-from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
+from permitry.config.importers.drafts import Imported, Outcome, Row, Source
 from permitry.config.importers.writing import Written, written
+from permitry.config.rule_text import Draft
 
 __all__ = ["HOSTS", "Draft", "Imported", "Importer", "Outcome", "Row", "Source", "Written", "usual_files", "written"]
 

@@ -14,8 +14,9 @@ import attrs
 from permitry.config.importers.claude_code_built_in import WRITERS, built_in, folders_of
 from permitry.config.importers.claude_code_matcher import NAMES, PARAMETER, PARAMETERS_OF_BASH, probes
 from permitry.config.importers.commands import examples_of, narrow_pattern, restrict
-from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Source
+from permitry.config.importers.drafts import Imported, Outcome, Row, Source
 from permitry.config.importers.json_text import Located, read_json
+from permitry.config.rule_text import Draft
 from permitry.errors import PermitryError
 
 __all__ = ["EFFECTS", "PLACES", "imported"]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from permitry.config.importers.drafts import Draft
+from permitry.config.rule_text import Draft
 
 __all__ = ["ASSIGNS", "WRITERS", "built_in", "folders_of"]
 

@@ -15,9 +15,10 @@ from typing import Any
 import attrs
 
 from permitry.config.importers.commands import examples_of
-from permitry.config.importers.drafts import Draft, Imported, Outcome, Probe, Row, Source
+from permitry.config.importers.drafts import Imported, Outcome, Probe, Row, Source
 from permitry.config.importers.probes import Matcher, is_about_all, is_about_any, probe_commands
 from permitry.config.importers.starlark import problem_at, read_calls
+from permitry.config.rule_text import Draft
 from permitry.errors import ConfigError
 
 __all__ = ["EFFECTS", "PLACES", "imported", "matcher"]

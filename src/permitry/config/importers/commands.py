@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from permitry.config.importers.drafts import Conditions
+from permitry.config.rule_text import Conditions
 
 __all__ = ["escape_words", "examples_of", "narrow_pattern", "restrict"]
 

@@ -2,14 +2,13 @@
 
 import enum
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 
-__all__ = ["Conditions", "Draft", "Imported", "Outcome", "Probe", "Row", "Source", "Template"]
+from permitry.config.rule_text import Draft
 
-Conditions: TypeAlias = Mapping[str, Any]
-"""The table `when` of a rule, or one of `unless`."""
+__all__ = ["Imported", "Outcome", "Probe", "Row", "Source", "Template"]
 
 
 class Outcome(enum.Enum):
@@ -36,34 +35,6 @@ class Source:
     name: str
     text: str
     is_users: bool = False
-
-
-@attrs.frozen
-class Draft:
-    """A rule of ours that is not written yet."""
-
-    effect: str
-    tools: tuple[str, ...] = ()
-    when: Conditions = attrs.field(factory=dict)
-    unless: tuple[Conditions, ...] = ()
-    priority: int | None = None
-    message: str = ""
-    match: tuple[str, ...] = ()
-    no_match: tuple[str, ...] = ()
-
-    def wider(self) -> "Draft | None":
-        """Return a restriction without the part that cannot be said; None for a permission, and where nothing is left.
-
-        A permission is never widened.
-        """
-        if self.effect == "allow":
-            return None
-        if self.unless:
-            return attrs.evolve(self, unless=())
-        if self.when:
-            return attrs.evolve(self, tools=self.tools or ("*",), when={}, match=(), no_match=())
-        everything = attrs.evolve(self, tools=("*",), match=(), no_match=())
-        return None if self.tools == ("*",) else everything
 
 
 @attrs.frozen

@@ -20,11 +20,12 @@ from permitry.config.catalogue import shipped_path
 from permitry.config.diagnostics import SourceText
 from permitry.config.importers.claude_code_built_in import ASSIGNS
 from permitry.config.importers.commands import examples_of
-from permitry.config.importers.drafts import Conditions, Draft, Imported, Outcome, Probe, Row, Source
+from permitry.config.importers.drafts import Imported, Outcome, Probe, Row, Source
 from permitry.config.importers.gemini_patterns import on_arguments, on_commands, own_texts, prefix_of
 from permitry.config.importers.gemini_settings import entries_of, is_settings
 from permitry.config.importers.ordered import Ordered, in_phases
 from permitry.config.importers.probes import Matcher, fill_stars, is_about_any, parts_of, probe_commands, probe_tools
+from permitry.config.rule_text import Conditions, Draft
 from permitry.config.toml import load_toml
 from permitry.errors import ConfigError, Problem
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 
 from permitry.config.importers.commands import escape_words
-from permitry.config.importers.drafts import Conditions
 from permitry.config.importers.gemini_expressions import End, Text, texts_of
+from permitry.config.rule_text import Conditions
 
 __all__ = ["on_arguments", "on_commands", "own_texts", "prefix_of"]
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import attrs
 
-from permitry.config.importers.drafts import Draft, Imported, Outcome, Probe, Row, Source
+from permitry.config.importers.drafts import Imported, Outcome, Probe, Row, Source
 from permitry.config.importers.ordered import Ordered, in_phases
 from permitry.config.importers.probes import probe_tools
+from permitry.config.rule_text import Draft
 from permitry.errors import ConfigError, PermitryError, Problem
 from permitry.extras import missing
 

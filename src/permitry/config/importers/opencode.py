@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from permitry.config.importers.commands import examples_of, narrow_pattern, restrict
-from permitry.config.importers.drafts import Conditions, Draft, Imported, Outcome, Probe, Row, Source
+from permitry.config.importers.drafts import Imported, Outcome, Probe, Row, Source
 from permitry.config.importers.json_text import Located, read_json
 from permitry.config.importers.ordered import Ordered, in_phases
 from permitry.config.importers.probes import (
@@ -25,6 +25,7 @@ from permitry.config.importers.probes import (
     probe_texts,
     probe_tools,
 )
+from permitry.config.rule_text import Conditions, Draft
 from permitry.errors import PermitryError
 
 __all__ = ["EFFECTS", "PLACES", "Rule", "imported", "imported_rules", "matcher"]

@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 import attrs
 
-from permitry.config.importers.drafts import Conditions, Draft
+from permitry.config.rule_text import Conditions, Draft
 
 __all__ = ["Ordered", "in_phases"]
 

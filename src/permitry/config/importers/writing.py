@@ -1,21 +1,20 @@
 """From drafts to the text of a rule file that loads; what cannot be said is dropped or widened on the way."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import attrs
 
-from permitry.config.importers.drafts import Draft, Imported, Outcome, Row, Template
+from permitry.config.importers.drafts import Imported, Outcome, Row, Template
 from permitry.config.importers.probes import compare
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
+from permitry.config.rule_text import Draft, rule_lines, write_key, write_value
 from permitry.config.ruleset import RuleSet
-from permitry.core.texts import one_line, visible
+from permitry.core.texts import one_line
 from permitry.errors import ConfigError, PermitryError
 
-__all__ = ["Written", "draft_text", "written"]
+__all__ = ["Written", "written"]
 
 _MOST_ROUNDS = 8
 _LONGEST_SLUG = 40
@@ -152,16 +151,16 @@ def _text(imported: Imported, sources: Sequence[str], entries: Sequence[_Entry],
         entry.start, entry.keys = len(lines) + 1, {}
         reason = "built in" if row is None else f"from {row.place}"
         entry.name = _id(imported.host, row, taken)
-        for key, line in _lines(entry.draft, entry.name, reason):
+        for key, line in rule_lines(entry.draft, entry.name, reason):
             lines.append(line)
             entry.keys[len(lines)] = key
     return "\n".join(lines) + "\n"
 
 
 def _template_lines(template: Template) -> Iterator[str]:
-    yield f"[template.{_key(template.name)}]"
-    yield f"description = {_value(template.description)}"
-    yield f"allow_tools = {_value(template.allow_tools)}"
+    yield f"[template.{write_key(template.name)}]"
+    yield f"description = {write_value(template.description)}"
+    yield f"allow_tools = {write_value(template.allow_tools)}"
 
 
 def _id(host: str, row: Row | None, taken: set[str]) -> str:
@@ -174,47 +173,3 @@ def _id(host: str, row: Row | None, taken: set[str]) -> str:
         unique = f"{name}-{number}"
     taken.add(unique)
     return unique
-
-
-def draft_text(draft: Draft, name: str, reason: str) -> str:
-    """Return a rule as TOML."""
-    return "\n".join(line for _, line in _lines(draft, name, reason)) + "\n"
-
-
-def _lines(draft: Draft, name: str, reason: str) -> Iterator[tuple[str, str]]:
-    yield "rule", "[[rule]]"
-    yield "id", f"id = {_value(name)}"
-    yield "effect", f"effect = {_value(draft.effect)}"
-    if draft.priority is not None:
-        yield "priority", f"priority = {draft.priority}"
-    if draft.tools:
-        yield "tools", f"tools = {_value(draft.tools)}"
-    yield "reason", f"reason = {_value(reason)}"
-    if draft.message.strip():
-        yield "message", f"message = {_value(draft.message)}"
-    yield from (("when", f"when.{_key(key)} = {_value(value)}") for key, value in draft.when.items())
-    if len(draft.unless) == 1:
-        yield from (("unless", f"unless.{_key(key)} = {_value(value)}") for key, value in draft.unless[0].items())
-    elif draft.unless:
-        yield "unless", "unless = ["
-        yield from (("unless", f"  {_value(each)},") for each in draft.unless)
-        yield "unless", "]"
-    if draft.match:
-        yield "match", f"match = {_value(draft.match)}"
-    if draft.no_match:
-        yield "no_match", f"no_match = {_value(draft.no_match)}"
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
-
-
-def _value(value: Any) -> str:  # noqa: ANN401 -- any value of TOML
-    """Return a value as TOML, in one line."""
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(key)} = {_value(each)}" for key, each in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    # A text of JSON is one of TOML. What no one would see, or would see in another order, is written as its number.
-    text = json.dumps(value, ensure_ascii=False)
-    return "".join(char if visible(char) == char else f"\\U{ord(char):08x}" for char in text)

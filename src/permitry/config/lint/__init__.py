@@ -28,8 +28,8 @@ from permitry.config.lint import (
 )
 from permitry.config.lint._schemas import says_arguments
 from permitry.config.lint._subject import Finding, Subject
-from permitry.config.lint.drafts import Drafts
 from permitry.config.load import RuleSet
+from permitry.config.tables import Drafts
 
 __all__ = ["Check", "Finding", "lint"]
 

@@ -14,8 +14,8 @@ from permitry.config.lint._facts import containing_needs, scope_facts, word_need
 from permitry.config.lint._index import Index, Key
 from permitry.config.lint._schemas import Schema
 from permitry.config.lint._scopes import selects_tool
-from permitry.config.lint.drafts import Drafts
 from permitry.config.load import RuleSet
+from permitry.config.tables import Drafts
 from permitry.core.decision import Phase, Verdict
 from permitry.core.pattern import Pattern
 from permitry.core.rule import phase_of

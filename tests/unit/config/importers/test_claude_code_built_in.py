@@ -7,9 +7,9 @@ from tests.tables import for_each
 from tests.unit.config.importers.conftest import Import, Verdicts
 
 from permitry.config.lint import lint
-from permitry.config.lint.drafts import drafts_of
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
+from permitry.config.tables import drafts_of
 from permitry.core.decision import Verdict
 
 

@@ -2,9 +2,10 @@
 
 from tests.tables import for_each
 
-from permitry.config.importers.drafts import Draft, Imported, Outcome, Probe, Row
+from permitry.config.importers.drafts import Imported, Outcome, Probe, Row
 from permitry.config.importers.probes import fill_stars, is_about_all, is_about_any, parts_of, probe_commands
 from permitry.config.importers.writing import written
+from permitry.config.rule_text import Draft
 
 
 def test_stars_become_nothing_a_word_and_two() -> None:

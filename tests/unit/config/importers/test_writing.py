@@ -4,8 +4,9 @@ import tomllib
 
 import pytest
 
-from permitry.config.importers.drafts import Draft, Imported, Outcome, Row
+from permitry.config.importers.drafts import Imported, Outcome, Row
 from permitry.config.importers.writing import written
+from permitry.config.rule_text import Draft
 from permitry.core.texts import visible
 from permitry.errors import PermitryError
 

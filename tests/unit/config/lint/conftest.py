@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection
 import pytest
 
 from permitry.config.lint import Finding, lint
-from permitry.config.lint.drafts import drafts_of
 from permitry.config.load import Origin, load_rules
+from permitry.config.tables import drafts_of
 
 
 @pytest.fixture

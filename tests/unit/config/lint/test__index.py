@@ -18,9 +18,9 @@ from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.tools import ToolSelector
 from permitry.config.lint import lint
 from permitry.config.lint._index import Index
-from permitry.config.lint.drafts import drafts_of
 from permitry.config.lint.unreachable_example import Restrictions
 from permitry.config.load import RuleSet, load_rules
+from permitry.config.tables import drafts_of
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
 

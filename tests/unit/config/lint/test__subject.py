@@ -6,8 +6,8 @@ import pytest
 
 from permitry.conditions.tools import ToolSelector
 from permitry.config.lint._subject import BUILT_IN_TOOLS, Subject, finding_in, is_unconditional
-from permitry.config.lint.drafts import drafts_of
 from permitry.config.load import Origin, load_rules
+from permitry.config.tables import drafts_of
 from permitry.core.pattern import Pattern
 from permitry.core.well_known import WELL_KNOWN
 

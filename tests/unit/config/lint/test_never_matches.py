@@ -6,8 +6,8 @@ import attrs
 from tests.tables import for_each
 
 from permitry.config.lint import Finding, lint
-from permitry.config.lint.drafts import drafts_of
 from permitry.config.load import Origin, load_rules
+from permitry.config.tables import drafts_of
 
 Linted = Callable[..., tuple[Finding, ...]]
 Kinds = Callable[..., list[tuple[str, str | None]]]

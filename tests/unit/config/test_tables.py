@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from permitry.config.lint.drafts import drafts_of
 from permitry.config.load import Origin, load_rules
+from permitry.config.tables import drafts_of
 
 
 def test_tables_of_all_files_are_there(write: Callable[[str, str], Origin]) -> None:

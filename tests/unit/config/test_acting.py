@@ -6,8 +6,8 @@ import pytest
 from tests.tables import for_each
 
 from permitry.audit.redaction import redacted
+from permitry.config.acting import Acting, workspaces_in
 from permitry.errors import ConfigError
-from permitry.replay.acting import Acting, workspaces_in
 
 
 def _holds(tool: str, arguments: object, key: str, pattern: str) -> bool:
