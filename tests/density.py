@@ -66,11 +66,12 @@ class Figures:
 
 
 def rooms() -> dict[str, list[Path]]:
-    """Return the files of each package and each folder of `permitry`, by its name."""
+    """Return the files of each folder of a package by its name, such as `core` or `hosts/hooks`; tools are one room."""
     found: dict[str, list[Path]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         package, *folders = path.relative_to(SOURCE).parts[:-1]
-        name = package if package != "permitry" or not folders else folders[0]
+        name = "/".join([package.removeprefix("permitry_"), *folders[:1]]).removeprefix("permitry/")
+        name = package if package == "permitry_tools" else name
         found.setdefault(name, []).append(path)
     return found
 

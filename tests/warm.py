@@ -64,7 +64,7 @@ def _import_everything() -> None:
     package = importlib.import_module("permitry")
     for module in pkgutil.walk_packages(package.__path__, "permitry."):
         # No command needs an adapter, and most of their frameworks are not installed here.
-        if not module.name.endswith("__main__") and not module.name.startswith("permitry.adapters."):
+        if not module.name.endswith("__main__") and not module.name.startswith("permitry_hosts.adapters."):
             try:
                 importlib.import_module(module.name)
             except ModuleNotFoundError as error:

@@ -25,7 +25,7 @@
         ├── UnavailableError                what a tool needs is not there, whatever the call
         └── FatalToolError                  a tool's failure that ends the run
 
-A block is a `Decision`, not an exception: `CallBlockedError` is raised only by `permitry.adapters.plain`.
+A block is a `Decision`, not an exception: `CallBlockedError` is raised only by `permitry_hosts.adapters.plain`.
 """
 
 from collections.abc import Callable, Sequence

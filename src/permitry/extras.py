@@ -3,11 +3,12 @@
 import importlib
 import shlex
 import sys
+import warnings
 from typing import Any
 
 from permitry.errors import PermitryError
 
-__all__ = ["load", "missing"]
+__all__ = ["load", "missing", "rename"]
 
 
 def missing(package: str | None, extra: str) -> str:
@@ -31,3 +32,9 @@ def load(place: str, extra: str = "") -> Any:  # noqa: ANN401 -- whatever has th
         if not extra:
             raise
         raise PermitryError(missing(error.name, extra)) from error
+
+
+def rename(old: str, new: str) -> None:
+    """Let a module be imported under its earlier name, with one warning; called by the module of that name."""
+    warnings.warn(f"`{old}` is now `{new}`; the old name goes with the next release", DeprecationWarning, stacklevel=3)
+    sys.modules[old] = importlib.import_module(new)

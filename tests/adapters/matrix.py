@@ -25,7 +25,7 @@ RECIPES = """| recipe | seen with | asks | edits | answers in another process | 
 
 def adapter(name: str) -> str:
     """Return the row of an adapter whose tests have passed."""
-    module = importlib.import_module(f"permitry.adapters.{name.replace('-', '_')}")
+    module = importlib.import_module(f"permitry_hosts.adapters.{name.replace('-', '_')}")
     capabilities: Capabilities = module.CAPABILITIES
     needed = [text for text in requires("permitry") or () if re.search(rf"extra == ['\"]{name}['\"]", text)]
     names = sorted({re.split(r"[^\w.-]", text)[0] for text in needed})

@@ -4,7 +4,6 @@ import attrs
 import pytest
 from tests.tables import for_each
 
-from permitry.adapters._outcomes import Run, answer_of, running, settled
 from permitry.audit.record import MemoryRecorder
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.conditions.provenance.normal_form import normal
@@ -13,6 +12,7 @@ from permitry.errors import AuditError
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Cause, Permit, Refusal
 from permitry.guard.session import Session
+from permitry_hosts.adapters._outcomes import Run, answer_of, running, settled
 
 
 def _permit(guard: Guard) -> Permit:

@@ -22,7 +22,7 @@ pytest.importorskip("anthropic", reason="an environment of its own: tests/adapte
 import httpx2
 from anthropic import Anthropic, AsyncAnthropic, beta_async_tool, beta_tool
 
-from permitry.adapters.anthropic import CAPABILITIES, guarded
+from permitry_hosts.adapters.anthropic import CAPABILITIES, guarded
 
 
 def _input(made: Made) -> Any:  # noqa: ANN401 -- any JSON

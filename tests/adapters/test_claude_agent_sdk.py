@@ -26,7 +26,7 @@ pytest.importorskip("claude_agent_sdk", reason="an environment of its own: tests
 
 from claude_agent_sdk import AgentDefinition, ClaudeAgentOptions, ClaudeSDKClient, create_sdk_mcp_server, tool
 
-from permitry.adapters.claude_agent_sdk import CAPABILITIES, guard_hooks
+from permitry_hosts.adapters.claude_agent_sdk import CAPABILITIES, guard_hooks
 
 _TASK = "Look into it."
 

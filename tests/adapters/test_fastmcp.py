@@ -17,7 +17,6 @@ from mcp import MCPError
 from tests.adapters.cases import INSTEAD
 from tests.tables import for_each
 
-from permitry.adapters.fastmcp import CAPABILITIES, GuardMiddleware
 from permitry.audit.record import MemoryRecorder
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
@@ -28,6 +27,7 @@ from permitry.guard.guard import Guard
 from permitry.guard.session import Session
 from permitry.testing import conformance
 from permitry.testing.conformance import Made, Progress, Tools
+from permitry_hosts.adapters.fastmcp import CAPABILITIES, GuardMiddleware
 
 
 def _server(guard: Guard, *functions: Any, **rest: Any) -> FastMCP:  # noqa: ANN401 -- any function is a tool

@@ -34,7 +34,7 @@ from langchain_core.tools import ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
-from permitry.adapters.langchain import CAPABILITIES, GuardMiddleware
+from permitry_hosts.adapters.langchain import CAPABILITIES, GuardMiddleware
 
 _WRITES = "schema = 1\n[[rule]]\nid = 'write'\neffect = 'allow'\ntools = ['write']\n"
 
@@ -145,7 +145,7 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 from permitry import Guard, load_policy
-from permitry.adapters.langchain import GuardMiddleware
+from permitry_hosts.adapters.langchain import GuardMiddleware
 
 class Model(GenericFakeChatModel):
     def bind_tools(self, tools, **_):

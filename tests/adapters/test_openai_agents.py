@@ -26,7 +26,7 @@ from agents.exceptions import ModelBehaviorError, UserError
 from agents.mcp import MCPServerStdio
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 
-from permitry.adapters.openai_agents import CAPABILITIES, answer_all, guarded, guarded_server
+from permitry_hosts.adapters.openai_agents import CAPABILITIES, answer_all, guarded, guarded_server
 
 _CONFIG = RunConfig(tracing_disabled=True, tool_not_found_behavior="return_error_to_model")
 

@@ -8,7 +8,6 @@ import pytest
 from tests.adapters.cases import INSTEAD
 from tests.tables import for_each
 
-from permitry.adapters.plain import CAPABILITIES, apermitted, guarded, permitted
 from permitry.audit.record import MemoryRecorder
 from permitry.channels.channel import CallbackChannel
 from permitry.channels.response import ToolConfirmationResponse
@@ -22,6 +21,7 @@ from permitry.guard.outcome import Ask, Permit, Refusal
 from permitry.guard.session import Session
 from permitry.testing import conformance
 from permitry.testing.conformance import Made, Progress, Tools
+from permitry_hosts.adapters.plain import CAPABILITIES, apermitted, guarded, permitted
 
 _READS = "schema = 1\n[[rule]]\nid = 'reads'\neffect = 'allow'\ntools = ['@reads']\n"
 

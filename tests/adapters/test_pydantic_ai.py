@@ -33,7 +33,7 @@ from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import FunctionModel
 
-from permitry.adapters.pydantic_ai import CAPABILITIES, GuardCapability, answered
+from permitry_hosts.adapters.pydantic_ai import CAPABILITIES, GuardCapability, answered
 
 
 def _agent(guard: Guard, tools: Sequence[Any], calls: Sequence[Made] = (), **rest: Any) -> Any:  # noqa: ANN401

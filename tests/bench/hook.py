@@ -13,7 +13,7 @@ from pathlib import Path
 import attrs
 from tests.bench.report import Report, Scale, Table, Tell
 
-from permitry.hooks.install import hook_command
+from permitry_hosts.hooks.install import hook_command
 
 __all__ = ["run"]
 

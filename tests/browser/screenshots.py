@@ -8,13 +8,13 @@ from typing import Any
 
 import attrs
 from tests.browser.chromium import browsing
-from tests.unit.inbox.inboxes import MemoryInbox, serving
-from tests.unit.inbox.people import ANN
-from tests.unit.inbox.test_stored import explain
+from tests.unit.permitry_ops.inbox.inboxes import MemoryInbox, serving
+from tests.unit.permitry_ops.inbox.people import ANN
+from tests.unit.permitry_ops.inbox.test_stored import explain
 
 from permitry.core.call import ToolCall
-from permitry.inbox.questions import Shown
-from permitry.inbox.stored import tree_of
+from permitry_ops.inbox.questions import Shown
+from permitry_ops.inbox.stored import tree_of
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "how-to"
 _COMMAND = "cd web && npm test && (rm -rf build; cp -r dist /srv/www)"

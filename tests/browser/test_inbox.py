@@ -9,18 +9,18 @@ import attrs
 import pytest
 from tests.browser.chromium import PROGRAM, Page, browsing
 from tests.unit.channels.stored_calls import asked, fresh
-from tests.unit.inbox.inboxes import MemoryInbox, serving
-from tests.unit.inbox.people import ANN, BOB, EVE, QUESTION
-from tests.unit.inbox.probes import PROBES
-from tests.unit.inbox.records import keep
-from tests.unit.inbox.test_question_pages import filled
-from tests.unit.inbox.test_stored import explain
+from tests.unit.permitry_ops.inbox.inboxes import MemoryInbox, serving
+from tests.unit.permitry_ops.inbox.people import ANN, BOB, EVE, QUESTION
+from tests.unit.permitry_ops.inbox.probes import PROBES
+from tests.unit.permitry_ops.inbox.records import keep
+from tests.unit.permitry_ops.inbox.test_question_pages import filled
+from tests.unit.permitry_ops.inbox.test_stored import explain
 
 from permitry.errors import StoreError
 from permitry.guard.ledgers import questions_at
-from permitry.inbox.app import InboxApp
-from permitry.inbox.stored import StoreInbox
 from permitry.store.questions import StoredQuestions
+from permitry_ops.inbox.app import InboxApp
+from permitry_ops.inbox.stored import StoreInbox
 
 pytestmark = [
     pytest.mark.large,

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
-from tests.unit.hooks.payloads import command
+from tests.unit.permitry_hosts.hooks.payloads import command
 
 from permitry.channels.ancestors import ancestors
 from permitry.cli.main import main
-from permitry.hooks.answering import Options, answer
-from permitry.hooks.host import Reply
+from permitry_hosts.hooks.answering import Options, answer
+from permitry_hosts.hooks.host import Reply
 
 Out = pytest.CaptureFixture[str]
 Call = Callable[..., Reply]

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.unit.hooks.payloads import command
+from tests.unit.permitry_hosts.hooks.payloads import command
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 _MAIN = "from permitry.cli.main import run_from_shell; run_from_shell()"
 CRASH = "import permitry.guard.guard; permitry.guard.guard.Guard.check = lambda *_, **__: 1 / 0; "
 DIES = "import os, permitry.guard.guard; permitry.guard.guard.Guard.check = lambda *_, **__: os.abort(); "
 SLOW = "import time, permitry.guard.guard; permitry.guard.guard.Guard.check = lambda *_, **__: time.sleep(60); "
-BROKEN = "import permitry.hooks.host as h; h.Reply.of = lambda *_: 7; "
+BROKEN = "import permitry_hosts.hooks.host as h; h.Reply.of = lambda *_: 7; "
 PUSH = json.dumps(command("claude-code", "git push"))
 MAKE = json.dumps(command("claude-code", "make"))
 
@@ -70,7 +70,7 @@ def test_silence_is_nothing_at_all(hook: Run) -> None:
         ("", ("claude-code", "--deadline", "soon"), "invalid float"),
         ("", ("claude-code", "--no-such-option"), "no option"),
         ("", ("somewhere",), "invalid choice"),
-        ("import sys; sys.modules['permitry.cli.hook'] = None; ", (), "ModuleNotFoundError"),
+        ("import sys; sys.modules['permitry_hosts.cli.hook'] = None; ", (), "ModuleNotFoundError"),
     ],
 )
 def test_whatever_goes_wrong_blocks_the_call(hook: Run, code: str, words: tuple[str, ...], problem: str) -> None:
@@ -120,7 +120,7 @@ def test_a_closed_input_blocks_the_call(tmp_path: Path) -> None:
 
 def test_a_resident_that_cannot_be_started_changes_no_answer(hook: Run) -> None:
     """The call is decided without it."""
-    code = "import permitry.hooks.resident as r; r.start = lambda: 1 / 0; "
+    code = "import permitry_hosts.hooks.resident as r; r.start = lambda: 1 / 0; "
     for payload in (PUSH, MAKE):
         done = hook(payload, "claude-code", "--start-resident", code=code)
         assert (done.returncode, done.stdout, done.stderr) == (0, hook(payload).stdout, "")

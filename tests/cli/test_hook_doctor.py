@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from permitry.cli.main import main
-from permitry.hooks.answering import host_named
-from permitry.hooks.doctor import Finding
-from permitry.hooks.host import Host
+from permitry_hosts.hooks.answering import host_named
+from permitry_hosts.hooks.doctor import Finding
+from permitry_hosts.hooks.host import Host
 
 Out = pytest.CaptureFixture[str]
 
@@ -73,7 +73,7 @@ def test_a_project_that_switches_the_hook_of_the_user_off_is_found(
     name: str, home: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The hook itself is as it should be."""
-    monkeypatch.setattr("permitry.cli.hook_doctor.trials", lambda *_: [])
+    monkeypatch.setattr("permitry_hosts.cli.hook_doctor.trials", lambda *_: [])
     assert main(["hook", "install", "claude-code"]) == 0
     file = home / "project/.claude" / name
     file.parent.mkdir()
@@ -104,7 +104,7 @@ def test_rules_with_a_mistake_and_options_that_are_none_are_found(
     def none(*_: object) -> list[object]:
         return []
 
-    monkeypatch.setattr("permitry.cli.hook_doctor.trials", none)
+    monkeypatch.setattr("permitry_hosts.cli.hook_doctor.trials", none)
     Path("rules.toml").write_text("schema = 1\n")
     assert main(["hook", "install", "codex", "--rules", "rules.toml"]) == 0
     Path("rules.toml").unlink()
@@ -122,7 +122,7 @@ def test_a_hook_that_does_not_block_is_found(capsys: Out, monkeypatch: pytest.Mo
     def trial(host: Host, *_: object) -> list[object]:
         return [Finding("a rule that blocks", is_well=False, text=f"the call of {host.name} is NOT blocked")]
 
-    monkeypatch.setattr("permitry.cli.hook_doctor.trials", trial)
+    monkeypatch.setattr("permitry_hosts.cli.hook_doctor.trials", trial)
     assert main(["hook", "install", "opencode"]) == 0
     assert main(["hook", "doctor"]) == 1
     assert "PROBLEM" in capsys.readouterr().out
@@ -132,7 +132,7 @@ def test_a_folder_that_cannot_be_entered_is_not_taken_for_a_broken_hook(
     monkeypatch: pytest.MonkeyPatch, capsys: Out
 ) -> None:
     """No program can be started in it."""
-    monkeypatch.setattr("permitry.cli.hook_doctor.os.access", lambda *_: False)
+    monkeypatch.setattr("permitry_hosts.cli.hook_doctor.os.access", lambda *_: False)
     assert main(["hook", "doctor", "codex"]) == 4
     assert "in a folder that you cannot enter" in capsys.readouterr().err
 
@@ -148,7 +148,7 @@ def test_a_folder_above_that_switches_off_is_named(
     host: str, code: int, capsys: Out, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Codex reads the settings of all folders up to the project's, Claude Code those of the one it is started in."""
-    monkeypatch.setattr("permitry.cli.hook_doctor.trials", lambda *_: [])
+    monkeypatch.setattr("permitry_hosts.cli.hook_doctor.trials", lambda *_: [])
     assert main(["hook", "install", host]) == 0
     assert "so that none can" in capsys.readouterr().err
     name, text = SWITCHES[host]
@@ -168,7 +168,7 @@ def test_a_host_without_settings_of_the_machine_gets_none(capsys: Out) -> None:
 
 def test_settings_of_the_machine_keep_hooks_on(home: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a project says: it is only named."""
-    monkeypatch.setattr("permitry.cli.hook_doctor.trials", lambda *_: [])
+    monkeypatch.setattr("permitry_hosts.cli.hook_doctor.trials", lambda *_: [])
     managed = home / "etc/managed-settings.json"
     for module in ("cli.hook_doctor", "cli.hook_settings", "hooks.managed"):
         monkeypatch.setattr(f"permitry.{module}.find_managed", lambda _: managed)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.unit.hooks.payloads import command
+from tests.unit.permitry_hosts.hooks.payloads import command
 
 from permitry.cli.main import main
 

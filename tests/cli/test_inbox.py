@@ -127,7 +127,7 @@ def test_a_port_that_is_taken_is_named_once(tmp_path: Path) -> None:
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, cli: Any) -> None:  # noqa: ANN401 -- a fixture
     """Its package brings the server."""
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    for name in [name for name in sys.modules if name.startswith("permitry.inbox")]:
+    for name in [name for name in sys.modules if name.startswith("permitry_ops.inbox")]:
         monkeypatch.delitem(sys.modules, name)
     code, _, errors = cli("inbox")
     assert (code, "permitry[inbox]" in errors) == (4, True)

@@ -147,7 +147,7 @@ def test_many_rules_show_their_progress(
 ) -> None:
     """On a terminal, on standard error alone; a few rules take no time."""
     name = written(FINE)
-    monkeypatch.setattr("permitry.cli.lint._MANY", 1)
+    monkeypatch.setattr("permitry_ops.cli.lint._MANY", 1)
     assert "checking" not in cli("lint", "--rules", name)[2]
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)

@@ -191,7 +191,7 @@ def test_a_short_check_loads_no_drawing() -> None:
     code = (
         "import sys; from permitry.cli.main import main\n"
         """main(["check", "--rules", "permitry:base", "--json", "--call", '{"name": "x", "arguments": {}}'])\n"""
-        "print([name for name in ('rich', 'permitry.cli.run', 'permitry_tools') if name in sys.modules])"
+        "print([name for name in ('rich', 'permitry_ops.cli.run', 'permitry_tools') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

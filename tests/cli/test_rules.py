@@ -11,7 +11,7 @@ from rich.console import Console
 from tests.tables import for_each
 
 from permitry.cli._row import Row
-from permitry.cli._tables import rule_table
+from permitry.cli.tables import rule_table
 from permitry.config.catalogue import shipped_path
 from permitry.config.layers import find_layers
 

@@ -508,7 +508,7 @@ def test_an_agent_reaches_the_rules(
 def sessions(monkeypatch: pytest.MonkeyPatch) -> list[Session]:
     """Return the sessions of all runs, as they are at their ends."""
     seen: list[Session] = []
-    monkeypatch.setattr("permitry.cli.run.SessionGuard.summarize", lambda guard: seen.append(guard.handler.session))
+    monkeypatch.setattr("permitry_ops.cli.run.SessionGuard.summarize", lambda guard: seen.append(guard.handler.session))
     return seen
 
 
@@ -724,8 +724,8 @@ def rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, li
             file.write_text(text)
             yield number, stream(call("list_files"))
 
-    monkeypatch.setattr("permitry.cli.run.numbered_lines", lines)
-    monkeypatch.setattr("permitry.cli.run._APART", 0)
+    monkeypatch.setattr("permitry_ops.cli.run.numbered_lines", lines)
+    monkeypatch.setattr("permitry_ops.cli.run._APART", 0)
     return file, texts
 
 
@@ -816,7 +816,7 @@ def test_an_interrupt_keeps_what_was_done(
         yield 1, stream(call("list_files"))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("permitry.cli.run.numbered_lines", interrupted)
+    monkeypatch.setattr("permitry_ops.cli.run.numbered_lines", interrupted)
     code, out, _ = cli(*alone)
     assert code == 130
     assert objects(out)[-1]["summary"]["verdicts"] == {"allow": 1}

@@ -85,7 +85,7 @@ def test_without_the_option_nothing_is_compared(
     cli: Cli, freely: list[str], objects: Objects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It costs nothing then."""
-    monkeypatch.setattr("permitry.cli.run.TurnDiffTracker", pytest.fail)
+    monkeypatch.setattr("permitry_ops.cli.run.TurnDiffTracker", pytest.fail)
     _, out, _ = cli(*freely[:-1], "--json", stdin=stream("echo foo > a.txt"))
     assert [next(iter(line)) for line in objects(out)] == ["name", "summary"]
 

@@ -107,7 +107,7 @@ def test_without_it_nothing_is_sent() -> None:
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """With what to install."""
-    monkeypatch.setitem(sys.modules, "permitry.audit.otlp", None)
+    monkeypatch.setitem(sys.modules, "permitry_ops.otlp", None)
     with pytest.raises(PermitryError, match=r"pip install 'permitry\[otlp\]'"), sent(MemoryRecorder(), is_on=True):
         pass
 

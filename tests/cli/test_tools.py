@@ -114,7 +114,7 @@ def test_strict_definitions_require_all(cli: Cli, listing: list[str]) -> None:
 
 def test_what_a_provider_cannot_call_is_left_out(cli: Cli, listing: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """And told, for it would be missed."""
-    monkeypatch.setattr("permitry.cli.tools.is_exportable", lambda spec, _: spec.name != "shell")
+    monkeypatch.setattr("permitry_ops.cli.tools.is_exportable", lambda spec, _: spec.name != "shell")
     _, out, err = cli(*listing, "--shape", "anthropic", "shell", "read_file")
     assert [each["name"] for each in json.loads(out)] == ["read_file"]
     assert err == "permitry: `shell` is left out: anthropic has no calls of its kind\n"

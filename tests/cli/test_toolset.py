@@ -11,10 +11,10 @@ import pytest
 from tests.tables import for_each
 
 from permitry.audit.record import MemoryRecorder
-from permitry.cli.toolset import Toolset
 from permitry.core.call import ToolCall
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
+from permitry_ops.cli.toolset import Toolset
 
 Outcome = tuple[int, str, str]
 Cli = Callable[..., Outcome]

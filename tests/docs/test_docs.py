@@ -257,7 +257,7 @@ def test_everything_has_its_page(folder: str, names: list[str]) -> None:
 
 def test_every_finding_of_lint_has_its_section() -> None:
     """Who reads the name of a finding looks it up."""
-    texts = (path.read_text(encoding="utf-8") for path in (ROOT / "src/permitry/config/lint").glob("[a-z]*.py"))
+    texts = (path.read_text(encoding="utf-8") for path in (ROOT / "src/permitry_ops/lint").glob("[a-z]*.py"))
     findings = {name for text in texts if "def findings(" in text for name in FINDING.findall(text)}
     assert len(findings) > 20
     assert findings - {"permitry-probe"} <= set(sections(ROOT / "docs/reference/lint.md"))
@@ -276,7 +276,7 @@ def _modules() -> list[str]:
     return sorted(info.name for each in packages for info in pkgutil.walk_packages(each.__path__, f"{each.__name__}."))
 
 
-_OF_FRAMEWORKS = tuple(f"permitry.adapters.{name}" for name in FRAMEWORKS)
+_OF_FRAMEWORKS = tuple(f"permitry_hosts.adapters.{name}" for name in FRAMEWORKS)
 
 
 @for_each("module", sorted(set(_modules()) - set(_OF_FRAMEWORKS)))
@@ -289,5 +289,5 @@ def test_docstring_examples_run(module: str) -> None:
 @pytest.mark.parametrize("module", _OF_FRAMEWORKS)
 def test_the_docstring_of_an_adapter_runs(module: str) -> None:
     """In the environment of its framework, where `tests/adapters/run_all.sh` chooses it by name."""
-    skip_without_framework(module.removeprefix("permitry.adapters."))
+    skip_without_framework(module.removeprefix("permitry_hosts.adapters."))
     assert doctest.testmod(importlib.import_module(module)).failed == 0

@@ -11,8 +11,8 @@ from typing import Any
 import attrs
 from tests.hosts.fake_models import Call, FakeModel, serving
 
-from permitry.hooks.answering import host_named
-from permitry.hooks.install import change
+from permitry_hosts.hooks.answering import host_named
+from permitry_hosts.hooks.install import change
 
 __all__ = ["HOSTS", "Outcome", "RealHost"]
 

@@ -20,9 +20,9 @@ from tests.peers.compared import (
 )
 from tests.peers.translate_claude_code import MODES, call_of, rule_file_of
 
-from permitry.config.importers.claude_code import EFFECTS
 from permitry.config.origin import Origin
 from permitry.core.decision import Verdict
+from permitry_hosts.importers.claude_code import EFFECTS
 
 LOOSER = {
     "claude-147": "a file is read, by a link that leads out of the workspace",

@@ -15,9 +15,9 @@ from tests.peers.compared import (
 )
 from tests.peers.translate_codex import call_of, rule_file_of
 
-from permitry.config.importers.codex import EFFECTS
 from permitry.config.origin import Origin
 from permitry.core.decision import Verdict
+from permitry_hosts.importers.codex import EFFECTS
 
 STRICTER = {
     **dict.fromkeys(

@@ -23,10 +23,10 @@ from tests.peers.translate_gemini import MODES, call_of, rule_file_of
 
 from permitry.actions.programs.classify import why_not_reading_all
 from permitry.actions.shell.strict import read_strictly
-from permitry.config.importers import Source
-from permitry.config.importers.gemini import EFFECTS
-from permitry.config.importers.gemini_settings import entries_of
 from permitry.core.decision import Verdict
+from permitry_hosts.importers import Source
+from permitry_hosts.importers.gemini import EFFECTS
+from permitry_hosts.importers.gemini_settings import entries_of
 
 STRICTER = {
     **dict.fromkeys(

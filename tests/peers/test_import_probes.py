@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.peers.compared import Case
 
-from permitry.config.importers import claude_code_matcher, codex, gemini, opencode
+from permitry_hosts.importers import claude_code_matcher, codex, gemini, opencode
 
 Published = Callable[[str], Any]
 

@@ -8,8 +8,8 @@ import pytest
 from tests.peers.compared import Answer, Case, Figures, check_page, compare, verdict
 from tests.peers.translate_opencode import calls_of, rule_file_of
 
-from permitry.config.importers.opencode import EFFECTS
 from permitry.core.decision import Verdict
+from permitry_hosts.importers.opencode import EFFECTS
 
 STRICTER = dict.fromkeys(
     ("opencode-020", "opencode-021"),

@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 from tests.tables import for_each
 
 from permitry.actions.shell.strict import read_strictly
-from permitry.config.importers.claude_code import EFFECTS
-from permitry.config.importers.commands import narrow_pattern, restrict
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.decision import Verdict
+from permitry_hosts.importers.claude_code import EFFECTS
+from permitry_hosts.importers.commands import narrow_pattern, restrict
 
 Case: TypeAlias = dict[str, Any]
 Rule: TypeAlias = dict[str, Any]

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from tests.tables import for_each
 
-from permitry.config.importers import HOSTS, Source, written
 from permitry.config.load import load_rules
 from permitry.config.ruleset import RuleSet
 from permitry.core.json_values import mutable
 from permitry.errors import PermitryError
 from permitry.golden.request import read_request
 from permitry.messages.text import TextCallStream, parse_text
+from permitry_hosts.importers import HOSTS, Source, written
 
 FILE = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "reports.jsonl"
 ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()] if FILE.exists() else []

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 from tests.peers.compared import Case
 
-from permitry.config.importers import Source, written
-from permitry.config.importers.claude_code import imported
 from permitry.core.call import ToolCall
+from permitry_hosts.importers import Source, written
+from permitry_hosts.importers.claude_code import imported
 
 MODES = {"plan": "plan", "bypassPermissions": "yolo", "dontAsk": "default"}
 

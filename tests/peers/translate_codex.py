@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from tests.peers.compared import Rule
 
-from permitry.config.importers import Source, written
-from permitry.config.importers.codex import imported
 from permitry.core.call import PayloadKind, ToolCall
+from permitry_hosts.importers import Source, written
+from permitry_hosts.importers.codex import imported
 
 
 def call_of(argv: Sequence[str]) -> ToolCall:

@@ -4,10 +4,10 @@ import re
 
 from tests.peers.compared import Case, Rule
 
-from permitry.config.importers import written
-from permitry.config.importers.gemini import SHELLS, imported_rules
-from permitry.config.importers.gemini import Rule as SourceRule
 from permitry.core.call import ToolCall
+from permitry_hosts.importers import written
+from permitry_hosts.importers.gemini import SHELLS, imported_rules
+from permitry_hosts.importers.gemini import Rule as SourceRule
 
 MODES = {"plan": "planning"}
 """Its plan mode is made of rules of its own: it is a word of the host here."""

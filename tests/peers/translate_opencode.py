@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 
 from tests.peers.compared import Case, Rule
 
-from permitry.config.importers import written
-from permitry.config.importers.opencode import Rule as SourceRule
-from permitry.config.importers.opencode import imported_rules
 from permitry.core.call import ToolCall
+from permitry_hosts.importers import written
+from permitry_hosts.importers.opencode import Rule as SourceRule
+from permitry_hosts.importers.opencode import imported_rules
 
 _ARGUMENTS = {"bash": "command", "edit": "filePath", "read": "filePath", "task": "subagent_type"}
 

@@ -5,7 +5,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from permitry.config.importers import HOSTS, Outcome, Source, written
+from permitry_hosts.importers import HOSTS, Outcome, Source, written
 
 _WORDS = [
     "git",

@@ -1,1 +1,1 @@
-"""A `Guard` in front of the tools of a framework; a framework is imported in its own file only."""
+"""The earlier place of `permitry_hosts.adapters`; these names go with the next release."""

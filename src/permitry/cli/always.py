@@ -92,7 +92,7 @@ class Always:
             return False
         context, spec = AuthContext.from_state(self.handler.session), self.handler.registry.get(call.tool)
         is_enough = policy.decide(call, context, spec).verdict is Verdict.ALLOW
-        lint = load("permitry.config.lint:lint")
+        lint = load("permitry_ops.lint:lint")
         return is_enough and not any(finding.kind == _CODE for finding in lint(rules))
 
     def _alike(self, call: ToolCall, name: str) -> Iterator[Offer]:

@@ -15,12 +15,12 @@ import attrs
 from permitry.audit.record import utc_now
 from permitry.audit.stats import Stats
 from permitry.cli import anchors
-from permitry.cli._tables import counts_table
 from permitry.cli.audit_filters import add_filters, moment, records_from
 from permitry.cli.inputs import rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.render import console_on
 from permitry.cli.stores import STORE, record_to_read
+from permitry.cli.tables import counts_table
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.texts import one_line, shorten, visible
 from permitry.errors import AuditError, PermitryError
@@ -134,7 +134,7 @@ def _is_same(path: Path, other: str) -> bool:
 
 def _written(records: Iterable[Mapping[str, Any]], path: Path) -> int:
     if path.suffix == ".parquet":
-        return int(load("permitry.audit.parquet:write_parquet")(records, path))
+        return int(load("permitry_ops.parquet:write_parquet")(records, path))
     count = 0
     try:
         with path.open("w", encoding="utf-8") as file:
@@ -195,7 +195,7 @@ def _stats(options: argparse.Namespace) -> ExitCode:
     unused = stats.unused(rule.id for rule in rules)
     times = [] if policy is None else _rule_times(options, policy, recent)
     if options.plot is not None:
-        load("permitry.replay.plot:plot_stats")(stats, unused, options.plot)
+        load("permitry_ops.replay.plot:plot_stats")(stats, unused, options.plot)
     if options.json:
         extra = {"unused_rules": unused, "rule_seconds": [attrs.asdict(each) for each in times]} if rules else {}
         print(json.dumps(stats.to_dict() | extra))
@@ -219,7 +219,7 @@ def _rule_times(
     from permitry.config.acting import workspaces_in
 
     sessions = records_at(record_to_read(options), RecordFilter(equal={"event": "session"}))
-    return list(load("permitry.replay.rule_times:rule_times")(policy, records, workspaces_in(sessions)))
+    return list(load("permitry_ops.replay.rule_times:rule_times")(policy, records, workspaces_in(sessions)))
 
 
 def _by_file(rules: Iterable[ConfiguredRule], ids: Container[str]) -> Iterator[tuple[str, str]]:

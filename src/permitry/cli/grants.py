@@ -194,7 +194,7 @@ def too_wide(grant: Grant) -> str | None:
         return f"`{shells[0]}` is a shell, which runs any code"
     if not conditions.keys() & _NARROW and any(map(_is_any, _texts(table.get("tools", ["*"])))):
         return "it permits nearly any call"
-    lint = load("permitry.config.lint:lint")
+    lint = load("permitry_ops.lint:lint")
     found = [each for each in lint(load_rules(text_of(grant))) if each.kind in _WIDE]
     return found[0].reason if found else None
 

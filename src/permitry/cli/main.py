@@ -40,6 +40,13 @@ _COMMANDS = {
     "schema": "print the JSON Schema of rule files or golden cases",
 }
 
+_HOSTS, _OPS = "permitry_hosts", "permitry_ops"
+_PACKAGES = {
+    "gateway": _HOSTS, "hook": _HOSTS, "import": _HOSTS,
+    "corpus": _OPS, "inbox": _OPS, "lint": _OPS, "replay": _OPS, "run": _OPS, "suggest": _OPS, "tools": _OPS,
+}  # fmt: skip
+"""The packages of the commands that are not of this one, which imports neither."""
+
 _OPEN = (["install"], ["uninstall"], ["doctor"], ["-h"], ["--help"])
 """What follows `hook` where no host waits for an answer."""
 
@@ -245,5 +252,5 @@ def terminal_columns() -> int:
 def _configured(name: str, command: argparse.ArgumentParser) -> argparse.ArgumentParser:
     # Only the command that runs is imported; no module can be called `import`.
     module = "import_" if name == "import" else name
-    importlib.import_module(f"permitry.cli.{module}").configure(command)
+    importlib.import_module(f"{_PACKAGES.get(name, 'permitry')}.cli.{module}").configure(command)
     return command

@@ -154,7 +154,7 @@ def _text(name: str) -> str:
 
 
 def _tools(path: Path) -> list[Any]:
-    tools: list[Any] = load("permitry.cli.tool_list:listed_tools")(path)
+    tools: list[Any] = load("permitry_ops.cli.tool_list:listed_tools")(path)
     _check_tools(tools, f"the tools `{path}`")
     return tools
 

@@ -48,8 +48,8 @@ def execute(options: argparse.Namespace) -> ExitCode:
         for notice in rules.notices:
             print(json.dumps({"notice": notice}))
     else:
-        from permitry.cli._tables import rule_table
         from permitry.cli.render import console_on
+        from permitry.cli.tables import rule_table
 
         rule_table(console_on(sys.stdout), rows, rules.notices)
     return ExitCode.OK

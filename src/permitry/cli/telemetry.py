@@ -26,7 +26,7 @@ def sent(recorder: Recorder, *, is_on: bool) -> Iterator[Recorder]:
     if not is_on:
         yield recorder
         return
-    with load("permitry.audit.otlp:over_otlp", "otlp")(recorder) as sending:
+    with load("permitry_ops.otlp:over_otlp", "otlp")(recorder) as sending:
         yield sending
 
 

@@ -64,7 +64,7 @@ def store_at(record: str | Path, *, patience: float = 10.0, is_read_only: bool =
 
         return SqliteStore(Path(record), patience=patience, is_read_only=is_read_only)
     try:
-        postgres: Callable[..., Store] = load("permitry.store.postgres:PostgresStore")
+        postgres: Callable[..., Store] = load("permitry_ops.postgres:PostgresStore")
     except ModuleNotFoundError as error:
         raise StoreError(missing(error.name, "postgres")) from error
     return postgres(str(record), patience=patience, is_read_only=is_read_only)

@@ -102,7 +102,7 @@ package.__path__.append(sys.argv[1])
 keys.CONDITIONS += ("moon",)
 
 from permitry import AuthContext, ToolCall
-from permitry.config.lint import lint
+from permitry_ops.lint import lint
 from permitry.config.tables import drafts_of
 from permitry.config.load import compile_rules, load_rules
 from permitry.config.plain import rule_set_of

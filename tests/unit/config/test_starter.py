@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from permitry.config.lint import lint
 from permitry.config.load import load_rules
 from permitry.config.starter import kinds_of, starter_text
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
+from permitry_ops.lint import lint
 
 Check = Callable[[str], Verdict]
 

@@ -16,8 +16,8 @@ from tests.tables import for_each
 from permitry.errors import StoreError
 from permitry.store.chain import Head, link
 from permitry.store.migrations import MIGRATIONS, POSTGRES
-from permitry.store.postgres import PostgresStore
 from permitry.store.sqlite import SqliteStore
+from permitry_ops.postgres import PostgresStore
 
 RELEASED = {
     "SQLite": ("b88fe436c9ed2c00", "be9cbd6ce1e38f58"),

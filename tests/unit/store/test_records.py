@@ -71,7 +71,7 @@ def test_what_an_address_is_called_has_no_password(address: str) -> None:
 
 def test_an_address_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error says which."""
-    monkeypatch.setitem(sys.modules, "permitry.store.postgres", None)
+    monkeypatch.setitem(sys.modules, "permitry_ops.postgres", None)
     monkeypatch.delitem(sys.modules, "psycopg", raising=False)
     with pytest.raises(StoreError, match=r"permitry\[postgres\]"):
         recorder_at("postgresql://127.0.0.1:1/db")

@@ -1,0 +1,294 @@
+"""One payload in, one reply out: the host is recognized, the call decided, and the effect written for that host."""
+
+import codecs
+import contextlib
+import functools
+import importlib
+import json
+import os
+import shlex
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+import attrs
+
+from permitry.channels.ancestors import ancestors
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.config.folders import user_state
+from permitry.config.layers import default_store
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
+from permitry.core.json_values import parse_json
+from permitry.core.policy import AuthorizationPolicy
+from permitry.errors import AuditError, CallError
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Ask, Permit, Refusal, Silence
+from permitry.guard.session import Session
+from permitry.store.questions import StoredQuestions
+from permitry.store.records import record_name
+from permitry_hosts.hooks.asking import HostLedger, HostRequests
+from permitry_hosts.hooks.hearing import heard_file, note, recall
+from permitry_hosts.hooks.host import Effect, Event, Host, Kind, Reply, Verb
+from permitry_hosts.hooks.memory import locked
+from permitry_hosts.hooks.own_files import own_rules
+from permitry_hosts.hooks.policies import Policies
+from permitry_hosts.hooks.reading import Reading, named_rules, own_tools, reading
+from permitry_hosts.hooks.stores import Places, Recording, Stores
+from permitry_hosts.hooks.undoing import LateVault, note_end
+from permitry_hosts.hooks.waiting import wait_for_answer
+
+__all__ = ["HOSTS", "Options", "answer", "host_named"]
+
+HOSTS = ("claude-code", "codex", "gemini", "copilot", "cursor", "cline", "opencode")
+_UNASKED = (
+    "{message} No one can be asked here, so it did not run. Ask the user to answer `permitry approve {id}{store}` in "
+    "another terminal, then make the same call again; do not retry it before."
+)
+_EDITED = "The user permits this call with other arguments only, and it did not run. Make it with these: {arguments}"
+_OPEN = 900
+"""So many seconds a question can be answered."""
+_NEAR = 2
+"""So many processes above a hook are those of its host: a shell, perhaps, and the host itself."""
+
+
+@attrs.frozen
+class Options:
+    """How a hook is to answer: with which rules (those of the layers if None), and whether permissions count.
+
+    `wait` is how many seconds it waits for a human, and `process` the one that the host has started. `policies` and
+    `stores` may be kept for more answers; `before_waiting` is called when an answer is waited for, and may raise.
+    `store` and `record` name where is kept what: see `Places`.
+    """
+
+    rules: Sequence[str] | None = None
+    grants: bool = False
+    record: str | None = None
+    wait: float = 0
+    process: int = attrs.field(factory=os.getpid)
+    policies: Policies = attrs.field(factory=Policies)
+    before_waiting: Callable[[], object] = lambda: None
+    store: str | None = None
+    patience: float = 5.0
+    stores: Stores = attrs.field(factory=Stores)
+
+    @property
+    def places(self) -> Places:
+        """Where is kept what."""
+        return Places(self.store, self.record, self.patience)
+
+    @property
+    def questions(self) -> StoredQuestions:
+        """The questions in the store.
+
+        Raises: `StoreError`.
+        """
+        return StoredQuestions(self.stores.at(self.places.store, self.patience))
+
+
+def host_named(name: str) -> Host:
+    """Return a host by its name, one of `HOSTS`."""
+    host: Host = importlib.import_module(f"permitry_hosts.hooks.{name.replace('-', '_')}").HOST
+    return host
+
+
+def answer(name: str, data: bytes, options: Options, environ: Mapping[str, str]) -> Reply:
+    """Return the reply to a payload that came to the hook of the host `name`.
+
+    Raises: `PermitryError` for a payload or for rules that cannot be read, and where a decision cannot be recorded;
+    anything a rule may raise.
+    """
+    payload = parse_json(_decode(data))
+    if not isinstance(payload, Mapping):
+        raise CallError("the payload is not an object")
+    host = next((each for each in _candidates(name) if each.wrote(payload)), None)
+    if host is None:
+        raise CallError("no known host wrote this payload")
+    event = host.read(payload, environ)
+    with options.stores:
+        return host.write(_effect(host, event, options), event)
+
+
+def _decode(data: bytes) -> str:
+    """Return the text of a payload, without the byte order mark that some programs begin UTF-8 with.
+
+    Raises: `CallError` for another encoding.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise CallError("the payload is UTF-16 or UTF-32; only UTF-8 is read")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CallError(f"the payload is not UTF-8: {error.reason} at byte {error.start}") from error
+
+
+def _candidates(name: str) -> Iterator[Host]:
+    """Yield the host that the command names, then all others: some of them read the settings of another one."""
+    yield host_named(name)
+    yield from (host_named(each) for each in HOSTS if each != name)
+
+
+def _effect(host: Host, event: Event, options: Options) -> Effect:
+    if event.kind in (Kind.AFTER, Kind.PROMPT):
+        if event.kind is Kind.AFTER:
+            digests = functools.partial(_digests, host, event, options)
+            note_end(user_state() / "undo", _session_name(host, event), event.call_id, digests)
+        _hear(host, event, options)
+        return Effect(Verb.SILENCE)
+    if event.kind is Kind.SETTINGS:
+        return _about_settings(host, event)
+    outcome = _decided(host, event, options)
+    if isinstance(outcome, Ask) and options.wait:
+        options.before_waiting()
+        wait_for_answer(options.questions, outcome.id, options.wait)
+        # The answer meets the rules as they are now.
+        outcome = _decided(host, event, options)
+    return _unanswered(outcome, options.places) if isinstance(outcome, Ask) else outcome
+
+
+def _about_settings(host: Host, event: Event) -> Effect:
+    """Return whether a session may take over settings that have changed."""
+    from permitry_hosts.hooks.settings_change import find_refusal  # noqa: PLC0415 -- seldom needed, and no call waits for it
+
+    with locked(user_state() / "hooks", _session_name(host, event)) as notes:
+        refusal = find_refusal(host, event, notes.path.with_suffix(".refused"))
+    return Effect(Verb.SILENCE) if refusal is None else Effect(Verb.DENY, refusal)
+
+
+def _unanswered(ask: Ask, places: Places) -> Effect:
+    """Return what is answered about a question that is still open: how the user can answer it."""
+    is_default = places.store == str(default_store().absolute())
+    named = "" if is_default else f" --store {shlex.quote(record_name(places.store))}"
+    return Effect(Verb.DENY, _UNASKED.format(message=ask.decision.message, id=ask.id, store=named))
+
+
+def _hear(host: Host, event: Event, options: Options) -> None:
+    """Keep what is reported, if it counts and any rule may ask for it."""
+    if event.kind not in host.hears:
+        return
+    # Where server and tool are joined to one name, another server may have a tool of that name.
+    if event.kind is Kind.AFTER and any(host.servers(event.tool)) and event.tool not in own_tools(host, event):
+        return
+    wanted = options.policies.wanted(options.policies.rules.load(named_rules(host, event, options.rules)))
+    if wanted:
+        with locked(user_state() / "hooks", _session_name(host, event)) as notes:
+            note(host, event, heard_file(notes.path), wanted)
+
+
+def _digests(host: Host, event: Event, options: Options) -> Collection[str]:
+    return _read(host, event, options).digests
+
+
+def _read(host: Host, event: Event, options: Options) -> Reading:
+    return reading(host, event, options.rules, options.policies, host_named(event.names or host.name))
+
+
+# Deciding ---------------------------------------------------------------------------------------------------------
+
+
+def _session_name(host: Host, event: Event) -> str:
+    return f"{host.name}:{event.session}"
+
+
+def _session(host: Host, event: Event, options: Options) -> Session:
+    """Return the session in which a call is decided; it begins with each hook."""
+    session = Session(
+        id=_session_name(host, event), agent=event.agent, workspace=event.workspace, attended=event.is_attended,
+        shared=options.stores.counters(options.places),
+    )  # fmt: skip
+    session.switch_mode(event.mode)
+    return session
+
+
+def _decided(host: Host, event: Event, options: Options) -> Effect | Ask:
+    """Decide on a call, or take the answer to the question about it; a question that the host does not ask is kept."""
+    read = _read(host, event, options)
+    policy = options.policies.policy(read.rules, own_rules(options.places.files), read.name, read.spec)
+    session = _session(host, event, options)
+    recorder = Recording(options.stores.recorder(options.places, session.id))
+    guard = Guard(
+        policy, session, recorder=recorder, unmatched="silence", undo=LateVault(user_state() / "undo"),
+        grants=options.stores.grants(options.places), factory=HostRequests(folder=event.folder),
+    )  # fmt: skip
+    with contextlib.closing(recorder), locked(user_state() / "hooks", session.id) as notes:
+        recall(host, event, session, heard_file(notes.path), options.policies.wanted(read.rules))
+        with notes.remembered(session, is_read=event.kind is Kind.PERMISSION):
+            effect = _answered(guard, event, read, options)
+    if recorder.failure:
+        raise AuditError(recorder.failure)
+    return effect
+
+
+def _answered(guard: Guard, event: Event, read: Reading, options: Options) -> Effect | Ask:
+    above = tuple(ancestors(options.process))[:_NEAR]
+    ledger = HostLedger(options.questions, lifetime=max(options.wait, _OPEN), above=above)
+    # A call without an id gets one, by which the question about it is found.
+    call_id = event.call_id or f"call-{ledger.new_id()}"
+    calls = [guard.call(tool, read.arguments, call_id=call_id, server=server) for server, tool in read.names]
+    context = AuthContext.from_state(guard.session)
+    call = max(calls, key=functools.partial(_strictness, guard.policy, context))
+    is_asked_by_host = event.can_ask or event.kind is Kind.PERMISSION
+    if is_asked_by_host:
+        guard.asked_by = "host"
+    else:
+        guard.ledger = ledger
+    # INVARIANT: law 6. Whatever the rules say by now, what was asked about stays a question, and a "no" stays one.
+    asked = is_asked_by_host and isinstance(call, ToolCall) and ledger.is_asked(call, _asker(guard.session))
+    outcome = guard.check(call, asked=asked)
+    if isinstance(outcome, Ask) and not is_asked_by_host and (grant := _granted(guard, outcome)):
+        outcome = guard.answer(outcome.id, ToolConfirmationResponse(True, instructions=f"by `{grant}`"))
+    match outcome:
+        case Refusal():
+            return Effect(Verb.DENY, outcome.text)
+        case Ask() if not is_asked_by_host:
+            return outcome
+        case Permit() if isinstance(call, ToolCall) and outcome.call.digest != call.digest:
+            # INVARIANT: law 5. The host would run the call as it was.
+            arguments = json.dumps(outcome.call.to_dict(), ensure_ascii=False)
+            return Effect(Verb.DENY, _EDITED.format(arguments=arguments))
+    # Any reading of its name may be the right one: each counts.
+    for each in calls:
+        if each is not call and isinstance(each, ToolCall):
+            guard.count(each)
+    return _said(guard, outcome, options)
+
+
+def _said(guard: Guard, outcome: Permit | Ask | Silence, options: Options) -> Effect:
+    match outcome:
+        case Silence():
+            return Effect(Verb.SILENCE)
+        case Ask():
+            return Effect(Verb.ASK, outcome.decision.reason)
+        case Permit():
+            outcome.take()
+            is_said = options.grants or _is_granted(guard, outcome)
+            return Effect(Verb.ALLOW if is_said else Verb.SILENCE, outcome.decision.reason)
+
+
+def _granted(guard: Guard, ask: Ask) -> str | None:
+    """Return the grant by which a call may run that was asked about before, or None; a use of it is taken."""
+    if guard.grants is None:
+        return None
+    # INVARIANT: law 6. A rule that permits the call by now answers no question.
+    if guard.policy.decide(ask.call, AuthContext.from_state(guard.session)).verdict is not Verdict.CONFIRM:
+        return None
+    decision, grant = guard.grants.take(guard.policy, ask.call, guard.session, None, ask.decision)
+    return decision.rule_id if decision.verdict is Verdict.ALLOW else grant and f"grant-{grant}"
+
+
+def _is_granted(guard: Guard, permit: Permit) -> bool:
+    """Return whether a human has permitted the call: rules ask about it, or what decided is none of them."""
+    decision = permit.decision
+    known = (getattr(rule, "id", None) for rule in guard.policy.rules)
+    return decision.verdict is Verdict.CONFIRM or decision.rule_id not in known
+
+
+def _asker(session: Session) -> tuple[str, str]:
+    return session.id, session.agent
+
+
+def _strictness(policy: AuthorizationPolicy, context: AuthContext, call: ToolCall | Refusal) -> tuple[int, bool]:
+    """Return how strict the rules are about one reading of a name."""
+    if isinstance(call, Refusal):
+        return Verdict.BLOCK.strictness, True
+    decision = policy.decide(call, context)
+    return decision.verdict.strictness, decision.rule_id is not None

@@ -1,0 +1,187 @@
+"""Claude Code: PreToolUse and other hooks. Source: code.claude.com/docs/en/hooks.
+
+ConfigChange comes when a file of settings has changed, before the session takes it over, and can refuse that.
+
+UserPromptSubmit comes for what the user wrote, and also for results of tasks in the background, for prompts that the
+model has scheduled, and for messages of other agents. Which it was, only the transcript says: `turnOrigin`.
+"""
+
+import contextlib
+import json
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+import attrs
+
+from permitry.core.names import server_tool
+from permitry.errors import CallError
+from permitry.files import open_regular
+from permitry_hosts.hooks.host import (
+    MODES,
+    Effect,
+    Event,
+    Host,
+    Kind,
+    Reply,
+    Settings,
+    Verb,
+    agent_in,
+    arguments_in,
+    call_key,
+    decision_about,
+    event_output,
+    optional,
+    returned,
+    text_in,
+)
+
+__all__ = ["HOST"]
+
+_KINDS = {
+    "PreToolUse": Kind.BEFORE,
+    "PermissionRequest": Kind.PERMISSION,
+    "PostToolUse": Kind.AFTER,
+    "PostToolUseFailure": Kind.AFTER,
+    "UserPromptSubmit": Kind.PROMPT,
+    "ConfigChange": Kind.SETTINGS,
+}
+_SOURCES = ("user_settings", "project_settings", "local_settings")
+# With `bypassPermissions` a question may be skipped and the call run; with `dontAsk` it is refused without our words.
+_UNASKED = frozenset({"bypassPermissions", "dontAsk"})
+_MOST_READ = 8 * 1024 * 1024
+_WRITES = ("Write", "Edit", "MultiEdit")
+
+
+def _wrote(payload: Mapping[str, Any]) -> bool:
+    # Codex has the same events, with a turn; Copilot gives a time, Cursor its version.
+    others = {"turn_id", "timestamp", "cursor_version", "conversation_id"}
+    return {"hook_event_name", "session_id", "transcript_path"} <= payload.keys() and not others & payload.keys()
+
+
+def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
+    name, folder = text_in(payload, "hook_event_name"), text_in(payload, "cwd")
+    if name not in _KINDS:
+        raise CallError(f"the event `{name}` is not known")
+    workspace, mode = environ.get("CLAUDE_PROJECT_DIR") or folder, optional(payload, "permission_mode") or "default"
+    attended = environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "1"
+    event = Event(
+        _KINDS[name],
+        name=name,
+        session=text_in(payload, "session_id"),
+        folder=folder,
+        workspace=workspace,
+        turn=optional(payload, "prompt_id"),
+        transcript=optional(payload, "transcript_path"),
+    )
+    if event.kind is Kind.SETTINGS:
+        is_file = payload.get("source") in _SOURCES
+        return attrs.evolve(event, changed=optional(payload, "file_path") if is_file else None)
+    if event.kind is Kind.PROMPT:
+        # What is written to a sub-agent is another agent's.
+        return attrs.evolve(event, text=None if optional(payload, "agent_id") else optional(payload, "prompt"))
+    arguments = arguments_in(payload, "tool_input")
+    owner = payload.get("mcp_server")
+    server, tool = server_tool(
+        text_in(payload, "tool_name"), text_in(owner, "name") if isinstance(owner, Mapping) else None
+    )
+    call = attrs.evolve(
+        event,
+        tool=tool,
+        arguments=arguments,
+        call_id=call_key(payload, "tool_use_id"),
+        server=server,
+        agent=agent_in(payload),
+        result=returned(payload.get("tool_response")) if name == "PostToolUse" else None,
+        mode=MODES.get(mode, mode),
+        is_attended=attended,
+        can_ask=attended and mode not in _UNASKED,
+    )
+    return attrs.evolve(call, mode="default") if mode == "plan" and _is_plan(call, environ) else call
+
+
+def _is_plan(event: Event, environ: Mapping[str, str]) -> bool:
+    """Return whether a call writes the plan, which plan mode is for."""
+    path, homes = event.arguments.get("file_path"), (environ.get("HOME") or event.workspace, event.workspace)
+    is_write = event.server is None and event.tool in _WRITES
+    return (
+        is_write
+        and isinstance(path, str)
+        and path.endswith(".md")
+        and PurePath(path).parent in (PurePath(home, ".claude", "plans") for home in homes)
+    )
+
+
+def _proven(event: Event) -> Collection[tuple[str, str]]:
+    """Return turn and text of the messages of the user in the transcript of a session.
+
+    A text that something else sent in the same turn as well is not among them.
+    """
+    from permitry.messages.said import is_users_own  # noqa: PLC0415 -- most hooks hear nothing
+
+    users, others = set[tuple[str, str]](), set[tuple[str, str]]()
+    for entry in _entries_in(event.transcript):
+        said = str(entry["promptId"]), _text(entry) or ""
+        (users if is_users_own(entry) else others).add(said)
+    return users - others
+
+
+def _entries_in(transcript: str | None) -> Iterator[Mapping[str, Any]]:
+    """Yield what is written as a message of the user in the last part of a transcript."""
+    with contextlib.suppress(OSError), open_regular(transcript or "") as (stream, status):
+        stream.seek(max(0, status.st_size - _MOST_READ))
+        for line in stream.read(_MOST_READ).splitlines():
+            with contextlib.suppress(ValueError, RecursionError):
+                entry = json.loads(line) if b'"promptId"' in line else None
+                if isinstance(entry, Mapping) and entry.get("type") == "user" and _text(entry) is not None:
+                    yield entry
+
+
+def _text(entry: Mapping[str, Any]) -> str | None:
+    """Return the text of a message; None for results of tools."""
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, Mapping) else None
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if not isinstance(blocks, list) or not all(isinstance(each, Mapping) for each in blocks):
+        return None
+    texts = [str(each.get("text")) for each in blocks if each.get("type") == "text"]
+    return "\n".join(texts) if texts and not any(each.get("type") == "tool_result" for each in blocks) else None
+
+
+def _write(effect: Effect, event: Event) -> Reply:
+    if effect.verb is Verb.SILENCE:
+        return Reply()
+    if event.kind is Kind.PERMISSION:
+        return decision_about(effect, event)
+    if event.kind is Kind.SETTINGS:
+        return Reply.of({"decision": "block", "reason": effect.text})
+    return event_output(event, permissionDecision=effect.verb.value, permissionDecisionReason=effect.text)
+
+
+def _entries(command: str, seconds: int) -> Mapping[str, Any]:
+    # Without `onFailure` a hook that crashes lets the call run.
+    hook = {"type": "command", "command": command, "timeout": seconds, "onFailure": "block"}
+    asking = {event: {"matcher": "*", "hooks": [hook]} for event in ("PreToolUse", "PermissionRequest")}
+    return {**asking, "ConfigChange": {"hooks": [hook]}}
+
+
+def _reports(command: str, seconds: int) -> Mapping[str, Any]:
+    hook = {"type": "command", "command": command, "timeout": seconds}
+    return {"PostToolUse": {"matcher": "*", "hooks": [hook]}, "UserPromptSubmit": {"hooks": [hook]}}
+
+
+_FILE = ".claude/settings.json"
+_SWITCHES = [("disableAllHooks", True)]
+# What Claude Code starts because settings say so.
+_PROGRAMS = frozenset({
+    "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "fileSuggestion", "gcpAuthRefresh", "hooks",
+    "otelHeadersHelper", "proxyAuthHelper", "statusLine", "subagentStatusLine",
+})  # fmt: skip
+_SETTINGS = Settings(
+    _FILE, _FILE, _entries, reports=_reports, switches=_SWITCHES, elsewhere={"settings.local.json": _SWITCHES},
+    programs=_PROGRAMS, pinned="""claude --settings '{"disableAllHooks": false}'""",
+)  # fmt: skip
+
+
+_HEARS = frozenset({Kind.PROMPT, Kind.AFTER})
+HOST = Host("claude-code", _wrote, _read, _write, _SETTINGS, hears=_HEARS, proven=_proven)

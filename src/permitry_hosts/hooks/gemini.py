@@ -1,0 +1,91 @@
+"""Gemini CLI: BeforeTool, AfterTool. Source: @google/gemini-cli-core, docs/hooks/reference.md.
+
+It has an answer `ask`, and without a terminal hangs at it; the payload does not say whether there is one. BeforeAgent
+reports the user's words together with the files that they name, so that it is not heard.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from permitry.errors import CallError
+from permitry_hosts.hooks.host import (
+    PATIENT,
+    Effect,
+    Event,
+    Host,
+    Kind,
+    Reply,
+    Settings,
+    Verb,
+    arguments_in,
+    optional,
+    returned,
+    text_in,
+)
+
+__all__ = ["HOST"]
+
+_KINDS = {"BeforeTool": Kind.BEFORE, "AfterTool": Kind.AFTER, "BeforeAgent": Kind.PROMPT}
+
+
+def _wrote(payload: Mapping[str, Any]) -> bool:
+    return payload.get("hook_event_name") in _KINDS and "session_id" in payload
+
+
+def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
+    name, folder = text_in(payload, "hook_event_name"), text_in(payload, "cwd")
+    workspace = environ.get("GEMINI_PROJECT_DIR") or folder
+    event = Event(_KINDS[name], name=name, session=text_in(payload, "session_id"), folder=folder, workspace=workspace)
+    if event.kind is Kind.PROMPT:
+        return event
+    server, tool = _tool(payload)
+    return attrs.evolve(
+        event, tool=tool, server=server, arguments=arguments_in(payload, "tool_input"), result=_result(event, payload)
+    )
+
+
+def _result(event: Event, payload: Mapping[str, Any]) -> object:
+    response = payload.get("tool_response")
+    if event.kind is Kind.AFTER and isinstance(response, Mapping) and not response.get("error"):
+        return returned(response.get("llmContent"))
+    return None
+
+
+def _tool(payload: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Return the server and the tool of a call, which `mcp_context` names."""
+    name, about = text_in(payload, "tool_name"), payload.get("mcp_context")
+    if about is None:
+        return None, name
+    if not isinstance(about, Mapping):
+        raise CallError("the payload has no object `mcp_context`")
+    return text_in(about, "server_name"), optional(about, "tool_name") or name
+
+
+def _write(effect: Effect, event: Event) -> Reply:
+    del event
+    if effect.verb in (Verb.ALLOW, Verb.DENY):
+        return Reply.of({"decision": effect.verb.value, "reason": effect.text})
+    return Reply()
+
+
+def _entries(command: str, seconds: int) -> Mapping[str, Any]:
+    hook = {"name": "permitry", "type": "command", "command": command, "timeout": seconds * 1000}
+    return {"BeforeTool": {"matcher": ".*", "hooks": [hook]}}
+
+
+def _reports(command: str, seconds: int) -> Mapping[str, Any]:
+    hook = {"name": "permitry", "type": "command", "command": command, "timeout": seconds * 1000}
+    return {"AfterTool": {"matcher": ".*", "hooks": [hook]}}
+
+
+_FILE = ".gemini/settings.json"
+_SWITCHES = [
+    ("hooksConfig.enabled", False), ("tools.enableHooks", False),
+    ("hooksConfig.disabled", "permitry"), ("hooks.disabled", "permitry"),
+]  # fmt: skip
+_SETTINGS = Settings(_FILE, _FILE, _entries, reports=_reports, switches=_SWITCHES, spare=PATIENT)
+
+
+HOST = Host("gemini", _wrote, _read, _write, _SETTINGS, folders=frozenset({"dir_path"}), hears=frozenset({Kind.AFTER}))

@@ -1,0 +1,149 @@
+"""What Claude Code says of calls: whether a rule of its settings is about them.
+
+Source: its documentation. A path is one of gitignore's kind; a name of a tool and of a host may have stars.
+"""
+
+import functools
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+
+from permitry_hosts.importers.claude_code_built_in import WRITERS
+from permitry_hosts.importers.drafts import Probe
+from permitry_hosts.importers.probes import (
+    HOME,
+    WORKSPACE,
+    Matcher,
+    fill_stars,
+    is_about_all,
+    is_about_any,
+    probe_commands,
+    probe_texts,
+    probe_tools,
+)
+
+__all__ = ["NAMES", "PARAMETER", "PARAMETERS_OF_BASH", "matcher", "path_matcher", "probes"]
+
+PARAMETER = re.compile(r"(?P<name>\w+)\s*:\s*(?P<value>.+)", re.DOTALL)
+PARAMETERS_OF_BASH = {"command", "description", "run_in_background", "timeout"}
+
+_SERVER = re.compile(r"mcp__((?!__)[^*])+")
+"""A server alone, which is all of its tools."""
+NAMES = {"Agent": "subagent_type", "Task": "subagent_type", "Skill": "skill"}
+_WILD = {"/**/": "/(?:.*/)?", "/**": "/.+", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def probes(kind: str, tool: str, content: str, *, root: str) -> tuple[Probe, ...]:
+    """Return calls of a tool, and whether the host says that a rule is about them; none where that is not known."""
+    if content == "*":
+        glob = f"{tool}__*" if _SERVER.fullmatch(tool) else tool
+        names = WRITERS if tool == "Edit" else fill_stars(glob)
+        return probe_tools(names, lambda name: name in names or fnmatchcase(name, glob))
+    parameter = PARAMETER.fullmatch(content)
+    if tool == "Bash" and (parameter is None or parameter["name"] not in PARAMETERS_OF_BASH):
+        return probe_commands(fill_stars(_pattern(content)), tool, matcher(kind, content))
+    if tool in {"Read", "Edit"}:
+        own = re.sub(r"\[(.)[^\]]*\]", r"\1", _of_call(content, root).replace("?", "a"))
+        return probe_texts(fill_stars(own), tool, "file_path", path_matcher(content, root=root))
+    if tool == "WebFetch":
+        host = content.removeprefix("domain:")
+        return probe_texts(_urls(fill_stars(host)), tool, "url", functools.partial(_is_at, host))
+    return tuple(_probe_arguments(kind, tool, content))
+
+
+def _probe_arguments(kind: str, tool: str, content: str) -> Iterator[Probe]:
+    """Yield calls for a name in an argument, and for a parameter with a value."""
+    if tool in NAMES:
+        glob = re.sub(r"[ :]\*$", "*", content)
+        yield from probe_texts(fill_stars(glob), tool, NAMES[tool], functools.partial(fnmatchcase, pat=glob))
+    parameter = PARAMETER.fullmatch(content)
+    if parameter is None or kind == "allow":
+        return
+    name, glob = parameter["name"], parameter["value"].strip()
+    if glob not in {"true", "false"}:
+        yield from probe_texts(fill_stars(glob), tool, name, functools.partial(fnmatchcase, pat=glob))
+        return
+    for value in (True, False):
+        yield Probe(tool, {name: value}, f"{name}={value}", value is (glob == "true"))
+
+
+def _urls(hosts: Iterable[str]) -> Iterator[str]:
+    for host in (host for host in hosts if " " not in host):
+        yield from (f"https://{host}/", f"https://{host}:444/", f"https://x.{host}/", f"https://{host}.invalid/")
+
+
+def _is_at(pattern: str, url: str) -> bool:
+    return fnmatchcase(re.sub("[:/].*", "", url.removeprefix("https://")), pattern)
+
+
+# Commands ------------------------------------------------------------------------------------------------------------
+
+
+def matcher(kind: str, content: str) -> Matcher:
+    """Return what Claude Code says of commands: whether a rule of a kind, with this in brackets, is about them.
+
+    Source: its documentation; a permission is asked about where the folder is changed before git.
+    """
+    pattern = _pattern(content)
+    stem = pattern.removesuffix(" *")
+    regex = "".join(".*" if part == "*" else re.escape(part.replace("\\*", "*")) for part in _parts(stem))
+    regex += "( .*)?" if stem != pattern else ""
+
+    def fits(command: str) -> bool:
+        plain = re.sub(r"^(\w+=\S* +)+", "", command)
+        return any(re.fullmatch(regex, text, re.DOTALL) for text in (command, plain))
+
+    def permits(text: str) -> bool:
+        has_git = text.startswith("cd ") and re.search(r"\bgit\b", text)
+        return not has_git and is_about_all(text, fits)
+
+    return permits if kind == "allow" else functools.partial(is_about_any, matches=fits)
+
+
+def _parts(pattern: str) -> list[str]:
+    return re.split(r"(?<!\\)(\*)\**", pattern)
+
+
+def _pattern(content: str) -> str:
+    return re.sub(r":\*$", " *", content)
+
+
+# Paths ---------------------------------------------------------------------------------------------------------------
+
+
+def path_matcher(content: str, *, root: str) -> Matcher:
+    """Return what Claude Code says of paths: whether a rule with this in brackets is about them.
+
+    `root` is the folder that a leading `/` is, which is the workspace where it is empty.
+    """
+    pattern = _absolute(content, root).rstrip("/")
+    pieces = re.split(r"(/\*\*/|/\*\*$|\*\*|\*|\?|\[[^\]]+\])", pattern)
+    regex = "".join(_WILD.get(piece) or _literal(piece) for piece in pieces) + "(/.*)?"
+
+    def fits(text: str) -> bool:
+        path = posixpath.normpath(posixpath.join(WORKSPACE, re.sub("^~(?=/|$)", HOME, text)))
+        return re.fullmatch(regex, path, re.DOTALL) is not None
+
+    return fits
+
+
+def _literal(piece: str) -> str:
+    return piece.replace("[!", "[^") if piece.startswith("[") else re.escape(piece)
+
+
+def _absolute(content: str, root: str) -> str:
+    """Return the pattern of a rule from the root of the file system on: a name alone is at any depth."""
+    stem = _of_call(content.rstrip("/"), root)
+    if stem.startswith("/"):
+        return stem
+    return f"/**/{stem}" if "/" not in stem else f"{WORKSPACE}/{stem.removeprefix('./')}"
+
+
+def _of_call(content: str, root: str) -> str:
+    """Return the pattern of a rule as a path that a call may have, absolute or of the workspace."""
+    if content.startswith("//"):
+        return content[1:]
+    if content.startswith("/"):
+        content = f"{root or WORKSPACE}{content}"
+    return re.sub("^~(?=/|$)", HOME, content)

@@ -1,0 +1,126 @@
+"""The approval policy of inspect_ai: `approvers` of a YAML file.
+
+Its approvers are a list in which the first match decides, and a call that none matches is rejected.
+A pattern is compared with the printed call, of which a rule of ours says the name: arguments are
+printed in the order in which the model gave them, so a pattern over them holds for no call for sure.
+"""
+
+import importlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+import attrs
+
+from permitry.config.rule_text import Draft
+from permitry.errors import ConfigError, PermitryError, Problem
+from permitry.extras import missing
+from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Source
+from permitry_hosts.importers.ordered import Ordered, in_phases
+from permitry_hosts.importers.probes import probe_tools
+
+__all__ = ["PLACES", "imported"]
+
+PLACES = ("approval.yaml",)
+
+_DECISIONS = {"approve": "allow", "reject": "block", "terminate": "block", "modify": "block"}
+
+
+@attrs.frozen
+class _Approver:
+    """One approver: what it is, the tools it is for, its settings, and its place."""
+
+    name: str
+    tools: tuple[str, ...]
+    settings: Mapping[str, Any]
+    place: str
+
+
+def imported(sources: Sequence[Source]) -> Imported:
+    """Return the rules of approval policies; of several files the first match of all counts.
+
+    Raises: `PermitryError` where PyYAML is not installed, and for a file that is not such a policy.
+    """
+    approvers = [each for source in sources for each in _approvers(source)]
+    made = [(approver, *_translated(approver)) for approver in approvers]
+    rest = Ordered("block", ("*",), message="No approver is for this tool.")
+    *drafts, last = in_phases([*(each for _, each, _, _ in made if each is not None), rest])
+    found = iter(drafts)
+    rows = [
+        _row(approver, None if each is None else next(found), outcome, note, is_said=each is not None)
+        for approver, each, outcome, note in made
+    ]
+    place = sources[-1].name if sources else ""
+    drafts_of_rest = () if last is None else (last,)
+    tried = probe_tools(["a"], bool)
+    ending = Row(place, "reject any other call", "block", drafts_of_rest, probes=tried, alone=(rest.alone,))
+    return Imported("inspect_ai", [*rows, ending] if last is not None else rows)
+
+
+def _approvers(source: Source) -> Iterator[_Approver]:
+    try:
+        yaml = importlib.import_module("yaml")
+    except ImportError:
+        raise PermitryError(missing("PyYAML", "yaml")) from None
+    try:
+        root = yaml.compose(source.text, Loader=yaml.SafeLoader)
+        content = yaml.safe_load(source.text)
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = 0 if mark is None else mark.line + 1
+        raise ConfigError([Problem(source.name, line, 1, 1, "it is not YAML")]) from None
+    listed = content.get("approvers") if isinstance(content, dict) else None
+    if not isinstance(listed, list):
+        raise PermitryError(f"`{source.name}` is not an approval policy: it has no list `approvers`")
+    nodes = next(value for key, value in root.value if key.value == "approvers").value
+    for table, node in zip(listed, nodes, strict=True):
+        place = f"{source.name}:{node.start_mark.line + 1}"
+        tools = table.get("tools") if isinstance(table, dict) else None
+        texts = [tools] if isinstance(tools, str) else tools
+        if not (
+            isinstance(texts, list)
+            and all(isinstance(text, str) for text in texts)
+            and isinstance(table.get("name"), str)
+        ):
+            raise PermitryError(f"{place}: an approver has a `name` and `tools`")
+        names = tuple(name.strip() for text in texts for name in re.split(r",(?![^(]*\))", text) if name.strip())
+        yield _Approver(table["name"], names, table, place)
+
+
+def _translated(approver: _Approver) -> tuple[Ordered | None, Outcome, str]:
+    decision = approver.settings.get("decision", "approve") if approver.name.endswith("auto") else ""
+    if decision == "escalate":
+        return None, Outcome.SAME, "it leaves the call to the next approver"
+    is_human = approver.name.endswith("human")
+    effect = "confirm" if is_human else _DECISIONS.get(decision, "block")
+    has_arguments = any("(" in tool for tool in approver.tools)
+    if effect == "allow" and has_arguments:
+        return None, Outcome.DROPPED, "a pattern over the printed arguments permits nothing"
+    selectors = tuple(dict.fromkeys(f"{tool.partition('(')[0].rstrip('*')}*" for tool in approver.tools))
+    tools = ("*",) if "*" in selectors else selectors
+    if has_arguments:
+        return Ordered(effect, tools, exact=False), Outcome.WIDENED, "it is about all calls of the tool"
+    if effect == "block" and not decision:
+        return Ordered(effect, tools), Outcome.STRICTER, f"what `{approver.name}` decides is code; write a rule for it"
+    return Ordered(effect, tools), Outcome.SAME, ""
+
+
+def _probes(tools: Sequence[str]) -> tuple[Probe, ...]:
+    """Return calls without arguments, and whether inspect_ai says that a pattern is about them as they are printed."""
+    patterns = [tool if tool.endswith("*") else f"{tool}*" for tool in tools]
+    names = [tool.partition("(")[0].strip("*") or "a" for tool in tools]
+    return probe_tools(names, lambda name: any(fnmatchcase(f"{name}()", pattern) for pattern in patterns))
+
+
+def _row(approver: _Approver, draft: Draft | None, outcome: Outcome, note: str, *, is_said: bool) -> Row:
+    effect = "allow" if not is_said else ""
+    shown = f"{approver.name} {', '.join(approver.tools)}"
+    if draft is not None:
+        alone = (attrs.evolve(draft, unless=()),)
+        return Row(
+            approver.place, shown, draft.effect, (draft,), outcome, note, probes=_probes(approver.tools), alone=alone
+        )
+    if is_said:
+        return Row(approver.place, shown, "allow", (), Outcome.IGNORED, "an earlier approver decides about all of it")
+    return Row(approver.place, shown, effect, (), outcome, note)

@@ -1,0 +1,1 @@
+"""Commands of `permitry`: one file a command."""

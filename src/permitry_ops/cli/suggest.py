@@ -1,0 +1,166 @@
+"""`permitry suggest`: the fewest narrow permissions that would have removed most questions."""
+
+import argparse
+import difflib
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from permitry.cli.inputs import add_rules_option, add_tools_option, rules_from, tell
+from permitry.cli.main import ExitCode
+from permitry.cli.stores import default_to_read
+from permitry.config.load import load_rules
+from permitry.config.origin import Origin
+from permitry.core.texts import one_line, shorten, visible
+from permitry.errors import PermitryError
+from permitry.files import replace_file
+from permitry.rules.configured import ConfiguredRule
+from permitry.store.records import RecordFilter, is_address, is_record, record_name, records_at
+from permitry_ops.cli.recordings import circumstances_from
+from permitry_ops.replay.answered import Answered, Asked, read_answers
+from permitry_ops.replay.suggest import Suggested, Suggestion, suggest
+
+__all__ = ["configure"]
+
+_HEADER = "schema = 1\n"
+_LONGEST = 80
+_MOST = 10
+_MOST_SHOWN = 5
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `permitry suggest`."""
+    add = parser.add_argument
+    records = "records of what was asked and answered; may be given again; default: permitry.db in your state folder"
+    add("--from", dest="records", nargs="+", action="extend", metavar="RECORD", help=records)
+    add_rules_option(parser)
+    add_tools_option(parser)
+    add("--workspace", type=Path, default=Path(), metavar="DIR", help="where agents worked, if a record does not say")
+    add("--most", type=int, default=_MOST, metavar="N", help=f"at most so many permissions; default: {_MOST}")
+    add("--force", action="store_true", help="also what runs any code, and every call of a tool")
+    add("-o", "--output", type=Path, metavar="FILE", help="print what to add to this rule file, as a diff")
+    add("--write", action="store_true", help="with -o: also add it")
+    add("--json", action="store_true", help="print one JSON object, and nothing else")
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> ExitCode:
+    """Read records, and print what is suggested."""
+    if options.write and options.output is None:
+        raise PermitryError("`--write` needs `-o FILE`")
+    old = _text_of(options.output)
+    answered, found = _suggested(options, old)
+    new = old
+    if found.suggestions:
+        rules = "\n".join(_commented(each) for each in found.suggestions)
+        new = f"{(old or _HEADER).rstrip()}\n\n{rules}"
+        # What is shown loads.
+        load_rules([Origin(str(options.output or "rules.toml"), text=new)])
+    if options.json:
+        print(json.dumps(_as_json(found, answered)))
+    elif options.output is None:
+        print(new.removeprefix(_HEADER).lstrip("\n"), end="")
+    else:
+        print(_diff(old, new, str(options.output)), end="")
+    if options.write and found.suggestions:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(options.output, new.encode())
+    tell(_summary(found, answered))
+    if options.output is not None and not options.write and found.suggestions:
+        tell([f"`{options.output}` is as it was; with --write this is added to it"])
+    return ExitCode.OK if found.suggestions else ExitCode.FAILED
+
+
+def _suggested(options: argparse.Namespace, old: str) -> tuple[Answered, Suggested]:
+    workspace = str(options.workspace.resolve())
+    rules, answered = rules_from(options, workspace), Answered()
+    circumstances = circumstances_from(options, workspace)
+    for record in options.records or [default_to_read("--from")]:
+        name = record_name(record)
+        if not is_address(record) and Path(record).exists() and not is_record(record):
+            raise PermitryError(f"`{name}` is not a record; see `permitry run --record`")
+        read_answers(records_at(record, RecordFilter()), answered, name=name, circumstances=circumstances)
+    policy = rules.policy()
+    taken = {rule.id for rule in policy.rules if isinstance(rule, ConfiguredRule)} | _ids(old)
+    return answered, suggest(answered, policy, most=options.most, force=options.force, taken=taken)
+
+
+def _text_of(path: Path | None) -> str:
+    try:
+        return "" if path is None or not path.exists() else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PermitryError(f"cannot read `{path}`: {error}") from error
+
+
+def _ids(text: str) -> set[str]:
+    try:
+        return {str(rule["id"]) for rule in tomllib.loads(text).get("rule", ()) if "id" in rule}
+    except (tomllib.TOMLDecodeError, AttributeError, TypeError):
+        # The file is loaded with what is added to it, and that says what is wrong with it.
+        return set()
+
+
+def _diff(old: str, new: str, name: str) -> str:
+    lines = difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), name, name)
+    return visible("".join(line if line.endswith("\n") else f"{line}\n" for line in lines))
+
+
+def _commented(each: Suggestion) -> str:
+    lines = [
+        f"removes {_questions(len(each.calls))}: {', '.join(_examples(each))}",
+        f"riskiest other call: {_risk(each)}",
+    ]
+    return "".join(f"# {one_line(line)}\n" for line in lines) + each.text
+
+
+def _questions(number: int, kind: str = "") -> str:
+    return f"{number:,} {kind}question{'' if number == 1 else 's'}"
+
+
+def _examples(each: Suggestion) -> Iterator[str]:
+    counts = Counter(map(_call, each.calls))
+    for text, number in counts.most_common(_MOST_SHOWN):
+        yield f"`{text}`" + (f" ({number:,} times)" if number > 1 else "")
+    if len(counts) > _MOST_SHOWN:
+        yield f"and {len(counts) - _MOST_SHOWN:,} more calls"
+
+
+def _call(asked: Asked) -> str:
+    arguments = asked.call.to_dict()
+    command = arguments.get("command")
+    text = command if isinstance(command, str) else f"{asked.call.tool} {json.dumps(arguments, ensure_ascii=False)}"
+    return shorten(one_line(text), _LONGEST)
+
+
+def _risk(each: Suggestion) -> str:
+    if each.risk is not None:
+        return f"`{each.risk.call}` ({each.risk.why})"
+    return "none, it permits this command only" if each.is_exact else "none is known"
+
+
+def _summary(found: Suggested, answered: Answered) -> Iterator[str]:
+    yield f"{found.removed:,} of {_questions(found.questions, 'approved ')} would not have been asked"
+    if found.permitted:
+        yield f"{_questions(found.permitted)}: the rules permit the call by now"
+    if found.restricted:
+        yield f"{_questions(found.restricted)}: a restriction asks, which no permission lifts"
+    if answered.unread:
+        yield f"{_questions(answered.unread)}: the call was edited, or recorded without secrets"
+
+
+def _as_json(found: Suggested, answered: Answered) -> dict[str, object]:
+    return {
+        "questions": found.questions, "removed": found.removed, "permitted": found.permitted,
+        "restricted": found.restricted, "unread": answered.unread,
+        "suggestions": [
+            {
+                "rule": each.text,
+                "questions": len(each.calls),
+                "calls": [{"first": asked.place, "call": _call(asked)} for asked in each.calls],
+                "riskiest": None if each.risk is None else {"call": each.risk.call, "why": each.risk.why},
+            }
+            for each in found.suggestions
+        ],
+    }  # fmt: skip

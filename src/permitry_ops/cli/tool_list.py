@@ -1,0 +1,47 @@
+"""The tools that `--tools` names, for commands that run none: those of a tools file, or of a list."""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from permitry.cli.inputs import TOOLS_FILE
+from permitry.core.context import AuthContext
+from permitry.core.json_values import mutable, parse_json
+from permitry.core.spec import ToolSpec
+from permitry.errors import CallError, PermitryError
+from permitry_ops.cli.toolset import Toolset
+
+__all__ = ["listed_tools"]
+
+
+def listed_tools(path: Path) -> list[Any]:
+    """Return the tools in a JSON list, as they are there, or those of a session with a tools file.
+
+    A list may also be the `tools` of an object, as in a request to a model. Plugins and servers of a tools file are
+    loaded and started, and ended again.
+
+    Raises: `PermitryError` for a file that cannot be read, or is neither.
+    """
+    if path.suffix == ".toml":
+        return [_described(spec) for spec in _specs(path)]
+    try:
+        data: Any = parse_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PermitryError(f"cannot read `{path}`: {error.strerror}") from error
+    except (UnicodeDecodeError, CallError) as error:
+        raise PermitryError(f"`{path}` is not JSON: {error}; {TOOLS_FILE}") from error
+    found = data.get("tools") if isinstance(data, Mapping) else data
+    if not isinstance(found, list | tuple):
+        raise PermitryError(f'`{path}` has no list of tools; write names, as in `["read_file"]`')
+    return list(found)
+
+
+def _specs(path: Path) -> tuple[ToolSpec, ...]:
+    with Toolset.opened(argparse.Namespace(tools=path, plugins=[]), Path()) as toolset:
+        return toolset.registry.specs(AuthContext())
+
+
+def _described(spec: ToolSpec) -> dict[str, Any]:
+    roles = {name: role.value for name, role in (spec.roles or {}).items()}
+    return {"name": spec.name, "parameters": mutable(spec.parameters), "roles": roles}

@@ -1,0 +1,85 @@
+"""The frame of all pages, and the pages for logging in and for errors."""
+
+from permitry_ops.inbox.access import Login
+from permitry_ops.inbox.html import Child, Html, element
+
+__all__ = ["framed", "link", "login_page", "message_page", "token_field"]
+
+_PAGES = (("Questions", "/"), ("Audit", "/audit"), ("Statistics", "/stats"))
+_DOCTYPE = "<!doctype html>"
+
+
+def framed(
+    title: str, *body: Child, login: Login | None = None, here: str = "", live: str | None = None, version: str = ""
+) -> str:
+    """Return a whole page; `live` is the address of the events after which its script shows it again.
+
+    `version` is that of the state which the page shows.
+    """
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", f"{title} - permitry"),
+        element("link", rel="stylesheet", href="/static/inbox.css"),
+        element("link", rel="icon", href="/static/inbox.svg"),
+        element("script", src="/static/inbox.js", defer=True),
+    )
+    skip = element("a", "Skip to the content", href="#main", class_="skip")
+    status = element("p", _notice(login), id="status", role="status")
+    main = element(
+        "main", element("h1", title), status, *body, id="main", tabindex="-1", data_live=live, data_version=version
+    )
+    return f"{_DOCTYPE}{element('html', head, element('body', skip, _header(login, here), main), lang='en')}"
+
+
+def login_page(problem: str = "") -> str:
+    """Return the page that takes a token; its script takes the one in the link."""
+    field = element("input", id="token", name="token", type="password", required=True, autocomplete="off")
+    form = element(
+        "form",
+        element("p", element("label", "Token", for_="token"), field),
+        element("button", "Log in"),
+        method="post", action="/login", id="login",
+    )  # fmt: skip
+    said = [element("p", problem, role="alert", class_="problem")] if problem else []
+    hint = "Open the link that `permitry inbox` printed, or enter a token."
+    return framed("Log in", element("p", hint), *said, form)
+
+
+def message_page(title: str, text: str, *, login: Login | None = None) -> str:
+    """Return a page that says something, with the way back."""
+    back = element("p", link("Back to the questions" if login else "Log in", "/" if login else "/login"))
+    return framed(title, element("p", text, role="alert", class_="problem"), back, login=login)
+
+
+def link(text: Child, to: str) -> Html:
+    """Return a link within the inbox; `to` is quoted already."""
+    return element("a", text, href=to)
+
+
+def token_field(login: Login) -> Html:
+    """Return what shows that a form is of this session."""
+    return element("input", type="hidden", name="csrf", value=login.csrf)
+
+
+def _notice(login: Login | None) -> str:
+    if login is None:
+        return ""
+    said, login.notice = login.notice, ""
+    return said
+
+
+def _header(login: Login | None, here: str) -> Html:
+    name = element("p", "permitry inbox", class_="name")
+    if login is None:
+        return element("header", name)
+    items = (
+        element("li", element("a", text, href=to, aria_current="page" if to == here else None)) for text, to in _PAGES
+    )
+    leave = element(
+        "form", token_field(login), element("button", "Log out", class_="plain"), method="post", action="/logout"
+    )
+    who = element("p", f"{login.user.name} ({login.user.role})", class_="who")
+    return element("header", name, element("nav", element("ul", *items), aria_label="Pages"), who, leave)

@@ -1,0 +1,143 @@
+"""The questions of a store, for the inbox."""
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import attrs
+
+from permitry.channels.clock import Moment
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored_question import StoredQuestion, answer_to
+from permitry.core.action import Run, Unknown, phrase
+from permitry.core.call import ToolCall
+from permitry.core.explanation import ActionTrace, Explanation
+from permitry.errors import LedgerError
+from permitry.guard.grants import Grant
+from permitry.guard.grants_in_force import rule_of
+from permitry.guard.ledgers import RecordedGrants
+from permitry_ops.inbox.questions import Node, Shown
+
+if TYPE_CHECKING:
+    from permitry.store.questions import StoredQuestions
+
+__all__ = ["StoreInbox", "tree_of"]
+
+
+def _none() -> Iterable[int]:
+    return ()
+
+
+@attrs.frozen
+class StoreInbox:
+    """The questions of a store. `explain` returns what a call would do.
+
+    `above` returns the processes above this one: where one of them, or this one, has asked, it may not answer.
+    """
+
+    store: "StoredQuestions"
+    explain: Callable[[ToolCall], Explanation]
+    above: Callable[[], Iterable[int]] = _none
+    grants: RecordedGrants | None = None
+
+    def open(self) -> list[Shown]:
+        """Return the questions that can be answered, oldest first; one that is damaged is left out."""
+        now = Moment.now()
+        found = (self._read(row) for row in self.store.open(now))
+        return [_summary(question, now) for question in found if question is not None]
+
+    def find(self, name: str) -> Shown | None:
+        """Return a question in full, open or closed."""
+        row = self.store.find(name)
+        if row is None:
+            return None
+        question, now = StoredQuestion.of(row), Moment.now()
+        shown = _summary(question, now)
+        request = question.request
+        if shown.outcome or request is None:
+            return shown
+        return attrs.evolve(
+            shown, may_grant=self.grants is not None, arguments=request.arguments, path=request.path or "",
+            preview=request.preview or "", tree=tree_of(self.explain(request.call)), origins=request.origins,
+            remember=request.suggested_grants[0].label if request.suggested_grants else "",
+        )  # fmt: skip
+
+    def answer(self, name: str, digest: str, response: ToolConfirmationResponse, by: str) -> None:
+        """Answer the question about the call with this digest, once.
+
+        Raises: `LedgerError`.
+        """
+        row = self.store.find(name)
+        question = None if row is None else StoredQuestion.of(row)
+        # INVARIANT: law 5. What was shown is what is answered; the store compares once more, with what it has then.
+        if question is None or question.digest != digest:
+            raise LedgerError(f"the question `{name}` is not about the call that was shown")
+        is_here = question.deadline.boot == Moment.now().boot
+        if is_here and set(question.above) & {os.getpid(), *self.above()}:
+            raise LedgerError(f"the question `{name}` was asked above this process, which may not answer it")
+        answer_to(self.store, question, response, by=by)
+
+    def grant(self, name: str, seconds: float, by: str) -> None:
+        """Permit the very call of a question that `by` has approved, in its session, for so long.
+
+        Raises: `LedgerError` where this is not so, or grants are not kept.
+        """
+        row = self.store.find(name)
+        question = None if row is None else StoredQuestion.of(row)
+        response = None if question is None else question.response
+        if self.grants is None or question is None or response is None:
+            raise LedgerError(f"nothing is granted for the question `{name}`")
+        # INVARIANT: a rejection, an edit, and the answer of another human remember nothing.
+        if not response.is_approval or response.arguments is not None or question.answered_by != by:
+            raise LedgerError(f"`{by}` has not approved the call of the question `{name}`")
+        now = Moment.now()
+        grant = attrs.evolve(
+            Grant.of_call(question.tool, question.digest, question.spec),
+            agent=question.agent or None, session=question.session, reason="approved in the inbox", granted_by=by,
+            made_at=now.wall, deadline=now.after(seconds),
+        )  # fmt: skip
+        rule_of(grant)
+        self.grants.give(grant)
+
+    def _read(self, row: object) -> StoredQuestion | None:
+        try:
+            return StoredQuestion.of(row)  # type: ignore[arg-type]  # the row of a store
+        except LedgerError:
+            return None
+
+
+def tree_of(explained: Explanation) -> list[Node]:
+    """Return the actions of a call as a tree, in order; what is only possible, where it says something new."""
+    certain = [_node(each) for each in explained.actions if each.is_certain]
+    possible = [_node(each) for each in explained.actions if not each.is_certain]
+    may = [attrs.evolve(node, text=f"perhaps {node.text}") for node in possible if node not in certain]
+    return list(dict.fromkeys([*certain, *may]))
+
+
+def _node(each: ActionTrace) -> Node:
+    action = each.action
+    if isinstance(action, Unknown):
+        return Node(0, f"not certain: {action.reason}")
+    within = action.within if isinstance(action, Run) else ()
+    around = f"{' '.join(within)}: " if within else ""
+    doubt = f" ({action.doubt})" if isinstance(action, Run) and action.doubt is not None and each.is_certain else ""
+    return Node(len(within), f"{around}{phrase(action)}{doubt}")
+
+
+def _summary(question: StoredQuestion, now: Moment) -> Shown:
+    decision = question.decision
+    return Shown(
+        question.id, question.digest, question.tool, question.arguments, decision.reason or "no rule allows this call",
+        rule=decision.rule_id or "", source=decision.source or "", session=question.session, agent=question.agent,
+        left=now.until(question.deadline), outcome=_outcome(question, now),
+        errors=[str(error) for error in decision.errors], approvers=question.approvers,
+    )  # fmt: skip
+
+
+def _outcome(question: StoredQuestion, now: Moment) -> str:
+    if question.response is not None:
+        said = question.response.outcome
+        return f"{said} by {question.answered_by}" if question.answered_by else f"{said} where it was asked"
+    if question.is_closed:
+        return "closed without an answer"
+    return "late: it was not answered in time" if now.is_past(question.deadline, question.asked_at) else ""

@@ -1,0 +1,91 @@
+"""Checks for likely mistakes in rules that load: one check per file, each a generator of findings."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from permitry.config.catalogue import PREFIX
+from permitry.config.load import RuleSet
+from permitry.config.tables import Drafts
+from permitry_ops.lint import (
+    command_patterns,
+    covers_interpreter,
+    labels,
+    lists,
+    matches_little,
+    never_heard,
+    never_matches,
+    no_anchor,
+    other_types_pass,
+    part_of_text,
+    redundant,
+    shadowed,
+    tried_commands,
+    unanchored_name,
+    undeclared_tool,
+    unknown_argument,
+    unknown_tool,
+    unreachable_example,
+    untrusted_counterparty,
+    wider_than_restriction,
+)
+from permitry_ops.lint._schemas import says_arguments
+from permitry_ops.lint._subject import Finding, Subject
+
+__all__ = ["Check", "Finding", "lint"]
+
+Check: TypeAlias = Callable[[Subject], Iterator[Finding]]
+
+_CHECKS: tuple[Check, ...] = (
+    unknown_tool.findings,
+    undeclared_tool.findings,
+    unknown_argument.findings,
+    other_types_pass.findings,
+    never_matches.findings,
+    never_heard.findings,
+    shadowed.findings,
+    redundant.findings,
+    wider_than_restriction.findings,
+    covers_interpreter.findings,
+    command_patterns.findings,
+    tried_commands.findings,
+    no_anchor.findings,
+    matches_little.findings,
+    unanchored_name.findings,
+    part_of_text.findings,
+    untrusted_counterparty.findings,
+    unreachable_example.findings,
+    labels.findings,
+    lists.findings,
+)
+
+
+def lint(
+    rules: RuleSet,
+    *,
+    drafts: Drafts = Drafts(),  # noqa: B008 -- a frozen value
+    tools: Collection[str] | None = None,
+    has_prompts: bool = True,
+    watch: Callable[[Sequence[Check]], Iterable[Check]] = iter,
+) -> tuple[Finding, ...]:
+    """Return the findings about `rules`, in the order of their files and lines.
+
+    `drafts` are the tables that the rules were made from; without them, examples and templates are
+    not checked. `tools` are the names of all tools, or a mapping from the names to the JSON Schemas
+    of their arguments, where an unknown schema is empty; None if the tools are not known.
+    `has_prompts`: the host passes on what the user writes. There are no findings about shipped sets
+    that other files extend. `watch` yields the checks that it is given, and may show the progress.
+    """
+    listed = None if tools is None else frozenset(tools)
+    given = tools if isinstance(tools, Mapping) else {}
+    schemas = {name: each for name, each in given.items() if says_arguments(each)}
+    subject = Subject(rules, drafts, listed, schemas, has_prompts)
+    found = {finding: None for check in watch(_CHECKS) for finding in check(subject)}
+    has_own = not all(name.startswith(PREFIX) for name in rules.files)
+    shown = [finding for finding in found if not (has_own and finding.source.startswith(PREFIX))]
+    files = {name: number for number, name in enumerate(rules.files)}
+    return tuple(sorted(shown, key=lambda finding: _place(finding, files)))
+
+
+def _place(finding: Finding, files: Mapping[str, int]) -> tuple[int, int]:
+    name, _, line = finding.source.rpartition(":")
+    return files.get(name, len(files)), int(line) if line.isdigit() else 0

@@ -1,0 +1,176 @@
+"""The finding `covers-interpreter`."""
+
+import functools
+import itertools
+from collections.abc import Iterator
+
+from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.shell.git import without_options
+from permitry.actions.shell.runners import program_of, runs_others, unfolded
+from permitry.actions.shell.running import LISTED_OPTIONS, SUBCOMMANDS, WRAPPERS, wrapper_of
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.scope import Scope
+from permitry.core.action import Word
+from permitry.rules.configured import ConfiguredRule
+from permitry_ops.lint._scopes import matches, may_match
+from permitry_ops.lint._subject import Finding, Subject, finding_in, is_unconditional
+
+__all__ = ["findings"]
+
+_KIND = "covers-interpreter"
+_PROBE = "permitry-probe"
+_RUNS = ("runs a program text", "runs what it is given", "runs commands", "starts other programs", "fetches and runs")
+# Programs that run code of the workspace by design, and also take code from their arguments.
+_ARGUMENTS_ARE_CODE = {"go": "runs the code of the workspace", "make": "runs what the Makefile says"}
+_STARTS = "starts a program"
+_SYSTEM = f'BEGIN{{system("{_PROBE}")}}'
+_CODE_OPTIONS = ("-c", "-e", "-m", "-r")
+
+
+def findings(subject: Subject) -> Iterator[Finding]:
+    """Yield the permissions for commands whose further arguments are programs, or code, that no rule checks."""
+    for rule in subject.permissions:
+        # With paths as well it covers no program of which it is not known what it touches.
+        for pattern in () if rule.scope.when.paths else rule.scope.when.commands:
+            shown = _shown(pattern, rule.scope)
+            if shown is not None:
+                yield finding_in(rule, _KIND, _reason(pattern, shown), _suggestion(pattern))
+        yield from _shells(rule, subject)
+
+
+def _shells(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
+    if not is_unconditional(rule):
+        return
+    for selector in rule.scope.selectors:
+        spec = subject.specs.get(selector.text)
+        if selector.text == "@shell" or (spec is not None and spec.is_shell):
+            reason = f"`{selector.text}` runs any command there is"
+            yield finding_in(rule, _KIND, reason, "list the commands that may run: `when.command = [...]`")
+
+
+def _shown(pattern: ArgvPattern, scope: Scope) -> str | None:
+    """Return a command line with arbitrary code that the rule permits, or None."""
+    if pattern.text.split() == ["*"]:
+        return "every program"
+    behind = _behind(pattern)
+    for words in itertools.chain.from_iterable(_probes(name, behind) for name in _programs(pattern)):
+        if matches(pattern, words) and not _is_excepted(words, scope):
+            return f"`{_as_text(words)}`"
+    return None
+
+
+def _reason(pattern: ArgvPattern, shown: str) -> str:
+    name, _, rest = shown.strip("`").partition(" ")
+    if rest != "...":
+        return f"`{pattern}` also covers {shown}, and with it any code at all"
+    does = _ARGUMENTS_ARE_CODE.get(program_of([Word(name)]))
+    return f"`{pattern}` lets `{name}` run any code" if does is None else f"`{pattern}`: `{name}` {does}"
+
+
+def _as_text(words: tuple[Word, ...]) -> str:
+    texts = (word.text.replace(_PROBE, "...") for word in words)
+    return " ".join(text for text, _ in itertools.groupby(texts))
+
+
+def _is_excepted(words: tuple[Word, ...], scope: Scope) -> bool:
+    return any(may_match(each, words) for unless in scope.unless for each in unless.commands)
+
+
+def _behind(pattern: ArgvPattern) -> tuple[str, ...]:
+    """Return words that the pattern asks for behind the program, before it takes any words."""
+    tokens = itertools.takewhile(lambda token: not token.is_any, pattern.tokens[1:])
+    return tuple(token.patterns[0].replace("*", "x").replace("?", "x") for token in tokens)
+
+
+@functools.lru_cache(maxsize=1_024)
+def _probes(name: str, behind: tuple[str, ...]) -> tuple[tuple[Word, ...], ...]:
+    """Return command lines of a program that run the text `_PROBE` in them as code; `behind` are its first words."""
+    program = program_of([Word(name)])
+    forms = [tuple(map(Word, (name, *form))) for form in _forms(program)]
+    found = [words for words in forms if _takes_code(program) or _runs_text(words)]
+    longer = [tuple(map(Word, (name, *behind, *form))) for form in _forms_behind(program, behind)] if behind else []
+    return (*found, *(words for words in longer if _runs_probe(words)))
+
+
+def _runs_text(words: tuple[Word, ...]) -> bool:
+    """Return whether the program runs a text among its arguments.
+
+    That `-c` of a program that is not known here may do so is a guess, and `isort -c` only checks.
+    """
+    is_known = program_of(words) in catalogue() or runs_others(words)
+    return any(is_known or not each.is_guess for each in unfolded(words))
+
+
+def _runs_probe(words: tuple[Word, ...]) -> bool:
+    """Return whether the program is known to run the very text `_PROBE`, and not only another program with it."""
+    known = (each for each in unfolded(words) if not each.by.endswith("?"))
+    return any(_PROBE in (each.text or "") or each.words[:1] == (Word(_PROBE),) for each in known)
+
+
+def _forms(name: str) -> Iterator[tuple[str, ...]]:
+    yield from _options(name)
+    yield from ((sub, _PROBE, _PROBE) for program, sub in SUBCOMMANDS if program == name)
+    yield (_PROBE, _PROBE, _PROBE)
+    yield from ((option, _PROBE) for option in _CODE_OPTIONS)
+    yield (".", "-exec", _PROBE, ";")
+    yield (_PROBE, "-x", _PROBE)
+    yield (_PROBE, "--", _PROBE)
+    yield (_SYSTEM,)
+
+
+def _options(name: str) -> Iterator[tuple[str, ...]]:
+    # The best known option comes first, so that it is the one shown.
+    options = sorted(LISTED_OPTIONS.get(name, ()), key=lambda option: (option != "-c", option))
+    yield from ((option, _PROBE) for option in options)
+
+
+def _forms_behind(name: str, behind: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield what may run a program behind some words; an option is not tried behind a sub-command that may lack it."""
+    entry = catalogue().get(name)
+    command = _sub_command(name, behind)
+    yield (_PROBE, _PROBE)
+    is_only_options = all(word.startswith("-") for word in behind)
+    if command is None:
+        # What a wrapper runs takes the options behind it.
+        if wrapper_of(name) is None or is_only_options:
+            yield from (*_options(name), ("-x", _PROBE), ("-exec", _PROBE, ";"))
+        # The first word is a script of awk or sed.
+        yield from ((_SYSTEM,), (f"1e{_PROBE}",)) if is_only_options else ()
+    else:
+        refused = {} if entry is None or command not in entry.commands else entry.commands[command].refused
+        yield from ((option, _PROBE) for option, does in refused.items() if does == _STARTS)
+        yield from ((word, _PROBE) for word in ("run", "foreach") if name == "git")
+
+
+def _sub_command(name: str, behind: tuple[str, ...]) -> str | None:
+    """Return the sub-command among the first words of a program that has some, or None."""
+    entry = catalogue().get(name)
+    if not any(program == name for program, _ in SUBCOMMANDS) and (entry is None or not entry.commands):
+        return None
+    # Before it, `-C folder` and the like of git have a value.
+    words = without_options(tuple(map(Word, (name, *behind, _PROBE)))) if name == "git" else ()
+    texts = [word.text for word in words[1:]] if words else list(behind)
+    return next((text for text in texts if not text.startswith("-") and text != _PROBE), None)
+
+
+def _takes_code(name: str) -> bool:
+    entry = catalogue().get(name)
+    if entry is None:
+        return False
+    return entry.never.startswith(_RUNS) or entry.script == "sed" or name in _ARGUMENTS_ARE_CODE
+
+
+def _programs(pattern: ArgvPattern) -> Iterator[str]:
+    for program in pattern.tokens[0].alternatives:
+        if program.is_exact:
+            yield program.text
+        else:
+            yield from (name for name in sorted({*catalogue(), *WRAPPERS}) if program.matches(name))
+
+
+def _suggestion(pattern: ArgvPattern) -> str:
+    names = [program_of([Word(name)]) for name in _programs(pattern)]
+    only = catalogue().get(names[0]) if len(names) == 1 else None
+    if only is None or only.never or only.network or only.wraps or only.shell:
+        return "name what may run: the sub-commands, the scripts, the arguments"
+    return f"name the sub-commands or arguments; where `{names[0]}` only reads, it needs no rule"

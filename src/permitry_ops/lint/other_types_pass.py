@@ -1,0 +1,89 @@
+"""The finding `other-types-pass`."""
+
+import collections
+import itertools
+from collections.abc import Iterator, Mapping
+
+from permitry.conditions.args import ArgumentCondition, ArgumentTest
+from permitry.conditions.scope import Conditions
+from permitry.rules.configured import ConfiguredRule
+from permitry_ops.lint._subject import Finding, Subject, finding_in
+
+__all__ = ["findings"]
+
+_KIND = "other-types-pass"
+
+
+def findings(subject: Subject) -> Iterator[Finding]:
+    """Yield the exceptions of permissions, and the restrictions, that do not apply to other types because of `type`.
+
+    Without `type` the test of such a value is undefined, and then the restriction applies. A
+    restriction on a type alone may be intended; next to other operators, `type` only makes it
+    weaker.
+    """
+    for rule in subject.permissions:
+        for condition, table in itertools.chain.from_iterable(map(_typed, rule.scope.unless)):
+            if not any(_judges(each, condition.path) for each in rule.scope.when.plain):
+                yield _finding(rule, "unless", condition, table)
+    kinds = _restricted_kinds(subject)
+    for rule in subject.restrictions:
+        for condition, table in _typed(rule.scope.when):
+            is_alone = all(len(kinds[text, condition.path]) == 1 for text in _texts(rule))
+            if is_alone and _asks_more(table):
+                yield _finding(rule, "when", condition, table)
+
+
+def _finding(rule: ConfiguredRule, part: str, condition: ArgumentCondition, table: ArgumentTest) -> Finding:
+    path = ".".join(("args", *condition.path))
+    reason = (
+        f"`{part}.{path}` is about values of the type `{_kind(table)}` alone, so those of other types are let through"
+    )
+    hint = "take `type` out: where the other operators have no answer, nothing is let through"
+    if not _asks_more(table):
+        hint = f"say what may pass, as in `when.{path} = {{ type = ... }}`"
+    return finding_in(rule, _KIND, reason, hint)
+
+
+def _typed(conditions: Conditions) -> Iterator[tuple[ArgumentCondition, ArgumentTest]]:
+    """Yield the conditions on arguments, each with every table in it that has the operator `type`."""
+    for condition in conditions.plain:
+        if isinstance(condition, ArgumentCondition):
+            yield from ((condition, table) for table in _tables(condition.test) if _kind(table) is not None)
+
+
+def _tables(test: ArgumentTest) -> Iterator[ArgumentTest]:
+    """Yield a test, and the nested tests of elements."""
+    yield test
+    for check in test.checks:
+        if isinstance(check.operand, ArgumentTest):
+            yield from _tables(check.operand)
+
+
+def _kind(table: ArgumentTest) -> str | None:
+    return next((check.operand for check in table.checks if check.name == "type"), None)
+
+
+def _asks_more(table: ArgumentTest) -> bool:
+    return any(check.name not in ("type", "exists") for check in table.checks)
+
+
+def _judges(condition: object, path: tuple[str, ...]) -> bool:
+    """Return whether a condition of `when` is already false or undefined for a value of another type."""
+    if not isinstance(condition, ArgumentCondition) or condition.path != path:
+        return False
+    return any(check.name != "exists" for check in condition.test.checks)
+
+
+def _restricted_kinds(subject: Subject) -> Mapping[tuple[str, tuple[str, ...]], set[str]]:
+    """Return, for each argument of each tool, the types that restrictions ask for."""
+    kinds: dict[tuple[str, tuple[str, ...]], set[str]] = collections.defaultdict(set)
+    for rule in subject.restrictions:
+        for part, conditions in (("", rule.scope.when), *(("not ", each) for each in rule.scope.unless)):
+            for condition, table in _typed(conditions):
+                for text in _texts(rule):
+                    kinds[text, condition.path].add(f"{part}{_kind(table)}")
+    return kinds
+
+
+def _texts(rule: ConfiguredRule) -> list[str]:
+    return [selector.text for selector in rule.scope.selectors] or ["*"]

@@ -1,0 +1,85 @@
+"""The findings `nested-command` and `always-restricted`: what becomes of the commands that a permission names."""
+
+import itertools
+from collections.abc import Iterator
+
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.scope import Conditions
+from permitry.core.action import Run, phrase
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.explanation import ActionTrace, Explanation
+from permitry.core.policy import AuthorizationPolicy
+from permitry.rules.configured import ConfiguredRule
+from permitry_ops.lint._subject import Finding, Subject, finding_in
+
+__all__ = ["findings"]
+
+_WORKSPACE = "/workspace"
+_MOST = 2_000
+
+
+def findings(subject: Subject) -> Iterator[Finding]:
+    """Yield the permissions for commands that do not run all the same: something in them is asked about."""
+    policy = subject.rules.policy()
+    tried = ((rule, pattern) for rule in subject.permissions if _is_plain(rule) for pattern in rule.scope.when.commands)
+    for rule, pattern in itertools.islice(tried, _MOST):
+        command = _example(pattern)
+        if command is not None:
+            yield from _tried(policy, rule, pattern, command)
+
+
+def _is_plain(rule: ConfiguredRule) -> bool:
+    """Return whether the rule permits commands wherever and whenever they run."""
+    when = rule.scope.when
+    is_narrow = rule.scope.selectors or rule.scope.unless or rule.budget is not None
+    return not is_narrow and when == Conditions(commands=when.commands)
+
+
+def _example(pattern: ArgvPattern) -> str | None:
+    """Return a command that fits a pattern, without its wildcards; None if a word has a wildcard."""
+    words = [token.texts for token in pattern.tokens if not token.is_any]
+    if not words or any(texts is None for texts in words):
+        return None
+    command = " ".join(texts[0] for texts in words if texts)
+    return command if command.replace(" ", "").replace("-", "").isalnum() else None
+
+
+def _tried(policy: AuthorizationPolicy, rule: ConfiguredRule, pattern: ArgvPattern, command: str) -> Iterator[Finding]:
+    call = ToolCall("run_shell", {"command": command})
+    context = AuthContext(workspace=_WORKSPACE)
+    if policy.decide(call, context).verdict is Verdict.ALLOW:
+        return
+    explained = policy.explain(call, context)
+    decision = explained.decision
+    nested = _not_permitted(explained, rule)
+    if nested is not None:
+        inner = phrase(nested.action)
+        yield finding_in(
+            rule,
+            "nested-command",
+            f"`{pattern}` is not enough for `{command}`: that also runs `{inner}`, which no rule permits",
+            f"permit `{inner} *` as well",
+        )
+    elif decision.phase is Phase.RESTRICTION and not decision.errors:
+        does = "blocks" if decision.verdict is Verdict.BLOCK else "asks about"
+        yield finding_in(
+            rule,
+            "always-restricted",
+            f"`{pattern}` permits nothing: `{decision.rule_id}` ({decision.source}) {does} `{command}`",
+            "take the pattern out; a restriction is lifted only where it is defined",
+        )
+
+
+def _not_permitted(explained: Explanation, rule: ConfiguredRule) -> ActionTrace | None:
+    """Return the nested command that is asked about because no rule matched, if this rule permits the rest."""
+    is_permitted = any(
+        each.decision.rule_id == rule.id and each.decision.verdict is Verdict.ALLOW for each in explained.actions
+    )
+    asked = (each for each in explained.actions if isinstance(each.action, Run) and _is_unmatched(each.decision))
+    return next(asked, None) if is_permitted else None
+
+
+def _is_unmatched(decision: Decision) -> bool:
+    return decision.verdict is Verdict.CONFIRM and decision.phase is not Phase.RESTRICTION

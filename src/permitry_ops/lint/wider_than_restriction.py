@@ -1,0 +1,101 @@
+"""The finding `wider-than-restriction`."""
+
+import functools
+import itertools
+from collections.abc import Iterator
+
+from permitry.conditions.command import ArgvPattern
+from permitry.conditions.tools import ToolSelector
+from permitry.core.decision import Verdict
+from permitry.core.pattern import Pattern
+from permitry.rules.configured import ConfiguredRule
+from permitry_ops.lint._facts import command_facts, command_needs, name_facts, tool_needs
+from permitry_ops.lint._index import Index, Key
+from permitry_ops.lint._scopes import command_samples, covers_pattern, matches, may_match, selects_all
+from permitry_ops.lint._subject import Finding, Subject, finding_in
+
+__all__ = ["findings"]
+
+
+def findings(subject: Subject) -> Iterator[Finding]:
+    """Yield the permissions from which a restriction in the same file takes back only some spellings.
+
+    Rules of different files are not compared: mandatory rules that a file extends are meant to
+    restrict whatever it permits. Paths are not compared: a path has one real name, which a
+    restriction finds whatever the spelling.
+    """
+    of_commands = Index(filter(_is_of_commands, subject.permissions), command_needs)
+    of_tools = Index(filter(_is_of_tools, subject.permissions), tool_needs)
+    pairs = []
+    for other in subject.restrictions:
+        if not other.scope.when.plain and other.budget is None:
+            samples = itertools.chain.from_iterable(map(command_samples, other.scope.when.commands))
+            near = *of_commands.near(set(command_facts(samples))), *of_tools.near(set(_names(other)))
+            pairs += [(rule, other) for rule in near if _file(rule) == _file(other)]
+    for rule, other in sorted(pairs, key=lambda pair: [subject.order[each.id] for each in pair]):
+        yield from _compared(rule, other, subject)
+
+
+def _is_of_commands(rule: ConfiguredRule) -> bool:
+    return bool(rule.scope.when.commands)
+
+
+def _is_of_tools(rule: ConfiguredRule) -> bool:
+    return not rule.scope.when.are_about_actions and any(map(_is_glob, rule.scope.selectors))
+
+
+def _is_glob(selector: ToolSelector) -> bool:
+    return not Pattern(selector.text).is_exact
+
+
+def _names(rule: ConfiguredRule) -> Iterator[Key]:
+    """Yield the facts by which permissions are found whose globs cover a name in a restriction."""
+    selectors = () if rule.scope.when.are_about_actions else rule.scope.selectors
+    return itertools.chain.from_iterable(name_facts(selector.text) for selector in selectors)
+
+
+def _compared(rule: ConfiguredRule, other: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
+    does = "blocks" if other.effect is Verdict.BLOCK else "asks about"
+    for wide, narrow in (*_commands(rule, other, subject), *_tools(rule, other)):
+        yield finding_in(
+            rule,
+            "wider-than-restriction",
+            f"it allows `{wide}`, of which `{other.id}` ({other.source}) {does} `{narrow}`: whatever does the same "
+            "under another name runs",
+            f"list what is allowed instead of `{wide}`; keep `{other.id}` for what must never run",
+        )
+
+
+def _commands(rule: ConfiguredRule, other: ConfiguredRule, subject: Subject) -> Iterator[tuple[str, str]]:
+    if not selects_all(other.scope.selectors, rule.scope.selectors, subject.specs):
+        return
+    for wide in rule.scope.when.commands:
+        for narrow in other.scope.when.commands:
+            if _takes_some(narrow, wide):
+                yield str(wide), str(narrow)
+                break
+
+
+@functools.lru_cache(maxsize=16_384)
+def _takes_some(narrow: ArgvPattern, wide: ArgvPattern) -> bool:
+    """Return whether `narrow` matches some of the commands that match `wide`, but not all of them."""
+    meets = any(matches(wide, words) for words in command_samples(narrow))
+    return meets and not all(may_match(narrow, words) for words in command_samples(wide))
+
+
+def _tools(rule: ConfiguredRule, other: ConfiguredRule) -> Iterator[tuple[str, str]]:
+    if other.scope.when.are_about_actions or rule.scope.when.are_about_actions:
+        return
+    for wide in filter(_is_glob, rule.scope.selectors):
+        for narrow in other.scope.selectors:
+            if wide.text != narrow.text and not narrow.text.startswith("@") and _covers(wide, narrow):
+                yield wide.text, narrow.text
+                break
+
+
+def _covers(wide: ToolSelector, narrow: ToolSelector) -> bool:
+    return covers_pattern(Pattern(wide.text), narrow.text)
+
+
+def _file(rule: ConfiguredRule) -> str:
+    return (rule.source or "").rpartition(":")[0]

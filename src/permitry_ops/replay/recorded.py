@@ -1,0 +1,278 @@
+"""The calls in an audit record, decided again.
+
+The record has no secrets, no results of tools, and not what the user wrote. A call that would be another one without
+them is counted apart, with the reason, and so is one that is decided in another way than it was, where that may come
+from what is missing.
+"""
+
+import datetime as dt
+import enum
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import attrs
+
+from permitry.config.heard import wanted_in
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.explanation import RuleOutcome
+from permitry.core.policy import AuthorizationPolicy
+from permitry.core.spec import ToolSpec
+from permitry.core.template import Template
+from permitry.errors import CallError, safe_str
+from permitry.guard.session import Session
+from permitry.rules.configured import ConfiguredRule
+from permitry_ops.replay.tally import Loss, Tally
+
+__all__ = ["Circumstances", "Unjudged", "call_of", "replay_record"]
+
+_MOST_SESSIONS = 1_000
+_MOST_WAITING = 1_000
+_OWN_RULE = "session-always-"
+
+
+class Unjudged(enum.StrEnum):
+    """Why a decision cannot be compared."""
+
+    SECRETS = "its arguments were recorded without secrets"
+    HOST = "no rule decided: the call did not fit its tool, or the host asked"
+    SESSION = "a rule of that session alone decided"
+    HEARD = "rules ask what the user wrote or tools returned, which is not recorded"
+    TOOL = "what its tool was declared as is not recorded"
+    EARLIER = "labels and budgets may differ: an earlier call of the session was not judged"
+    OTHER = "the rules are the same: files, lists or limits that are not recorded are not"
+
+
+@attrs.frozen
+class Circumstances:
+    """What is known besides the record: templates and declared tools by name, and a workspace where it has none."""
+
+    workspace: str | None = None
+    templates: Mapping[str, Template] = MappingProxyType({})
+    tools: Mapping[str, ToolSpec] = MappingProxyType({})
+
+    def spec_of(self, record: Mapping[str, Any]) -> ToolSpec | None:
+        """Return the declaration that the tool of a call had then, if it is known."""
+        spec = self.tools.get(str(record.get("tool")))
+        return spec if spec is not None and spec.digest == record.get("tool_digest") else None
+
+    def session(self, began: Mapping[str, Any], clock: Callable[[], float] = time.time) -> Session:
+        """Return a session like the one that began with a record; of another event, one of which nothing is known."""
+        began = began if began.get("event") == "session" else {}
+        session = Session(
+            agent=str(began.get("agent") or "main"),
+            workspace=began.get("workspace") or self.workspace,
+            active_template=self.templates.get(str(began.get("template"))),
+            attended=began.get("attended") is not False,
+            clock=clock,
+        )
+        # INVARIANT: law 4. What was heard is not recorded, so that nothing is known to come from it.
+        session.missed()
+        return session
+
+
+def call_of(record: Mapping[str, Any]) -> ToolCall | None:
+    """Return the call that was decided, if the record has all of it: its digest says so."""
+    arguments = record.get("arguments")
+    if not isinstance(arguments, Mapping):
+        return None
+    for kind in PayloadKind:
+        try:
+            call = ToolCall(str(record.get("tool")), arguments, call_id=record.get("call_id"), kind=kind)
+        except (CallError, TypeError):
+            return None
+        if call.digest == record.get("digest"):
+            return call
+    return None
+
+
+def replay_record(
+    records: Iterable[Mapping[str, Any]],
+    policy: AuthorizationPolicy,
+    against: AuthorizationPolicy | None = None,
+    *,
+    name: str = "-",
+    circumstances: Circumstances = Circumstances(),
+) -> Tally:
+    """Return what a policy says of the calls in a record, and what differs from what was decided, or `against` another.
+
+    A call counts as having run where it was permitted then, and is not blocked now.
+    """
+    tally, begun = Tally(), time.perf_counter()
+    sessions: OrderedDict[str, _Kept] = OrderedDict()
+    for record in records:
+        place, known = f"{name}:{record.get('number')}", str(record.get("session"))
+        if record.get("event") == "unreadable":
+            tally.refuse(place, "the line is not a record")
+            continue
+        if known not in sessions or record.get("event") == "session":
+            _end(tally, name, known, sessions.pop(known, None))
+            sessions[known] = _Kept(policy, against, circumstances, record)
+        try:
+            sessions[known].take(record, place, tally)
+        except (ValueError, TypeError) as error:
+            tally.refuse(place, f"the line is not a record: {safe_str(error)}")
+        if len(sessions) > _MOST_SESSIONS:
+            _end(tally, name, *sessions.popitem(last=False))
+    for known, kept in sessions.items():
+        _end(tally, name, known, kept)
+    tally.seconds = time.perf_counter() - begun
+    return tally
+
+
+def _end(tally: Tally, name: str, session: str, kept: "_Kept | None") -> None:
+    if kept is not None and kept.has_calls:
+        tally.end(f"{name} {session}", kept.loss)
+
+
+@attrs.define
+class _Kept:
+    """A recorded session under both policies, and the calls that were asked about."""
+
+    policy: AuthorizationPolicy
+    against: AuthorizationPolicy | None
+    circumstances: Circumstances
+    began: Mapping[str, Any]
+    loss: Loss | None = None
+    has_calls: bool = False
+    _is_partial: bool = attrs.field(default=False, init=False)
+    _at: float = attrs.field(default=0.0, init=False)
+    _now: Session = attrs.field(init=False)
+    _before: Session = attrs.field(init=False)
+    _asked: dict[tuple[object, object], tuple[ToolCall, list[tuple[AuthorizationPolicy, Session]]]] = attrs.field(
+        factory=dict, init=False
+    )
+
+    @_now.default
+    def _new(self) -> Session:
+        return self._session()
+
+    @_before.default
+    def _old(self) -> Session:
+        return self._session()
+
+    def _session(self) -> Session:
+        return self.circumstances.session(self.began, lambda: self._at)
+
+    def take(self, record: Mapping[str, Any], place: str, tally: Tally) -> None:
+        """Decide a call again, and note an approval."""
+        self._at = _seconds(record.get("at"))
+        match record.get("event"):
+            case "decided":
+                self.has_calls = True
+                self._decided(record, place, tally)
+            case "answered" if record.get("approved") is True and not record.get("edited"):
+                call, ran = self._asked.pop(_key(record), (None, []))
+                for policy, session in ran:
+                    if call is not None:
+                        _apply(policy, session, call)
+
+    def _decided(self, record: Mapping[str, Any], place: str, tally: Tally) -> None:
+        call = call_of(record)
+        reason = _not_by_rules(record) or (Unjudged.SECRETS if call is None else None)
+        if call is None or reason is not None:
+            self._is_partial = True
+            tally.skip(place, reason or Unjudged.SECRETS)
+            return
+        spec = self.circumstances.spec_of(record)
+        new = self._decide(self.policy, self._now, call, record)
+        old = _recorded(record) if self.against is None else self._decide(self.against, self._before, call, record)
+        self._note(record, call, [(self.policy, self._now, new), (self.against, self._before, old)])
+        reason = self._doubt(call, record, spec) if new.verdict is not old.verdict else None
+        if reason is not None:
+            tally.skip(place, reason)
+            return
+        tally.count(call.tool, place, new, old)
+        if new.verdict > old.verdict:
+            loss = Loss(new.verdict, place)
+            if self.loss is None:
+                self.loss = loss
+            else:
+                self.loss.add(loss)
+
+    def _decide(
+        self, policy: AuthorizationPolicy, session: Session, call: ToolCall, record: Mapping[str, Any]
+    ) -> Decision:
+        if isinstance(record.get("mode"), str):
+            session.switch_mode(record["mode"])
+        if record.get("rule") == "ignore-list":
+            session.ignore(call.tool)
+        return policy.decide(call, AuthContext.from_state(session), self.circumstances.spec_of(record))
+
+    def _note(
+        self,
+        record: Mapping[str, Any],
+        call: ToolCall,
+        decided: "list[tuple[AuthorizationPolicy | None, Session, Decision]]",
+    ) -> None:
+        """Apply what the call leaves behind where it ran, or keep it until it is approved."""
+        ran = [
+            (policy, session)
+            for policy, session, decision in decided
+            if policy is not None and decision.verdict is not Verdict.BLOCK
+        ]
+        if record.get("verdict") == "allow" or (record.get("edited") and record.get("verdict") == "confirm"):
+            for policy, session in ran:
+                _apply(policy, session, call)
+        elif record.get("verdict") == "confirm":
+            while len(self._asked) >= _MOST_WAITING:
+                del self._asked[next(iter(self._asked))]
+            self._asked[_key(record)] = call, ran
+
+    def _doubt(self, call: ToolCall, record: Mapping[str, Any], spec: ToolSpec | None) -> str | None:
+        """Return why another decision may come from what is not recorded."""
+        pairs = [(self.policy, self._now), *([] if self.against is None else [(self.against, self._before)])]
+        if any(_asks_what_was_heard(policy, session, call, spec) for policy, session in pairs):
+            return Unjudged.HEARD
+        if self.against is not None:
+            return None
+        if record.get("tool_digest") is not None and spec is None:
+            return Unjudged.TOOL
+        if self._is_partial and self.policy.flows:
+            return Unjudged.EARLIER
+        return Unjudged.OTHER if record.get("policy_version") == self.policy.version else None
+
+
+def _asks_what_was_heard(policy: AuthorizationPolicy, session: Session, call: ToolCall, spec: ToolSpec | None) -> bool:
+    """Return whether a rule that matched, or nearly did, looks at what the user wrote or tools returned."""
+    scopes = {rule.id: rule.scope for rule in policy.rules if isinstance(rule, ConfiguredRule)}
+    explained = policy.explain(call, AuthContext.from_state(session), spec)
+    near = [
+        scopes.get(each.rule_id)
+        for each in explained.rules
+        if each.outcome is not RuleOutcome.NOT_MATCHED or each.near_miss is not None
+    ]
+    return bool(explained.origins) or any(bool(wanted_in([scope])) for scope in near if scope is not None)
+
+
+def _not_by_rules(record: Mapping[str, Any]) -> str | None:
+    if record.get("phase") in (Phase.INPUT.value, Phase.HOST.value):
+        return Unjudged.HOST
+    return Unjudged.SESSION if str(record.get("rule")).startswith(_OWN_RULE) else None
+
+
+def _recorded(record: Mapping[str, Any]) -> Decision:
+    rule, source = record.get("rule"), str(record.get("source"))
+    if str(rule).startswith("grant-") and source.startswith("<text "):
+        # Of the rules alone, which are what is compared: a grant is looked at only where they ask.
+        return Decision(Verdict.CONFIRM, None, Phase.DEFAULT, str(record.get("reason")))
+    return Decision(Verdict(record.get("verdict")), rule, Phase.DEFAULT, str(record.get("reason")))
+
+
+def _apply(policy: AuthorizationPolicy, session: Session, call: ToolCall) -> None:
+    session.apply(call, policy.side_effects(call, AuthContext.from_state(session)))
+
+
+def _key(record: Mapping[str, Any]) -> tuple[object, object]:
+    return record.get("call_id"), record.get("digest")
+
+
+def _seconds(at: object) -> float:
+    try:
+        return dt.datetime.fromisoformat(str(at)).timestamp()
+    except ValueError:
+        return 0.0

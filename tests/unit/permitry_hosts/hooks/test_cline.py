@@ -1,0 +1,72 @@
+"""Cline: a command is replaced by its refusal; other calls end the run."""
+
+import json
+import subprocess
+
+import pytest
+from tests.tables import for_each
+from tests.unit.permitry_hosts.hooks.payloads import PAYLOADS
+
+from permitry.errors import CallError
+from permitry_hosts.hooks.cline import HOST
+from permitry_hosts.hooks.host import Effect, Verb
+
+PAYLOAD = PAYLOADS["cline"]
+
+
+@for_each(
+    ("tool", "arguments"), [("run_commands", {"commands": ["ls", "rm x"]}), ("execute_command", {"command": "ls"})]
+)
+def test_the_replacement_fails_with_the_reason(tool: str, arguments: dict[str, object]) -> None:
+    """Whatever is in the reason, nothing of it is run."""
+    reason = 'it\'s $(touch x) `touch y` "no" %s \\n'
+    event = HOST.read({**PAYLOAD, "tool_call": {"id": "k", "name": tool, "input": arguments}}, {})
+    (value,) = json.loads(HOST.write(Effect(Verb.DENY, reason), event).out)["overrideInput"].values()
+    (line,) = value if isinstance(value, list) else [value]
+    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{reason}\n")
+
+
+@for_each("given", ['{"path": "a"}', {"path": "a"}])
+def test_a_tool_of_a_server_is_named_by_both(given: object) -> None:
+    """So that rules about servers hold; its arguments may be JSON text."""
+    call = {"id": "k", "name": "use_mcp_tool"}
+    inner = {"server_name": "fs", "tool_name": "read", "arguments": given}
+    event = HOST.read({**PAYLOAD, "tool_call": {**call, "input": inner}}, {})
+    assert (event.server, event.tool, event.arguments) == ("fs", "read", {"path": "a"})
+    for broken in (
+        {"tool_name": "read"},
+        {"server_name": "fs"},
+        {**inner, "arguments": "{"},
+        {**inner, "arguments": [1]},
+    ):
+        with pytest.raises(CallError):
+            HOST.read({**PAYLOAD, "tool_call": {**call, "input": broken}}, {})
+
+
+def test_a_tool_of_a_server_is_cancelled_whatever_its_name() -> None:
+    """It would be run with the replaced command."""
+    inner = {"server_name": "fs", "tool_name": "execute_command", "arguments": "{}"}
+    event = HOST.read({**PAYLOAD, "tool_call": {"id": "k", "name": "use_mcp_tool", "input": inner}}, {})
+    assert json.loads(HOST.write(Effect(Verb.DENY, "NO"), event).out) == {"cancel": True, "errorMessage": "NO"}
+
+
+def test_another_call_is_cancelled() -> None:
+    """There is nothing to replace it by."""
+    call = {"id": "k", "name": "write_to_file", "input": {"path": "a"}}
+    event = HOST.read({**PAYLOAD, "tool_call": call, "parent_agent_id": "agent_0"}, {})
+    assert event.agent == "sub-agent"
+    assert json.loads(HOST.write(Effect(Verb.DENY, "NO"), event).out) == {"cancel": True, "errorMessage": "NO"}
+
+
+def test_a_failure_is_a_document() -> None:
+    """It looks at no exit code."""
+    reply = HOST.fail("oh")
+    assert (reply.code, json.loads(reply.out)) == (0, {"cancel": True, "errorMessage": "oh"})
+
+
+@for_each("roots", [None, [], [7]])
+def test_a_payload_without_a_folder_is_refused(roots: object) -> None:
+    """Paths could lead anywhere."""
+    with pytest.raises(CallError):
+        HOST.read({**PAYLOAD, "workspaceRoots": roots}, {})

@@ -1,0 +1,47 @@
+"""Codex: nothing is asked, and permissions are given only where it asks for them."""
+
+import json
+
+from tests.tables import for_each
+from tests.unit.permitry_hosts.hooks.payloads import PAYLOADS
+
+from permitry_hosts.hooks.codex import HOST
+from permitry_hosts.hooks.host import Effect, Kind, Reply, Verb
+
+PAYLOAD = PAYLOADS["codex"]
+ENVIRON = {"PWD": "/home/ann/project"}
+
+
+@for_each("verb", [Verb.ALLOW, Verb.ASK, Verb.SILENCE])
+def test_before_a_call_there_is_a_no_or_nothing(verb: Verb) -> None:
+    """It runs calls that are answered with anything else."""
+    assert HOST.write(Effect(verb, "why"), HOST.read(PAYLOAD, ENVIRON)) == Reply()
+
+
+@for_each(
+    ("verb", "decision"),
+    [
+        (Verb.ALLOW, {"behavior": "allow"}),
+        (Verb.DENY, {"behavior": "deny", "message": "NO"}),
+        (Verb.ASK, None),
+        (Verb.SILENCE, None),
+    ],
+)
+def test_a_request_for_permission_is_answered(verb: Verb, decision: dict[str, str] | None) -> None:
+    """With no key that its schema does not have."""
+    event = HOST.read({**PAYLOAD, "hook_event_name": "PermissionRequest"}, ENVIRON)
+    assert event.kind is Kind.PERMISSION
+    reply = HOST.write(Effect(verb, "NO"), event)
+    output = {"hookEventName": "PermissionRequest", "decision": decision}
+    assert reply == (Reply() if decision is None else Reply(json.dumps({"hookSpecificOutput": output})))
+
+
+def test_the_project_is_not_the_folder_that_the_model_chose() -> None:
+    """The folder in the payload is that of the command."""
+    event = HOST.read({**PAYLOAD, "cwd": "/tmp/x", "agent_id": "a", "agent_type": "worker"}, ENVIRON)  # noqa: S108 -- a name
+    assert (event.workspace, event.folder, event.agent) == ("/home/ann/project", "/tmp/x", "worker")  # noqa: S108 -- a name
+
+
+def test_programs_that_wait_for_commands_are_refused() -> None:
+    """What is typed into them reaches no hook."""
+    assert HOST.shipped(HOST.read(PAYLOAD, ENVIRON)) == ("permitry:hooks-codex", "permitry:tools-codex")

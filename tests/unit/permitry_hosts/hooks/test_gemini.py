@@ -1,0 +1,32 @@
+"""Gemini CLI: servers, folders, and no questions."""
+
+import pytest
+from tests.unit.permitry_hosts.hooks.payloads import PAYLOADS
+
+from permitry.errors import CallError
+from permitry_hosts.hooks.gemini import HOST
+from permitry_hosts.hooks.host import Effect, Reply, Verb
+
+PAYLOAD = PAYLOADS["gemini"]
+SERVER = {"tool_name": "mcp_a_b_pay", "mcp_context": {"server_name": "a_b", "tool_name": "pay"}}
+
+
+def test_a_question_is_never_asked() -> None:
+    """Without a terminal it waits for ever."""
+    event = HOST.read(PAYLOAD, {})
+    assert not event.can_ask
+    assert HOST.write(Effect(Verb.ASK, "why"), event) == Reply()
+
+
+def test_the_server_of_a_tool_is_read() -> None:
+    """Its context names it."""
+    event = HOST.read({**PAYLOAD, **SERVER}, {"GEMINI_PROJECT_DIR": "/home/ann"})
+    assert (event.server, event.tool, event.workspace) == ("a_b", "pay", "/home/ann")
+    del SERVER["mcp_context"]["tool_name"]  # type: ignore[attr-defined]  # a table
+    assert HOST.read({**PAYLOAD, **SERVER}, {}).tool == "mcp_a_b_pay"
+
+
+def test_a_context_that_is_none_is_refused() -> None:
+    """The call could be that of a server."""
+    with pytest.raises(CallError):
+        HOST.read({**PAYLOAD, "mcp_context": "a_b"}, {})

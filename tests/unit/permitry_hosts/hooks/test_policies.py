@@ -1,0 +1,69 @@
+"""A policy is made once for the same rules, and again for any others."""
+
+import attrs
+import pytest
+
+from permitry.config.heard import Wanted
+from permitry.config.ruleset import RuleSet
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
+from permitry.core.spec import ArgumentRole, ToolSpec
+from permitry_hosts.hooks.own_files import own_rules
+from permitry_hosts.hooks.policies import Policies
+
+SPEC = ToolSpec("write", "writes", roles={"to": ArgumentRole.WRITE_PATH})
+
+
+def test_the_same_policy_is_kept() -> None:
+    """For the very rule set, an equal rule of its own, and an equal declaration."""
+    policies, rules = Policies(), RuleSet()
+    first = policies.policy(rules, own_rules(), "write", SPEC)
+    assert policies.policy(rules, own_rules(), "write", attrs.evolve(SPEC)) is first
+
+
+def test_any_difference_makes_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In rules, the rule of its own, the tool, its declaration, or the home folder."""
+    policies, rules, own = Policies(), RuleSet(), own_rules()
+    first = policies.policy(rules, own, "write", SPEC)
+    others = [
+        policies.policy(RuleSet(), own, "write", SPEC),
+        policies.policy(rules, own[:1], "write", SPEC),
+        policies.policy(rules, own, "read", SPEC),
+        policies.policy(rules, own, "write", attrs.evolve(SPEC, roles={})),
+        policies.policy(rules, own, "write", None),
+    ]
+    monkeypatch.setenv("HOME", "/elsewhere")
+    others.append(policies.policy(rules, own, "write", SPEC))
+    assert len({id(each) for each in [first, *others]}) == 7
+
+
+def test_the_declaration_and_the_rule_are_in_force(tmp_path: object) -> None:
+    """What the rules say about the tool is replaced."""
+    del tmp_path
+    policy = Policies().policy(RuleSet(), own_rules(), "write", SPEC)
+    decision = policy.decide(ToolCall("write", {"to": attrs.__file__}), AuthContext(workspace="/home/ann"))
+    assert (decision.verdict, decision.rule_id) == (Verdict.BLOCK, "protect-own-files")
+
+
+def test_few_are_kept() -> None:
+    """The last ones."""
+    policies, rules, own = Policies(), RuleSet(), own_rules()
+    first = policies.policy(rules, own, "0", None)
+    last = [policies.policy(rules, own, str(number), None) for number in range(1, 65)]
+    assert policies.policy(rules, own, "64", None) is last[-1]
+    assert policies.policy(rules, own, "0", None) is not first
+
+
+def test_what_rules_ask_for_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the very rule set; another one, even an equal one, is looked through."""
+    looked: list[RuleSet] = []
+
+    def look(rules: RuleSet) -> Wanted:
+        looked.append(rules)
+        return Wanted(user=True)
+
+    monkeypatch.setattr("permitry_hosts.hooks.policies.wanted_by", look)
+    policies, rules = Policies(), RuleSet()
+    found = [policies.wanted(rules), policies.wanted(rules), policies.wanted(RuleSet())]
+    assert (found, len(looked)) == ([Wanted(user=True)] * 3, 2)

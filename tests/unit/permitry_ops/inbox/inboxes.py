@@ -1,0 +1,116 @@
+"""Inboxes to test with: questions in memory, and browsers without a screen."""
+
+import contextlib
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import uvicorn
+from starlette.testclient import TestClient
+from tests.unit.permitry_ops.inbox.people import QUESTION
+
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.errors import LedgerError
+from permitry_ops.inbox.access import User
+from permitry_ops.inbox.app import InboxApp
+from permitry_ops.inbox.live import Live
+from permitry_ops.inbox.questions import Shown
+from permitry_ops.inbox.security import Site
+
+PORT = 8710
+ORIGIN = f"http://127.0.0.1:{PORT}"
+
+
+@attrs.define
+class MemoryInbox:
+    """Questions in memory."""
+
+    questions: dict[str, Shown] = attrs.field(factory=lambda: {QUESTION.id: QUESTION})
+    answers: list[tuple[str, ToolConfirmationResponse, str]] = attrs.field(factory=list)
+    grants: list[tuple[str, float, str]] = attrs.field(factory=list)
+
+    def open(self) -> list[Shown]:
+        """Return those without an outcome."""
+        return [shown for shown in self.questions.values() if not shown.outcome]
+
+    def find(self, name: str) -> Shown | None:
+        """Return one."""
+        return self.questions.get(name)
+
+    def answer(self, name: str, digest: str, response: ToolConfirmationResponse, by: str) -> None:
+        """Answer one, once."""
+        shown = self.questions.get(name)
+        if shown is None or shown.digest != digest or shown.outcome:
+            raise LedgerError(f"the question `{name}` is not open any more")
+        self.answers.append((name, response, by))
+        self.questions[name] = attrs.evolve(
+            shown, outcome=f"approved by {by}" if response.approved else f"rejected by {by}"
+        )
+
+    def grant(self, name: str, seconds: float, by: str) -> None:
+        """Keep what is granted."""
+        self.grants.append((name, seconds, by))
+
+
+@attrs.define
+class Browser:
+    """A browser with cookies, which names its origin as browsers do."""
+
+    app: InboxApp
+    client: TestClient = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Begin without cookies."""
+        self.client = TestClient(self.app.asgi(), base_url=ORIGIN, follow_redirects=False)
+
+    def log_in(self, user: User) -> "Browser":
+        """Log in by a link."""
+        assert self.post("/login", token=self.app.access.link(user)).status_code == 303
+        return self
+
+    def get(self, path: str) -> Any:  # noqa: ANN401 -- a response of httpx
+        """Load a page."""
+        return self.client.get(path)
+
+    def post(self, path: str, **fields: str) -> Any:  # noqa: ANN401 -- as above
+        """Send a form."""
+        return self.client.post(path, data=fields, headers={"Origin": ORIGIN})
+
+    def field(self, path: str, name: str) -> str:
+        """Return the value of a hidden field on a page."""
+        found = re.search(rf'type="hidden" name="{name}" value="([^"]*)"', self.get(path).text)
+        assert found is not None
+        return found[1]
+
+    def answer(self, action: str, name: str = "q1", **fields: str) -> Any:  # noqa: ANN401 -- as above
+        """Send the form of a question as its page has it."""
+        page = f"/questions/{name}"
+        hidden = {each: self.field(page, each) for each in ("csrf", "digest")}
+        return self.post(f"{page}/answer", **{**hidden, "action": action, **fields})
+
+
+def app_of(inbox: object) -> InboxApp:
+    """Return the application of an inbox."""
+    return InboxApp(inbox, Site.local(PORT))  # type: ignore[arg-type]  # any that has the methods
+
+
+@contextlib.contextmanager
+def serving(inbox: object, record: Path | None = None) -> Iterator[tuple[InboxApp, str]]:
+    """Yield the application of an inbox that is served on this machine, and its address."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        site = Site.local(port)
+        app = InboxApp(inbox, site, record, live=Live(pause=0.02))  # type: ignore[arg-type]  # as above
+        config = uvicorn.Config(app.asgi(), log_level="error", timeout_graceful_shutdown=1, ws="none")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield app, site.origins[0]
+        finally:
+            server.should_exit = True
+            thread.join()

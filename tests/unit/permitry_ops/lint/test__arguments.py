@@ -1,0 +1,55 @@
+"""Whether a test of an argument can be passed: a reason only where surely no value passes."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+from tests.tables import for_each
+
+from permitry.config.load import Origin, load_rules
+from permitry_ops.lint._arguments import contradiction
+
+Found = Callable[[str], str | None]
+
+
+@pytest.fixture
+def found(write: Callable[[str, str], Origin], rule: Callable[..., str]) -> Found:
+    """Return a function that loads a test of the argument `n`, and returns what is against it."""
+
+    def of(test: str) -> str | None:
+        written = rule("a", "block", 'tools = ["x"]', f"when.args.n = {test}")
+        (loaded,) = load_rules([write("rules.toml", f"schema = 1\n{written}")]).rules
+        return contradiction(cast("Any", loaded.scope.when.plain[0]))
+
+    return of
+
+
+@for_each(
+    "test",
+    [
+        "{ ge = 2, le = 1 }",
+        "{ gt = 1, lt = 1 }",
+        "{ gt = 1, le = 1 }",
+        '{ ge = 1, le = "2" }',
+        '{ eq = "a", prefix = "b" }',
+        '{ in = ["a", "b"], prefix = "c" }',
+    ],
+)
+def test_no_value_passes(found: Found, test: str) -> None:
+    """Nothing is between the bounds, or what is listed is excluded."""
+    assert found(test) is not None
+
+
+@for_each(
+    "test",
+    [
+        "{ ge = 1, le = 1 }",
+        "{ gt = 1, lt = 2 }",
+        '{ in = ["a", "b"], prefix = "b" }',
+        "1",
+        '{ prefix = "a" }',
+    ],
+)
+def test_a_value_passes_or_may(found: Found, test: str) -> None:
+    """Then nothing is reported."""
+    assert found(test) is None
