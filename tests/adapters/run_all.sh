@@ -17,15 +17,15 @@ rows=$folder/rows.txt
 for adapter in plain anthropic claude-agent-sdk fastmcp langchain openai-agents pydantic-ai; do
   printf '\n== %s\n' "$adapter"
   environment=$folder/$adapter
-  needs=(pytest hypothesis)
+  needs=(pytest pytest-xdist hypothesis)
   [ "$adapter" != langchain ] || needs+=(langgraph-checkpoint-sqlite)
   extras=completion,yaml
   [ "$adapter" = plain ] || extras=$extras,$adapter
   [ -x "$environment/bin/python" ] || "${PYTHON:-python3}" -m venv "$environment"
   "$environment/bin/pip" install --quiet --disable-pip-version-check -e ".[$extras]" "${needs[@]}"
-  "$environment/bin/python" -m pytest -q -p no:cacheprovider "tests/adapters/test_${adapter//-/_}.py"
+  "$environment/bin/python" -m pytest --numprocesses=0 -q -p no:cacheprovider "tests/adapters/test_${adapter//-/_}.py"
   page=docs/how-to/$adapter.md
-  [ ! -f "$page" ] || "$environment/bin/python" -m pytest -q -p no:cacheprovider tests/docs -k "runs and ${adapter//-/_} or $page"
+  [ ! -f "$page" ] || "$environment/bin/python" -m pytest --numprocesses=0 -q -p no:cacheprovider tests/docs -k "runs and ${adapter//-/_} or $page"
   "$environment/bin/python" -m tests.adapters.matrix adapter "$adapter" >>"$rows"
 done
 
@@ -35,8 +35,8 @@ for name in google-adk strands-agents crewai smolagents llama-index-core inspect
   printf '\n== the recipe for %s\n' "$name"
   environment=$folder/$name
   [ -x "$environment/bin/python" ] || "${PYTHON:-python3}" -m venv "$environment"
-  "$environment/bin/pip" install --quiet --disable-pip-version-check -e '.[completion,yaml]' "$name" pytest hypothesis
-  "$environment/bin/python" -m pytest -q -p no:cacheprovider "tests/adapters/recipes/test_${name//-/_}.py"
+  "$environment/bin/pip" install --quiet --disable-pip-version-check -e '.[completion,yaml]' "$name" pytest pytest-xdist hypothesis
+  "$environment/bin/python" -m pytest --numprocesses=0 -q -p no:cacheprovider "tests/adapters/recipes/test_${name//-/_}.py"
   "$environment/bin/python" -m tests.adapters.matrix recipe "$name" >>"$rows"
 done
 
