@@ -56,7 +56,12 @@ THIRD_PARTY = {
     "httpcore": ("permitry_tools/web/",),
     "httpx": ("permitry_tools/web/",),
     "matplotlib": ("permitry_ops/replay/plot.py",),
-    "mcp": ("permitry_hosts/gateway/", "permitry_tools/mcp.py", "permitry_tools/_mcp_client.py"),
+    "mcp": (
+        "messages/mcp_client.py",
+        "permitry_hosts/gateway/",
+        "permitry_tools/mcp.py",
+        "permitry_tools/_mcp_client.py",
+    ),
     "mcp_types": ("permitry_hosts/adapters/fastmcp.py", "permitry_hosts/gateway/", "messages/mcp_lists.py"),
     "opentelemetry": ("permitry_ops/otel.py", "permitry_ops/otlp.py"),
     "platformdirs": ("config/", "audit/"),

@@ -56,14 +56,12 @@ from permitry.files import (
     replace_file,
     write_new,
 )
-from permitry.messages.mcp_lines import ENCODING
-from permitry.messages.mcp_lists import tool_lists
+from permitry.messages.mcp_client import ignore_schemas, new_client
 from permitry.messages.mcp_restarts import Restarts
 
 __all__ = [
     "CREATE",
     "DIRECTORY",
-    "ENCODING",
     "LONGEST_PATCH",
     "READ",
     "TEMPORARY",
@@ -111,11 +109,13 @@ __all__ = [
     "current_cancellation",
     "expand",
     "freeze_object",
+    "ignore_schemas",
     "is_private",
     "join_ends",
     "kept",
     "load_plugins",
     "mode_at",
+    "new_client",
     "not_kept",
     "open_regular",
     "opened",
@@ -128,7 +128,6 @@ __all__ = [
     "reporter_here",
     "safe_str",
     "script_in",
-    "tool_lists",
     "unfit",
     "validated",
     "with_check",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from permitry.port import ENCODING, ToolError, tool_lists
+from permitry.port import ToolError, ignore_schemas, new_client
 from permitry_tools._mcp_server import McpServer
 from permitry_tools._mcp_stderr import LastWords
 from permitry_tools._mcp_wire import Definition, Listing, read_tools
@@ -48,9 +48,7 @@ class McpClient:
         async with contextlib.AsyncExitStack() as stack:
             async with asyncio.timeout(self.server.start_timeout):
                 client = await stack.enter_async_context(await self._connecting(stack))
-                # INVARIANT: no schema of a server is worked off here. Its patterns would run in Python's `re`, where a
-                # short text takes hours and holds up every thread. Whether a result fits is for who reads it to see.
-                client.session.validate_tool_result = _taken_as_it_is  # type: ignore[method-assign]  # as said above
+                ignore_schemas(client)
                 self.listing = await self._listed(client)
             listening = asyncio.create_task(self._listen(client))
             self._client, self._starting = client, None
@@ -70,29 +68,10 @@ class McpClient:
             self._starting.cancel()
 
     async def _connecting(self, stack: contextlib.AsyncExitStack) -> "Client":
-        """Return the client of the SDK. It answers nothing that a server asks for: no model, no user, no folders."""
-        from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415 -- an extra, loaded on first use
-        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 -- as above
-        from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 -- as above
-
         server = self.server
-        if server.url is not None:
-            http = await stack.enter_async_context(create_mcp_http_client(headers=dict(server.headers)))
-            transport = streamable_http_client(server.url, http_client=http)
-        else:
-            parameters = StdioServerParameters(
-                command=server.command or "",
-                args=list(server.args),
-                env=dict(server.env),
-                cwd=server.folder,
-                encoding=ENCODING,
-                encoding_error_handler="replace",
-            )
-            stderr = stack.enter_context(self.stderr.listening())
-            transport = stdio_client(parameters, errlog=stderr)
-        streams = tool_lists(transport, lambda: client.session.protocol_version, self._refused.extend)
-        client = Client(streams, message_handler=self._heard)
-        return client
+        words = (server.command or "", *server.args)
+        errlog = None if server.url is not None else stack.enter_context(self.stderr.listening())
+        return await new_client(stack, server, words, errlog=errlog, heard=self._heard, report=self._refused.extend)
 
     async def _heard(self, message: object) -> None:
         self.has_news = self.has_news or getattr(message, "method", None) == _CHANGED
@@ -170,8 +149,3 @@ class McpClient:
             )
         result = await client.call_tool(name, arguments, read_timeout_seconds=server.timeout)
         return result.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-
-async def _taken_as_it_is(name: str, result: object) -> None:
-    """Replace the check of a result against the schema that its server gives."""
-    del name, result

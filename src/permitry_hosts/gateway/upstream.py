@@ -10,14 +10,11 @@ from typing import Any, Literal, TypeVar
 
 import attrs
 import mcp_types as types
-from mcp import Client, MCPError, StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp import Client, MCPError
 
 from permitry.core.texts import shorten, visible
 from permitry.errors import AdapterError, CallError, ToolError, safe_str
-from permitry.messages.mcp_lines import ENCODING
-from permitry.messages.mcp_lists import tool_lists
+from permitry.messages.mcp_client import ignore_schemas, new_client
 from permitry.messages.mcp_restarts import Restarts
 from permitry_hosts.gateway.definitions import Definition, read_definition
 from permitry_hosts.gateway.server import Server
@@ -92,9 +89,7 @@ class Upstream:
         try:
             async with contextlib.AsyncExitStack() as stack:
                 client = await stack.enter_async_context(await self._new_client(stack))
-                # INVARIANT: no schema of a server is worked off here: its patterns would run in Python's `re`, where a
-                # short text takes hours. Whether a result fits is for its reader to see.
-                client.session.validate_tool_result = _taken_as_it_is  # type: ignore[method-assign]  # as said above
+                ignore_schemas(client)
                 self._client = client
                 opened.set_result(None)
                 await asyncio.Event().wait()
@@ -108,27 +103,9 @@ class Upstream:
 
     async def _new_client(self, stack: contextlib.AsyncExitStack) -> Client:
         """Return a client that answers nothing a server asks for: no model, no user, no folders."""
-        server = self.server
-        if server.url is not None:
-            http = await stack.enter_async_context(create_mcp_http_client(headers=dict(server.headers)))
-            return self._client_of(streamable_http_client(server.url, http_client=http))
-        program, *args = server.command
-        started = StdioServerParameters(
-            command=program,
-            args=args,
-            env=dict(server.env),
-            cwd=server.folder,
-            encoding=ENCODING,
-            # A byte that is not UTF-8 would end the connection.
-            encoding_error_handler="replace",
-        )
+        server, words = self.server, self.server.command
         # Its words go to standard error: standard output belongs to the protocol.
-        return self._client_of(stdio_client(started, errlog=sys.stderr))
-
-    def _client_of(self, transport: contextlib.AbstractAsyncContextManager[Any]) -> Client:
-        streams = tool_lists(transport, lambda: client.session.protocol_version, self._report_unfit)
-        client = Client(streams, message_handler=self._heard, cache=None)
-        return client
+        return await new_client(stack, server, words, errlog=sys.stderr, heard=self._heard, report=self._report_unfit)
 
     def _report_unfit(self, names: list[str]) -> None:
         for name in names:
@@ -331,8 +308,3 @@ def _words(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return safe_str(error) or type(error).__name__
-
-
-async def _taken_as_it_is(name: str, result: object) -> None:
-    """Replace the check of a result against the schema that its server gives."""
-    del name, result
