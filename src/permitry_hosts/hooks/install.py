@@ -45,7 +45,8 @@ SPARE = 2
 """So many seconds longer than the hook may take, its client waits for the resident."""
 _ENV = "/usr/bin/env"
 _CLIENT = Path(__file__).with_name("client.py")
-_CLIENT_NAME = "/permitry/hooks/client.py"
+# The second one is that of hooks that were installed before.
+_CLIENT_NAMES = ("/permitry_hosts/hooks/client.py", "/permitry/hooks/client.py")
 _CLIENT_FLAGS = ["-I", "-S"]
 _BLOCKED = 2
 _FIXED = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
@@ -259,7 +260,7 @@ def _is_our_command(text: str, host: str) -> bool:
     is_one = line != text and shlex.join(words) == line
     rest = words[at:]
     # The client has five words after its Python.
-    if rest[1:3] == _CLIENT_FLAGS and rest[3:4] and rest[3].endswith(_CLIENT_NAME):
+    if rest[1:3] == _CLIENT_FLAGS and rest[3:4] and rest[3].endswith(_CLIENT_NAMES):
         rest = rest[6:]
     # After them, the Python.
     return is_one and is_fixed and rest[1:][: len(_OUR_WORDS) + 1] == [*_OUR_WORDS, host]

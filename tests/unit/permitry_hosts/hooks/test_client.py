@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import permitry
 from permitry.config.layers import ADMIN_FILE
 from permitry_hosts.hooks import client
 from permitry_hosts.hooks.host import Reply
@@ -413,3 +414,17 @@ def test_its_seal_is_the_keyed_hash_of_nonce_request_and_reply(place: Path) -> N
     assert requests[0].payload == b"payload"
     assert requests[0].folder == os.fsencode(Path.cwd())
     assert requests[0].environ[b"PATH"] == os.environb[b"PATH"]
+
+
+def test_a_hook_that_was_installed_before_finds_the_client(place: Path, tmp_path: Path) -> None:
+    """At its earlier place; without the present one the call is blocked."""
+    earlier = Path(permitry.__file__).parent / "hooks" / "client.py"
+    done, same = run(place, script=earlier), run(place)
+    assert (done.returncode, done.stdout, done.stderr) == (same.returncode, same.stdout, same.stderr)
+    assert done.stdout.startswith(b"in process: ")
+    alone = tmp_path / "permitry/hooks/client.py"
+    alone.parent.mkdir(parents=True)
+    shutil.copy(earlier, alone)
+    done = run(place, script=alone)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"permitry did not answer, so this call did not run" in done.stderr

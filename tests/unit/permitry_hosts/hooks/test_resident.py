@@ -436,7 +436,7 @@ def test_it_ends_when_permitry_changes(home: Home, tmp_path: Path) -> None:
     """The very next call is decided by the new files."""
     code = f"""
 from pathlib import Path
-resident.PACKAGE = Path({str(tmp_path)!r})
+resident.PACKAGES = (Path({str(tmp_path)!r}),)
 place = lambda: Path({str(home.place)!r})
 """
     (tmp_path / "actions/__pycache__").mkdir(parents=True)

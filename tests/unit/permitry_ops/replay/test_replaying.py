@@ -178,7 +178,7 @@ def test_tallies_add_up(policy: AuthorizationPolicy) -> None:
 
 def test_a_recorded_session_of_the_project(policy: AuthorizationPolicy) -> None:
     """The shipped one has calls in the form of a provider."""
-    path = Path(__file__).resolve().parents[3] / "golden/sessions/bug-fix/session.jsonl"
+    path = Path(__file__).resolve().parents[4] / "golden/sessions/bug-fix/session.jsonl"
     lines = list(enumerate(path.read_text(encoding="utf-8").splitlines(), 1))
     tally = replay(lines, policy)
     assert tally.calls > 5

@@ -1,0 +1,1 @@
+"""The earlier place of `permitry_hosts.hooks`, for hooks that were installed before."""
