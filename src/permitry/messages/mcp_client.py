@@ -8,6 +8,7 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from permitry.extras import load
 from permitry.messages.mcp_lines import ENCODING
 from permitry.messages.mcp_lists import tool_lists
 
@@ -57,12 +58,11 @@ async def new_client(
     `report` the names of tools that the protocol refuses, which are left out of their list.
     """
     from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415 -- an extra, loaded on first use
-    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 -- as above
-    from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 -- as above
 
     if server.url is not None:
-        http = await stack.enter_async_context(create_mcp_http_client(headers=dict(server.headers)))
-        transport: contextlib.AbstractAsyncContextManager[Any] = streamable_http_client(server.url, http_client=http)
+        new_http = load("mcp.shared._httpx_utils:create_mcp_http_client")
+        http = await stack.enter_async_context(new_http(headers=dict(server.headers)))
+        transport = load("mcp.client.streamable_http:streamable_http_client")(server.url, http_client=http)
     else:
         program, *args = words
         started = StdioServerParameters(
