@@ -139,7 +139,7 @@ def test_a_quick_form_of_other_programs_does_not_count(
 ) -> None:
     """An edited `programs.toml` is read as it is, whatever is next to it."""
     text, quick = tmp_path / "programs.toml", tmp_path / "programs.json"
-    text.write_text("[group]\n[program.look]\noptions = '-a'\n[program.see]\nlike = 'look'\n")
+    text.write_text("[group]\n[program.'look see']\noptions = '-a'\n")
     if stored is not None:
         quick.write_text(stored)
     monkeypatch.setattr(permitry.actions.programs.catalogue, "_TEXT", text)

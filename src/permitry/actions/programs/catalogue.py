@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-__all__ = ["Catalogue", "Entry", "Options", "RefusedError", "Shape", "catalogue", "compact", "runs_nothing"]
+__all__ = ["Catalogue", "Entry", "Options", "RefusedError", "Shape", "catalogue", "compact", "record_of"]
 
 _TEXT = Path(__file__).parents[1] / "programs.toml"
 _COMPACT = _TEXT.with_suffix(".json")
@@ -134,6 +134,7 @@ class Entry:
 
 Catalogue = Mapping[str, Entry]
 
+_UNKNOWN = Entry()
 _SETS_OF_WORDS = frozenset(
     {"needs", "operands_need", "shows", "looks", "names_from", "texts", "unsets", "code", "renames", "fills"}
 )
@@ -144,13 +145,13 @@ class _Programs(Mapping[str, Entry]):
     """The entries of all programs; each is read when it is first asked for."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        self._programs, self._groups = data["program"], data["group"]
+        self._groups = data["group"]
+        self._programs = {name: record for names, record in data["program"].items() for name in names.split()}
         self._known: dict[str, Entry] = {}
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self._known:
-            entry = self._programs[name]
-            self._known[name] = _entry(self._programs.get(entry.get("like"), {}) | entry, self._groups)
+            self._known[name] = _entry(self._programs[name], self._groups)
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -175,9 +176,9 @@ def catalogue() -> Catalogue:
     return _Programs(stored if is_same else _parsed(text))
 
 
-def runs_nothing(name: str) -> bool:
-    """Return whether a program is known to run nothing but itself, whatever its words are."""
-    return name in catalogue() and catalogue()[name].runs_nothing
+def record_of(name: str) -> Entry:
+    """Return what is known about a program; an empty entry for any other name."""
+    return catalogue().get(name, _UNKNOWN)
 
 
 def compact() -> str:
@@ -194,7 +195,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
 
 
 def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
-    fields = {name: value for name, value in data.items() if name not in _SHAPE and name not in ("like", "modes")}
+    fields = {name: value for name, value in data.items() if name not in _SHAPE and name != "modes"}
     whole_words = fields.get("whole_words", False)
     fields["runs_nothing"] = fields.get("runs_nothing", False) or fields.get("any_option", False)
     fields["options"] = _options(fields.get("options", ""), groups, whole_words=whole_words)

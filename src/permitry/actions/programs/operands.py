@@ -34,7 +34,7 @@ from permitry.actions.programs.candidates import (
     paths_in,
     script_of,
 )
-from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, catalogue
+from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, catalogue, record_of
 from permitry.actions.programs.classify import why_not_reading
 from permitry.actions.programs.expressions import compares_texts
 from permitry.actions.programs.filters import expanded_by_program
@@ -46,7 +46,6 @@ from permitry.core.action import Access, Descent, Word
 
 __all__ = ["named_in_code", "touches_of", "with_values"]
 
-_UNKNOWN = Entry()
 _REMEMBERED = 64
 _SHORTEST = 3
 _MOST_NAMED = 3000
@@ -114,7 +113,7 @@ def _values_and_texts(words: Sequence[Word]) -> tuple[set[int], set[int]]:
 
 
 def _compares_texts(words: Sequence[Word]) -> bool:
-    return catalogue().get(words[0].text, _UNKNOWN).script == "test" and compares_texts(words)
+    return record_of(words[0].text).script == "test" and compares_texts(words)
 
 
 def _only_prints_help(words: Sequence[Word]) -> bool:
@@ -123,7 +122,7 @@ def _only_prints_help(words: Sequence[Word]) -> bool:
     The first option after clusters of known letters must be one such as `--help`; a program that does not know it stops
     with an error. False for a program that has no shape, or takes any words: they may be another program's.
     """
-    entry = catalogue().get(words[0].text, _UNKNOWN)
+    entry = record_of(words[0].text)
     if not entry.shapes or any("any" in role for shape in entry.shapes for role in shape.operands):
         return False
     first = next(itertools.dropwhile(lambda word: is_cluster(word, entry.known), words[1:]), Word(""))
@@ -166,7 +165,7 @@ def _limited_hosts(hosts: Iterable[Word]) -> tuple[Word, ...]:
 
 def _names_from_files(words: Sequence[Word]) -> Iterator[Word]:
     """Yield an unknown name for each option that reads names from a file, and that file."""
-    names = catalogue().get(words[0].text, _UNKNOWN).names_from
+    names = record_of(words[0].text).names_from
     if "*" in names:
         yield UNSEEN
     for at, word in enumerate(words[1:], start=1):
@@ -226,7 +225,7 @@ def _collected(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands
 def _found(words: Sequence[Word]) -> tuple[str, Entry, Sequence[Word]]:
     """Return the name and entry of the program or sub-command that is called, and the words after it."""
     name = words[0].text
-    entry, rest = catalogue().get(name, _UNKNOWN), words[1:]
+    entry, rest = record_of(name), words[1:]
     if words[0].is_open:
         raise RefusedError("a program named by an expansion")
     while entry.commands and (inner := sub_command(rest, entry, name)) is not None:
@@ -298,7 +297,7 @@ def _descends(words: Sequence[Word]) -> bool:
         return _found(words)[1].descends
     except RefusedError:
         # The sub-command is not known, so any of them counts.
-        return any(each.descends for each in catalogue().get(words[0].text, _UNKNOWN).commands.values())
+        return any(each.descends for each in record_of(words[0].text).commands.values())
 
 
 def _filled(words: Sequence[Word]) -> Iterator[Named]:
@@ -331,7 +330,7 @@ def _entry_of(words: Sequence[Word]) -> Entry:
     try:
         return _found(words)[1]
     except RefusedError:
-        return catalogue().get(words[0].text, _UNKNOWN)
+        return record_of(words[0].text)
 
 
 def _has_magic(word: Word) -> bool:
@@ -343,7 +342,7 @@ def _possible(words: tuple[Word, ...]) -> Operands:
     """Return every word that may be a path as one, and as guesses what parts of words, options and texts may name."""
     program = words[0].text.rpartition("/")[2]
     # What `/bin/RM` may do is what `rm` does.
-    entry = catalogue().get(words[0].text) or catalogue().get(program.casefold(), _UNKNOWN)
+    entry = catalogue().get(words[0].text) or record_of(program.casefold())
     only_reads = _only_reads(words) or entry.script == "test"
     accesses, doubtful = ({Access.READ: _NONE}, ()) if only_reads else _possible_accesses(entry, words)
     descends = _descends(words)

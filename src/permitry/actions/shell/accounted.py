@@ -8,7 +8,7 @@ no value of a variable can make it run something, through the arithmetic and sub
 
 import re
 
-from permitry.actions.programs.catalogue import runs_nothing
+from permitry.actions.programs.catalogue import record_of
 from permitry.actions.shell.lenient import LooseCommand, LooseReading
 from permitry.actions.shell.runners import program_of
 from permitry.actions.shell.variables import is_special
@@ -49,4 +49,4 @@ def _is_accounted(command: LooseCommand) -> bool:
     words = command.words
     if command.assignments or not words or words[0].is_open or words[0].is_glob:
         return False
-    return runs_nothing(words[0].text) and words[0].text not in _LEADS
+    return record_of(words[0].text).runs_nothing and words[0].text not in _LEADS

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
-from permitry.actions.programs.catalogue import Entry, catalogue, runs_nothing
+from permitry.actions.programs.catalogue import record_of
 from permitry.actions.shell.expressions import has_letter, program_of
 from permitry.actions.shell.running import SHELLS
 from permitry.actions.shell.sources import has_option, sources_of
@@ -84,14 +84,14 @@ def _names_of(run: Run) -> Iterator[str]:
 def _takes_odd(run: Run, odd: Sequence[tuple[Run, str]]) -> bool:
     """Return whether a pattern may become a name that is more to a program: `touch -- '-e1e git push'; sed -n p *`."""
     globs = [word.text for word in run.words[1:] if word.is_glob and "/" not in word.text]
-    return not runs_nothing(program_of(run.words)) and any(
+    return not record_of(program_of(run.words)).runs_nothing and any(
         fnmatch.fnmatchcase(name, glob) for glob in globs for by, name in odd if by is not run
     )
 
 
 def _renames(words: Sequence[Word]) -> bool:
     """Return whether a program makes files under names that its words do not say."""
-    options = catalogue().get(program_of(words), Entry()).renames
+    options = record_of(program_of(words)).renames
     return "*" in options or any(has_option(word, options) for word in words[1:])
 
 

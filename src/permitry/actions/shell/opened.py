@@ -16,7 +16,7 @@ from permitry.actions.folders import Folder
 from permitry.actions.patches import hidden_patch
 from permitry.actions.programs.arguments import unbundled
 from permitry.actions.programs.candidates import reads_code
-from permitry.actions.programs.catalogue import Entry, Options, RefusedError, catalogue, runs_nothing
+from permitry.actions.programs.catalogue import Entry, Options, RefusedError, catalogue, record_of
 from permitry.actions.programs.sed import AWK, SED, with_script
 from permitry.actions.shell.expressions import NAMES_FROM, program_of, with_names
 from permitry.actions.shell.inputs import takes_commands
@@ -85,7 +85,7 @@ def _may_run_open(words: tuple[Word, ...], depth: int, *, has_names: bool) -> bo
     name = program_of(words)
     if not (name == "xargs" or any(word.is_open or word.text == NAMES_FROM for word in words[1:])):
         return False
-    if runs_nothing(name):
+    if record_of(name).runs_nothing:
         return False
     is_code = name in _EVALUATE or name in SHELLS or name in LANGUAGES
     own = _SPECIAL.get(name, _by_kind)
@@ -109,7 +109,7 @@ def _reads_open(words: Words, inner: Inner, depth: int) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _unread(words: tuple[Word, ...], depth: int) -> str | None:
     """Return a text that a program runs in a shell, and that may run more than it shows; None if there is none."""
-    for inner in unfolded(words) if depth and not runs_nothing(program_of(words)) else ():
+    for inner in unfolded(words) if depth and not record_of(program_of(words)).runs_nothing else ():
         if inner.is_guess:
             continue
         if inner.text is None:
@@ -161,7 +161,7 @@ def _by_kind(words: Words) -> bool:
 
 def _of_sub_command(words: Words) -> tuple[Entry, Words]:
     """Return what is known of a program, or of the sub-command that is called, and the words without its name."""
-    entry, at = catalogue().get(program_of(words), Entry()), 1
+    entry, at = record_of(program_of(words)), 1
     while at < len(words) and words[at].text in entry.commands:
         entry, at = entry.commands[words[at].text], at + 1
     return entry, (words[0], *words[at:])
@@ -334,7 +334,7 @@ def _why(command: Command, depth: int, *, has_names: bool = False) -> str | None
 def _loads_output(words: Words) -> bool:
     """Return whether the output of a command that is named as a file may be code for a program."""
     name = program_of(words)
-    if runs_nothing(name):
+    if record_of(name).runs_nothing:
         return False
     is_data = name in _SCRIPT_BEFORE_FILES
     return any(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from permitry.actions.programs.catalogue import Entry, catalogue
+from permitry.actions.programs.catalogue import record_of
 from permitry.actions.shell.expressions import program_of
 from permitry.core.action import Word
 
@@ -15,7 +15,7 @@ _SHORT = len("-f")
 
 def sources_of(words: Words) -> Iterator[Word]:
     """Yield the files from which a program may take code: values of its options, and those that it always looks for."""
-    names = catalogue().get(program_of(words), Entry()).code
+    names = record_of(program_of(words)).code
     yield from (Word(name) for name in names if not name.startswith("-"))
     for at, word in enumerate(words[1:], start=2) if names else ():
         for value in _values(word.text, names):

@@ -9,21 +9,18 @@ import pytest
 from tests.tables import for_each
 
 from permitry.actions.programs import catalogue as module
-from permitry.actions.programs.catalogue import Options, catalogue, compact, runs_nothing
+from permitry.actions.programs.catalogue import Entry, Options, catalogue, compact, record_of
 
 TEXT = """
 [group]
 quiet = "-q --quiet"
-[program.show]
+[program."show display"]
 options = "-ab @quiet -n= --colour[=] -k: --pair== -NUM"
 operands = "read*"
 trees = "-a -b"
-[[program.show.modes]]
+[[program."show display".modes]]
 when = "-x"
 operands = "write"
-[program.display]
-like = "show"
-never = "asks"
 [program.word]
 options = "-ab"
 whole_words = true
@@ -70,10 +67,9 @@ def test_a_mode_has_a_shape_of_its_own() -> None:
 
 
 @pytest.mark.usefixtures("files")
-def test_a_program_like_another_one_differs_where_it_says_so() -> None:
-    """The rest is the other one's."""
-    assert catalogue()["display"].never == "asks"
-    assert catalogue()["display"].options == catalogue()["show"].options
+def test_a_program_may_have_several_names() -> None:
+    """All is known about it under each of them."""
+    assert catalogue()["display"] == catalogue()["show"] != Entry()
 
 
 @pytest.mark.usefixtures("files")
@@ -84,6 +80,7 @@ def test_an_unknown_program_is_not_there() -> None:
     assert len(catalogue()) == 3
     with pytest.raises(KeyError):
         catalogue()["other"]
+    assert record_of("other") == Entry()
 
 
 def test_the_fast_file_counts_for_the_same_text(files: Path) -> None:
@@ -109,4 +106,4 @@ def test_any_other_fast_file_is_not_read(files: Path, stored: str) -> None:
 )
 def test_some_programs_run_nothing(name: str, *, expected: bool) -> None:
     """Where every option is harmless, or the file says so."""
-    assert runs_nothing(name) is expected
+    assert record_of(name).runs_nothing is expected
