@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from posixpath import dirname, relpath
 from typing import TypeAlias
 
-from permitry.actions.programs.catalogue import Entry, catalogue
+from permitry.actions.programs.catalogue import Entry, record_of
 from permitry.actions.shell.runners import program_of
 from permitry.actions.shell.running import wrapper_of
 from permitry.core.action import Action, Connect, Run, Touch
@@ -67,12 +67,12 @@ def command_choices(run: Run) -> Iterator[str]:
         yield " ".join(plain)
     if not plain or wrapper_of(program_of(run.words)) is not None:
         return
-    known = catalogue().get(program_of(run.words))
-    if known is not None and known.runs_nothing and known.never:
+    known = record_of(program_of(run.words))
+    if known.runs_nothing and known.never:
         return
     named = [plain[0], *itertools.takewhile(_WORD.fullmatch, plain[1:])]
     yield from (" ".join(named[:end]) + " *" for end in range(len(named), 1, -1))
-    if known is not None and _has_one_use(known, run):
+    if known.is_known and _has_one_use(known, run):
         yield f"{named[0]} *"
 
 
@@ -90,8 +90,8 @@ def _has_one_use(known: Entry, run: Run) -> bool:
 def _only_reads(action: Action) -> bool:
     if not isinstance(action, Run):
         return False
-    known = catalogue().get(program_of(action.words))
-    return action.doubt is None or (known is not None and not known.looks.isdisjoint(action.argv[1:2]))
+    known = record_of(program_of(action.words))
+    return action.doubt is None or not known.looks.isdisjoint(action.argv[1:2])
 
 
 def _path_choices(touch: Touch, workspace: str | None) -> Iterator[str]:

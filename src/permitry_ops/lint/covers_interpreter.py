@@ -4,10 +4,10 @@ import functools
 import itertools
 from collections.abc import Iterator
 
-from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.programs.catalogue import Entry, catalogue, record_of
 from permitry.actions.shell.git import without_options
 from permitry.actions.shell.runners import program_of, runs_others, unfolded
-from permitry.actions.shell.running import LISTED_OPTIONS, SUBCOMMANDS, WRAPPERS, wrapper_of
+from permitry.actions.shell.running import LISTED_OPTIONS, wrapper_of
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.scope import Scope
 from permitry.core.action import Word
@@ -97,7 +97,7 @@ def _runs_text(words: tuple[Word, ...]) -> bool:
 
     That `-c` of a program that is not known here may do so is a guess, and `isort -c` only checks.
     """
-    is_known = program_of(words) in catalogue() or runs_others(words)
+    is_known = record_of(program_of(words)).is_known or runs_others(words)
     return any(is_known or not each.is_guess for each in unfolded(words))
 
 
@@ -109,7 +109,7 @@ def _runs_probe(words: tuple[Word, ...]) -> bool:
 
 def _forms(name: str) -> Iterator[tuple[str, ...]]:
     yield from _options(name)
-    yield from ((sub, _PROBE, _PROBE) for program, sub in SUBCOMMANDS if program == name)
+    yield from ((sub, _PROBE, _PROBE) for sub in record_of(name).runs_behind)
     yield (_PROBE, _PROBE, _PROBE)
     yield from ((option, _PROBE) for option in _CODE_OPTIONS)
     yield (".", "-exec", _PROBE, ";")
@@ -126,7 +126,7 @@ def _options(name: str) -> Iterator[tuple[str, ...]]:
 
 def _forms_behind(name: str, behind: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield what may run a program behind some words; an option is not tried behind a sub-command that may lack it."""
-    entry = catalogue().get(name)
+    entry = record_of(name)
     command = _sub_command(name, behind)
     yield (_PROBE, _PROBE)
     is_only_options = all(word.startswith("-") for word in behind)
@@ -137,15 +137,15 @@ def _forms_behind(name: str, behind: tuple[str, ...]) -> Iterator[tuple[str, ...
         # The first word is a script of awk or sed.
         yield from ((_SYSTEM,), (f"1e{_PROBE}",)) if is_only_options else ()
     else:
-        refused = {} if entry is None or command not in entry.commands else entry.commands[command].refused
+        refused = entry.commands[command].refused if command in entry.commands else {}
         yield from ((option, _PROBE) for option, does in refused.items() if does == _STARTS)
         yield from ((word, _PROBE) for word in ("run", "foreach") if name == "git")
 
 
 def _sub_command(name: str, behind: tuple[str, ...]) -> str | None:
     """Return the sub-command among the first words of a program that has some, or None."""
-    entry = catalogue().get(name)
-    if not any(program == name for program, _ in SUBCOMMANDS) and (entry is None or not entry.commands):
+    entry = record_of(name)
+    if not (entry.runs_behind or entry.commands):
         return None
     # Before it, `-C folder` and the like of git have a value.
     words = without_options(tuple(map(Word, (name, *behind, _PROBE)))) if name == "git" else ()
@@ -154,9 +154,7 @@ def _sub_command(name: str, behind: tuple[str, ...]) -> str | None:
 
 
 def _takes_code(name: str) -> bool:
-    entry = catalogue().get(name)
-    if entry is None:
-        return False
+    entry = record_of(name)
     return entry.never.startswith(_RUNS) or entry.script == "sed" or name in _ARGUMENTS_ARE_CODE
 
 
@@ -165,12 +163,16 @@ def _programs(pattern: ArgvPattern) -> Iterator[str]:
         if program.is_exact:
             yield program.text
         else:
-            yield from (name for name in sorted({*catalogue(), *WRAPPERS}) if program.matches(name))
+            yield from (name for name in sorted(catalogue()) if program.matches(name) and _is_program(record_of(name)))
+
+
+def _is_program(record: Entry) -> bool:
+    return record.is_known or record.runs is not None
 
 
 def _suggestion(pattern: ArgvPattern) -> str:
     names = [program_of([Word(name)]) for name in _programs(pattern)]
-    only = catalogue().get(names[0]) if len(names) == 1 else None
-    if only is None or only.never or only.network or only.wraps or only.shell:
+    only = record_of(names[0]) if len(names) == 1 else Entry()
+    if not only.is_known or only.never or only.network or only.wraps or only.shell:
         return "name what may run: the sub-commands, the scripts, the arguments"
     return f"name the sub-commands or arguments; where `{names[0]}` only reads, it needs no rule"

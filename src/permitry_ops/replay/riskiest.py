@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 
-from permitry.actions.programs.catalogue import Entry, catalogue
+from permitry.actions.programs.catalogue import Entry, record_of
 from permitry.actions.shell.runners import program_of
 from permitry.core.action import Word
 from permitry.core.call import ToolCall
@@ -79,20 +79,19 @@ def _commands(pattern: str) -> Iterator[tuple[str, str]]:
         return
     stem = pattern.removesuffix(" *")
     words = stem.split()
-    entry = catalogue().get(program_of([Word(words[0])]))
-    own, why = _entry_of(entry, words[1:]), _NOTHING if entry is None else entry.never or _NOTHING
-    for option, does in sorted(own.refused.items(), key=_badness) if own is not None else ():
+    entry = record_of(program_of([Word(words[0])]))
+    for option, does in sorted(_entry_of(entry, words[1:]).refused.items(), key=_badness):
         yield from ((f"{stem} {form}", does) for form in _forms(option))
-    yield f"{stem} --any-option anything", _NOTHING if entry is None or entry.network else why
+    yield f"{stem} --any-option anything", _NOTHING if entry.network else entry.never or _NOTHING
 
 
 def _forms(option: str) -> Iterable[str]:
     return (f"{option}=x", option, f"{option} x") if option.startswith("--") else (option, f"{option} x")
 
 
-def _entry_of(entry: Entry | None, words: list[str]) -> Entry | None:
+def _entry_of(entry: Entry, words: list[str]) -> Entry:
     for word in words:
-        if entry is None or word not in entry.commands:
+        if word not in entry.commands:
             return entry
         entry = entry.commands[word]
     return entry

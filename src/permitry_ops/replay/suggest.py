@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.programs.catalogue import record_of
 from permitry.actions.shell.nested import READERS
 from permitry.actions.shell.runners import program_of
 from permitry.actions.shell.running import SHELLS, wrapper_of
@@ -221,8 +221,8 @@ def _runs_anything(candidate: _Candidate, text: str) -> bool:
 def _program_of_operands(pattern: str) -> str | None:
     """Return the program of a pattern where what follows it is known to be no sub-command, and more may follow."""
     program = pattern.split(maxsplit=1)[0]
-    known = catalogue().get(program_of([Word(program)]))
-    if known is None or known.commands or known.looks or known.never or not pattern.endswith(" *"):
+    known = record_of(program_of([Word(program)]))
+    if not known.is_known or known.commands or known.looks or known.never or not pattern.endswith(" *"):
         return None
     return program
 
@@ -231,9 +231,9 @@ def _runs_its_arguments(program: str) -> bool:
     """Return whether a program is an interpreter, a shell, or runs what it is given."""
     words = [Word(program)]
     name = program_of(words)
-    known = catalogue().get(name)
+    known = record_of(name)
     is_listed = name in SHELLS or (name in READERS and name not in _SELDOM) or wrapper_of(name) is not None
-    return is_listed or (known is not None and (known.shell or known.wraps or known.never.startswith(_RUNS)))
+    return is_listed or known.shell or known.wraps or known.never.startswith(_RUNS)
 
 
 def _unique(text: str, taken: set[str]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from permitry.actions.programs.catalogue import Entry, Options, RefusedError, catalogue
+from permitry.actions.programs.catalogue import Entry, Options, RefusedError, record_of
 from permitry.core.action import Word
 
 __all__ = [
@@ -109,7 +109,7 @@ def unbundled(words: Sequence[Word]) -> Sequence[Word]:
     if not words or words[0].may_be_option:
         return words
     letters = words[0].text
-    known = catalogue()["tar"].known
+    known = record_of("tar").known
     if not letters.endswith("f") or any(known.count(f"-{letter}") != 0 for letter in letters[:-1]):
         raise RefusedError(f"`tar` with `{letters}`")
     return (attrs.evolve(words[0], text=f"-{letters}"), *words[1:])

@@ -13,7 +13,9 @@ from typing import Any
 
 import attrs
 
-__all__ = ["Catalogue", "Entry", "Options", "RefusedError", "Shape", "catalogue", "compact", "record_of"]
+from permitry.core.action import Word
+
+__all__ = ["Catalogue", "Entry", "Options", "RefusedError", "Shape", "Wrapper", "catalogue", "compact", "record_of"]
 
 _TEXT = Path(__file__).parents[1] / "programs.toml"
 _COMPACT = _TEXT.with_suffix(".json")
@@ -65,6 +67,29 @@ class Options:
 
 
 @attrs.frozen
+class Wrapper:
+    """How a program runs its operands as a command.
+
+    `leading` operands stand before the command, and `optional` ones may. `sets`: a word with an equals sign before the
+    command sets a variable. `shows`: options with which it runs nothing.
+    """
+
+    leading: int = 0
+    options: Options = Options()
+    sets: bool = False
+    optional: int = 0
+    shows: frozenset[str] = frozenset()
+
+    def is_assignment(self, word: Word) -> bool:
+        """Return whether a word before the command sets a variable: no path, which `sudo` runs."""
+        return self.sets and "=" in word.text and not word.text.startswith("/")
+
+    def takes(self, option: str) -> int | None:
+        """Return how many of the next words an option takes as its values; None if that is not known."""
+        return 0 if option.startswith("--") and "=" in option else self.options.takes(option)
+
+
+@attrs.frozen
 class Shape:
     """What the operands and the values of options are; `programs.toml` says what each field means."""
 
@@ -95,8 +120,12 @@ class Shape:
 
 @attrs.frozen
 class Entry:
-    """What is known about a program or a sub-command; `programs.toml` says what each field means."""
+    """What is known about a program or a sub-command; `programs.toml` says what each field means.
 
+    `is_known`: it is known what a program does, and not only what it may run.
+    """
+
+    is_known: bool = False
     any_option: bool = False
     runs_nothing: bool = False
     options: Options = Options()
@@ -113,9 +142,10 @@ class Entry:
     options_first: bool = False
     whole_words: bool = False
     script: str = ""
+    runs: Wrapper | None = None
+    runs_behind: Mapping[str, Wrapper] = attrs.field(factory=dict)
+    elsewhere: bool = False
     wraps: bool = False
-    leading: int = 0
-    sets: bool = False
     unsets: frozenset[str] = frozenset()
     shows: frozenset[str] = frozenset()
     shell: bool = False
@@ -134,11 +164,12 @@ class Entry:
 
 Catalogue = Mapping[str, Entry]
 
-_UNKNOWN = Entry()
+_UNKNOWN, _NONE = Entry(), Options()
 _SETS_OF_WORDS = frozenset(
     {"needs", "operands_need", "shows", "looks", "names_from", "texts", "unsets", "code", "renames", "fills"}
 )
 _SHAPE = frozenset(attrs.fields_dict(Shape))
+_RUNS = frozenset({"runs", "leading", "optional", "sets"})
 
 
 class _Programs(Mapping[str, Entry]):
@@ -146,13 +177,15 @@ class _Programs(Mapping[str, Entry]):
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._groups = data["group"]
-        self._programs = {name: record for names, record in data["program"].items() for name in names.split()}
-        self._known: dict[str, Entry] = {}
+        self._only_in_part = _by_name(data.get("other", {}))
+        self._programs = self._only_in_part | _by_name(data["program"])
+        self._entries: dict[str, Entry] = {}
 
     def __getitem__(self, name: str) -> Entry:
-        if name not in self._known:
-            self._known[name] = _entry(self._programs[name], self._groups)
-        return self._known[name]
+        if name not in self._entries:
+            record = {**self._programs[name], "is_known": name not in self._only_in_part}
+            self._entries[name] = _entry(record, self._groups)
+        return self._entries[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._programs)
@@ -166,7 +199,7 @@ class _Programs(Mapping[str, Entry]):
 
 @functools.cache
 def catalogue() -> Catalogue:
-    """Return the entry of every program that is known, by name."""
+    """Return the entry of every program, by name."""
     text = _TEXT.read_bytes()
     try:
         stored = json.loads(_COMPACT.read_bytes())
@@ -194,16 +227,34 @@ def _parsed(text: bytes) -> dict[str, Any]:
     return tomllib.loads(text.decode())
 
 
+def _by_name(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the records of a table by each name: a key may hold several."""
+    records: dict[str, Any] = {}
+    for names, record in table.items():
+        records |= dict.fromkeys(names.split(), record)
+    return records
+
+
 def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
-    fields = {name: value for name, value in data.items() if name not in _SHAPE and name != "modes"}
+    fields = {name: value for name, value in data.items() if name not in _SHAPE | _RUNS and name != "modes"}
     whole_words = fields.get("whole_words", False)
     fields["runs_nothing"] = fields.get("runs_nothing", False) or fields.get("any_option", False)
     fields["options"] = _options(fields.get("options", ""), groups, whole_words=whole_words)
     fields["known"] = fields["options"].with_more(_options(fields.pop("more", ""), groups, whole_words=whole_words))
+    if "runs" in data or data.get("wraps"):
+        fields["runs"] = _wrapper(data, groups, fields["known"])
+    behind = _by_name(data.get("runs_behind", {}))
+    fields["runs_behind"] = {name: _wrapper(each, groups) for name, each in behind.items()}
     fields["commands"] = {name: _entry(entry, groups) for name, entry in fields.get("commands", {}).items()}
     for name in _SETS_OF_WORDS & fields.keys():
         fields[name] = frozenset(fields[name].split())
     return Entry(shapes=_shapes(data), **fields)
+
+
+def _wrapper(data: Mapping[str, Any], groups: Mapping[str, str], known: Options = _NONE) -> Wrapper:
+    options = known.with_more(_options(data.get("runs", ""), groups, whole_words=False))
+    shows = frozenset(data["shows"].split()) if data.get("wraps") and "shows" in data else frozenset()
+    return Wrapper(data.get("leading", 0), options, data.get("sets", False), data.get("optional", 0), shows)
 
 
 def _shapes(data: Mapping[str, Any]) -> tuple[Shape, ...]:
@@ -230,12 +281,20 @@ def _options(text: str, groups: Mapping[str, str], *, whole_words: bool) -> Opti
         "attached": set(),
         "separate": set(),
         "doubled": set(),
+        "tripled": set(),
     }
     tokens = _tokens(text, groups)
     for item in tokens:
         if item == "-NUM":
             continue
-        for ending, kind in (("[=]", "attached"), ("==", "doubled"), ("=", "valued"), (":", "separate"), ("", "plain")):
+        for ending, kind in (
+            ("[=]", "attached"),
+            ("===", "tripled"),
+            ("==", "doubled"),
+            ("=", "valued"),
+            (":", "separate"),
+            ("", "plain"),
+        ):
             if item.endswith(ending):
                 name = item.removesuffix(ending)
                 is_cluster = kind == "plain" and not name.startswith("--") and not whole_words

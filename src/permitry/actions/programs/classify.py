@@ -14,7 +14,7 @@ import attrs
 
 from permitry.actions.programs.arguments import Parts, is_spread, read_options, sub_command
 from permitry.actions.programs.awk import check_awk
-from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
+from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
 from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test
 from permitry.actions.programs.sed import check_sed
 from permitry.actions.programs.wrappers import PARAMETERS, check_assignments, unwrap
@@ -96,8 +96,8 @@ def _doubt(command: Command, *, has_moved: bool) -> str | None:
         return "`git` behind `cd` may find a repository that runs programs"
     if PARAMETERS in command.within:
         return "a shell with parameters"
-    around = (catalogue().get(name) for name in command.within)
-    return next((f"a wrapper {entry.never}" for entry in around if entry is not None and entry.never), None)
+    around = map(record_of, command.within)
+    return next((f"a wrapper {entry.never}" for entry in around if entry.never), None)
 
 
 def _why_not_redirected(command: Command) -> str | None:
@@ -118,8 +118,8 @@ def _why_not_redirected(command: Command) -> str | None:
 def _check(command: Command) -> None:
     """Refuse an unwrapped command that may do more than read."""
     name = command.words[0].text
-    entry = catalogue().get(name)
-    if entry is None or command.words[0].is_open:
+    entry = record_of(name)
+    if not entry.is_known or command.words[0].is_open:
         raise RefusedError(f"`{name}` is named by its path" if "/" in name else f"`{name}` is not a known program")
     if entry.shell:
         raise RefusedError(f"`{name}` runs a file")
@@ -219,7 +219,7 @@ def _check_xargs(words: Sequence[Word], entry: Entry) -> None:
     if not parts.operands:
         raise RefusedError("`xargs` without a command starts `echo`")
     program = parts.operands[0]
-    inner = catalogue().get(program.text)
+    inner = record_of(program.text)
     replaced = [value.text if value else "{}" for name, value in parts.found if name in ("-I", "--replace")]
-    if inner is None or not inner.any_option or is_spread(program) or any(text in program.text for text in replaced):
+    if not inner.any_option or is_spread(program) or any(text in program.text for text in replaced):
         raise RefusedError(f"`xargs` runs `{program.text}` with words that are not known")

@@ -12,7 +12,7 @@ from posixpath import dirname, join
 import attrs
 
 from permitry.actions.programs.arguments import Parts, read_options
-from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
+from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
 from permitry.actions.programs.named import HERE, Contents, Named
 from permitry.actions.shell.git import VALUED
 from permitry.core.action import Access, Descent, Word
@@ -155,7 +155,7 @@ def _read(words: Words) -> _Call:
         elif not (option in _HARMLESS or (option == "-c" and value.text.startswith(_HARMLESS_SETTINGS))):
             is_plain = False
     has_template = any(_TEMPLATE in word.text.lower() for word in words)
-    return _read_parts(_Call(rest, at, tree, is_plain, has_template), catalogue()["git"])
+    return _read_parts(_Call(rest, at, tree, is_plain, has_template), record_of("git"))
 
 
 def _read_parts(call: _Call, entry: Entry) -> _Call:

@@ -34,7 +34,7 @@ from permitry.actions.programs.candidates import (
     paths_in,
     script_of,
 )
-from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, catalogue, record_of
+from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, record_of
 from permitry.actions.programs.classify import why_not_reading
 from permitry.actions.programs.expressions import compares_texts
 from permitry.actions.programs.filters import expanded_by_program
@@ -333,6 +333,12 @@ def _entry_of(words: Sequence[Word]) -> Entry:
         return record_of(words[0].text)
 
 
+def _record_in_any_case(name: str) -> Entry:
+    """Return what is known about a program: what `/bin/RM` may do is what `rm` does."""
+    record = record_of(name)
+    return record if record.is_known else record_of(name.rpartition("/")[2].casefold())
+
+
 def _has_magic(word: Word) -> bool:
     """Return whether a word may be a git pathspec with magic that leads out of the working directory (`:/`)."""
     return word.text.startswith((":/", ":(")) and not word.text.startswith(":(exclude)")
@@ -341,8 +347,7 @@ def _has_magic(word: Word) -> bool:
 def _possible(words: tuple[Word, ...]) -> Operands:
     """Return every word that may be a path as one, and as guesses what parts of words, options and texts may name."""
     program = words[0].text.rpartition("/")[2]
-    # What `/bin/RM` may do is what `rm` does.
-    entry = catalogue().get(words[0].text) or record_of(program.casefold())
+    entry = _record_in_any_case(words[0].text)
     only_reads = _only_reads(words) or entry.script == "test"
     accesses, doubtful = ({Access.READ: _NONE}, ()) if only_reads else _possible_accesses(entry, words)
     descends = _descends(words)

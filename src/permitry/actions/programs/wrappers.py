@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from permitry.actions.programs.arguments import is_spread, read_options
-from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
+from permitry.actions.programs.catalogue import Entry, RefusedError, Wrapper, record_of
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.actions.shell.variables import leads_elsewhere
 from permitry.core.action import Word
@@ -80,8 +80,8 @@ def unwrap(command: Command) -> tuple[Command, ...]:
 def _unwrap(command: Command, depth: int) -> Iterator[Command]:
     while not command.only_assigns:
         name = command.words[0].text
-        entry = catalogue().get(name)
-        if entry is None or not (entry.wraps or entry.shell):
+        entry = record_of(name)
+        if not (entry.wraps or entry.shell):
             yield command
             return
         depth += 1
@@ -90,7 +90,7 @@ def _unwrap(command: Command, depth: int) -> Iterator[Command]:
         if entry.shell:
             yield from _shell(command, depth)
             return
-        inner, assignments = _wrapped(command, entry)
+        inner, assignments = _wrapped(command, entry, entry.runs or Wrapper())
         if not inner:
             yield command
             return
@@ -139,7 +139,7 @@ def _runs_file(arguments: Sequence[Word]) -> bool:
     return file.text[:1] not in ("", "-", "+") and not any(map(is_spread, arguments[: at + 1]))
 
 
-def _wrapped(command: Command, entry: Entry) -> tuple[tuple[Word, ...], tuple[tuple[str, str], ...]]:
+def _wrapped(command: Command, entry: Entry, wrapper: Wrapper) -> tuple[tuple[Word, ...], tuple[tuple[str, str], ...]]:
     """Return the words that a wrapper runs as a command, none if it runs nothing; and the variables that it sets."""
     name = command.words[0].text
     parts = read_options(command.words[1:], entry, name=name, options_first=True, is_any=bool(entry.unsets))
@@ -149,13 +149,13 @@ def _wrapped(command: Command, entry: Entry) -> tuple[tuple[Word, ...], tuple[tu
     if any(value is not None and is_spread(value) for _, value in parts.found):
         raise RefusedError(f"`{name}` with a pattern")
     operands = parts.operands
-    count = entry.leading
-    while entry.sets and count < len(operands) and "=" in operands[count].text:
+    count = wrapper.leading
+    while wrapper.sets and count < len(operands) and "=" in operands[count].text:
         count += 1
     unset = [("PATH" if value is None else value.text, "") for name, value in parts.found if name in entry.unsets]
     if not all(variable.isidentifier() for variable, _ in unset):
         raise RefusedError(f"`{name}` with an unusual variable")
-    assignments = (*unset, *(word.text.partition("=")[::2] for word in operands[entry.leading : count]))
+    assignments = (*unset, *(word.text.partition("=")[::2] for word in operands[wrapper.leading : count]))
     if entry.shows & parts.names:
         return (), ()
     if parts.is_spread or any(map(is_spread, operands[: count + 1])):

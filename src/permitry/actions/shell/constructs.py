@@ -6,7 +6,7 @@ Source: bash(1), "Compound Commands", "Arrays", "Shell Function Definitions".
 import re
 from collections.abc import Callable, Mapping
 
-from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.programs.catalogue import record_of
 from permitry.actions.shell.compounds import MOVES, RESERVED, Assigned, CompoundReader
 from permitry.actions.shell.variables import is_special
 from permitry.core.action import Word
@@ -54,7 +54,7 @@ class ConstructReader(CompoundReader):
         A name that means something to permitry is refused, as its words would be read as that program's.
         """
         name, begin = found[1], self.at
-        if name in catalogue() or name in _BUILTINS | RESERVED or name in self.functions or self.documents:
+        if record_of(name).is_known or name in _BUILTINS | RESERVED or name in self.functions or self.documents:
             raise self.refuse("a function with an unusual name", begin)
         self.functions.add(name)
         self.at = found.end()

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from permitry.actions.programs.candidates import reads_code
-from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.programs.catalogue import record_of
 from permitry.actions.programs.literals import LITERAL
 from permitry.actions.shell.coded import commands_in_code
 from permitry.actions.shell.languages import LANGUAGES, commands_of_make, commands_of_socat
@@ -58,7 +58,7 @@ _BEFORE_TEXT = ("platform shell ", "shell ", "!", "|", "exec ")
 
 def guessed(name: str, words: Words) -> Iterator[Inner]:
     """Yield what a program may run, guessed from the form of its words."""
-    if name in _UNLISTED or (name not in catalogue() and name != "[["):
+    if name in _UNLISTED or not record_of(name).is_known:
         yield from _introduced(words)
     if name in _TEXTUAL:
         yield from _textual(words)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from permitry.actions.programs.arguments import is_cluster
 from permitry.actions.programs.candidates import reads_code
+from permitry.actions.programs.catalogue import Wrapper, record_of
 from permitry.actions.programs.sed import SED
 from permitry.actions.shell.expressions import CLUSTER, has_letter, program_of
 from permitry.actions.shell.nested import dash_c, only_checks, ssh, xargs
-from permitry.actions.shell.running import ELSEWHERE, SHELLS, WRAPPERS, Wrapper
+from permitry.actions.shell.running import SHELLS, as_wrapper
 from permitry.actions.shell.sources import sources_of
 from permitry.core.action import Word
 
@@ -115,7 +116,7 @@ def _may_lack_command(words: Words, wrapper: Wrapper) -> bool:
 
 
 def _lacks_command(words: Words) -> bool:
-    return _may_lack_command(words[1:], WRAPPERS[program_of(words)])
+    return _may_lack_command(words[1:], as_wrapper(program_of(words)))
 
 
 def _lacks_text(words: Words) -> bool:
@@ -156,11 +157,11 @@ def _reads_source(words: Words) -> bool:
 
 def reads_shell(words: Words) -> bool:
     """Return whether a command line certainly runs its whole standard input in a shell, and on this machine."""
-    return reads_commands(words) and program_of(words) not in _FED_OTHERWISE | ELSEWHERE
+    return reads_commands(words) and not (program_of(words) in _FED_OTHERWISE or record_of(program_of(words)).elsewhere)
 
 
 def _ssh_reads(words: Words) -> bool:
-    options = WRAPPERS["ssh"].options
+    options = as_wrapper("ssh").options
     pairs = itertools.pairwise(words)
     has_none = any("N" in word.text and is_cluster(word, options) and not _may_take(last) for last, word in pairs)
     return not has_none and not any(word.text for inner in ssh(words) for word in inner.words)
@@ -169,7 +170,7 @@ def _ssh_reads(words: Words) -> bool:
 def _may_take(word: Word) -> bool:
     """Return whether a word of `ssh` may take the next one for its value."""
     is_option = word.text.startswith("-")
-    return word.text[:1] in ("$", "`") or (is_option and WRAPPERS["ssh"].takes(word.text) != 0)
+    return word.text[:1] in ("$", "`") or (is_option and as_wrapper("ssh").takes(word.text) != 0)
 
 
 _FED_OTHERWISE = frozenset({"crontab", "ed", "gmake", "make", "parallel", "red", "sem", "xargs"})

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
+from permitry.actions.programs.catalogue import Wrapper, record_of
 from permitry.actions.shell.expressions import (
     after_dashes,
     fd,
@@ -26,11 +27,9 @@ from permitry.actions.shell.git import git_runs
 from permitry.actions.shell.running import (
     ANY_COMMAND,
     OF_SHELLS,
-    PARALLEL,
     SHELLS,
-    SUBCOMMANDS,
     Inner,
-    Wrapper,
+    as_wrapper,
     wrapper_of,
 )
 from permitry.actions.shell.scripted import SCRIPTED
@@ -120,18 +119,18 @@ def _after_options(words: Words, wrapper: Wrapper) -> Iterator[Inner]:
 
 
 def _run_by(name: str, words: Words, *, sets: bool = False) -> Iterator[Inner]:
-    wrapper = wrapper_of(name) or Wrapper()
+    wrapper = as_wrapper(name)
     return _after_options(words[1:], attrs.evolve(wrapper, sets=sets or wrapper.sets))
 
 
 def wrapped(words: Words) -> Iterator[Inner]:
     """Yield the command after a wrapper such as `sudo`, and after a sub-command that is one (`docker exec …`)."""
     name = program_of(words)
-    wrapper = wrapper_of(name)
+    wrapper, behind = wrapper_of(name), record_of(name).runs_behind
     if wrapper is not None and not any(_shows(word, wrapper) for word in words[1:2]):
         yield from _after_options(words[1:], wrapper)
     for at, word in enumerate(words[1:], start=2):
-        wrapper = SUBCOMMANDS.get((name, word.text))
+        wrapper = behind.get(word.text)
         if wrapper is not None:
             yield from _after_options(words[at:], wrapper)
 
@@ -203,7 +202,7 @@ def _replace_strings(options: Words) -> frozenset[str]:
 def _parallel(words: Words) -> Iterator[Inner]:
     operands = [word.text for word in words]
     cut = next((at for at, text in enumerate(operands) if text.startswith(":::")), len(words))
-    for inner in _after_options(words[1:cut], PARALLEL):
+    for inner in _run_by("sem", words[:cut]):
         yield inner
         yield read(joined(inner.words))
     yield from (read(text) for text in operands[cut + 1 : cut + 1 + MOST_STARTS])

@@ -16,7 +16,7 @@ from permitry.actions.folders import Folder
 from permitry.actions.patches import hidden_patch
 from permitry.actions.programs.arguments import unbundled
 from permitry.actions.programs.candidates import reads_code
-from permitry.actions.programs.catalogue import Entry, Options, RefusedError, catalogue, record_of
+from permitry.actions.programs.catalogue import Entry, Options, RefusedError, record_of
 from permitry.actions.programs.sed import AWK, SED, with_script
 from permitry.actions.shell.expressions import NAMES_FROM, program_of, with_names
 from permitry.actions.shell.inputs import takes_commands
@@ -26,9 +26,8 @@ from permitry.actions.shell.open_options import may_be_options, may_start
 from permitry.actions.shell.runners import unfolded
 from permitry.actions.shell.running import (
     SHELLS,
-    SUBCOMMANDS,
-    WRAPPERS,
     Inner,
+    as_wrapper,
     wrapper_of,
 )
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
@@ -65,7 +64,6 @@ _CODE = re.compile(r"-[A-Za-z0-9]*[ceEprx]|eval|--(?:eval|print|command|execute|
 _TESTS_OF_FIND = frozenset("-(),!")
 _VALUED_OF_READ = re.compile("-[ers]*[dintpNu]")
 _VALUED_OF_GIT = frozenset({"-C", "--git-dir", "--work-tree", "--namespace"})
-_HAVE_SUBCOMMANDS = frozenset(name for name, _ in SUBCOMMANDS)
 _HALF_A_NAME = re.compile(r"[^-$`{}/ ]+[$`{]")
 """What may become a sub-command: literal text that goes on with an expansion."""
 _LOCAL_OR_HOST = re.compile(r"[^$`:]*[/@]")
@@ -149,13 +147,14 @@ def _by_kind(words: Words) -> bool:
     wrapper = wrapper_of(name)
     if wrapper is not None:
         return _before_command(words, wrapper.options)
-    at = next((at for at, word in enumerate(words) if (name, word.text) in SUBCOMMANDS and not word.is_open), 0)
+    record = record_of(name)
+    at = next((at for at, word in enumerate(words) if word.text in record.runs_behind and not word.is_open), 0)
     if at and not any(map(may_start, words[1:at])):
-        return _before_command(words[at:], SUBCOMMANDS[name, words[at].text].options)
-    is_known = name in catalogue() and name not in _PASSES_ON
+        return _before_command(words[at:], record.runs_behind[words[at].text].options)
+    is_known = record.is_known and name not in _PASSES_ON
     if any(may_be_options(behind, entry.known) if is_known else may_be_options(words, None)):
         return True
-    has_subcommands = not is_known or catalogue()[name].commands or name in _HAVE_SUBCOMMANDS
+    has_subcommands = not is_known or record.commands or record.runs_behind
     return bool(has_subcommands) and any(word.is_open and _HALF_A_NAME.match(word.text) for word in words[1:])
 
 
@@ -210,7 +209,7 @@ def _of_git(words: Words) -> bool:
     command = words[at] if at < len(words) else Word("")
     if command.is_open:
         return not command.is_single or at + 1 < len(words)
-    entry = catalogue()["git"].commands.get(command.text, Entry())
+    entry = record_of("git").commands.get(command.text, Entry())
     if entry.runs_nothing:
         return False
     # An address such as `ext::git push` is a command.
@@ -235,7 +234,7 @@ def _of_perl(words: Words) -> bool:
 
 
 def _of_ssh(words: Words) -> bool:
-    options = WRAPPERS["ssh"].options
+    options = as_wrapper("ssh").options
     return any(may_be_options(words, attrs.evolve(options, valued=options.valued - _UNSURE_OF_SSH)))
 
 
@@ -244,7 +243,7 @@ def _of_tar(words: Words) -> bool:
         # The first word may be a bundle of options without a hyphen.
         return True
     try:
-        return any(may_be_options((words[0], *unbundled(words[1:])), catalogue()["tar"].known))
+        return any(may_be_options((words[0], *unbundled(words[1:])), record_of("tar").known))
     except RefusedError:
         return any(map(may_start, words))
 
@@ -350,6 +349,8 @@ def anything_of(words: Words, unclear: Words, found: Operands, folder: Folder) -
     every = (*found.touches, *found.connects, *found.guessed)
     if not any(isinstance(each, Touch) and each.place.is_open for each in every):
         yield from (folder.place_of(Word("", is_open=True), access, origin=word.text) for access in Access)
-    is_known = program_of(words) in catalogue() and not catalogue()[program_of(words)].network
-    if not is_known and not any(isinstance(each, Connect) and each.host is None for each in every):
+    record = record_of(program_of(words))
+    if (record.network or not record.is_known) and not any(
+        isinstance(each, Connect) and each.host is None for each in every
+    ):
         yield Connect(word.text, is_certain=False)

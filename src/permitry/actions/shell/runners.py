@@ -9,17 +9,16 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
+from permitry.actions.programs.catalogue import record_of
 from permitry.actions.shell.expressions import listed, program_of
 from permitry.actions.shell.git import git_program
 from permitry.actions.shell.guesses import guessed
 from permitry.actions.shell.nested import MOST_INNER, READERS, shell_text, wrapped
 from permitry.actions.shell.running import (
     ANY_COMMAND,
-    ELSEWHERE,
     FIRST_OPERAND,
     LISTED_OPTIONS,
     SHELLS,
-    SUBCOMMANDS,
     Inner,
     wrapper_of,
 )
@@ -45,10 +44,11 @@ def unfolded(words: Words) -> tuple[Inner, ...]:
     """Return all nested commands that the program of a command line runs, as far as its words show."""
     name, words = program_of(words), words[:MOST_WORDS]
     readers = [READERS.get(name), shell_text if name in SHELLS else None, git_program, wrapped, listed, _of_gnu]
+    is_elsewhere = record_of(name).elsewhere
     found: dict[Inner, Inner] = {}
     for reader in filter(None, readers):
         for inner in _some(reader(words)):
-            found.setdefault(inner, attrs.evolve(inner, by=name, is_guess=inner.is_guess or name in ELSEWHERE))
+            found.setdefault(inner, attrs.evolve(inner, by=name, is_guess=inner.is_guess or is_elsewhere))
     for inner in _some(guessed(name, words)):
         found.setdefault(inner, attrs.evolve(inner, by=f"{name}?", is_guess=True))
     return tuple(inner for inner in found.values() if inner.words or (inner.text and not inner.text.isspace()))
@@ -70,7 +70,7 @@ def runs_others(words: Words) -> bool:
         or name in LISTED_OPTIONS
         or name in FIRST_OPERAND
         or wrapper_of(name) is not None
-        or any(each[0] == name for each in SUBCOMMANDS)
+        or bool(record_of(name).runs_behind)
     )
 
 
@@ -88,10 +88,10 @@ def words_elsewhere(words: Words) -> frozenset[Word]:
 @functools.lru_cache(maxsize=4096)
 def _words_elsewhere(words: tuple[Word, ...]) -> frozenset[Word]:
     name = program_of(words)
-    if ELSEWHERE.isdisjoint((name, *(word.text for word in words))):
+    if not any(record_of(each).elsewhere for each in (name, *(word.text for word in words))):
         return frozenset()
     inner = dict.fromkeys(each.words for each in unfolded(words) if each.words)
-    if name not in ELSEWHERE:
+    if not record_of(name).elsewhere:
         return frozenset(word for some in inner for word in _words_elsewhere(some))
     # If several words may be the program, each of them may also be the value of an option: a file on this machine.
     doubtful = {some[0] for some in inner} if len(inner) > 1 else set()

@@ -9,7 +9,7 @@ import pytest
 from tests.tables import for_each
 
 from permitry.actions.programs import catalogue as module
-from permitry.actions.programs.catalogue import Entry, Options, catalogue, compact, record_of
+from permitry.actions.programs.catalogue import Entry, Options, Wrapper, catalogue, compact, record_of
 
 TEXT = """
 [group]
@@ -24,7 +24,24 @@ operands = "write"
 [program.word]
 options = "-ab"
 whole_words = true
+[program.after]
+wraps = true
+options = "-v"
+shows = "-h"
+leading = 1
+[other]
+"over above" = { runs = "-x=", optional = 1, sets = true, runs_behind = { "in into" = { leading = 2 } } }
 """
+
+WRAPPER = Wrapper(
+    options=Options(
+        frozenset({"-a", "-b", "--all"}),
+        frozenset({"-n", "--name"}),
+        frozenset({"-o", "--or"}),
+        doubled=frozenset({"--pair"}),
+        tripled=frozenset({"--over"}),
+    )
+)
 
 
 @pytest.fixture
@@ -76,11 +93,45 @@ def test_a_program_may_have_several_names() -> None:
 def test_an_unknown_program_is_not_there() -> None:
     """Nothing is guessed about it."""
     assert "other" not in catalogue()
-    assert set(catalogue()) == {"show", "display", "word"}
-    assert len(catalogue()) == 3
+    assert set(catalogue()) == {"show", "display", "word", "after", "over", "above"}
+    assert len(catalogue()) == 6
     with pytest.raises(KeyError):
         catalogue()["other"]
     assert record_of("other") == Entry()
+
+
+@pytest.mark.usefixtures("files")
+def test_of_some_programs_it_is_only_known_what_they_run() -> None:
+    """They are in a table of their own."""
+    assert [name for name, entry in catalogue().items() if not entry.is_known] == ["over", "above"]
+
+
+@pytest.mark.usefixtures("files")
+def test_a_program_may_run_its_operands() -> None:
+    """After its own options; one that does nothing else says with which of them it does not."""
+    assert record_of("show").runs is None
+    assert record_of("after").runs == Wrapper(1, Options(plain=frozenset({"-v"})), shows=frozenset({"-h"}))
+    assert record_of("over").runs == Wrapper(0, Options(valued=frozenset({"-x"})), sets=True, optional=1)
+    assert record_of("above").runs_behind == {"in": Wrapper(2), "into": Wrapper(2)}
+
+
+def test_a_program_is_in_one_table() -> None:
+    """And in one record."""
+    names = [name for table in ("program", "other") for key in json.loads(compact())[table] for name in key.split()]
+    assert len(names) == len(set(names))
+
+
+@for_each(
+    ("option", "taken"),
+    [
+        ("-ab", 0), ("-n", 1), ("-an", 1), ("-n5", 0), ("-5", None), ("-z", None), ("-az", None), ("-", 0),
+        ("-o", 0), ("-on", 0), ("-oz", 0), ("-ao", 0), ("--or", 0), ("--over", 3),
+        ("--name", 1), ("--name=x", 0), ("--pair", 2), ("--all", 0), ("--zzz", None), ("--zzz=x", 0),
+    ],
+)  # fmt: skip
+def test_an_option_of_a_wrapper_takes_so_many_words(option: str, taken: int | None) -> None:
+    """None where that is not known: then both readings count."""
+    assert WRAPPER.takes(option) == taken
 
 
 def test_the_fast_file_counts_for_the_same_text(files: Path) -> None:

@@ -20,10 +20,10 @@ import attrs
 import pytest
 from tests.tables import for_each
 
-from permitry.actions.programs.catalogue import Options, catalogue
+from permitry.actions.programs.catalogue import Options, catalogue, record_of
 from permitry.actions.shell import git, opened
 from permitry.actions.shell.runners import unfolded
-from permitry.actions.shell.running import LISTED_OPTIONS, OF_SHELLS, PARALLEL, SUBCOMMANDS, WRAPPERS, wrapper_of
+from permitry.actions.shell.running import LISTED_OPTIONS, OF_SHELLS, as_wrapper, wrapper_of
 from permitry.core.action import Word
 
 PARSERS = {
@@ -178,8 +178,8 @@ def test_no_word_hides_the_command_of_find_fd_and_su() -> None:
 def test_a_listed_option_takes_what_the_program_says(program: str) -> None:
     """A letter that is listed is one of its program, or of another version, and never of another kind."""
     name, *behind = program.split()
-    wrapper = SUBCOMMANDS.get((name, "".join(behind[:1]))) or (
-        PARALLEL if name == "parallel" else wrapper_of(Path(name).name)
+    wrapper = record_of(name).runs_behind.get("".join(behind[:1])) or (
+        wrapper_of("sem" if name == "parallel" else Path(name).name)
     )
     assert wrapper is not None
     parser = Parser.of(PARSERS[program])
@@ -192,13 +192,13 @@ def tables() -> Iterator[tuple[str, Options]]:
     """Yield every table of options, with the name of the program and of the sub-command."""
     for name, entry in catalogue().items():
         yield name, entry.known
+        yield name, as_wrapper(name).options
         yield from ((f"{name} {command}", inner.known) for command, inner in entry.commands.items())
-    yield from ((name, wrapper.options) for name, wrapper in WRAPPERS.items())
-    yield from ((f"{name} {command}", wrapper.options) for (name, command), wrapper in SUBCOMMANDS.items())
+        yield from ((f"{name} {command}", wrapper.options) for command, wrapper in entry.runs_behind.items())
     yield from ((name, Options(valued=options)) for name, options in LISTED_OPTIONS.items())
     yield from ((name, opened.OPTIONS_OF_MAKE) for name in ("make", "gmake"))
     yield from ((name, OF_SHELLS.options) for name in ("bash", "dash", "sh"))
-    yield "parallel", PARALLEL.options
+    yield "parallel", as_wrapper("sem").options
     yield "git", Options(valued=git.VALUED)
 
 
@@ -212,11 +212,6 @@ def test_no_option_is_in_two_tables_that_disagree() -> None:
             kinds.add(options.count(name))
             kinds.update([1] if name in options.valued | options.separate else [])
     assert {each: kinds for each, kinds in seen.items() if len(kinds) > 1} == {}
-
-
-def test_the_options_of_a_wrapper_are_in_one_table() -> None:
-    """Those of `programs.toml` that run another program are in none of the code."""
-    assert [name for name, entry in catalogue().items() if entry.wraps and name in WRAPPERS] == []
 
 
 # The programs themselves ---------------------------------------------------------------------------------------------
