@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from permitry.actions.programs.candidates import reads_code
+from permitry.actions.programs.catalogue import record_of
 from permitry.actions.shell.runners import runs_others
-from permitry.actions.shell.running import SHELLS
 from permitry.conditions.command import ArgvPattern
 from permitry.core.action import Word
 from permitry.core.decision import Verdict
@@ -62,7 +62,11 @@ def _odd(
 def _without_arguments(pattern: ArgvPattern, *, is_permission: bool) -> Iterator[tuple[str, str, str]]:
     # `make test` as a permission is meant as it is written, and so is `bash` as a restriction.
     words = [Word(word) for word in pattern.text.split()]
-    is_meant = len(words) > 1 or runs_others(words) if is_permission else words[0].text in SHELLS or reads_code(words)
+    is_meant = (
+        len(words) > 1 or runs_others(words)
+        if is_permission
+        else record_of(words[0].text).shell != "" or reads_code(words)
+    )
     if is_meant:
         return
     effect = "with arguments it is not permitted" if is_permission else "with further arguments the rule does not apply"

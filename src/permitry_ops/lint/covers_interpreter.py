@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from permitry.actions.programs.catalogue import Entry, catalogue, record_of
 from permitry.actions.shell.git import without_options
 from permitry.actions.shell.runners import program_of, runs_others, unfolded
-from permitry.actions.shell.running import LISTED_OPTIONS, wrapper_of
+from permitry.actions.shell.running import wrapper_of
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.scope import Scope
 from permitry.core.action import Word
@@ -120,7 +120,7 @@ def _forms(name: str) -> Iterator[tuple[str, ...]]:
 
 def _options(name: str) -> Iterator[tuple[str, ...]]:
     # The best known option comes first, so that it is the one shown.
-    options = sorted(LISTED_OPTIONS.get(name, ()), key=lambda option: (option != "-c", option))
+    options = sorted(record_of(name).runs_values, key=lambda option: (option != "-c", option))
     yield from ((option, _PROBE) for option in options)
 
 

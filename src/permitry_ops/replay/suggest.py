@@ -14,7 +14,7 @@ import attrs
 from permitry.actions.programs.catalogue import record_of
 from permitry.actions.shell.nested import READERS
 from permitry.actions.shell.runners import program_of
-from permitry.actions.shell.running import SHELLS, wrapper_of
+from permitry.actions.shell.running import wrapper_of
 from permitry.config.load import load_rules
 from permitry.config.narrowest import Conditions, choices, is_one_tool
 from permitry.config.rule_text import Draft, draft_text
@@ -232,8 +232,8 @@ def _runs_its_arguments(program: str) -> bool:
     words = [Word(program)]
     name = program_of(words)
     known = record_of(name)
-    is_listed = name in SHELLS or (name in READERS and name not in _SELDOM) or wrapper_of(name) is not None
-    return is_listed or known.shell or known.wraps or known.never.startswith(_RUNS)
+    is_listed = (name in READERS and name not in _SELDOM) or wrapper_of(name) is not None
+    return is_listed or known.shell != "" or known.wraps or known.never.startswith(_RUNS)
 
 
 def _unique(text: str, taken: set[str]) -> str:

@@ -144,11 +144,13 @@ class Entry:
     script: str = ""
     runs: Wrapper | None = None
     runs_behind: Mapping[str, Wrapper] = attrs.field(factory=dict)
+    runs_values: frozenset[str] = frozenset()
+    runs_after: tuple[str, ...] = ()
     elsewhere: bool = False
     wraps: bool = False
     unsets: frozenset[str] = frozenset()
     shows: frozenset[str] = frozenset()
-    shell: bool = False
+    shell: str = ""
     never: str = ""
     network: bool = False
     looks: frozenset[str] = frozenset()
@@ -167,6 +169,7 @@ Catalogue = Mapping[str, Entry]
 _UNKNOWN, _NONE = Entry(), Options()
 _SETS_OF_WORDS = frozenset(
     {"needs", "operands_need", "shows", "looks", "names_from", "texts", "unsets", "code", "renames", "fills"}
+    | {"runs_values"}
 )
 _SHAPE = frozenset(attrs.fields_dict(Shape))
 _RUNS = frozenset({"runs", "leading", "optional", "sets"})
@@ -241,6 +244,7 @@ def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
     fields["runs_nothing"] = fields.get("runs_nothing", False) or fields.get("any_option", False)
     fields["options"] = _options(fields.get("options", ""), groups, whole_words=whole_words)
     fields["known"] = fields["options"].with_more(_options(fields.pop("more", ""), groups, whole_words=whole_words))
+    fields["runs_after"] = tuple(fields.get("runs_after", "").split())
     if "runs" in data or data.get("wraps"):
         fields["runs"] = _wrapper(data, groups, fields["known"])
     behind = _by_name(data.get("runs_behind", {}))

@@ -121,7 +121,7 @@ def _check(command: Command) -> None:
     entry = record_of(name)
     if not entry.is_known or command.words[0].is_open:
         raise RefusedError(f"`{name}` is named by its path" if "/" in name else f"`{name}` is not a known program")
-    if entry.shell:
+    if entry.shell == "bash":
         raise RefusedError(f"`{name}` runs a file")
     words = command.words[1:]
     for text, reason in entry.refused_text.items():

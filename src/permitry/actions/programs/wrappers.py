@@ -81,7 +81,7 @@ def _unwrap(command: Command, depth: int) -> Iterator[Command]:
     while not command.only_assigns:
         name = command.words[0].text
         entry = record_of(name)
-        if not (entry.wraps or entry.shell):
+        if not (entry.wraps or entry.shell == "bash"):
             yield command
             return
         depth += 1

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 import attrs
 
-from permitry.actions.shell.running import FIRST_OPERAND, LISTED_OPTIONS, Inner
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.shell.running import Inner
 from permitry.core.action import Word
 
 __all__ = [
@@ -113,9 +114,10 @@ def after_dashes(words: Words) -> Iterator[Inner]:
 
 
 def listed(words: Words) -> Iterator[Inner]:
-    """Yield the commands in values of options (`LISTED_OPTIONS`), and in operands with a prefix (`FIRST_OPERAND`)."""
+    """Yield the commands in values of options, and in operands with a certain beginning."""
     name = program_of(words)
-    options = LISTED_OPTIONS.get(name, frozenset())
+    record = record_of(name)
+    options = record.runs_values
     for at, word in enumerate(words[1:], start=1) if options else ():
         following = words[at + 1 : at + 2]
         given, equals, value = word.text.partition("=")
@@ -130,7 +132,7 @@ def listed(words: Words) -> Iterator[Inner]:
     if name == "tar" and any(f"-{letter}" in options for letter in joined(words[1:2])):
         # The values of a bundle of letters are the next words, in the order of the letters.
         yield from (attrs.evolve(read(word.text), is_guess=True) for word in words[2:])
-    marks = FIRST_OPERAND.get(name, ())
+    marks = record.runs_after
     yield from (read(word.text[len(mark) :]) for word in words[1:] for mark in marks if word.text.startswith(mark))
 
 

@@ -11,7 +11,7 @@ from permitry.actions.programs.catalogue import Wrapper, record_of
 from permitry.actions.programs.sed import SED
 from permitry.actions.shell.expressions import CLUSTER, has_letter, program_of
 from permitry.actions.shell.nested import dash_c, only_checks, ssh, xargs
-from permitry.actions.shell.running import SHELLS, as_wrapper
+from permitry.actions.shell.running import as_wrapper
 from permitry.actions.shell.sources import sources_of
 from permitry.core.action import Word
 
@@ -38,7 +38,7 @@ def reads_commands(words: Words) -> bool:
     """Return whether a command line takes commands from its standard input: a shell without a script."""
     name = program_of(words)
     reads = _FED.get(name)
-    return reads(words) if reads is not None else name in SHELLS and _shell_reads(words)
+    return reads(words) if reads is not None else record_of(name).shell != "" and _shell_reads(words)
 
 
 def takes_commands(
@@ -137,7 +137,7 @@ def _source_reads(words: Words) -> bool:
 def _xargs_reads(words: Words) -> bool:
     commands = (inner.words for inner in xargs(words))
     return any(
-        program_of(each) in SHELLS and (any(has_letter(word, "c") for word in each[1:]) or _shell_reads(each))
+        record_of(program_of(each)).shell and (any(has_letter(word, "c") for word in each[1:]) or _shell_reads(each))
         for each in commands
     )
 

@@ -12,7 +12,6 @@ import attrs
 
 from permitry.actions.programs.catalogue import record_of
 from permitry.actions.shell.expressions import has_letter, program_of
-from permitry.actions.shell.running import SHELLS
 from permitry.actions.shell.sources import has_option, sources_of
 from permitry.core.action import Access, Action, Run, Touch, Word
 
@@ -100,7 +99,7 @@ def _is_made(run: Run, made: _Made) -> bool:
     in_path = any(each.startswith("PATH=") for each in run.sets)
     name = program_of(run.words)
     files = [word for word in operands if word.text != "--"] if name in _READ_FILES else []
-    if name in SHELLS and not any(has_letter(word, "c") for word in operands):
+    if record_of(name).shell and not any(has_letter(word, "c") for word in operands):
         files = [word for word in operands if word.text[:1] not in ("-", "+")]
     return made.has(program.text, in_path=in_path) or any(
         made.has(f"./{word.text}", in_path=True) for word in (*files[:1], *sources_of(run.words))

@@ -27,7 +27,6 @@ from permitry.actions.shell.git import git_runs
 from permitry.actions.shell.running import (
     ANY_COMMAND,
     OF_SHELLS,
-    SHELLS,
     Inner,
     as_wrapper,
     wrapper_of,
@@ -47,7 +46,6 @@ MOST_STARTS = MOST_INNER + 1
 Words = Sequence[Word]
 
 _CHECKS = re.compile(r"-[cenvx]+")
-_CHECKING = SHELLS - {"csh", "fish", "nu", "pwsh", "tcsh"}
 _REPLACING = re.compile(r"-[A-Za-z0-9]*?[IJi]")
 _SPLITS = re.compile(r"--s|-[^-]*S")
 _SUBSTITUTIONS = ("$(", "`", "<(", ">(")
@@ -215,7 +213,7 @@ def only_checks(words: Words) -> bool:
     """Return whether a shell certainly only checks the syntax of its text, and runs nothing: `bash -n`."""
     # Any other option may undo `-n`: an interactive shell runs what it reads.
     options = [word.text for word in words[1:] if word.text[:1] in ("-", "+") or word.is_open]
-    are_known = program_of(words) in _CHECKING and all(map(_CHECKS.fullmatch, options))
+    are_known = record_of(program_of(words)).shell in ("bash", "posix") and all(map(_CHECKS.fullmatch, options))
     return are_known and any("n" in option for option in options)
 
 

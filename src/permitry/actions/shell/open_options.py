@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from permitry.actions.programs.catalogue import Options
+from permitry.actions.programs.catalogue import Options, record_of
 from permitry.actions.shell.expressions import program_of
-from permitry.actions.shell.running import FIRST_OPERAND, LISTED_OPTIONS
 from permitry.core.action import Word
 
 __all__ = ["may_be_options", "may_start"]
@@ -33,8 +32,9 @@ def may_be_options(words: Words, options: Options | None) -> Iterator[Word]:
     None for a program that is not known.
     """
     is_known, options = options is not None, options or Options()
-    options = _without(options, LISTED_OPTIONS.get(program_of(words), frozenset()))
-    if program_of(words) in FIRST_OPERAND:
+    record = record_of(program_of(words))
+    options = _without(options, record.runs_values)
+    if record.runs_after:
         options = attrs.evolve(options, valued=frozenset(), attached=frozenset())
     at = 1
     while at < len(words):

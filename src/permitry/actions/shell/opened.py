@@ -25,7 +25,6 @@ from permitry.actions.shell.nested import xargs
 from permitry.actions.shell.open_options import may_be_options, may_start
 from permitry.actions.shell.runners import unfolded
 from permitry.actions.shell.running import (
-    SHELLS,
     Inner,
     as_wrapper,
     wrapper_of,
@@ -85,7 +84,7 @@ def _may_run_open(words: tuple[Word, ...], depth: int, *, has_names: bool) -> bo
         return False
     if record_of(name).runs_nothing:
         return False
-    is_code = name in _EVALUATE or name in SHELLS or name in LANGUAGES
+    is_code = name in _EVALUATE or record_of(name).shell or name in LANGUAGES
     own = _SPECIAL.get(name, _by_kind)
     if is_code or depth == 0 or own(words):
         return True

@@ -16,9 +16,6 @@ from permitry.actions.shell.guesses import guessed
 from permitry.actions.shell.nested import MOST_INNER, READERS, shell_text, wrapped
 from permitry.actions.shell.running import (
     ANY_COMMAND,
-    FIRST_OPERAND,
-    LISTED_OPTIONS,
-    SHELLS,
     Inner,
     wrapper_of,
 )
@@ -43,12 +40,12 @@ Words = Sequence[Word]
 def unfolded(words: Words) -> tuple[Inner, ...]:
     """Return all nested commands that the program of a command line runs, as far as its words show."""
     name, words = program_of(words), words[:MOST_WORDS]
-    readers = [READERS.get(name), shell_text if name in SHELLS else None, git_program, wrapped, listed, _of_gnu]
-    is_elsewhere = record_of(name).elsewhere
+    record = record_of(name)
+    readers = [READERS.get(name), shell_text if record.shell else None, git_program, wrapped, listed, _of_gnu]
     found: dict[Inner, Inner] = {}
     for reader in filter(None, readers):
         for inner in _some(reader(words)):
-            found.setdefault(inner, attrs.evolve(inner, by=name, is_guess=inner.is_guess or is_elsewhere))
+            found.setdefault(inner, attrs.evolve(inner, by=name, is_guess=inner.is_guess or record.elsewhere))
     for inner in _some(guessed(name, words)):
         found.setdefault(inner, attrs.evolve(inner, by=f"{name}?", is_guess=True))
     return tuple(inner for inner in found.values() if inner.words or (inner.text and not inner.text.isspace()))
@@ -64,14 +61,9 @@ def _of_gnu(words: Words) -> Iterator[Inner]:
 def runs_others(words: Words) -> bool:
     """Return whether the program may run a command that its words contain, at any position."""
     name = program_of(words)
-    return (
-        name in READERS
-        or name in SHELLS
-        or name in LISTED_OPTIONS
-        or name in FIRST_OPERAND
-        or wrapper_of(name) is not None
-        or bool(record_of(name).runs_behind)
-    )
+    record = record_of(name)
+    is_listed = record.shell or record.runs_values or record.runs_after or record.runs_behind
+    return name in READERS or bool(is_listed) or wrapper_of(name) is not None
 
 
 def _some(inners: Iterator[Inner]) -> Iterator[Inner]:

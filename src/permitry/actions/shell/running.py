@@ -1,4 +1,4 @@
-"""Programs that run other programs: in the values of options, as operands, and by code."""
+"""What programs run: nested commands, and how their operands are one."""
 
 import re
 
@@ -9,10 +9,7 @@ from permitry.core.action import Word
 
 __all__ = [
     "ANY_COMMAND",
-    "FIRST_OPERAND",
-    "LISTED_OPTIONS",
     "OF_SHELLS",
-    "SHELLS",
     "Inner",
     "as_wrapper",
     "opens_computed",
@@ -20,9 +17,6 @@ __all__ = [
     "wrapper_of",
 ]
 
-SHELLS = frozenset(
-    {"sh", "bash", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "fish", "csh", "tcsh", "yash", "nu", "pwsh"}
-)
 _COMPUTED = r"""(?!\s*+(?:[0-9]|"[^"\\]*+"\s*+(?:[;})\n]|\Z)))"""
 _RUNS = re.compile(r"(?:(?<!\|)\|(?!\|)&?+|\bsystem\s*\()" + _COMPUTED)
 _OPENS = re.compile(r"(?:>>?+(?!=)|\bgetline\b[^;}\n<]{0,99}<)" + _COMPUTED)
@@ -75,51 +69,3 @@ def wrapper_of(name: str) -> Wrapper | None:
 def as_wrapper(name: str) -> Wrapper:
     """Return how a program runs its operands; without options where nothing is known about that."""
     return wrapper_of(name) or Wrapper()
-
-
-LISTED_OPTIONS = {
-    "compgen": frozenset({"-C"}),
-    "complete": frozenset({"-C"}),
-    "fish": frozenset({"-C", "--init-command"}),
-    "fzf": frozenset({"--preview", "--bind"}),
-    "gdb": frozenset({"-ex", "--eval-command"}),
-    "git": frozenset(
-        {"-c", "-x", "--exec", "--extcmd", "--upload-pack", "--receive-pack", "-O", "--open-files-in-pager"}
-        | {"--config", "--config-env", "--rsh", "--smtp-server", "--to-cmd", "--cc-cmd", "--sendmail-cmd"}
-    ),
-    "hg": frozenset({"--config"}),
-    "man": frozenset({"-P", "--pager", "-H", "--html"}),
-    "mapfile": frozenset({"-C"}),
-    **dict.fromkeys(("nc", "ncat", "netcat"), frozenset({"-c", "-e", "--exec", "--sh-exec"})),
-    "nodemon": frozenset({"-x", "--exec"}),
-    "npm": frozenset({"-c", "--call"}),
-    "npx": frozenset({"-c", "--call"}),
-    "readarray": frozenset({"-C"}),
-    "rg": frozenset({"--pre", "--hostname-bin"}),
-    "rsync": frozenset({"-e", "--rsh", "--rsync-path"}),
-    "scp": frozenset({"-S", "-o"}),
-    "screen": frozenset({"-c", "-s"}),
-    "sftp": frozenset({"-S", "-o"}),
-    "sort": frozenset({"--compress-program"}),
-    "split": frozenset({"--filter"}),
-    "ssh": frozenset({"-o"}),
-    "tar": frozenset(
-        {"--to-command", "--checkpoint-action", "--use-compress-program", "-I", "-F", "--info-script"}
-        | {"--new-volume-script", "--rsh-command", "--rmt-command"}
-    ),
-    "systemd-run": frozenset({"-p", "--property"}),
-    "tcpdump": frozenset({"-z"}),
-    "vagrant": frozenset({"-c", "--command"}),
-    "vi": frozenset({"-c", "--cmd"}),
-    "vim": frozenset({"-c", "--cmd"}),
-    "nvim": frozenset({"-c", "--cmd"}),
-    "zip": frozenset({"-TT", "--unzip-command"}),
-}
-"""Options whose value is a command, or ends with one after an equals sign."""
-
-_PAGER_MARKS = ("+!", "+:!")
-FIRST_OPERAND = {
-    **dict.fromkeys(("less", "more", "vi", "vim", "nvim", "view", "ex"), _PAGER_MARKS),
-    **dict.fromkeys(("ltrace", "strace"), ("|", "!", "-o|", "-o!", "--output=|", "--output=!")),
-}
-"""Prefixes of an argument after which it is a command."""

@@ -23,7 +23,7 @@ from tests.tables import for_each
 from permitry.actions.programs.catalogue import Options, catalogue, record_of
 from permitry.actions.shell import git, opened
 from permitry.actions.shell.runners import unfolded
-from permitry.actions.shell.running import LISTED_OPTIONS, OF_SHELLS, as_wrapper, wrapper_of
+from permitry.actions.shell.running import OF_SHELLS, as_wrapper, wrapper_of
 from permitry.core.action import Word
 
 PARSERS = {
@@ -193,9 +193,9 @@ def tables() -> Iterator[tuple[str, Options]]:
     for name, entry in catalogue().items():
         yield name, entry.known
         yield name, as_wrapper(name).options
+        yield name, Options(valued=entry.runs_values)
         yield from ((f"{name} {command}", inner.known) for command, inner in entry.commands.items())
         yield from ((f"{name} {command}", wrapper.options) for command, wrapper in entry.runs_behind.items())
-    yield from ((name, Options(valued=options)) for name, options in LISTED_OPTIONS.items())
     yield from ((name, opened.OPTIONS_OF_MAKE) for name in ("make", "gmake"))
     yield from ((name, OF_SHELLS.options) for name in ("bash", "dash", "sh"))
     yield "parallel", as_wrapper("sem").options
