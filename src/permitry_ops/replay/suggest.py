@@ -12,7 +12,6 @@ from typing import Any
 import attrs
 
 from permitry.actions.programs.catalogue import record_of
-from permitry.actions.shell.nested import READERS
 from permitry.actions.shell.runners import program_of
 from permitry.actions.shell.running import wrapper_of
 from permitry.config.load import load_rules
@@ -232,7 +231,7 @@ def _runs_its_arguments(program: str) -> bool:
     words = [Word(program)]
     name = program_of(words)
     known = record_of(name)
-    is_listed = (name in READERS and name not in _SELDOM) or wrapper_of(name) is not None
+    is_listed = (known.runner != "" and name not in _SELDOM) or wrapper_of(name) is not None
     return is_listed or known.shell != "" or known.wraps or known.never.startswith(_RUNS)
 
 

@@ -144,6 +144,7 @@ class Entry:
     script: str = ""
     runs: Wrapper | None = None
     runs_behind: Mapping[str, Wrapper] = attrs.field(factory=dict)
+    runner: str = ""
     runs_values: frozenset[str] = frozenset()
     runs_after: tuple[str, ...] = ()
     elsewhere: bool = False

@@ -82,7 +82,7 @@ def _magic(text: str) -> Iterator[tuple[Word, bool]]:
 def _values(texts: Sequence[str], option: str) -> Iterator[str]:
     bundled = re.compile(rf"-[A-Za-z]*{re.escape(option[1:])}(.*)", re.DOTALL)
     for at, text in enumerate(texts):
-        found = bundled.fullmatch(text) if len(option) == 2 else None  # noqa: PLR2004 -- a hyphen and a letter
+        found = bundled.fullmatch(text) if len(option) == len("-g") else None
         value = text.removeprefix(f"{option}=") if text.startswith(f"{option}=") else found[1] if found else ""
         if value:
             yield value

@@ -40,7 +40,7 @@ from permitry.actions.programs.expressions import compares_texts
 from permitry.actions.programs.filters import expanded_by_program
 from permitry.actions.programs.git_files import files_of_git
 from permitry.actions.programs.named import HERE, Collector, Named, Operands
-from permitry.actions.programs.sed import SED, effects_of_sed, files_of_sed
+from permitry.actions.programs.sed import effects_of_sed, files_of_sed
 from permitry.actions.shell.strict import Command
 from permitry.core.action import Access, Descent, Word
 
@@ -376,7 +376,7 @@ def _possible(words: tuple[Word, ...]) -> Operands:
     guessed = [Named(access, word, is_tree) for word in given if word in named for access in doubtful]
     guessed += [Named(access, word, is_tree) for word in candidates for access in (*accesses, *doubtful)]
     guessed += (each for word in code for each in named_in_code(word))
-    if program in SED:
+    if record_of(program).script == "sed":
         for access, word in effects_of_sed(words[1:]).files:
             (guessed if word.is_open else paths).append(Named(access, word))
     if only_reads:

@@ -6,17 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from permitry.actions.programs.arguments import Parts, is_spread
 from permitry.actions.programs.candidates import UNSEEN
-from permitry.actions.programs.catalogue import RefusedError
+from permitry.actions.programs.catalogue import RefusedError, record_of
 from permitry.actions.programs.sed_script import Effects, read_script
 from permitry.core.action import Access, Word
 
-__all__ = ["AWK", "SED", "check_sed", "effects_of_sed", "files_of_sed", "with_script"]
-
-SED = frozenset({"gsed", "sed", "ssed"})
-"""The program names of `sed`."""
-
-AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
-"""The program names of `awk`."""
+__all__ = ["check_sed", "effects_of_sed", "files_of_sed", "with_script"]
 
 _ANYTHING = Effects(((Access.READ, UNSEEN), (Access.WRITE, UNSEEN)), runs_input=True)
 _FROM_INPUT = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/.*|(?:.*/)?(?:stdin|0)")
@@ -85,11 +79,12 @@ def with_script(words: tuple[Word, ...], text: str | None) -> tuple[Word, ...]:
     For `awk -f -`, with the text of the program.
     """
     name = words[0].text.rpartition("/")[2] if words else ""
-    if text is None or name not in SED | AWK:
+    script = record_of(name).script
+    if text is None or script not in ("awk", "sed"):
         return words
     pairs = enumerate(itertools.pairwise(word.text for word in words))
     at = next((at for at, (one, next_) in pairs if one in ("-f", "--file") and _FROM_INPUT.fullmatch(next_)), None)
-    option = (Word("-e"),) if name in SED else ()
+    option = (Word("-e"),) if script == "sed" else ()
     return words if at is None else (*words[:at], *option, Word(text), *words[at + 2 :])
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from permitry.actions.programs.arguments import is_cluster
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import Wrapper, record_of
-from permitry.actions.programs.sed import SED
 from permitry.actions.shell.expressions import CLUSTER, has_letter, program_of
 from permitry.actions.shell.nested import dash_c, only_checks, ssh, xargs
 from permitry.actions.shell.running import as_wrapper
@@ -152,7 +151,7 @@ def _any_stream(words: Words) -> bool:
 
 def _reads_source(words: Words) -> bool:
     """Return whether a file from which a program takes code is its input; the script of `sed` is read elsewhere."""
-    return program_of(words) not in SED and any(map(_may_be_stream, sources_of(words)))
+    return record_of(program_of(words)).script != "sed" and any(map(_may_be_stream, sources_of(words)))
 
 
 def reads_shell(words: Words) -> bool:

@@ -31,12 +31,12 @@ from permitry.actions.shell.running import (
     as_wrapper,
     wrapper_of,
 )
-from permitry.actions.shell.scripted import SCRIPTED
+from permitry.actions.shell.scripted import commands_of_awk, commands_of_sed
 from permitry.actions.shell.strict import UnreadableError, read_strictly
 from permitry.actions.shell.variables import EVALUATED, is_special
 from permitry.core.action import Word
 
-__all__ = ["MOST_INNER", "READERS", "dash_c", "only_checks", "shell_text", "ssh", "wrapped", "xargs"]
+__all__ = ["MOST_INNER", "RUNNERS", "dash_c", "only_checks", "shell_text", "ssh", "wrapped", "xargs"]
 
 MOST_INNER = 64
 """The most nested commands of one kind in a command line; beyond that, the rest may be any command."""
@@ -60,27 +60,6 @@ _COMPLETE = frozenset(["compgen", "complete"])
 """Builtins that expand their words once more."""
 _HARMLESS = frozenset(["COLUMNS", "COPROC", "LINES", "MAPFILE", "OPTARG", "OPTERR", "REPLY", "_"])
 """Variables with a meaning for the shell that runs and evaluates none of their value."""
-_EVALUATE = frozenset(
-    {
-        "getopts",
-        "mapfile",
-        "readarray",
-        "[",
-        "compgen",
-        "complete",
-        "declare",
-        "export",
-        "let",
-        "local",
-        "printf",
-        "read",
-        "readonly",
-        "test",
-        "typeset",
-        "unset",
-        "wait",
-    }
-)
 
 
 # Wrappers ------------------------------------------------------------------------------------------------------------
@@ -375,41 +354,35 @@ def _shell_of_device(words: Words) -> Iterator[Inner]:
         yield read(joined(words[at:]))
 
 
-READERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
+RUNNERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "adb": _shell_of_device,
     "alias": _alias,
+    "applet": _applet,
+    "awk": commands_of_awk,
     "bind": _bind,
-    "busybox": _applet,
+    "command-after-dashes": after_dashes,
+    "compiler": _compiler,
     "coproc": _coproc,
     "env": _env,
     "eval": _eval,
+    "evaluated-words": _evaluated,
     "fc": _fc,
     "fd": fd,
-    "fdfind": fd,
     "find": find,
-    "flock": dash_c,
     "git": git_runs,
     "hash": _hash,
     "history": _history,
-    "kubectl": after_dashes,
-    "oc": after_dashes,
-    "perl": _perl,
     "parallel": _parallel,
+    "perl": _perl,
+    "powershell": _powershell,
     "run-parts": _run_parts,
-    "runuser": dash_c,
-    "script": dash_c,
-    "sem": _parallel,
-    "sg": dash_c,
+    "sed": commands_of_sed,
     "ssh": ssh,
-    "su": dash_c,
+    "text-after-c": dash_c,
+    "texts": _each_text,
     "time": _time,
-    "toybox": _applet,
     "trap": _trap,
     "watch": _watch,
     "xargs": xargs,
-    **SCRIPTED,
-    **dict.fromkeys(_EVALUATE, _evaluated),
-    **dict.fromkeys(("c++", "cc", "g++", "gcc", "gfortran"), _compiler),
-    **dict.fromkeys(("concurrently", "hyperfine", "pee"), _each_text),
-    **dict.fromkeys(("powershell", "pwsh"), _powershell),
 }
+"""The functions that find the commands in the words of a program, by the name in its record."""

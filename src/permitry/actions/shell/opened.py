@@ -17,7 +17,7 @@ from permitry.actions.patches import hidden_patch
 from permitry.actions.programs.arguments import unbundled
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import Entry, Options, RefusedError, record_of
-from permitry.actions.programs.sed import AWK, SED, with_script
+from permitry.actions.programs.sed import with_script
 from permitry.actions.shell.expressions import NAMES_FROM, program_of, with_names
 from permitry.actions.shell.inputs import takes_commands
 from permitry.actions.shell.languages import LANGUAGES
@@ -54,8 +54,6 @@ OPTIONS_OF_MAKE = Options(
 _UNSURE_OF_SSH = frozenset({"-E", "-F", "-I", "-J", "-O", "-o", "-P", "-S", "-W"})
 """Options of `ssh` whose value may name a command, a file with commands, or another machine."""
 
-_SCRIPT_BEFORE_FILES = AWK | SED | {"git", "sort"}
-"""Programs for which a file is code only after an option."""
 _PASSES_ON = frozenset({"bun", "cargo", "deno", "dotnet", "npm", "npx", "pnpm", "poetry", "swift", "uv", "yarn"})
 """Programs that pass what comes after `--` to another one."""
 _CODE = re.compile(r"-[A-Za-z0-9]*[ceEprx]|eval|--(?:eval|print|command|execute|exec)")
@@ -134,7 +132,8 @@ def _may_run_more(text: str, by: str, depth: int) -> bool:
 def _by_kind(words: Words) -> bool:
     """Return the same for a program that has no rule of its own."""
     name = program_of(words)
-    if name in AWK:
+    record = record_of(name)
+    if record.script == "awk":
         return _before_operand(words)
     entry, behind = _of_sub_command(words)
     is_code = any(
@@ -146,7 +145,6 @@ def _by_kind(words: Words) -> bool:
     wrapper = wrapper_of(name)
     if wrapper is not None:
         return _before_command(words, wrapper.options)
-    record = record_of(name)
     at = next((at for at, word in enumerate(words) if word.text in record.runs_behind and not word.is_open), 0)
     if at and not any(map(may_start, words[1:at])):
         return _before_command(words[at:], record.runs_behind[words[at].text].options)
@@ -332,9 +330,11 @@ def _why(command: Command, depth: int, *, has_names: bool = False) -> str | None
 def _loads_output(words: Words) -> bool:
     """Return whether the output of a command that is named as a file may be code for a program."""
     name = program_of(words)
-    if record_of(name).runs_nothing:
+    record = record_of(name)
+    if record.runs_nothing:
         return False
-    is_data = name in _SCRIPT_BEFORE_FILES
+    # For these a file is code only after an option.
+    is_data = record.script in ("awk", "sed") or name in ("git", "sort")
     return any(
         word.text == PROCESS and not (is_data and last.text[:1] != "-") for last, word in itertools.pairwise(words)
     )

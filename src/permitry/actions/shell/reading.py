@@ -85,8 +85,8 @@ def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> Shell
     """Return the actions of shell text run in `folder`; `has_moved`: this is not the current folder of the session."""
     try:
         has_home = folder.home is not None and _PLAIN_PATH.fullmatch(folder.home) is not None
-        is_short = len(text) <= _LONGEST_KEPT
-        commands, found = (kept(text, has_moved, has_home) if is_short else None) or _read(text, has_moved, has_home)
+        before = kept(text, has_moved, has_home) if len(text) <= _LONGEST_KEPT else None
+        commands, found = before or _read(text, has_moved=has_moved, has_home=has_home)
     except UnreadableError as error:
         reading = _read_with_nested(text)
         unknown = Unknown(text, error.reason, error.offset, about=_unknown_of(text, reading))
@@ -99,11 +99,11 @@ def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> Shell
 @functools.lru_cache(maxsize=_MOST_KEPT)
 def kept(text: str, has_moved: bool, has_home: bool) -> _Read | None:  # noqa: FBT001 -- a key
     """Return the same as `_read`; None for what may be too large to keep, as the commands of a loop are."""
-    commands, found = _read(text, has_moved, has_home)
+    commands, found = _read(text, has_moved=has_moved, has_home=has_home)
     return (commands, found) if len(found) * len(text) <= _LARGEST_KEPT else None
 
 
-def _read(text: str, has_moved: bool, has_home: bool) -> _Read:  # noqa: FBT001 -- as above
+def _read(text: str, *, has_moved: bool, has_home: bool) -> _Read:
     commands = read_strictly(text, has_home=has_home)
     return commands, _classified(commands, has_moved=has_moved)
 

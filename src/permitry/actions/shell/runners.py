@@ -13,7 +13,7 @@ from permitry.actions.programs.catalogue import record_of
 from permitry.actions.shell.expressions import listed, program_of
 from permitry.actions.shell.git import git_program
 from permitry.actions.shell.guesses import guessed
-from permitry.actions.shell.nested import MOST_INNER, READERS, shell_text, wrapped
+from permitry.actions.shell.nested import MOST_INNER, RUNNERS, shell_text, wrapped
 from permitry.actions.shell.running import (
     ANY_COMMAND,
     Inner,
@@ -41,7 +41,7 @@ def unfolded(words: Words) -> tuple[Inner, ...]:
     """Return all nested commands that the program of a command line runs, as far as its words show."""
     name, words = program_of(words), words[:MOST_WORDS]
     record = record_of(name)
-    readers = [READERS.get(name), shell_text if record.shell else None, git_program, wrapped, listed, _of_gnu]
+    readers = [RUNNERS.get(record.runner), shell_text if record.shell else None, git_program, wrapped, listed, _of_gnu]
     found: dict[Inner, Inner] = {}
     for reader in filter(None, readers):
         for inner in _some(reader(words)):
@@ -62,8 +62,8 @@ def runs_others(words: Words) -> bool:
     """Return whether the program may run a command that its words contain, at any position."""
     name = program_of(words)
     record = record_of(name)
-    is_listed = record.shell or record.runs_values or record.runs_after or record.runs_behind
-    return name in READERS or bool(is_listed) or wrapper_of(name) is not None
+    is_listed = record.runner or record.shell or record.runs_values or record.runs_after or record.runs_behind
+    return bool(is_listed) or wrapper_of(name) is not None
 
 
 def _some(inners: Iterator[Inner]) -> Iterator[Inner]:

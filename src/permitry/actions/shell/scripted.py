@@ -1,13 +1,13 @@
 """The commands that programs of `awk` and scripts of `sed` run, for restrictions."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from permitry.actions.programs.sed import AWK, SED, effects_of_sed
+from permitry.actions.programs.sed import effects_of_sed
 from permitry.actions.shell.running import ANY_COMMAND, Inner, runs_computed
 from permitry.core.action import Word
 
-__all__ = ["SCRIPTED"]
+__all__ = ["commands_of_awk", "commands_of_sed"]
 
 Words = Sequence[Word]
 
@@ -15,7 +15,7 @@ _ELSEWHERE = re.compile(r"@\s*(?:[A-Za-z_]\w*(?:::\w+)?\s*\(|include\b|load\b)|\
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.?)*)(?:"|\Z)', re.DOTALL)
 
 
-def _awk(words: Words) -> Iterator[Inner]:
+def commands_of_awk(words: Words) -> Iterator[Inner]:
     """Yield the literals of a program with `system` or a pipe; an unknown command too if it may run anything else.
 
     That is: a command or the name of a function that it computes, a file that it includes, or the debugger of `gawk`.
@@ -30,16 +30,9 @@ def _awk(words: Words) -> Iterator[Inner]:
             yield ANY_COMMAND
 
 
-def _sed(words: Words) -> Iterator[Inner]:
+def commands_of_sed(words: Words) -> Iterator[Inner]:
     """Yield the text after the command `e`; an unknown command if a script runs its input, or cannot be parsed."""
     effects = effects_of_sed(words[1:])
     yield from (Inner("", text=command) for command in effects.commands)
     if effects.runs_input:
         yield ANY_COMMAND
-
-
-SCRIPTED: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
-    **dict.fromkeys(AWK, _awk),
-    **dict.fromkeys(SED, _sed),
-}
-"""For each name of a program, the function that yields the commands it runs."""

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from tests.tables import for_each
 
-from permitry.actions.shell.nested import MOST_INNER, READERS, dash_c, only_checks, shell_text, ssh, wrapped, xargs
+from permitry.actions.programs.catalogue import catalogue, record_of
+from permitry.actions.shell.nested import MOST_INNER, RUNNERS, dash_c, only_checks, shell_text, ssh, wrapped, xargs
 from permitry.actions.shell.running import Inner
 from permitry.core.action import Word
 
@@ -122,10 +123,15 @@ def test_ssh_runs_words_and_their_text() -> None:
 )
 def test_other_programs_hand_a_text_to_a_shell(texts: tuple[str, ...], found: str) -> None:
     """Each in its own way."""
-    assert found in [inner.text for inner in READERS[texts[0]](_words(*texts))]
+    assert found in [inner.text for inner in RUNNERS[record_of(texts[0]).runner](_words(*texts))]
 
 
-@for_each("name", sorted(READERS))
+@for_each("name", sorted(name for name, record in catalogue().items() if record.runner))
 def test_a_program_alone_hands_over_nothing_known(name: str) -> None:
     """Without operands no reader fails, and none finds a command."""
-    assert not [inner for inner in READERS[name](_words(name)) if inner.text or inner.words]
+    assert not [inner for inner in RUNNERS[record_of(name).runner](_words(name)) if inner.text or inner.words]
+
+
+def test_every_function_is_that_of_some_program() -> None:
+    """And every name of one in a record is known."""
+    assert {record.runner for record in catalogue().values()} - {""} == RUNNERS.keys()

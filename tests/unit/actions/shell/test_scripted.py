@@ -3,12 +3,13 @@
 from tests.tables import for_each
 
 from permitry.actions.shell.running import ANY_COMMAND, Inner
-from permitry.actions.shell.scripted import SCRIPTED
+from permitry.actions.shell.scripted import commands_of_awk, commands_of_sed
 from permitry.core.action import Word
 
 
 def _runs(*words: str) -> list[Inner]:
-    return list(SCRIPTED[words[0]](tuple(map(Word, words))))
+    commands = commands_of_sed if "sed" in words[0] else commands_of_awk
+    return list(commands(tuple(map(Word, words))))
 
 
 def test_a_program_of_awk_runs_its_literals() -> None:
