@@ -147,6 +147,12 @@ class Entry:
     runner: str = ""
     runs_values: frozenset[str] = frozenset()
     runs_after: tuple[str, ...] = ()
+    guess: str = ""
+    evaluates: bool = False
+    passes_on: bool = False
+    input: str = ""
+    language: str = ""
+    makes: str = ""
     elsewhere: bool = False
     wraps: bool = False
     unsets: frozenset[str] = frozenset()

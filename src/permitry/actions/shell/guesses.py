@@ -2,17 +2,18 @@
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import record_of
 from permitry.actions.programs.literals import LITERAL
 from permitry.actions.shell.coded import commands_in_code
+from permitry.actions.shell.expressions import program_of
 from permitry.actions.shell.languages import LANGUAGES, commands_of_make, commands_of_socat
 from permitry.actions.shell.running import ANY_COMMAND, Inner
 from permitry.core.action import Word
 
-__all__ = ["guessed"]
+__all__ = ["GUESSES", "guessed"]
 
 Words = Sequence[Word]
 
@@ -20,56 +21,22 @@ _LOOKED_AT = 12
 _INTRODUCING = frozenset(
     {"--", "-c", "-e", "-x", "--command", "--exec", "--run", "exec", "exec-env", "develop", "enter", "run", "x"}
 )
-_TEXTUAL = frozenset(
-    {
-        "adb",
-        "ansible",
-        "dtach",
-        "entr",
-        "fzf",
-        "gdb",
-        "hyperfine",
-        "lldb",
-        "mispipe",
-        "nodemon",
-        "screen",
-        "sg",
-        "sk",
-        "tmux",
-        "tsp",
-        "watchexec",
-        "zellij",
-    }
-)
-_BY_VALUE = frozenset({"apt", "apt-get", "dpkg"})
-"""Programs with options whose value, behind `=`, is a command."""
-_UNLISTED = frozenset({"borg", "hg", "restic", "svn"})
-"""Programs in the catalogue of whose sub-commands hardly any is."""
-_EDITORS = frozenset({"emacs", "ex", "gvim", "nvim", "rvim", "vi", "view", "vim", "vimdiff"})
 _COMPUTES = re.compile(
     r"!.*[%#]|\b(?:exe(?:cute)?|system\w*|job_start|term\w*|\w*prg|sh(?:ell)?|py\w*|lua|perl|ruby|tcl|libcall\w*"
     r"|so(?:urce)?|norm(?:al)?|eval|feedkeys)\b"
 )
 """Commands of an editor that run code, or a text with names of files in it."""
 _REPLACING = ("--entrypoint", "--command")
-_ANYWHERE = frozenset({"docker", "docker-compose", "flatpak", "gh", "nerdctl", "podman"})
 _BEFORE_TEXT = ("platform shell ", "shell ", "!", "|", "exec ")
 
 
 def guessed(name: str, words: Words) -> Iterator[Inner]:
     """Yield what a program may run, guessed from the form of its words."""
-    if name in _UNLISTED or not record_of(name).is_known:
+    record = record_of(name)
+    if not record.is_known:
         yield from _introduced(words)
-    if name in _TEXTUAL:
-        yield from _textual(words)
-    elif name in _BY_VALUE:
-        yield from _values(words)
-    elif name == "sops":
-        yield from _textual(words) if words[1:] and words[1].text.startswith("exec-") else ()
-    elif name in _EDITORS:
-        yield from _editor(words)
-    elif name in _ANYWHERE:
-        yield from _anywhere(name, words)
+    if record.guess:
+        yield from GUESSES[record.guess](words)
     elif words and reads_code(words):
         yield from commands_in_code(name, words)
     written = "\n".join(_written_out(name, words))
@@ -83,16 +50,16 @@ def _written_out(name: str, words: Words) -> Iterator[str]:
         yield from commands_of_make(texts)
     elif name == "socat":
         yield from (each for text in texts for each in commands_of_socat(text))
-    elif name in LANGUAGES:
-        yield from (each for text in texts for each in LANGUAGES[name](text))
+    elif language := record_of(name).language:
+        yield from (each for text in texts for each in LANGUAGES[language](text))
 
 
-def _anywhere(name: str, words: Words) -> Iterator[Inner]:
+def _anywhere(words: Words) -> Iterator[Inner]:
     """Yield the commands that may begin at one of several words."""
     texts = [word.text for word in words]
     if texts[1:3] == ["alias", "set"]:
         yield from (Inner("", text=text.removeprefix("!")) for text in texts[3:])
-    elif name == "gh" and "ssh" in texts:
+    elif program_of(words) == "gh" and "ssh" in texts:
         yield from _starting((), words[texts.index("ssh") + 1 :])
     else:
         for at, word in enumerate(words):
@@ -151,5 +118,20 @@ def _values(words: Words) -> Iterator[Inner]:
         yield from (Inner("", text=value) for value in values if _has_blank(value))
 
 
+def _sops(words: Words) -> Iterator[Inner]:
+    yield from _textual(words) if words[1:] and words[1].text.startswith("exec-") else ()
+
+
 def _has_blank(text: str) -> bool:
     return any(char.isspace() for char in text)
+
+
+GUESSES: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
+    "anywhere": _anywhere,
+    "editor": _editor,
+    "introduced": _introduced,
+    "sops": _sops,
+    "texts": _textual,
+    "values": _values,
+}
+"""The functions that guess, by the name in a record."""

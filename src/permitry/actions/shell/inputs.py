@@ -14,30 +14,24 @@ from permitry.actions.shell.running import as_wrapper
 from permitry.actions.shell.sources import sources_of
 from permitry.core.action import Word
 
-__all__ = ["reads_commands", "reads_shell", "takes_commands"]
+__all__ = ["FED", "reads_commands", "reads_shell", "takes_commands"]
 
 Words = Sequence[Word]
 
 _STREAM = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")
 _NOT_FROM_INPUT = re.compile(r"-[A-Za-z0-9]*[ceEmpr].*|--(?:eval|print|command|execute|version|help)(?:=.*)?|-[hV]")
-_CONSOLES = frozenset({"ex", "gdb", "lldb", "nvim", "rvim", "vi", "view", "vim"})
-"""Programs that take commands from their input besides the files that they are given."""
 _INTERACTIVE = re.compile(r"-[A-Za-z]*i[A-Za-z]*|-m(?:code|asyncio|pdb)|code|asyncio|pdb|--interactive")
 _IN_PLACE = re.compile(r"(?:perl|ruby)[0-9.]*")
 """Interpreters whose `-i` is about files, and not about their input."""
-_CODE_FROM_INPUT = frozenset(
-    {"R", "dc", "elixir", "elvish", "es", "expect", "ghci", "gnuplot", "groovysh", "guile", "ipython", "irb", "jshell"}
-    | {"julia", "m4", "octave", "osascript", "posh", "racket", "rc", "scala", "tclsh", "wish", "xonsh"}
-)
 _STREAMS = frozenset({"stdin", "0"})
 _VALUED_OF_SHELLS = frozenset({"--rcfile", "--init-file"})
 
 
 def reads_commands(words: Words) -> bool:
     """Return whether a command line takes commands from its standard input: a shell without a script."""
-    name = program_of(words)
-    reads = _FED.get(name)
-    return reads(words) if reads is not None else record_of(name).shell != "" and _shell_reads(words)
+    record = record_of(program_of(words))
+    reads = FED.get(record.input)
+    return reads(words) if reads is not None else record.shell != "" and _shell_reads(words)
 
 
 def takes_commands(
@@ -59,12 +53,12 @@ def _is_console(words: Words) -> bool:
     modes = ["E", "e", "s"]
     is_text = any(word.text == "-" for word in words) and program_of(words) != "ex"
     is_text = is_text and not any(has_letter(word, letter) for word in words for letter in modes)
-    return program_of(words) in _CONSOLES and not is_text
+    return record_of(program_of(words)).input == "console" and not is_text
 
 
 def _reads_code(words: Words) -> bool:
     """Return whether an interpreter of another language, such as `python`, takes its program from its input."""
-    if not (reads_code(words) or program_of(words) in _CODE_FROM_INPUT):
+    if not (reads_code(words) or record_of(program_of(words)).input == "code"):
         return False
     if any(_NOT_FROM_INPUT.fullmatch(word.text) for word in words[1:]):
         is_interactive = any(_INTERACTIVE.fullmatch(word.text) for word in words[1:])
@@ -156,7 +150,9 @@ def _reads_source(words: Words) -> bool:
 
 def reads_shell(words: Words) -> bool:
     """Return whether a command line certainly runs its whole standard input in a shell, and on this machine."""
-    return reads_commands(words) and not (program_of(words) in _FED_OTHERWISE or record_of(program_of(words)).elsewhere)
+    record = record_of(program_of(words))
+    is_otherwise = record.elsewhere or record.input in ("crontab", "lines", "makefile", "xargs")
+    return reads_commands(words) and not is_otherwise
 
 
 def _ssh_reads(words: Words) -> bool:
@@ -172,18 +168,16 @@ def _may_take(word: Word) -> bool:
     return word.text[:1] in ("$", "`") or (is_option and as_wrapper("ssh").takes(word.text) != 0)
 
 
-_FED_OTHERWISE = frozenset({"crontab", "ed", "gmake", "make", "parallel", "red", "sem", "xargs"})
-
-_FED: Mapping[str, Callable[[Words], bool]] = {
-    **dict.fromkeys(("at", "batch", "ed", "newgrp", "parallel", "red"), lambda _: True),
-    **dict.fromkeys(
-        ("chroot", "fakeroot", "firejail", "nsenter", "run0", "pkexec", "proot", "unshare"), _lacks_command
-    ),
-    **dict.fromkeys(("runuser", "script", "su"), _lacks_text),
-    **dict.fromkeys((".", "source"), _source_reads),
-    **dict.fromkeys(("doas", "sudo"), _sudo_reads),
-    **dict.fromkeys(("gmake", "make"), _reads_source),
+FED: Mapping[str, Callable[[Words], bool]] = {
+    "commands": lambda _: True,
     "crontab": _crontab_reads,
+    "lines": lambda _: True,
+    "makefile": _reads_source,
+    "source": _source_reads,
     "ssh": _ssh_reads,
+    "sudo": _sudo_reads,
+    "without-command": _lacks_command,
+    "without-text": _lacks_text,
     "xargs": _xargs_reads,
 }
+"""Whether a program runs commands from its input, by what its record says of that."""

@@ -36,11 +36,8 @@ def _of_consoles(text: str) -> Iterator[str]:
         yield from (match[1].strip("'\" \t") for match in pattern.finditer(text))
 
 
-LANGUAGES: Mapping[str, Callable[[str], Iterator[str]]] = {
-    **dict.fromkeys(("expect", "tclsh", "wish"), _of_tcl),
-    **dict.fromkeys(("duckdb", "mariadb", "mysql", "psql", "sqlite", "sqlite3"), _of_consoles),
-}
-"""For each program, the function that finds the commands in its code."""
+LANGUAGES: Mapping[str, Callable[[str], Iterator[str]]] = {"console": _of_consoles, "tcl": _of_tcl}
+"""The functions that find the commands in code, by the language in a program's record."""
 
 
 def commands_of_make(words: tuple[str, ...]) -> Iterator[str]:

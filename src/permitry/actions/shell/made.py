@@ -17,12 +17,6 @@ from permitry.core.action import Access, Action, Run, Touch, Word
 
 __all__ = ["run_of_made"]
 
-_MAKERS = frozenset({"chmod", "cp", "dd", "install", "link", "ln", "mv", "rename", "rsync", "scp", "sort", "tee"})
-_LOADERS = frozenset({"aria2c", "curl", "wget"})
-"""Programs most of whose words name no file: of these, only those that are known count."""
-_KNOWN_ALONE = _LOADERS | {"chmod"}
-_MAKE_NAMES = frozenset({"mkdir", "mkfifo", "mknod", "touch", "truncate"})
-"""Programs that make files without content."""
 _SYSTEM = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/")
 """Folders in which a file is only made under a name that is known."""
 _PLAIN = re.compile(r"(?:[\w.,@%+~:=][\w.,@%+~:=-]*)?")
@@ -61,11 +55,11 @@ def run_of_made(actions: Iterable[Action]) -> Run | None:
             made.add(action.place.text, is_open=action.place.is_open)
         elif isinstance(action, Run):
             runs.append(action)
-            program = program_of(action.words)
+            makes = record_of(program_of(action.words)).makes
             made.is_any = made.is_any or _renames(action.words)
-            for word in action.words[1:] if program in _MAKERS | _LOADERS else ():
+            for word in action.words[1:] if makes in ("copies", "named", "downloads") else ():
                 # `chmod` makes no other name: a pattern is one for files that are there.
-                if not (program in _KNOWN_ALONE and (word.is_open or word.is_glob)):
+                if makes == "copies" or not (word.is_open or word.is_glob):
                     made.add(word.text, is_open=word.is_open or word.is_glob)
     odd = [(by, name) for by in runs for name in _names_of(by) if not _PLAIN.fullmatch(name)]
     return next((run for run in runs if _is_made(run, made) or _takes_odd(run, odd)), None)
@@ -73,7 +67,7 @@ def run_of_made(actions: Iterable[Action]) -> Run | None:
 
 def _names_of(run: Run) -> Iterator[str]:
     """Yield the names among the operands of a program that makes files."""
-    if program_of(run.words) in _MAKERS | _MAKE_NAMES:
+    if record_of(program_of(run.words)).makes in ("copies", "named", "empty"):
         texts = [word.text for word in run.words[1:] if not (word.is_open or word.is_glob)]
         end = texts.index("--") if "--" in texts else len(texts)
         yield from (posixpath.basename(text) for text in texts[:end] if not text.startswith("-"))

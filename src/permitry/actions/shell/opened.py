@@ -20,7 +20,6 @@ from permitry.actions.programs.catalogue import Entry, Options, RefusedError, re
 from permitry.actions.programs.sed import with_script
 from permitry.actions.shell.expressions import NAMES_FROM, program_of, with_names
 from permitry.actions.shell.inputs import takes_commands
-from permitry.actions.shell.languages import LANGUAGES
 from permitry.actions.shell.nested import xargs
 from permitry.actions.shell.open_options import may_be_options, may_start
 from permitry.actions.shell.runners import unfolded
@@ -41,12 +40,6 @@ Words = Sequence[Word]
 DEEPEST = 8
 """How many programs that run another one are looked into."""
 
-_EVALUATE = frozenset(
-    {".", "alias", "bind", "builtin", "compgen", "complete", "coproc", "enable", "eval", "fc", "getopts", "hash"}
-    | {"let", "mapfile", "readarray", "set", "shopt", "source", "trap"}
-)
-"""Builtins whose words are code, or names that bash evaluates."""
-
 _MAKE = frozenset({"gmake", "make"})
 OPTIONS_OF_MAKE = Options(
     plain=frozenset({"-k", "-n", "-q", "-s"}), valued=frozenset({"-C"}), attached=frozenset({"-j"})
@@ -54,8 +47,6 @@ OPTIONS_OF_MAKE = Options(
 _UNSURE_OF_SSH = frozenset({"-E", "-F", "-I", "-J", "-O", "-o", "-P", "-S", "-W"})
 """Options of `ssh` whose value may name a command, a file with commands, or another machine."""
 
-_PASSES_ON = frozenset({"bun", "cargo", "deno", "dotnet", "npm", "npx", "pnpm", "poetry", "swift", "uv", "yarn"})
-"""Programs that pass what comes after `--` to another one."""
 _CODE = re.compile(r"-[A-Za-z0-9]*[ceEprx]|eval|--(?:eval|print|command|execute|exec)")
 """Options after which there is code in the language of many programs."""
 _TESTS_OF_FIND = frozenset("-(),!")
@@ -80,9 +71,10 @@ def _may_run_open(words: tuple[Word, ...], depth: int, *, has_names: bool) -> bo
     name = program_of(words)
     if not (name == "xargs" or any(word.is_open or word.text == NAMES_FROM for word in words[1:])):
         return False
-    if record_of(name).runs_nothing:
+    record = record_of(name)
+    if record.runs_nothing:
         return False
-    is_code = name in _EVALUATE or record_of(name).shell or name in LANGUAGES
+    is_code = record.evaluates or record.shell or record.language
     own = _SPECIAL.get(name, _by_kind)
     if is_code or depth == 0 or own(words):
         return True
@@ -148,7 +140,7 @@ def _by_kind(words: Words) -> bool:
     at = next((at for at, word in enumerate(words) if word.text in record.runs_behind and not word.is_open), 0)
     if at and not any(map(may_start, words[1:at])):
         return _before_command(words[at:], record.runs_behind[words[at].text].options)
-    is_known = record.is_known and name not in _PASSES_ON
+    is_known = record.is_known and not record.passes_on
     if any(may_be_options(behind, entry.known) if is_known else may_be_options(words, None)):
         return True
     has_subcommands = not is_known or record.commands or record.runs_behind

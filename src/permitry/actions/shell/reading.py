@@ -24,7 +24,6 @@ from permitry.actions.programs.sed import with_script
 from permitry.actions.shell.git import without_options
 from permitry.actions.shell.given import given_of, only_one_writes, operands_in
 from permitry.actions.shell.inputs import takes_commands
-from permitry.actions.shell.languages import LANGUAGES
 from permitry.actions.shell.made import run_of_made
 from permitry.actions.shell.names import prints_names
 from permitry.actions.shell.opened import why_may_run_more
@@ -213,7 +212,7 @@ class _Script:
 
     def inner(self, command: Command, folder: Folder) -> None:
         """Add the nested commands that a program runs."""
-        if program_of(command.words) in LANGUAGES and (command.is_piped or command.redirections):
+        if record_of(program_of(command.words)).language and (command.is_piped or command.redirections):
             self.needs_all = True
         command = attrs.evolve(command, words=with_script(command.words, self.document(command)))
         words = () if command.only_assigns else command.words

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
+from permitry.actions.programs.catalogue import record_of
 from permitry.actions.programs.sed import with_script
 from permitry.actions.shell.git import sets_elsewhere
 from permitry.actions.shell.inputs import reads_commands, reads_shell
@@ -105,7 +106,8 @@ class _Reading:
         self.words_left -= len(command.words) * depth
         self.found[command] = None
         self.is_fed = self.is_fed or reads_commands(command.words)
-        self.languages.update(each for each in [LANGUAGES.get(program_of(command.words))] if each)
+        language = record_of(program_of(command.words)).language
+        self.languages.update([LANGUAGES[language]] if language else [])
         self.printed += ((text, command, depth) for text in _printed(command))
         name = program_of(command.words)
         if name and name != command.words[0].text:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,9 @@ from tests.tables import for_each
 
 from permitry.actions.programs import catalogue as module
 from permitry.actions.programs.catalogue import Entry, Options, Wrapper, catalogue, compact, record_of
+from permitry.actions.shell import guesses, inputs
+from permitry.actions.shell.languages import LANGUAGES
+from permitry.actions.shell.nested import RUNNERS
 
 TEXT = """
 [group]
@@ -158,3 +161,19 @@ def test_any_other_fast_file_is_not_read(files: Path, stored: str) -> None:
 def test_some_programs_run_nothing(name: str, *, expected: bool) -> None:
     """Where every option is harmless, or the file says so."""
     assert record_of(name).runs_nothing is expected
+
+
+@for_each(
+    ("field", "functions"),
+    [
+        ("guess", guesses.GUESSES),
+        ("input", [*inputs.FED, "code", "console"]),
+        ("language", LANGUAGES),
+        ("makes", ["copies", "named", "downloads", "empty"]),
+        ("runner", RUNNERS),
+        ("shell", ["bash", "posix", "other"]),
+    ],
+)
+def test_a_field_is_one_of_some_words(field: str, functions: Collection[str]) -> None:
+    """A word that no function is named by would be one that is not looked at; and none is of no program."""
+    assert {getattr(record, field) for record in catalogue().values()} - {""} == set(functions)

@@ -21,13 +21,13 @@ from permitry.actions.shell.languages import LANGUAGES, commands_of_make, comman
 )  # fmt: skip
 def test_a_console_hands_lines_to_a_shell(text: str, commands: list[str]) -> None:
     """Whether it is that of SQLite, PostgreSQL or MySQL."""
-    assert list(LANGUAGES["psql"](text)) == commands
+    assert list(LANGUAGES["console"](text)) == commands
 
 
 def test_tcl_is_read_where_it_runs_something() -> None:
     """Brackets and braces begin commands."""
-    assert list(LANGUAGES["expect"]("if {1} {exec rm x}")) == ["if \n1\n \nexec rm x\n"]
-    assert list(LANGUAGES["expect"]("puts {rm x}")) == []
+    assert list(LANGUAGES["tcl"]("if {1} {exec rm x}")) == ["if \n1\n \nexec rm x\n"]
+    assert list(LANGUAGES["tcl"]("puts {rm x}")) == []
 
 
 @for_each(

@@ -130,8 +130,3 @@ def test_other_programs_hand_a_text_to_a_shell(texts: tuple[str, ...], found: st
 def test_a_program_alone_hands_over_nothing_known(name: str) -> None:
     """Without operands no reader fails, and none finds a command."""
     assert not [inner for inner in RUNNERS[record_of(name).runner](_words(name)) if inner.text or inner.words]
-
-
-def test_every_function_is_that_of_some_program() -> None:
-    """And every name of one in a record is known."""
-    assert {record.runner for record in catalogue().values()} - {""} == RUNNERS.keys()
