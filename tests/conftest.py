@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 import attrs
 import pytest
 
+import permitry.actions
+from permitry.actions.programs.catalogue import compact
 from permitry.actions.shell.strict import Command, Redirection
 from permitry.core.action import Word
 from permitry.store.records import store_at
@@ -23,11 +25,14 @@ from tests.hermetic import clear_home, forbid_writes, set_environment
 from tests.postgres import Cluster, cluster
 from tests.whole_calls import EVERYTHING, PUSH
 
+PROGRAMS = Path(permitry.actions.__file__).with_name("programs.json")
 _HOME = pytest.StashKey[Path]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the tests to themselves, and let signals arrive."""
+    """Keep the tests to themselves, let signals arrive, and make the quick form of `programs.toml` as a build does."""
+    if not PROGRAMS.is_file() or PROGRAMS.read_text(encoding="utf-8") != compact():
+        PROGRAMS.write_text(compact(), encoding="utf-8")
     config.stash[_HOME] = Path(tempfile.mkdtemp(prefix="home-"))
     set_environment(config.stash[_HOME])
     forbid_writes()

@@ -1,6 +1,6 @@
 """What a process loads before it answers: counted in modules, which do not depend on how busy a machine is.
 
-After a change of `programs.toml` or of `rules`, `python tests/unit/test_start_up.py` writes their quick forms again.
+After a change of `rules`, `python -m tests.unit.test_start_up` writes their quick form again.
 """
 
 import hashlib
@@ -157,5 +157,4 @@ def test_the_quick_form_of_the_shipped_sets_says_what_they_say() -> None:
 
 
 if __name__ == "__main__":
-    PROGRAMS.with_suffix(".json").write_text(compact(), encoding="utf-8")
     COMPILED.write_text(compiled_sets(), encoding="utf-8")
