@@ -171,8 +171,6 @@ class Entry:
     shapes: tuple[Shape, ...] = ()
 
 
-Catalogue = Mapping[str, Entry]
-
 _UNKNOWN, _NONE = Entry(), Options()
 _SETS_OF_WORDS = frozenset(
     {"needs", "operands_need", "shows", "looks", "names_from", "texts", "unsets", "code", "renames", "fills"}
@@ -182,11 +180,15 @@ _SHAPE = frozenset(attrs.fields_dict(Shape))
 _RUNS = frozenset({"runs", "leading", "optional", "sets"})
 
 
-class _Programs(Mapping[str, Entry]):
-    """The entries of all programs; each is read when it is first asked for."""
+class Catalogue(Mapping[str, Entry]):
+    """The entries of all programs; each is read when it is first asked for.
+
+    `variables` is what is known about variables of the environment, by names and patterns of names.
+    """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._groups = data["group"]
+        self.variables = _by_name(data.get("variable", {}))
         self._only_in_part = _by_name(data.get("other", {}))
         self._programs = self._only_in_part | _by_name(data["program"])
         self._entries: dict[str, Entry] = {}
@@ -209,14 +211,14 @@ class _Programs(Mapping[str, Entry]):
 
 @functools.cache
 def catalogue() -> Catalogue:
-    """Return the entry of every program, by name."""
+    """Return what is known about programs and variables."""
     text = _TEXT.read_bytes()
     try:
         stored = json.loads(_COMPACT.read_bytes())
     except (OSError, ValueError):
         stored = None
     is_same = isinstance(stored, dict) and stored.get("sha256") == hashlib.sha256(text).hexdigest()
-    return _Programs(stored if is_same else _parsed(text))
+    return Catalogue(stored if is_same else _parsed(text))
 
 
 def record_of(name: str) -> Entry:

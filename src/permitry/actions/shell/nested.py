@@ -33,7 +33,7 @@ from permitry.actions.shell.running import (
 )
 from permitry.actions.shell.scripted import commands_of_awk, commands_of_sed
 from permitry.actions.shell.strict import UnreadableError, read_strictly
-from permitry.actions.shell.variables import EVALUATED, is_special
+from permitry.actions.shell.variables import is_evaluated, is_special
 from permitry.core.action import Word
 
 __all__ = ["MOST_INNER", "RUNNERS", "dash_c", "only_checks", "shell_text", "ssh", "wrapped", "xargs"]
@@ -52,8 +52,8 @@ _SUBSTITUTIONS = ("$(", "`", "<(", ">(")
 _COMMANDS_OF_SU = ("--command", "--session-command")
 _NAMES_A_FILE = re.compile(r"(?:\A|[\s;&|({])=\w")
 """In zsh, `=git` is the file that `git` runs."""
-_RUNNING_VARIABLES = EVALUATED | {"BASH_ENV", "GIT_CONFIG_PARAMETERS", "GIT_EDITOR", "PROMPT_COMMAND", "PS4"}
-"""Variables whose value a shell or git runs as a command, or evaluates as arithmetic, which may run one."""
+_RUNNING_VARIABLES = frozenset(["BASH_ENV", "GIT_CONFIG_PARAMETERS", "GIT_EDITOR", "PROMPT_COMMAND", "PS4"])
+"""Variables whose value a shell or git runs as a command."""
 _ASSIGNING = frozenset(["declare", "export", "getopts", "local", "mapfile", "read", "readarray", "readonly", "typeset"])
 _READING = frozenset(["getopts", "mapfile", "printf", "read", "readarray"])
 _COMPLETE = frozenset(["compgen", "complete"])
@@ -269,9 +269,13 @@ def _evaluated(words: Words) -> Iterator[Inner]:
     is_read = program_of(words) in _READING
     names = [word.text.partition("=")[0] for word in _assigned(words)]
     completes = program_of(words) in _COMPLETE and any("$" in word.text for word in words)
-    if completes or any(name in _RUNNING_VARIABLES or (is_read and _may_change(name)) for name in names):
+    if completes or any(_runs_value(name) or (is_read and _may_change(name)) for name in names):
         # What is read into such a variable is run, or evaluated, and is not among the words.
         yield attrs.evolve(ANY_COMMAND, by=words[0].text)
+
+
+def _runs_value(name: str) -> bool:
+    return name in _RUNNING_VARIABLES or is_evaluated(name)
 
 
 def _may_change(name: str) -> bool:

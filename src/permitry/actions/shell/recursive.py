@@ -22,6 +22,7 @@ from permitry.actions.shell.runners import (
     unfolded,
 )
 from permitry.actions.shell.running import ANY_COMMAND
+from permitry.actions.shell.variables import fact_of
 from permitry.core.action import Word
 
 __all__ = ["read_recursively", "read_words_recursively"]
@@ -38,23 +39,7 @@ MOST_TEXT = 80 * 1024
 
 _PRINTERS = frozenset({"echo", "printf", "print"})
 _EXPORTERS = frozenset({"declare", "doas", "env", "export", "local", "readonly", "strace", "sudo", "typeset"})
-_COMMAND_VARIABLES = ("PAGER", "EDITOR", "VISUAL", "BROWSER", "_COMMAND", "LESSOPEN", "LESSCLOSE", "ASKPASS")
-_LOADING = {
-    **dict.fromkeys(("BASH_ENV", "GIT_CONFIG_PARAMETERS", "PERL5DB", "PERL5OPT", "PYTHONBREAKPOINT"), re.compile("")),
-    **dict.fromkeys(("DYLD_INSERT_LIBRARIES", "LD_AUDIT", "LD_PRELOAD", "PYTHONSTARTUP"), re.compile("")),
-    "FZF_DEFAULT_OPTS": re.compile("preview|bind"),
-    "ENV": re.compile(r"[$`]"),
-    "JAVA_TOOL_OPTIONS": re.compile("agent|OnError|OnOutOf"),
-    "MAKEFLAGS": re.compile(r"--eval|[$`]|SHELL"),
-    "NODE_OPTIONS": re.compile(r"require|import|loader|-r\b"),
-    "RUBYOPT": re.compile("-[a-z]*r"),
-    "TAR_OPTIONS": re.compile("command|checkpoint|program|script|-[IF]"),
-}
-"""Variables that make other programs run a file or code in another language, if their value matches the pattern."""
-
 _MOST_VALUES = 8
-_PROGRAM_VARIABLES = frozenset({"AR", "AS", "CC", "CPP", "CXX", "FC", "LD", "LEX", "YACC"})
-_TEXT_VARIABLES = frozenset({"GIT_EXTERNAL_DIFF", "GIT_SSH", "PS0", "PS1", "PS2", "PS4", "RSYNC_RSH"})
 
 
 def read_recursively(text: str) -> LooseReading:
@@ -221,7 +206,8 @@ def _printed(command: LooseCommand) -> Iterator[str]:
 def _loads(name: str, value: str) -> bool:
     """Return whether a variable makes a program run a file, or code that is not of the shell."""
     sets = name.startswith("GIT_CONFIG_KEY_") and sets_elsewhere(value)
-    return sets or bool(value and name in _LOADING and _LOADING[name].search(value))
+    pattern = fact_of(name, "loads")
+    return sets or (isinstance(pattern, str) and value != "" and re.search(pattern, value) is not None)
 
 
 def _assigned(command: LooseCommand) -> Iterator[Inner]:
@@ -231,10 +217,11 @@ def _assigned(command: LooseCommand) -> Iterator[Inner]:
     unknown = {word.text.partition("=")[0] for word in exported[:MOST_WORDS] if word.is_open}
     given = (*command.assignments, *pairs)
     for name, value in given:
-        if name in _PROGRAM_VARIABLES:
+        runs = fact_of(name, "runs")
+        if runs == "program":
             # `make` runs it with the values of others, as in `$(CC) $(CFLAGS)`.
             yield from (Inner(name, text=f"{value} {each}", is_guess=True) for _, each in given[:_MOST_VALUES])
-        if name.endswith(_COMMAND_VARIABLES) or name in _TEXT_VARIABLES:
+        if runs == "text":
             yield Inner(name, text=value.lstrip("|"))
         elif name.startswith("GIT_CONFIG_VALUE_"):
             yield Inner(name, text=value.removeprefix("!") if value.startswith("!") else f"git {value}")

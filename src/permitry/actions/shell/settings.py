@@ -9,7 +9,7 @@ from permitry.actions.folders import Folder
 from permitry.actions.hosts import other_readings, read_url
 from permitry.actions.programs.git_files import fills_work_tree
 from permitry.actions.shell.command import Command
-from permitry.actions.shell.variables import changes_commands, declared
+from permitry.actions.shell.variables import changes_commands, declared, fact_of
 from permitry.core.action import UNSEEN_ADDRESS, Access, Connect, Descent, Touch, Word
 
 __all__ = ["connects", "named_by_variables"]
@@ -18,8 +18,6 @@ _HOSTS = re.compile(r".*_(?:host|proxy)", re.IGNORECASE)
 """Variables whose value is a host, also without `://`."""
 _READ_ALONE = re.compile(r".*PATH|HOME")
 _PATH = re.compile(r"[./~][^:]*|[^:$`\s]+/[^:]*", re.DOTALL)
-_OF_PROGRAMS = frozenset({"GIT_TEMPLATE_DIR", "TAR_OPTIONS", "UNZIP", "UNZIPOPT"})
-"""Variables by which a program may put files anywhere, the hooks of a repository among them."""
 _FOLDER = re.compile(r"(?:\$PWD|\$\{PWD\})/")
 
 
@@ -27,7 +25,7 @@ def named_by_variables(command: Command, folder: Folder) -> Iterator[Touch | Con
     """Yield what a command may write, and the hosts it may connect to, by the variables that are set for it."""
     for name, value in (*command.assignments, *declared(command)):
         is_setting = changes_commands(name) is not None or name == "TMPDIR"
-        for text in ("/", ".git/hooks") if name in _OF_PROGRAMS and value else ():
+        for text in ("/", ".git/hooks") if fact_of(name, "fills") and value else ():
             yield folder.place_of(Word(text), Access.WRITE, descent=Descent.NEW, is_certain=False, origin=name)
         if "://" in value or (is_setting and value and _HOSTS.fullmatch(name)):
             # An assignment alone may be for an address that is never used.

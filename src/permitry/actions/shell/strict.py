@@ -30,7 +30,7 @@ from permitry.actions.shell.command import Command
 from permitry.actions.shell.compounds import LONGEST, RESERVED, Assigned
 from permitry.actions.shell.constructs import ConstructReader
 from permitry.actions.shell.redirections import Redirection
-from permitry.actions.shell.variables import EVALUATED, is_special, leads_elsewhere
+from permitry.actions.shell.variables import is_evaluated, is_special, leads_elsewhere
 from permitry.actions.shell.words import UnreadableError
 from permitry.core.action import Word
 
@@ -254,7 +254,7 @@ class _Reader(ConstructReader):
 
     def assign(self, name: str, value: Word, *, is_plain: bool) -> None:
         """Keep that a variable was assigned, and its value if it is followed."""
-        if name in EVALUATED:
+        if is_evaluated(name):
             raise self.refuse(f"an assignment of `{name}`")
         self.assigned.append(Assigned(name, is_plain=is_plain))
         is_known = name in self.known and is_plain and not (value.is_open or value.is_home)

@@ -1,9 +1,20 @@
 """Which variables change what a command runs."""
 
+import re
+
 from tests.tables import for_each
 
+from permitry.actions.programs.catalogue import catalogue
 from permitry.actions.shell.command import Command
-from permitry.actions.shell.variables import changes_commands, is_special, kept_by_shell, runs_text, sets_of
+from permitry.actions.shell.variables import (
+    changes_commands,
+    fact_of,
+    is_evaluated,
+    is_special,
+    kept_by_shell,
+    runs_text,
+    sets_of,
+)
 from permitry.core.action import Word
 
 
@@ -37,3 +48,31 @@ def test_what_is_exported_is_kept() -> None:
     exported = Command((Word("export"), Word("-x"), Word("PATH=x"), Word("A=b")))
     assert kept_by_shell(exported) == ("PATH=x",)
     assert kept_by_shell(Command((Word("PATH=x"),), (("PATH", "x"),), only_assigns=True)) == ("PATH=x",)
+
+
+@for_each(
+    ("name", "field", "fact"),
+    [
+        ("GIT_PAGER", "changes", "programs and repositories that `git` uses"), ("MANPAGER", "runs", "text"),
+        ("CC", "runs", "program"), ("NODE_ENV", "changes", ""), ("NODE_PATH", "runs", None), ("x", "changes", None),
+    ],
+)  # fmt: skip
+def test_the_first_row_with_a_field_says_it(name: str, field: str, fact: str | None) -> None:
+    """A name may have several rows, as it may be in several patterns."""
+    assert fact_of(name, field) == fact
+
+
+@for_each(("name", "evaluated"), [("RANDOM", True), ("OPTIND", True), ("PATH", False), ("RANDOM2", False)])
+def test_a_number_is_evaluated(name: str, *, evaluated: bool) -> None:
+    """What is assigned to it may run a command."""
+    assert is_evaluated(name) is evaluated
+
+
+def test_every_pattern_of_values_is_one() -> None:
+    """And no field is one that nothing asks for."""
+    rows = catalogue().variables.values()
+    patterns = [str(row[field]) for row in rows for field in ("plain", "loads") if field in row]
+    assert all(map(re.compile, patterns))
+    assert {field for row in rows for field in row} == {
+        "changes", "evaluated", "fills", "leads", "loads", "plain", "runs", "runs_text",
+    }  # fmt: skip
