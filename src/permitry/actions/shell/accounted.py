@@ -9,6 +9,7 @@ no value of a variable can make it run something, through the arithmetic and sub
 import re
 
 from permitry.actions.programs.catalogue import record_of
+from permitry.actions.shell.builtins import MOVING
 from permitry.actions.shell.lenient import LooseCommand, LooseReading
 from permitry.actions.shell.runners import program_of
 from permitry.actions.shell.variables import is_special
@@ -19,7 +20,7 @@ ANYTHING, PATHS, WORDS = "", "path", "words"
 
 # After these, a path may lead elsewhere.
 _MAKE_LINKS = frozenset({"cp", "link", "ln", "mv", "unzip"})
-_LEADS = frozenset({"[[", "cd", "popd", "pushd"})
+_LEADS = MOVING | {"[["}
 """Builtins after which a path leads elsewhere, and one that evaluates its operands."""
 _OF_A_USER = re.compile(r"~[\w+-]")
 _LOOP = re.compile(r"\b(?:for|select)\s+(\w+)")

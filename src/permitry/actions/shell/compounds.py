@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
+from permitry.actions.shell.builtins import MOVING
 from permitry.actions.shell.command import Command
 from permitry.actions.shell.redirections import Redirection, RedirectionReader
 from permitry.actions.shell.variables import is_special
@@ -33,7 +34,7 @@ RESERVED = frozenset([
 _APART = frozenset(["$(…)", "&", "(…)", "<(…)", ">(…)"])
 _OPENS = frozenset("[{cfisuw")
 _BLANK = (" ", "\t")
-MOVES = frozenset([".", "builtin", "cd", "command", "eval", "popd", "pushd", "source"])
+MOVES = MOVING | {".", "builtin", "command", "eval", "source"}
 
 _OF_CONDITIONS = ("&&", "||", "(", ")", "< ", "> ")
 _NAMES = ("-v", "-R")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import attrs
 
 from permitry.actions.programs.catalogue import Wrapper, record_of
+from permitry.actions.shell.builtins import DECLARING, READING
 from permitry.actions.shell.expressions import (
     after_dashes,
     fd,
@@ -54,8 +55,6 @@ _NAMES_A_FILE = re.compile(r"(?:\A|[\s;&|({])=\w")
 """In zsh, `=git` is the file that `git` runs."""
 _RUNNING_VARIABLES = frozenset(["BASH_ENV", "GIT_CONFIG_PARAMETERS", "GIT_EDITOR", "PROMPT_COMMAND", "PS4"])
 """Variables whose value a shell or git runs as a command."""
-_ASSIGNING = frozenset(["declare", "export", "getopts", "local", "mapfile", "read", "readarray", "readonly", "typeset"])
-_READING = frozenset(["getopts", "mapfile", "printf", "read", "readarray"])
 _COMPLETE = frozenset(["compgen", "complete"])
 """Builtins that expand their words once more."""
 _HARMLESS = frozenset(["COLUMNS", "COPROC", "LINES", "MAPFILE", "OPTARG", "OPTERR", "REPLY", "_"])
@@ -266,7 +265,7 @@ def _evaluated(words: Words) -> Iterator[Inner]:
     """Yield words with a command substitution that bash may evaluate again, such as the index in `read 'a[$(…)]'`."""
     texts = (word.text for word in words[1:] if not word.is_open and any(sign in word.text for sign in _SUBSTITUTIONS))
     yield from (attrs.evolve(read(text), is_guess=True) for text in texts)
-    is_read = program_of(words) in _READING
+    is_read = program_of(words) in READING | {"printf"}
     names = [word.text.partition("=")[0] for word in _assigned(words)]
     completes = program_of(words) in _COMPLETE and any("$" in word.text for word in words)
     if completes or any(_runs_value(name) or (is_read and _may_change(name)) for name in names):
@@ -287,7 +286,7 @@ def _may_change(name: str) -> bool:
 def _assigned(words: Words) -> Iterator[Word]:
     """Yield the words that may name a variable to which a builtin assigns; of `printf` that after `-v`."""
     name = program_of(words)
-    if name in _ASSIGNING:
+    if name in DECLARING | READING:
         yield from words[1:]
     elif name == "printf" and len(words) > 1 and words[1].text.startswith("-v"):
         attached = words[1].text.removeprefix("-v")

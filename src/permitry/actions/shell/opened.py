@@ -18,6 +18,7 @@ from permitry.actions.programs.arguments import unbundled
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import Entry, Options, RefusedError, record_of
 from permitry.actions.programs.sed import with_script
+from permitry.actions.shell.builtins import DECLARING
 from permitry.actions.shell.expressions import NAMES_FROM, program_of, with_names
 from permitry.actions.shell.inputs import takes_commands
 from permitry.actions.shell.nested import xargs
@@ -280,7 +281,7 @@ _SPECIAL: Mapping[str, Callable[[Words], bool]] = {
     "printf": _of_printf,
     "read": _of_read,
     **dict.fromkeys(("[", "test"), _of_test),
-    **dict.fromkeys(("declare", "export", "local", "readonly", "typeset"), _of_declaration),
+    **dict.fromkeys(DECLARING, _of_declaration),
     **dict.fromkeys(("socat", "unset", "wait"), _has_open),
 }
 

@@ -10,6 +10,7 @@ import attrs
 
 from permitry.actions.programs.catalogue import record_of
 from permitry.actions.programs.sed import with_script
+from permitry.actions.shell.builtins import DECLARING
 from permitry.actions.shell.git import sets_elsewhere
 from permitry.actions.shell.inputs import reads_commands, reads_shell
 from permitry.actions.shell.languages import LANGUAGES
@@ -38,7 +39,7 @@ MOST_TEXT = 80 * 1024
 """How many characters of nested shell texts are read."""
 
 _PRINTERS = frozenset({"echo", "printf", "print"})
-_EXPORTERS = frozenset({"declare", "doas", "env", "export", "local", "readonly", "strace", "sudo", "typeset"})
+_EXPORTERS = DECLARING | {"doas", "env", "strace", "sudo"}
 _MOST_VALUES = 8
 
 

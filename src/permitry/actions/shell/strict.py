@@ -26,6 +26,7 @@ import collections
 import re
 from collections.abc import Sequence
 
+from permitry.actions.shell.builtins import DECLARING, MOVING
 from permitry.actions.shell.command import Command
 from permitry.actions.shell.compounds import LONGEST, RESERVED, Assigned
 from permitry.actions.shell.constructs import ConstructReader
@@ -52,8 +53,6 @@ _NAMES = frozenset(["export", "read", "unset"])
 """Those of them whose words are the names of what they change."""
 _NO_NAME_ATTACHED = re.compile("-[erspfv]*[adinptuN]?")
 _CHANGES_BY_OPTION = frozenset(["[", "printf", "test"])
-_MOVES = frozenset(["cd", "popd", "pushd"])
-_DECLARES = frozenset(["declare", "export", "local", "readonly", "typeset"])
 _PLAIN_DECLARATION = re.compile(r"-[gprx]+|-[fF]+")
 _EVALUATE = _CHANGES_VARIABLES | _CHANGES_BY_OPTION
 _SUBSCRIPT = re.compile(r"(?:-[A-Za-z]+)?[A-Za-z_][A-Za-z0-9_]*\[")
@@ -239,9 +238,9 @@ class _Reader(ConstructReader):
         command = Command(tuple(words), texts, tuple(redirections), *place, only_assigns, unknown)
         self.found.append(command)
         is_plain = only_assigns and not self.within and self.follows in ("", ";")
-        is_kept = only_assigns or command.argv[0] in _MOVES
+        is_kept = only_assigns or command.argv[0] in MOVING
         names = [name for name, _ in assignments] if is_kept else []
-        if command.argv[0] in _NAMES | _DECLARES:
+        if command.argv[0] in _NAMES | DECLARING:
             names += [word.text.partition("=")[0] for word in command.words[1:]]
         if any(map(leads_elsewhere, names)):
             raise self.refuse("an assignment by which a path leads elsewhere", start)
@@ -249,7 +248,7 @@ class _Reader(ConstructReader):
             # What is set for `read` alone has no effect on the words of other commands.
             if name != "IFS" or command.argv[0] != "read":
                 self.assign(name, value, is_plain=is_plain)
-        if command.argv[0] in _DECLARES:
+        if command.argv[0] in DECLARING:
             self.check_declaration(command)
 
     def assign(self, name: str, value: Word, *, is_plain: bool) -> None:

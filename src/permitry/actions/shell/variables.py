@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.shell.builtins import DECLARING, READING
 
 if TYPE_CHECKING:
     from permitry.actions.shell.command import Command
@@ -27,8 +28,7 @@ __all__ = [
     "that_change_commands",
 ]
 
-_DECLARE = frozenset(["declare", "export", "local", "readonly", "typeset"])
-_NAME = frozenset(["getopts", "mapfile", "read", "readarray", "unset"])
+_NAMING = READING | {"unset"}
 """Builtins that set the variables they name, or remove them."""
 _ATTACHED = re.compile(r"-[a-z]+")
 
@@ -81,7 +81,7 @@ def leads_elsewhere(name: str) -> bool:
 
 def declared(command: "Command") -> Iterator[tuple[str, str]]:
     """Yield the assignments among the words of a builtin such as `export`."""
-    if command.argv[0] in _DECLARE:
+    if command.argv[0] in DECLARING:
         for text in command.argv[1:]:
             name, equals, value = text.partition("=")
             if equals:
@@ -100,9 +100,9 @@ def that_change_commands(assignments: Iterable[tuple[str, str]]) -> tuple[str, .
 
 def kept_by_shell(command: "Command") -> tuple[str, ...]:
     """Return the same for a command after which the shell keeps them: they are those of every other command too."""
-    if command.only_assigns or command.argv[0] in _DECLARE:
+    if command.only_assigns or command.argv[0] in DECLARING:
         return sets_of(command)
-    words = command.argv[1:] if command.argv[0] in _NAME else ()
+    words = command.argv[1:] if command.argv[0] in _NAMING else ()
     # The name of an array may be attached to its option: `read -aPATH`.
     names = (name for word in words for name in (word, _ATTACHED.sub("", word)))
     return that_change_commands((name, "") for name in dict.fromkeys(names))
