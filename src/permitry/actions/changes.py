@@ -6,19 +6,12 @@ from typing import Protocol, assert_never
 import attrs
 
 from permitry.actions.git_commands import GitCommand, git_command
+from permitry.actions.programs.catalogue import record_of
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Place, Run, Touch, Unknown, phrase
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
 
 __all__ = ["Change", "Changes", "Undo", "changes_of"]
-
-_PROGRAMS = frozenset(
-    {
-        "chmod", "cp", "dd", "install", "ln", "mkdir", "mv", "rm", "rmdir", "sed", "sort", "tee", "touch", "truncate",
-        "unlink",
-    }
-)  # fmt: skip
-"""Programs that change nothing but the files that their operands name."""
 
 _CHANGING = frozenset({Access.WRITE, Access.DELETE})
 
@@ -123,7 +116,7 @@ def _doubt_about_run(run: Run) -> str | None:
     if run.is_wrapper:
         return None
     touches = run.operands.touches
-    if run.doubt is not None and (run.argv[0] not in _PROGRAMS or not run.operands.is_listed or run.sets):
+    if run.doubt is not None and not (record_of(run.argv[0]).undoable and run.operands.is_listed and not run.sets):
         return f"it is not known what `{phrase(run)}` changes"
     if run.operands.connects:
         return f"`{phrase(run)}` cannot be undone"

@@ -43,6 +43,8 @@ def _changes(folder: Path, command: str) -> Changes:
         ("mv a d", "a/ d/a/"),
         ("mv a b", "a/ b/ b/a/"),
         ("sed -i s/a/b/ a", "a"),
+        ("gsed -i s/a/b/ a", "a"),
+        ("grm a", "a/"),
         ("echo x > a", "a"),
         ("echo x >> link", "a"),
         ("echo x | tee b", "b"),

@@ -153,6 +153,7 @@ class Entry:
     input: str = ""
     language: str = ""
     makes: str = ""
+    undoable: bool = False
     elsewhere: bool = False
     wraps: bool = False
     unsets: frozenset[str] = frozenset()
