@@ -9,6 +9,7 @@ Source: POSIX awk, "Grammar"; the grammars of gawk, mawk, busybox and the one tr
 """
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 
 import attrs
@@ -17,7 +18,7 @@ from permitry.actions.programs.arguments import Parts, is_spread
 from permitry.actions.programs.awk_tokens import Token, tokens_of
 from permitry.actions.programs.catalogue import RefusedError
 
-__all__ = ["check_awk"]
+__all__ = ["check_awk", "opens_computed", "runs_computed"]
 
 _DEEPEST = 40
 _SPECIAL = frozenset({"BEGIN", "BEGINFILE", "END", "ENDFILE"})
@@ -31,6 +32,14 @@ _OPERATORS = frozenset(
 )
 _BETWEEN = _OPERATORS | _VALUES
 _ENDS = frozenset({";", "\n"})
+
+# For restrictions, a program is looked at without being parsed.
+_COMPUTED = r"""(?!\s*+(?:[0-9]|"[^"\\]*+"\s*+(?:[;})\n]|\Z)))"""
+_RUNS = re.compile(r"(?:(?<!\|)\|(?!\|)&?+|\bsystem\s*\()" + _COMPUTED)
+_OPENS = re.compile(r"(?:>>?+(?!=)|\bgetline\b[^;}\n<]{0,99}<)" + _COMPUTED)
+_ARGUMENTS = re.compile(r"\bARGV\s*\[[^\]\n]{0,99}\]\s*=(?!=)|\bsplit\s*\([^,\n]{0,99},\s*ARGV\b")
+"""Sets the names of the files that a program of `awk` reads."""
+_READS_TEXT = re.compile(r"""(?:\A|[;{(\n=])\s*+"[^"\\]*+"\s*+\|&?+(?=\s*+getline\b)""")
 
 
 @attrs.define
@@ -276,3 +285,16 @@ def check_awk(parts: Parts) -> None:
         raise RefusedError("`awk` reads from the network")
     tokens = tuple(tokens_of(program.text))
     _Awk(tokens, frozenset(_own_functions(tokens))).program()
+
+
+# For restrictions ----------------------------------------------------------------------------------------------------
+
+
+def runs_computed(program: str) -> bool:
+    """Return whether a program of `awk` may run a command that is not a literal in it."""
+    return _RUNS.search(_READS_TEXT.sub("", program)) is not None
+
+
+def opens_computed(program: str) -> bool:
+    """Return whether a program of `awk` may run a command or open a file that is not a literal in it."""
+    return runs_computed(program) or _OPENS.search(program) is not None or _ARGUMENTS.search(program) is not None

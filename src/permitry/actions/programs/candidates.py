@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from permitry.actions.braces import BRACES, expand, split_choice
+from permitry.actions.programs.awk import opens_computed
 from permitry.actions.programs.literals import LITERAL, MOST_LITERALS, literals_in
-from permitry.actions.shell.running import opens_computed
 from permitry.core.action import Word
 
 __all__ = [

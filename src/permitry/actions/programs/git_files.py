@@ -14,12 +14,14 @@ import attrs
 from permitry.actions.programs.arguments import Parts, read_options
 from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
 from permitry.actions.programs.named import HERE, Contents, Named
-from permitry.actions.shell.git import VALUED
 from permitry.core.action import Access, Descent, Word
 
-__all__ = ["files_of_git", "fills_work_tree", "join_words"]
+__all__ = ["VALUED", "files_of_git", "fills_work_tree", "join_words"]
 
 Words = Sequence[Word]
+
+VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
+"""Options before the sub-command that take the next word as their value."""
 
 _FILL = frozenset(
     {"am", "apply", "checkout", "checkout-index", "cherry-pick", "clone", "merge", "pull", "read-tree", "rebase"}

@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from permitry.actions.programs.git_files import VALUED
 from permitry.actions.shell.expressions import joined
 from permitry.actions.shell.running import Inner
 from permitry.core.action import Word
@@ -11,8 +12,6 @@ from permitry.core.action import Word
 __all__ = ["git_program", "git_runs", "sets_elsewhere", "without_options"]
 
 Words = Sequence[Word]
-
-VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
 
 _UPLOAD_PACK = re.compile(r"-[lnqsv]*u(.*)", re.DOTALL)
 _ELSEWHERE = re.compile(

@@ -12,17 +12,9 @@ __all__ = [
     "OF_SHELLS",
     "Inner",
     "as_wrapper",
-    "opens_computed",
-    "runs_computed",
     "wrapper_of",
 ]
 
-_COMPUTED = r"""(?!\s*+(?:[0-9]|"[^"\\]*+"\s*+(?:[;})\n]|\Z)))"""
-_RUNS = re.compile(r"(?:(?<!\|)\|(?!\|)&?+|\bsystem\s*\()" + _COMPUTED)
-_OPENS = re.compile(r"(?:>>?+(?!=)|\bgetline\b[^;}\n<]{0,99}<)" + _COMPUTED)
-_ARGUMENTS = re.compile(r"\bARGV\s*\[[^\]\n]{0,99}\]\s*=(?!=)|\bsplit\s*\([^,\n]{0,99},\s*ARGV\b")
-"""Sets the names of the files that a program of `awk` reads."""
-_READS_TEXT = re.compile(r"""(?:\A|[;{(\n=])\s*+"[^"\\]*+"\s*+\|&?+(?=\s*+getline\b)""")
 _LOADER = re.compile(r"ld(?:64|-linux|-musl|\b)[\w.-]*\.so[\w.]*|ld\.so[\w.]*")
 
 
@@ -49,16 +41,6 @@ OF_SHELLS = Wrapper(
     )
 )
 """What comes before the script of a shell."""
-
-
-def runs_computed(program: str) -> bool:
-    """Return whether a program of `awk` may run a command that is not a literal in it."""
-    return _RUNS.search(_READS_TEXT.sub("", program)) is not None
-
-
-def opens_computed(program: str) -> bool:
-    """Return whether a program of `awk` may run a command or open a file that is not a literal in it."""
-    return runs_computed(program) or _OPENS.search(program) is not None or _ARGUMENTS.search(program) is not None
 
 
 def wrapper_of(name: str) -> Wrapper | None:

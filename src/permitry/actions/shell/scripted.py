@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from permitry.actions.programs.awk import runs_computed
 from permitry.actions.programs.sed import effects_of_sed
-from permitry.actions.shell.running import ANY_COMMAND, Inner, runs_computed
+from permitry.actions.shell.running import ANY_COMMAND, Inner
 from permitry.core.action import Word
 
 __all__ = ["commands_of_awk", "commands_of_sed"]

@@ -4,6 +4,7 @@ import time
 
 from tests.tables import for_each
 
+from permitry.actions.programs.awk import opens_computed, runs_computed
 from permitry.actions.programs.classify import why_not_reading
 from permitry.actions.shell.strict import Command
 from permitry.config.load import load_policy
@@ -131,3 +132,24 @@ def test_a_deep_program_is_refused_in_no_time(piece: str) -> None:
     begin = time.process_time()
     assert doubt("{" + piece * 20_000) is not None
     assert time.process_time() - begin < 8
+
+
+@for_each(
+    ("program", "runs", "opens"),
+    [
+        ('{ print "a" }', False, False),
+        ("{ system($1) }", True, True),
+        ('{ print | "sort" }', False, False),
+        ("{ print | $1 }", True, True),
+        ('{ "date" | getline x }', False, False),
+        ("{ print > $1 }", False, True),
+        ('{ print > "out" }', False, False),
+        ("{ getline x < $1 }", False, True),
+        ("$1 > 5", False, False),
+        ("a || b", False, False),
+        ("", False, False),
+    ],
+)
+def test_what_awk_runs_or_opens_may_be_computed(program: str, *, runs: bool, opens: bool) -> None:
+    """By the look of it; a literal is known, and a comparison opens nothing."""
+    assert (runs_computed(program), opens_computed(program)) == (runs, opens)
