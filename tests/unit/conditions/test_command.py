@@ -99,6 +99,7 @@ def test_a_pattern_does_not_hold(pattern: str, command: str) -> None:
         ("rm a", "rm $x… a"),
         ("rm a b", "rm $x… b"),
         ("git push *", "git -C x push"),
+        ("git push *", "git --attr-source HEAD push"),
         ("git push *", "git -c a=b --no-pager push --force"),
         ("git push * --force", "git push -q origin --force"),
         ("rm a b", "rm *"),

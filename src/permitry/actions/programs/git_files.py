@@ -20,7 +20,9 @@ __all__ = ["VALUED", "files_of_git", "fills_work_tree", "join_words"]
 
 Words = Sequence[Word]
 
-VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
+VALUED = frozenset(
+    {"-C", "-c", "--attr-source", "--config-env", "--exec-path", "--git-dir", "--namespace", "--work-tree"}
+)
 """Options before the sub-command that take the next word as their value."""
 
 _FILL = frozenset(
