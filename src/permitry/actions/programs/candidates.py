@@ -8,10 +8,12 @@ import attrs
 
 from permitry.actions.braces import BRACES, expand, split_choice
 from permitry.actions.programs.awk import opens_computed
+from permitry.actions.programs.catalogue import record_of
 from permitry.actions.programs.literals import LITERAL, MOST_LITERALS, literals_in
 from permitry.core.action import Word
 
 __all__ = [
+    "IN_PLACE",
     "UNSEEN",
     "addresses_in",
     "globbed",
@@ -39,16 +41,14 @@ _SCRIPTED = (
     (re.compile(r"(?:[gnr]?vim?|vimdiff|view|ex|emacs|gdb|sqlite3?)"), _TOKEN),
 )
 _AROUND_NAME = " \t\n<>+|"
-_IN_PLACE = re.compile(r"(?:perl|ruby)[0-9.]*")
+IN_PLACE = re.compile(r"(?:perl|ruby)[0-9.]*")
+"""Interpreters whose `-i` is about files, and not about their input."""
 _ELSEWHERE = re.compile(r"-[acflnpstuwW0]*+i.*[/*]")
 """The suffix of the files that are kept, by which they are in another folder."""
 _MADE_BY_CURL = re.compile(r"\A(?:(?!.*://).*#[0-9]|file:.*[{\[])", re.IGNORECASE | re.DOTALL)
 """Names that curl makes of the parts of an address, and addresses of files that it expands."""
 _MODULES = (".jq", ".json")
-_INTERPRETER = re.compile(
-    r"(?:python|pypy|perl|raku|j?ruby|crystal|php|node(?:js)?|deno|bun|ts-node|tsx|lua(?:jit)?|Rscript|julia|octave"
-    r"|osascript|elixir|erl|groovy|guile|racket|sbcl|bb|clojure|ocaml|swipl)[0-9.]*"
-)
+_VERSION = "0123456789."
 _PLAIN = re.compile(r"[\w.~@+/-]+")
 _CODE = re.compile(r"-[A-Za-z0-9]*[ceEpr]|--(?:eval|print|command|execute)|eval")
 _SCRIPT_FIRST = re.compile(r"g?sed|(?:[gmn]|original-)?awk|jq|yq|[efz]?grep|rg|ripgrep|ag|ack")
@@ -92,7 +92,7 @@ def code_of(words: Words) -> frozenset[Word]:
 
 def reads_code(words: Words) -> bool:
     """Return whether a program is an interpreter, which may run its standard input as code in its language."""
-    return _INTERPRETER.fullmatch(words[0].text.rpartition("/")[2]) is not None
+    return record_of(words[0].text.rpartition("/")[2].rstrip(_VERSION)).interprets
 
 
 def script_of(words: Words) -> frozenset[Word]:
@@ -125,7 +125,7 @@ def paths_in(word: Word, program: str) -> Iterator[Word]:
     if program.startswith("perl"):
         # It opens an operand in the way of a shell: `< name`.
         yield _part(word, word.text.strip(_AROUND_NAME))
-    if _IN_PLACE.fullmatch(program) and _ELSEWHERE.match(word.text):
+    if IN_PLACE.fullmatch(program) and _ELSEWHERE.match(word.text):
         yield UNSEEN
     if program == "curl" and _MADE_BY_CURL.search(word.text):
         yield UNSEEN

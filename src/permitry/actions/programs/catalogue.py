@@ -147,6 +147,7 @@ class Entry:
     runner: str = ""
     runs_values: frozenset[str] = frozenset()
     runs_after: tuple[str, ...] = ()
+    interprets: bool = False
     guess: str = ""
     evaluates: bool = False
     passes_on: bool = False

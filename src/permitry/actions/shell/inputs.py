@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from permitry.actions.programs.arguments import is_cluster
-from permitry.actions.programs.candidates import reads_code
+from permitry.actions.programs.candidates import IN_PLACE, reads_code
 from permitry.actions.programs.catalogue import Wrapper, record_of
 from permitry.actions.shell.expressions import CLUSTER, has_letter, program_of
 from permitry.actions.shell.nested import dash_c, only_checks, ssh, xargs
@@ -21,8 +21,6 @@ Words = Sequence[Word]
 _STREAM = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")
 _NOT_FROM_INPUT = re.compile(r"-[A-Za-z0-9]*[ceEmpr].*|--(?:eval|print|command|execute|version|help)(?:=.*)?|-[hV]")
 _INTERACTIVE = re.compile(r"-[A-Za-z]*i[A-Za-z]*|-m(?:code|asyncio|pdb)|code|asyncio|pdb|--interactive")
-_IN_PLACE = re.compile(r"(?:perl|ruby)[0-9.]*")
-"""Interpreters whose `-i` is about files, and not about their input."""
 _STREAMS = frozenset({"stdin", "0"})
 _VALUED_OF_SHELLS = frozenset({"--rcfile", "--init-file"})
 
@@ -62,7 +60,7 @@ def _reads_code(words: Words) -> bool:
         return False
     if any(_NOT_FROM_INPUT.fullmatch(word.text) for word in words[1:]):
         is_interactive = any(_INTERACTIVE.fullmatch(word.text) for word in words[1:])
-        return is_interactive and not _IN_PLACE.fullmatch(program_of(words))
+        return is_interactive and not IN_PLACE.fullmatch(program_of(words))
     operands = [word for word in words[1:] if not word.text.startswith("-") or word.text == "-"]
     if program_of(words) in ("bun", "deno") and [word.text for word in operands[:1]] == ["run"]:
         operands = operands[1:]
