@@ -13,9 +13,12 @@ from permitry.actions.shell.nested import xargs
 
 __all__ = ["prints_names"]
 
-_GREP = frozenset({"egrep", "fgrep", "grep", "rg"})
+_LS = frozenset({"dir", "ls"})
+_FD = frozenset({"fd", "fdfind"})
+_GREP = frozenset({"ag", "egrep", "fgrep", "grep", "rg"})
 _FILTERS = frozenset({"head", "sort", "tac", "tail", "uniq"})
 _OTHER_OUTPUT = ("-exec", "-files0", "-fls", "-fprint", "-ls", "-ok", "-printf")
+_OTHER_OUTPUT_OF_FD = re.compile(r"-[^-]*[lxX]")
 _LONG = re.compile(
     r"--(?:cached|diff-filter=\w+|exclude(?:-dir)?=.*|files|files-with-matches|hidden|include=.*|name-only|others)?"
 )
@@ -44,7 +47,8 @@ def prints_names(command: Command, *, has_names: bool) -> bool:
     lists = not _LISTING.isdisjoint(texts) or any(has_letter(word, "l") for word in words[1:])
     if name == "git":
         return texts[:1] == ["ls-files"] or (texts[:1] in (["diff"], ["grep"]) and lists)
-    return name == "ls" or (name in _GREP and lists) or (has_names and _is_filter(name, texts))
+    is_all = name in _LS or (name in _FD and not any(map(_OTHER_OUTPUT_OF_FD.match, texts)))
+    return is_all or (name in _GREP and lists) or (has_names and _is_filter(name, texts))
 
 
 def _is_filter(name: str, texts: list[str]) -> bool:

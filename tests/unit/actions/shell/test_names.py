@@ -18,7 +18,8 @@ def _prints(text: str) -> bool:
     [
         "find . -name '*.py' -print0", "ls *.c", "ls -1", "git ls-files", "git ls-files --others", "git grep -l x",
         "git diff --name-only", "grep -rl x .", "rg --files", "rg -l x", "ls | sort -u | head -n 3",
-        "ls | grep -v x | tail -2", "find . | grep -E 'a|b'",
+        "ls | grep -v x | tail -2", "dir src", "fd . src", "fdfind -e py", "fd -H --exclude=x a", "ag -l x",
+        "find . | grep -E 'a|b'",
         "find . | tr '\\n' '\\0'", "find . | xargs -n 5 grep -l x",
     ],
 )  # fmt: skip
@@ -31,7 +32,8 @@ def test_a_command_prints_names(text: str) -> None:
     "text",
     [
         "echo a", "cat f", "find . -printf x", "find . -exec echo x ';'", 'find "$x"', "ls > f",
-        "git ls-files --format=x",
+        "git ls-files --format=x", "fd . -x echo", "fd . -xecho", "fd . -HX echo", "fd -l x", "fd . --exec echo",
+        "fd --format=x a", "ag x", "vdir",
         "git log --name-only", "git diff", "grep x f", "grep -l --label=x a -", "rg x", "ls | sort f", "ls | grep x f",
         "ls | grep -f f", "ls | grep -o x", "ls | tail -c 5", "ls | awk p", "echo | sort", "ls; echo x",
         "ls | tr '\\n' ' '", "ls | tr a -", "cat f | xargs grep -l x", "ls | xargs", "ls | xargs cat",
