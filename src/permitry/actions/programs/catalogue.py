@@ -155,7 +155,6 @@ class Entry:
     language: str = ""
     makes: str = ""
     undoable: bool = False
-    elsewhere: bool = False
     wraps: bool = False
     unsets: frozenset[str] = frozenset()
     shows: frozenset[str] = frozenset()
@@ -182,33 +181,41 @@ _SHAPE = frozenset(attrs.fields_dict(Shape))
 _RUNS = frozenset({"runs", "leading", "optional", "sets"})
 
 
-class Catalogue(Mapping[str, Entry]):
-    """The entries of all programs; each is read when it is first asked for.
+class _Records(Mapping[str, Entry]):
+    """Entries of programs or sub-commands by name; each is read when it is first asked for: git's takes long."""
 
-    `variables` is what is known about variables of the environment, by names and patterns of names.
-    """
-
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self._groups = data["group"]
-        self.variables = _by_name(data.get("variable", {}))
-        self._only_in_part = _by_name(data.get("other", {}))
-        self._programs = self._only_in_part | _by_name(data["program"])
+    def __init__(self, records: Mapping[str, Any], groups: Mapping[str, str]) -> None:
+        self._records, self._groups = records, groups
         self._entries: dict[str, Entry] = {}
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self._entries:
-            record = {**self._programs[name], "is_known": name not in self._only_in_part}
-            self._entries[name] = _entry(record, self._groups)
+            self._entries[name] = _entry(self._records[name], self._groups)
         return self._entries[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._programs)
+        return iter(self._records)
 
     def __len__(self) -> int:
-        return len(self._programs)
+        return len(self._records)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._programs
+        return name in self._records
+
+
+class Catalogue(_Records):
+    """The entries of all programs.
+
+    `variables` is what is known about variables of the environment, by names and patterns of names; `elsewhere` are the
+    programs that run commands on another machine, or where paths lead elsewhere.
+    """
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        others = _by_name(data.get("other", {}))
+        records = {name: {**record, "is_known": False} for name, record in others.items()} | _by_name(data["program"])
+        super().__init__(records, data["group"])
+        self.variables = _by_name(data.get("variable", {}))
+        self.elsewhere = frozenset(name for name, record in records.items() if record.get("elsewhere"))
 
 
 @functools.cache
@@ -225,7 +232,9 @@ def catalogue() -> Catalogue:
 
 def record_of(name: str) -> Entry:
     """Return what is known about a program; an empty entry for any other name."""
-    return catalogue().get(name, _UNKNOWN)
+    if name not in catalogue():
+        return _UNKNOWN
+    return catalogue()[name]
 
 
 def compact() -> str:
@@ -250,8 +259,11 @@ def _by_name(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
-    fields = {name: value for name, value in data.items() if name not in _SHAPE | _RUNS and name != "modes"}
+    fields = {
+        name: value for name, value in data.items() if name not in _SHAPE | _RUNS and name not in ("modes", "elsewhere")
+    }
     whole_words = fields.get("whole_words", False)
+    fields["is_known"] = data.get("is_known", True)
     fields["runs_nothing"] = fields.get("runs_nothing", False) or fields.get("any_option", False)
     fields["options"] = _options(fields.get("options", ""), groups, whole_words=whole_words)
     fields["known"] = fields["options"].with_more(_options(fields.pop("more", ""), groups, whole_words=whole_words))
@@ -260,7 +272,7 @@ def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
         fields["runs"] = _wrapper(data, groups, fields["known"])
     behind = _by_name(data.get("runs_behind", {}))
     fields["runs_behind"] = {name: _wrapper(each, groups) for name, each in behind.items()}
-    fields["commands"] = {name: _entry(entry, groups) for name, entry in fields.get("commands", {}).items()}
+    fields["commands"] = _Records(data["commands"], groups) if "commands" in data else {}
     for name in _SETS_OF_WORDS & fields.keys():
         fields[name] = frozenset(fields[name].split())
     return Entry(shapes=_shapes(data), **fields)

@@ -14,7 +14,7 @@ from pathlib import PureWindowsPath
 import attrs
 
 from permitry.actions.patches import PATCHING
-from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.catalogue import catalogue
 from permitry.actions.shell.reading import ShellReading
 from permitry.actions.shell.recursive import read_recursively, read_words_recursively
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
@@ -64,7 +64,7 @@ def calls_patching(command: str | Sequence[str]) -> str | None:
         reading = read_recursively(command)
     else:
         return None
-    if any(each.words and record_of(each.words[0].text).elsewhere for each in reading.commands):
+    if any(each.words and each.words[0].text in catalogue().elsewhere for each in reading.commands):
         return None
     named = [each.words[0].text for each in reading.commands if each.words and not each.is_guess]
     # A program named with its folder is reported without the folder as well.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from permitry.actions.programs.arguments import is_cluster
 from permitry.actions.programs.candidates import IN_PLACE, reads_code
-from permitry.actions.programs.catalogue import Wrapper, record_of
+from permitry.actions.programs.catalogue import Wrapper, catalogue, record_of
 from permitry.actions.shell.expressions import CLUSTER, has_letter, program_of
 from permitry.actions.shell.nested import dash_c, only_checks, ssh, xargs
 from permitry.actions.shell.running import as_wrapper
@@ -149,7 +149,12 @@ def _reads_source(words: Words) -> bool:
 def reads_shell(words: Words) -> bool:
     """Return whether a command line certainly runs its whole standard input in a shell, and on this machine."""
     record = record_of(program_of(words))
-    is_otherwise = record.elsewhere or record.input in ("crontab", "lines", "makefile", "xargs")
+    is_otherwise = program_of(words) in catalogue().elsewhere or record.input in (
+        "crontab",
+        "lines",
+        "makefile",
+        "xargs",
+    )
     return reads_commands(words) and not is_otherwise
 
 

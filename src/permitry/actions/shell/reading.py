@@ -17,7 +17,7 @@ from permitry.actions.hosts import read_url
 from permitry.actions.patches import hidden_patch, paths_of
 from permitry.actions.paths import apart
 from permitry.actions.programs.candidates import reads_code
-from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.catalogue import catalogue, record_of
 from permitry.actions.programs.classify import Classified, Refused, classify
 from permitry.actions.programs.operands import with_values
 from permitry.actions.programs.sed import with_script
@@ -225,7 +225,7 @@ class _Script:
         found = tuple(_inner(command, reading, folder, sets))
         if sum(not _is_supposed(action) for action, _ in found) > 1:  # Of several, the order is not known.
             found = tuple(_inner(command, reading, attrs.evolve(folder, is_ordered=False), sets))
-        is_elsewhere = record_of(program_of(command.words)).elsewhere
+        is_elsewhere = program_of(command.words) in catalogue().elsewhere
         self.besides(each for each in found if is_elsewhere or _is_supposed(each[0]))
         # INVARIANT: law 3. The nested commands that a program runs must be permitted as well.
         self.certain += [action for action, _ in found if not (is_elsewhere or _is_supposed(action))]

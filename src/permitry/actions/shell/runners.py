@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.catalogue import catalogue, record_of
 from permitry.actions.shell.expressions import listed, program_of
 from permitry.actions.shell.git import git_program
 from permitry.actions.shell.guesses import guessed
@@ -45,7 +45,9 @@ def unfolded(words: Words) -> tuple[Inner, ...]:
     found: dict[Inner, Inner] = {}
     for reader in filter(None, readers):
         for inner in _some(reader(words)):
-            found.setdefault(inner, attrs.evolve(inner, by=name, is_guess=inner.is_guess or record.elsewhere))
+            found.setdefault(
+                inner, attrs.evolve(inner, by=name, is_guess=inner.is_guess or name in catalogue().elsewhere)
+            )
     for inner in _some(guessed(name, words)):
         found.setdefault(inner, attrs.evolve(inner, by=f"{name}?", is_guess=True))
     return tuple(inner for inner in found.values() if inner.words or (inner.text and not inner.text.isspace()))
@@ -80,10 +82,11 @@ def words_elsewhere(words: Words) -> frozenset[Word]:
 @functools.lru_cache(maxsize=4096)
 def _words_elsewhere(words: tuple[Word, ...]) -> frozenset[Word]:
     name = program_of(words)
-    if not any(record_of(each).elsewhere for each in (name, *(word.text for word in words))):
+    elsewhere = catalogue().elsewhere
+    if elsewhere.isdisjoint((name, *(word.text for word in words))):
         return frozenset()
     inner = dict.fromkeys(each.words for each in unfolded(words) if each.words)
-    if not record_of(name).elsewhere:
+    if name not in elsewhere:
         return frozenset(word for some in inner for word in _words_elsewhere(some))
     # If several words may be the program, each of them may also be the value of an option: a file on this machine.
     doubtful = {some[0] for some in inner} if len(inner) > 1 else set()

@@ -32,8 +32,12 @@ wraps = true
 options = "-v"
 shows = "-h"
 leading = 1
-[other]
-"over above" = { runs = "-x=", optional = 1, sets = true, runs_behind = { "in into" = { leading = 2 } } }
+[other."over above"]
+elsewhere = true
+runs = "-x="
+optional = 1
+sets = true
+runs_behind = { "in into" = { leading = 2 } }
 """
 
 WRAPPER = Wrapper(
@@ -116,6 +120,21 @@ def test_a_program_may_run_its_operands() -> None:
     assert record_of("after").runs == Wrapper(1, Options(plain=frozenset({"-v"})), shows=frozenset({"-h"}))
     assert record_of("over").runs == Wrapper(0, Options(valued=frozenset({"-x"})), sets=True, optional=1)
     assert record_of("above").runs_behind == {"in": Wrapper(2), "into": Wrapper(2)}
+
+
+@pytest.mark.usefixtures("files")
+def test_some_programs_run_commands_elsewhere() -> None:
+    """No entry is read to know which."""
+    assert catalogue().elsewhere == {"over", "above"}
+
+
+def test_a_sub_command_is_read_when_it_is_asked_for() -> None:
+    """Those of git are many; the entry of git is the same without them."""
+    commands = record_of("git").commands
+    assert commands["log"] is commands["log"]
+    assert "log" in commands
+    assert "frobnicate" not in commands
+    assert len(list(commands)) == len(commands) > 40
 
 
 def test_a_program_is_in_one_table() -> None:
