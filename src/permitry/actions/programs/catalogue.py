@@ -168,6 +168,7 @@ class Entry:
     descends: bool = False
     fills: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
+    filters: tuple[str, ...] = ()
     known: Options = Options()
     shapes: tuple[Shape, ...] = ()
 
@@ -267,7 +268,7 @@ def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
     fields["runs_nothing"] = fields.get("runs_nothing", False) or fields.get("any_option", False)
     fields["options"] = _options(fields.get("options", ""), groups, whole_words=whole_words)
     fields["known"] = fields["options"].with_more(_options(fields.pop("more", ""), groups, whole_words=whole_words))
-    fields["runs_after"] = tuple(fields.get("runs_after", "").split())
+    fields |= {name: tuple(fields[name].split()) for name in ("filters", "runs_after") if name in fields}
     if "runs" in data or data.get("wraps"):
         fields["runs"] = _wrapper(data, groups, fields["known"])
     behind = _by_name(data.get("runs_behind", {}))

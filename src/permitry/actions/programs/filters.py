@@ -9,19 +9,11 @@ from collections.abc import Iterator, Sequence
 
 from permitry.actions.braces import expand
 from permitry.actions.programs.candidates import UNSEEN
+from permitry.actions.programs.catalogue import record_of
 from permitry.core.action import Word
 
 __all__ = ["expanded_by_program"]
 
-_FILTERS = {
-    "ack": ("--include",),
-    "ag": ("-G", "--file-search-regex"),
-    "egrep": ("--include",),
-    "fgrep": ("--include",),
-    "grep": ("--include",),
-    "rg": ("-g", "--glob", "--iglob"),
-    "ripgrep": ("-g", "--glob", "--iglob"),
-}
 _SEARCHING = frozenset({"archive", "grep"})
 _SHOWING = frozenset(
     {
@@ -41,7 +33,7 @@ def expanded_by_program(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
     name = words[0].text
     if name == "git":
         yield from _of_git([word.text for word in words[1:]])
-    for option in _FILTERS.get(name, ()):
+    for option in record_of(name).filters:
         for pattern in _values([word.text for word in words[1:]], option):
             choices, are_all = expand(pattern, _MOST_CHOICES)
             yield from map(_anywhere, choices)
