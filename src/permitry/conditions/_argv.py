@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
@@ -24,6 +25,7 @@ MAX_CLUSTER = 4
 _BLANK = " \t"
 _OPERATORS = "|&;<>\n\r"
 _EXPANSIONS = "$`"
+_PLAIN = re.compile(r"[\w./:=*?@+-]+")
 _OPERANDS = ("-", "--")
 """What begins with a hyphen without being an option: the standard input, and the end of all options."""
 
@@ -277,7 +279,11 @@ class _Reader:
         return texts
 
     def _piece(self) -> str:
-        """Return the next character or quoted part; wildcards that are meant literally are replaced."""
+        """Return the next plain characters or quoted part; wildcards that are meant literally are replaced."""
+        plain = _PLAIN.match(self.text, self.at)
+        if plain is not None:
+            self.at = plain.end()
+            return plain[0]
         char = self.text[self.at]
         if char in "'\"":
             return self._quoted(char)

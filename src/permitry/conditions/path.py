@@ -273,7 +273,7 @@ def _check(text: str) -> None:
         (len(text) > _LONGEST, f"a path pattern has more than {_LONGEST} characters; no path is that long"),
         ("\\" in text, f"the path pattern `{text}` holds a backslash; write `/` between names, and `[*]` for a star"),
         (
-            any(unicodedata.category(char) in ("Cc", "Cs") for char in text),
+            not text.isprintable() and any(unicodedata.category(char) in ("Cc", "Cs") for char in text),
             f"the path pattern {text!a} holds a control character, and such a path never matches; leave it out",
         ),
         (

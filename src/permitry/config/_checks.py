@@ -97,8 +97,10 @@ def unknown_word_of(words: type[Enum]) -> Callable[[str], tuple[str, str] | None
     known = [each.value for each in words]
 
     def problem(value: str) -> tuple[str, str] | None:
+        if value in known:
+            return None
         hint = nearest(value, known, otherwise=f"known: {', '.join(known)}")
-        return None if value in known else (f"unknown {words.__name__.lower()} `{value}`", hint)
+        return f"unknown {words.__name__.lower()} `{value}`", hint
 
     return problem
 

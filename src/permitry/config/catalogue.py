@@ -1,5 +1,6 @@
 """The rule sets that come with permitry, by name: `permitry:base` and so on."""
 
+import os
 from pathlib import Path
 
 __all__ = ["BASE", "PREFIX", "shipped_names", "shipped_path"]
@@ -16,7 +17,9 @@ _FOLDER = _PACKAGED if _PACKAGED.is_dir() else _HERE.parents[2] / "rules"
 
 def shipped_names() -> list[str]:
     """Return the names of all shipped sets, sorted, each with its `permitry:` prefix."""
-    return sorted(f"{PREFIX}{path.stem}" for path in _FOLDER.glob("*.toml"))
+    with os.scandir(_FOLDER) as entries:
+        files = [each.name for each in entries if each.name.endswith(".toml")]
+    return sorted(f"{PREFIX}{name.removesuffix('.toml')}" for name in files)
 
 
 def shipped_path(name: str) -> Path:

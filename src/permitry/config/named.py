@@ -32,11 +32,10 @@ def missing_problem(name: str, path: Path) -> tuple[str, str] | None:
 
 
 def _named_set(name: str) -> tuple[str, str] | None:
-    known = {each.removeprefix(PREFIX) for each in shipped_names()}
-    short = name.removeprefix(PREFIX)
-    if short in known:
+    if name in shipped_names():
         return None
-    return f"there is no shipped rule set `{name}`", nearest(short, known, prefix=PREFIX)
+    known = {each.removeprefix(PREFIX) for each in shipped_names()}
+    return f"there is no shipped rule set `{name}`", nearest(name.removeprefix(PREFIX), known, prefix=PREFIX)
 
 
 def _no_file(name: str, path: Path) -> tuple[str, str] | None:

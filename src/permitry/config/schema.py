@@ -65,7 +65,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=False)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=False, defer_build=True)
 
     def given(self) -> dict[str, Any]:
         """Return the values of the keys that are given."""
@@ -180,14 +180,14 @@ class BudgetTable(_Table):
         return None if self.per is None else float(self.per[:-1]) * _SECONDS[self.per[-1]]
 
 
-_Examples = list[
-    Annotated[
-        ExampleTable,
-        _as(FullExampleTable),
-        BeforeValidator(as_example),
-        WithJsonSchema({"anyOf": [{"type": "string"}, FullExampleTable.model_json_schema()]}),
-    ]
-]
+class _OrText:
+    """An annotation of an example, which may be a plain text."""
+
+    def __get_pydantic_json_schema__(self, *_: object) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string"}, FullExampleTable.model_json_schema()]}
+
+
+_Examples = list[Annotated[ExampleTable, _as(FullExampleTable), BeforeValidator(as_example), _OrText()]]
 
 
 # The problems that an editor can show while a rule is being written; the loader reports all.
