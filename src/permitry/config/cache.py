@@ -108,6 +108,8 @@ class RuleCache:
         """
         if not (is_guarded(self.folder) and is_guarded(self.secret.parent)):
             raise _UnusableError("an agent may write there")
+        if not any(each.name.startswith(PREFIX) for each in origins):
+            raise _UnusableError("what is kept would never be read: no shipped set is named")
         if any(each.is_admin or not (each.name.startswith(PREFIX) or _is_users(each.name)) for each in origins):
             raise _UnusableError("who writes here may not change that rule file")
         return _key(origins)

@@ -338,6 +338,10 @@ def test_nothing_is_kept_for_an_admin(cache: RuleCache, file: Path, monkeypatch:
 
 def test_nothing_is_kept_without_the_floor(cache: RuleCache, file: Path) -> None:
     """Neither the cache nor the user's own rules are guarded then; a set that extends the floor has it."""
+    extending = file.with_name("extending.toml")
+    extending.write_text('schema = 1\nextends = ["permitry:base"]\n')
+    cache.load([Origin(str(extending))])
+    assert not cache.folder.exists()
     for origins, is_kept in (([Origin(str(file))], False), (_layers(file), True)):
         assert cache.load(origins) == load_rules(origins)
         assert (cache.kept(origins) is not None) is is_kept
