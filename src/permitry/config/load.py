@@ -166,6 +166,7 @@ class _Loader:
         self.tools: _Defined[ToolTable] = {}
         self.lists: list[tuple[ListDraft, Origin]] = []
         self.names: dict[Path, str] = {}
+        self.links: list[str] = []
         self.open: list[Path] = []
         self.named: list[tuple[Path, Path]] = []
         self.reached: list[Reached] = []
@@ -183,6 +184,7 @@ class _Loader:
         path = named.resolve()
         self.named.append((named, path))
         if path in self.names:
+            self.links.append(origin.name)
             return
         self.names[path] = origin.name
         if origin.is_admin and not origin.name.startswith(PREFIX) and (writable := writable_by_others(named)):
@@ -429,6 +431,7 @@ class _Loader:
             "tools": plain_tools,
             "lists": lists,
             "files": list(self.names.values()),
+            "links": [name for name in self.links if name not in self.names.values()],
             "notices": list(self.notices()),
             "unmatched": self.unmatched,
         }

@@ -70,6 +70,7 @@ def build_rule_set(data: Plain, scopes: Sequence[Scope]) -> RuleSet:
         tools={each["name"]: tool_of(each) for each in data["tools"]},
         flows=flows,
         files=tuple(data["files"]),
+        links=tuple(data["links"]),
         notices=tuple(data["notices"]),
         unmatched=Verdict(unmatched["verdict"]),
         unmatched_source=unmatched["source"],
@@ -277,6 +278,6 @@ _LIST: Mapping[str, _Check] = {
 _UNMATCHED: Mapping[str, _Check] = {"verdict": _one_of("confirm", "block"), "source": _is_text}
 _SET: Mapping[str, _Check] = {
     **dict.fromkeys(("rules", "templates", "tools", "lists"), _is_list),
-    **dict.fromkeys(("files", "notices"), _are_texts),
+    **dict.fromkeys(("files", "links", "notices"), _are_texts),
     "unmatched": _or_none(_is_unmatched),
 }

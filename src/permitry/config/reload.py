@@ -240,7 +240,7 @@ class PolicyReloader:
         for _ in range(_MOST_TRIES):
             states = {path: self._state(path) for path in files}
             rules = load_rules(origins)
-            files = named | {_path(name) for name in rules.files}
+            files = named | {_path(name) for name in (*rules.files, *rules.links)}
             # INVARIANT: the states belong to the bytes that were loaded: no file is new, or changed,
             # even back again.
             if files <= set(states) and all(states[path].status == _status(path) for path in files):

@@ -64,10 +64,10 @@ class RuleMemory:
 def _looked(origins: Sequence[Origin], tool: str | None, rules: RuleSet) -> _Kept | None:
     """Return rules with the states of their files; None for files that change too fast."""
     for _ in range(_MOST_TRIES):
-        kept = _Kept(rules, {name: _state(name) for name in rules.files})
+        kept = _Kept(rules, {name: _state(name) for name in (*rules.files, *rules.links)})
         rules = RuleCache().load(origins, tool)
         # INVARIANT: the states are of the bytes that were loaded: both were looked at before and after.
-        if kept.is_valid() and set(rules.files) == kept.states.keys():
+        if kept.is_valid() and {*rules.files, *rules.links} == kept.states.keys():
             return _Kept(rules, kept.states)
     return None
 

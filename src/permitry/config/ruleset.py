@@ -24,7 +24,8 @@ class RuleSet:
     """The content of rule files: rules; templates, tools and lists by name; and the files in the order of opening.
 
     The rules of a file are in its order, after those of the files it extends. `notices` list what
-    was left out. `unmatched` is the verdict when no rule matched, and `unmatched_source` where it is written.
+    was left out. `unmatched` is the verdict when no rule matched, and `unmatched_source` where it is written. `links`
+    are other names by which the files were reached.
     """
 
     rules: tuple[ConfiguredRule, ...] = ()
@@ -36,6 +37,7 @@ class RuleSet:
     unmatched: Verdict = Verdict.CONFIRM
     unmatched_source: str | None = None
     lists: Mapping[str, NamedList] = attrs.field(factory=dict)
+    links: tuple[str, ...] = ()
 
     @property
     def modes(self) -> frozenset[str]:

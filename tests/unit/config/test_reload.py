@@ -181,6 +181,22 @@ def test_a_change_within_one_tick_of_the_clock_is_seen(house: House, monkeypatch
     assert _verdict(reloader) == "block"
 
 
+def test_a_link_under_another_name_is_followed(house: House) -> None:
+    """A file that is extended twice, the second time by a link, is read once; then the link leads elsewhere."""
+    folder = house.user.parent
+    for name, effect in (("one", "allow"), ("two", "block")):
+        house.write(folder / name / "more.toml", _rules(effect))
+    (folder / "link").symlink_to("one")
+    house.write(house.user, 'schema = 1\nextends = ["one/more.toml", "link/more.toml"]\n')
+    reloader = house.reloader()
+    assert _verdict(reloader) == "allow"
+    (folder / "link").unlink()
+    (folder / "link").symlink_to("two")
+    reloader.poll()
+    reloader.poll()
+    assert _verdict(reloader) == "block"
+
+
 def test_a_file_swapped_by_a_link_is_seen(house: House) -> None:
     """Links are followed, at any place on the way."""
     house.user.parent.rename(house.folder / "one")

@@ -108,6 +108,20 @@ def test_a_link_that_leads_elsewhere_counts(tmp_path: Path) -> None:
         memory.load([origin])
 
 
+def test_a_link_under_another_name_counts(file: Path, tmp_path: Path) -> None:
+    """A file that is extended twice, the second time by a link, is read once; then the link leads elsewhere."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "more.toml").write_text(RULE.format("block").replace("one", name))
+    (tmp_path / "link").symlink_to("one")
+    file.write_text('schema = 1\nextends = ["one/more.toml", "link/more.toml"]\n')
+    memory = RuleMemory()
+    assert [each.id for each in memory.load([Origin(str(file))]).rules] == ["one"]
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to("two")
+    assert [each.id for each in memory.load([Origin(str(file))]).rules] == ["one", "two"]
+
+
 def test_a_file_that_it_extends_counts(file: Path, tmp_path: Path) -> None:
     """And so does one that a link leads to."""
     other = tmp_path / "other.toml"
