@@ -6,7 +6,6 @@ from typing import Any
 import attrs
 
 from permitry.config.drafts import Draft
-from permitry.config.origin import Origin
 from permitry.errors import count
 
 __all__ = ["Dropped", "notices_on"]
@@ -22,17 +21,16 @@ class Dropped:
     kind: str
     name: str
     draft: Draft[Any]
-    origin: Origin
 
 
 def notices_on(dropped: Iterable[Dropped]) -> Iterator[str]:
     """Yield a notice for each definition, or one for all of a kind where a file has many, in the order given."""
     groups: dict[tuple[str, str, str], list[Dropped]] = {}
     for each in dropped:
-        groups.setdefault((each.draft.source.name, each.kind, each.origin.distrust), []).append(each)
+        groups.setdefault((each.draft.source.name, each.kind, each.draft.origin.distrust), []).append(each)
     for (file, kind, why), found in groups.items():
         if len(found) > _MOST_NAMED:
             yield f"{file}: {count(len(found), kind)} dropped: {why}"
             continue
         for each in found:
-            yield f"{each.draft.source.source(each.draft.path)}: {kind} `{each.name}` dropped: {why}"
+            yield f"{each.draft.place}: {kind} `{each.name}` dropped: {why}"

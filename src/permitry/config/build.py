@@ -10,12 +10,12 @@ from permitry.conditions.listed import list_name
 from permitry.conditions.scope import Scope
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import nearest
-from permitry.config.drafts import ListDraft, RuleDraft, TemplateDraft
+from permitry.config.drafts import ListDraft, RuleDraft, TemplateDraft, ToolDraft
 from permitry.config.examples import example_problems
 from permitry.config.lists import NamedList
 from permitry.config.locate import KeyPath
-from permitry.config.plain import Plain, tool_of
-from permitry.config.schema import BudgetTable, RuleTable, ToolTable, groups_of
+from permitry.config.plain import Plain
+from permitry.config.schema import BudgetTable, RuleTable, groups_of
 from permitry.config.scopes import read_scope
 from permitry.core.decision import Phase
 from permitry.core.rule import phase_of
@@ -26,7 +26,6 @@ from permitry.errors import Problem
 __all__ = [
     "DEEPEST",
     "build_templates",
-    "build_tool",
     "list_problems",
     "plain_list",
     "plain_rule",
@@ -40,11 +39,6 @@ DEEPEST = 32
 
 _ABOUT_ACTIONS = frozenset({"command", "path", "host"})
 _TEMPLATE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-
-
-def build_tool(name: str, table: ToolTable) -> ToolSpec:
-    """Return the declaration of a tool; traits missing from a given list of traits are false."""
-    return tool_of(plain_tool(name, table))
 
 
 def plain_rule(draft: RuleDraft) -> Plain:
@@ -63,14 +57,15 @@ def plain_rule(draft: RuleDraft) -> Plain:
         "message": table.message,
         "adds_label": table.adds_label,
         "keep": bool(table.keep),
-        "source": draft.source.source(draft.path),
+        "source": draft.place,
     }
 
 
-def plain_tool(name: str, table: ToolTable) -> Plain:
+def plain_tool(draft: ToolDraft) -> Plain:
     """Return the declaration of a tool as plain data."""
+    table = draft.table
     return {
-        "name": name,
+        "name": draft.name,
         "description": table.description,
         "traits": table.traits,
         "roles": table.roles,
@@ -92,15 +87,15 @@ def plain_template(template: Template) -> Plain:
 
 def plain_list(draft: ListDraft, *, restricts_only: bool) -> Plain:
     """Return a list as plain data; `restricts_only`: a more trusted layer has a list of this name."""
-    source = draft.source.source(draft.path)
-    return {"name": draft.name, "values": draft.table.values, "restricts_only": restricts_only, "source": source}
+    values, source = draft.table.values, draft.place
+    return {"name": draft.name, "values": values, "restricts_only": restricts_only, "source": source}
 
 
 def list_problems(draft: ListDraft) -> Iterator[Problem]:
     """Yield the problem of a name that cannot be referred to."""
     if list_name(f"@{draft.name}") is None:
         message = f"the list name `{draft.name}` is not one word"
-        yield draft.source.problem(draft.path, message, "use letters, digits, hyphens", key=True)
+        yield draft.problem((), message, "use letters, digits, hyphens", key=True)
 
 
 def read_rule(
@@ -163,11 +158,11 @@ def _build_template(name: str, drafts: Mapping[str, TemplateDraft], built: dict[
 def _template_problems(draft: TemplateDraft, names: Collection[str]) -> Iterator[Problem]:
     if not _TEMPLATE_NAME.fullmatch(draft.name):
         message = f"the template name `{draft.name}` is not one word"
-        yield draft.source.problem(draft.path, message, "use letters, digits, hyphens", key=True)
+        yield draft.problem((), message, "use letters, digits, hyphens", key=True)
     for i, parent in enumerate(draft.table.extends):
         if parent not in names:
             hint = nearest(parent, names, otherwise=f"define `[template.{parent}]`, or take it out")
-            yield draft.source.problem((*draft.path, "extends", i), f"unknown template `{parent}`", hint)
+            yield draft.problem(("extends", i), f"unknown template `{parent}`", hint)
 
 
 def _chain_problems(drafts: Mapping[str, TemplateDraft]) -> Iterator[Problem]:
@@ -185,9 +180,8 @@ def _follow(
         return
     if name in chain:
         circle = " -> ".join((*chain[chain.index(name) :], name))
-        place = (*drafts[name].path, "extends")
         message = f"templates extend each other in a circle: {circle}"
-        yield drafts[name].source.problem(place, message, "cut one of the links")
+        yield drafts[name].problem(("extends",), message, "cut one of the links")
         return
     if len(chain) > DEEPEST:
         yield _too_deep(drafts[name])
@@ -202,7 +196,7 @@ def _follow(
 
 def _too_deep(draft: TemplateDraft) -> Problem:
     message = f"templates extend each other more than {DEEPEST} deep"
-    return draft.source.problem((*draft.path, "extends"), message, "name the tools themselves")
+    return draft.problem(("extends",), message, "name the tools themselves")
 
 
 def _band_problems(draft: RuleDraft, priority: int) -> Iterator[Problem]:
@@ -217,11 +211,11 @@ def _band_problems(draft: RuleDraft, priority: int) -> Iterator[Problem]:
     elif effect == "allow" and phase is Phase.RESTRICTION:
         message = f"an `allow` rule cannot have priority {priority}"
         hint = "permissions have 200 to 399; nothing at 100 to 199 can allow"
-    elif effect == "allow" and phase is Phase.OVERRIDE and not draft.is_admin:
+    elif effect == "allow" and phase is Phase.OVERRIDE and not draft.origin.is_admin:
         message = f"priority {priority} would come before every restriction"
         hint = "only files of the admin layer may use priorities below 100"
     if message:
-        yield draft.source.problem((*draft.path, "priority"), message, hint)
+        yield draft.problem(("priority",), message, hint)
 
 
 def _scope_problems(draft: RuleDraft) -> Iterator[Problem]:
@@ -229,47 +223,46 @@ def _scope_problems(draft: RuleDraft) -> Iterator[Problem]:
     empty = [place for place, group in groups_of(table) if not _has_condition(group)]
     for place in [*empty, *([("unless",)] if table.unless == [] else [])]:
         hint = "name a condition, or leave it out"
-        yield draft.source.problem((*draft.path, *place), f"`{place[0]}` is empty", hint, key=True)
+        yield draft.problem(place, f"`{place[0]}` is empty", hint, key=True)
     if table.tools is None and table.effect == "allow" and not _is_about_actions(table):
         hint = 'write `tools = ["*"]` if every tool is meant'
-        yield draft.source.problem(draft.path, "an `allow` rule must name its tools", hint, key=True)
+        yield draft.problem((), "an `allow` rule must name its tools", hint, key=True)
     elif table.tools is None and not (table.when is not None and _has_condition(table.when)):
         hint = 'add `tools`, or write `tools = ["*"]` if every call is meant'
-        yield draft.source.problem(draft.path, "the rule names neither tools nor a condition", hint, key=True)
+        yield draft.problem((), "the rule names neither tools nor a condition", hint, key=True)
 
 
 def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
     """Yield the keys without which the rule has no effect, and those that have none."""
     table = draft.table
     if table.effect is None and table.adds_label is None:
-        yield draft.source.problem(draft.path, "missing key `effect`", "choose `allow`, `confirm` or `block`", key=True)
+        yield draft.problem((), "missing key `effect`", "choose `allow`, `confirm` or `block`", key=True)
     if table.effect is None and table.adds_label is not None:
         for key in ("priority", "message", "budget"):
             if getattr(table, key) is not None:
                 message, hint = f"`{key}` without an effect", "a rule that only labels decides nothing; take it out"
-                yield draft.source.problem((*draft.path, key), message, hint, key=True)
+                yield draft.problem((key,), message, hint, key=True)
     if table.effect == "block" and table.adds_label is not None:
         message, hint = "a blocked call never runs, so it leaves no label", "take `adds_label` out, or the effect"
-        yield draft.source.problem((*draft.path, "adds_label"), message, hint)
+        yield draft.problem(("adds_label",), message, hint)
     if table.keep and table.effect != "allow":
         message, hint = "`keep` without a permission", "it says of an `allow` rule that what it permits can be undone"
-        yield draft.source.problem((*draft.path, "keep"), message, hint, key=True)
+        yield draft.problem(("keep",), message, hint, key=True)
     if table.budget is not None and (table.budget.calls is None) is (table.budget.targets is None):
         message, hint = "a budget is of `calls` or of `targets`", "give one of the two"
-        yield draft.source.problem((*draft.path, "budget"), message, hint, key=True)
+        yield draft.problem(("budget",), message, hint, key=True)
     if table.budget is not None and table.budget.by in ("principal", "organisation"):
         yield from _sharing_problems(draft, table.budget)
 
 
 def _sharing_problems(draft: RuleDraft, budget: BudgetTable) -> Iterator[Problem]:
     """Yield what a budget cannot have that many sessions share."""
-    place = (*draft.path, "budget")
     if budget.targets is not None:
         message, hint = f"a budget by {budget.by} counts calls, not targets", 'write `calls`, or `by = "session"`'
-        yield draft.source.problem((*place, "targets"), message, hint, key=True)
+        yield draft.problem(("budget", "targets"), message, hint, key=True)
     if budget.per is None:
         message = f"a budget by {budget.by} outlasts every session, and has no window"
-        yield draft.source.problem(place, message, 'add a window of time, such as `per = "1d"`', key=True)
+        yield draft.problem(("budget",), message, 'add a window of time, such as `per = "1d"`', key=True)
 
 
 def _permitting_problems(draft: RuleDraft) -> Iterator[Problem]:
@@ -279,11 +272,11 @@ def _permitting_problems(draft: RuleDraft) -> Iterator[Problem]:
         if place[0] == key and "label" in group:
             message = "a label that lets a call run could be set by any call"
             hint = f"labels only restrict: use `{other}.label` in this rule"
-            yield draft.source.problem((*draft.path, *place, "label"), message, hint)
+            yield draft.problem((*place, "label"), message, hint)
         if place[0] == key and "text" in group:
             message = "a text that lets a call run could be written into any argument"
             hint = f"name the argument: `{key}.args.NAME`; a text anywhere only restricts, as in `{other}.text`"
-            yield draft.source.problem((*draft.path, *place, "text"), message, hint)
+            yield draft.problem((*place, "text"), message, hint)
 
 
 def _source_problems(draft: RuleDraft) -> Iterator[Problem]:
@@ -317,7 +310,7 @@ def _of_sources(
             hint = f"write `{wanted}`" if name == "words" else f"write `{other}` here, or `{wanted}`"
             where = ".".join(map(str, (place[0], *place[place.index("args") :], name)))
             message = f"`{where}` would decide by a value that may come from anywhere"
-            yield draft.source.problem((*draft.path, *place, name), message, hint, key=True)
+            yield draft.problem((*place, name), message, hint, key=True)
 
 
 def _has_condition(given: Given) -> bool:
@@ -332,7 +325,7 @@ def _unknown_templates(draft: RuleDraft, names: Collection[str]) -> Iterator[Pro
     for place, name in _named_templates(draft.table):
         if name not in names:
             hint = nearest(name, names, otherwise=f"define `[template.{name}]` here or in a file this one extends")
-            yield draft.source.problem((*draft.path, *place), f"unknown template `{name}`", hint)
+            yield draft.problem(place, f"unknown template `{name}`", hint)
 
 
 def _named_templates(table: RuleTable) -> Iterator[tuple[KeyPath, str]]:

@@ -7,7 +7,9 @@ from pydantic import BaseModel
 
 from permitry.config.diagnostics import SourceText
 from permitry.config.locate import KeyPath
+from permitry.config.origin import Origin
 from permitry.config.schema import ListTable, RuleTable, TemplateTable, ToolTable
+from permitry.errors import Problem
 
 __all__ = ["Draft", "ListDraft", "RuleDraft", "TemplateDraft", "ToolDraft"]
 
@@ -16,17 +18,26 @@ Table = TypeVar("Table", bound=BaseModel)
 
 @attrs.frozen
 class Draft(Generic[Table]):
-    """A `[[rule]]`, `[list.NAME]`, `[template.NAME]` or `[tool.NAME]`, and where it is."""
+    """A `[[rule]]`, `[list.NAME]`, `[template.NAME]` or `[tool.NAME]`, where it is, and how far that is trusted."""
 
     source: SourceText
     path: KeyPath
     table: Table
-    is_admin: bool = False
+    origin: Origin = attrs.field(factory=lambda: Origin(""))
 
     @property
     def name(self) -> str:
         """The name of a list, template or tool, which is the last part of its path."""
         return str(self.path[-1])
+
+    @property
+    def place(self) -> str:
+        """Its file and line, `file:line`."""
+        return self.source.source(self.path)
+
+    def problem(self, place: KeyPath, message: str, hint: str, *, key: bool = False) -> Problem:
+        """Return a problem that points at the value (or the key) at a place in the table."""
+        return self.source.problem((*self.path, *place), message, hint, key=key)
 
 
 ListDraft: TypeAlias = Draft[ListTable]

@@ -18,7 +18,6 @@ from permitry.conditions.tools import ToolsCondition
 from permitry.conditions.traits import TraitsCondition
 from permitry.conditions.written import PlainCondition
 from permitry.config.drafts import RuleDraft
-from permitry.config.locate import KeyPath
 from permitry.config.schema import ExampleTable, RuleTable, groups_of
 from permitry.config.translate import problems_of
 from permitry.core.action import Access
@@ -55,17 +54,16 @@ def example_problems(
     """
     for key, examples, wanted in (("match", draft.table.match, True), ("no_match", draft.table.no_match, False)):
         for i, given in enumerate(examples):
-            place: KeyPath = (*draft.path, key, i)
             try:
                 example = read_example(given, draft.table)
             except ValidationError as error:
-                problems = problems_of(draft.source, place, error, ExampleTable)
+                problems = problems_of(draft.source, (*draft.path, key, i), error, ExampleTable)
                 hint = _way_out(given, draft.table)
                 yield from (problem._replace(hint=hint) if hint else problem for problem in problems)
                 continue
             if not example.given():
                 hint = "name a tool, a command, a path, an address or a condition"
-                yield draft.source.problem(place, f"the `{key}` example is empty", hint)
+                yield draft.problem((key, i), f"the `{key}` example is empty", hint)
                 continue
             given_template = example.given().get("template")
             if given_template is not None and given_template not in templates:
@@ -83,7 +81,7 @@ def example_problems(
                     else f"narrow the rule, or move the example to `match`{_as_name(given, draft.table)}"
                 )
                 message = f"the `{key}` example `{example.shown or '{…}'}` {does} the rule"
-                yield draft.source.problem(place, message, hint)
+                yield draft.problem((key, i), message, hint)
 
 
 def read_example(example: ExampleTable, table: RuleTable) -> ExampleTable:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -17,7 +17,6 @@ from permitry.config._dropped import Dropped, notices_on
 from permitry.config.build import (
     DEEPEST,
     build_templates,
-    build_tool,
     list_problems,
     plain_list,
     plain_rule,
@@ -29,19 +28,20 @@ from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.collecting import without_collection
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import SourceText, syntax_problem
-from permitry.config.drafts import Draft, ListDraft, RuleDraft, ToolDraft
+from permitry.config.drafts import Draft, ListDraft, RuleDraft, TemplateDraft, ToolDraft
 from permitry.config.lists import lists_of, trusted_of
 from permitry.config.locate import KeyPath
 from permitry.config.named import missing_problem, out_of_bounds, shown_name
 from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
-from permitry.config.plain import Plain, build_rule_set
+from permitry.config.plain import Plain, build_rule_set, tool_of
 from permitry.config.ruleset import RuleSet
 from permitry.config.schema import Header, ListTable, RuleTable, TemplateTable, ToolTable, groups_of
 from permitry.config.toml import load_toml
 from permitry.config.translate import problems_of, type_problem
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
+from permitry.core.template import Template
 from permitry.errors import ConfigError, Problem
 
 __all__ = ["Compiled", "Origin", "Reached", "RuleSet", "compile_rules", "load_policy", "load_rules"]
@@ -50,9 +50,12 @@ _MOST_PROBLEMS = 200
 _RANKS = 4
 _MOST_UNTRUSTED = {"rules": 200, "patterns": 64, "examples": 32, "values": 64}
 _TWICE = {"template": ("defined", "rename one of the two"), "tool": ("declared", "take one of the two out")}
-_TABLES = ("list", "template", "tool", "rule")
+_TABLES: Mapping[str, type[BaseModel]] = {
+    "tool": ToolTable, "list": ListTable, "template": TemplateTable, "rule": RuleTable,
+}  # fmt: skip
 Model = TypeVar("Model", bound=BaseModel)
-_Defined: TypeAlias = dict[str, tuple[Draft[Model], Origin]]
+_Templates: TypeAlias = tuple[Mapping[str, Template], Collection[str]]
+"""The templates that are valid, and the names of all that are defined."""
 
 
 @attrs.frozen
@@ -159,12 +162,12 @@ class _Loader:
         self.problems: list[Problem] = []
         self.conflicts: list[str] = []
         self.untrusted_rules = 0
-        self.rules: list[tuple[RuleDraft, Origin]] = []
+        self.rules: list[RuleDraft] = []
         self.ids: dict[str, RuleDraft] = {}
-        self.templates: _Defined[TemplateTable] = {}
+        self.templates: dict[str, TemplateDraft] = {}
         self.template_names: set[str] = set()
-        self.tools: _Defined[ToolTable] = {}
-        self.lists: list[tuple[ListDraft, Origin]] = []
+        self.tools: dict[str, ToolDraft] = {}
+        self.lists: list[ListDraft] = []
         self.names: dict[Path, str] = {}
         self.links: list[str] = []
         self.open: list[Path] = []
@@ -270,36 +273,28 @@ class _Loader:
         self.problems.append(source.problem(place, message, hint))
 
     def tables(self, source: SourceText, data: dict[str, Any], origin: Origin) -> None:
-        for name, value in self.table_of_tables(source, data, "tool"):
-            tool = self.validated(source, ("tool", name), value, ToolTable)
-            if tool is not None:
-                self.tool(Draft(source, ("tool", name), tool), origin)
-        for name, value in self.table_of_tables(source, data, "list"):
-            listed = self.validated(source, ("list", name), value, ListTable)
-            if listed is not None:
-                self.add_list(Draft(source, ("list", name), listed), origin)
-        for name, value in self.table_of_tables(source, data, "template"):
-            self.template_names.add(name)
-            table = self.validated(source, ("template", name), value, TemplateTable)
-            if table is not None:
-                self.define(self.templates, Draft(source, ("template", name), table), origin)
-        for i, value in enumerate(self.list_of_tables(source, data)):
-            rule = self.validated(source, ("rule", i), value, RuleTable)
-            if rule is not None:
-                self.rule(Draft(source, ("rule", i), rule, origin.is_admin), origin)
+        added: Mapping[str, Callable[[Draft[Any]], None]] = {
+            "tool": self.add_tool, "list": self.add_list, "template": self.add_template, "rule": self.add_rule,
+        }  # fmt: skip
+        for key, model in _TABLES.items():
+            for name, value in self.entries(source, data, key):
+                if key == "template":
+                    self.template_names.add(str(name))
+                table = self.validated(source, (key, name), value, model)
+                if table is not None:
+                    added[key](Draft(source, (key, name), table, origin))
 
-    def table_of_tables(self, source: SourceText, data: dict[str, Any], key: str) -> Iterable[tuple[str, Any]]:
-        tables = data.get(key, {})
-        if isinstance(tables, dict):
+    def entries(self, source: SourceText, data: dict[str, Any], key: str) -> Iterable[tuple[str | int, Any]]:
+        """Return the tables under a key, each with its name or number."""
+        tables = data.get(key)
+        if tables is None:
+            return ()
+        if key == "rule" and isinstance(tables, list):
+            return enumerate(tables)
+        if key != "rule" and isinstance(tables, dict):
             return tables.items()
-        self.problems.append(type_problem(source, (key,), "a table", tables))
-        return ()
-
-    def list_of_tables(self, source: SourceText, data: dict[str, Any]) -> Iterable[Any]:
-        rules = data.get("rule", [])
-        if isinstance(rules, list):
-            return rules
-        self.problems.append(type_problem(source, ("rule",), "a list of tables", rules))
+        wanted = "a list of tables" if key == "rule" else "a table"
+        self.problems.append(type_problem(source, (key,), wanted, tables))
         return ()
 
     def validated(self, source: SourceText, path: KeyPath, value: object, model: type[Model]) -> Model | None:
@@ -309,55 +304,56 @@ class _Loader:
             self.problems += problems_of(source, path, error, model)
             return None
 
-    def define(self, known: "_Defined[Model]", draft: Draft[Model], origin: Origin) -> None:
+    def define(self, known: dict[str, Draft[Model]], draft: Draft[Model]) -> None:
         """Add a template or tool to those that are known, or report that it is defined twice.
 
         A tool may be declared again in the same words, as it is in the sets for several hosts.
         """
-        first, its_origin = known.setdefault(draft.name, (draft, origin))
+        first = known.setdefault(draft.name, draft)
         if first is draft:
             return
-        if draft.path[0] == "tool" and draft.table == first.table and its_origin.is_trusted:
-            known[draft.name] = (first, max(its_origin, origin, key=lambda each: each.rank))
+        if draft.path[0] == "tool" and draft.table == first.table and first.origin.is_trusted:
+            origin = max(first.origin, draft.origin, key=lambda each: each.rank)
+            known[draft.name] = attrs.evolve(first, origin=origin)
             return
         what = str(draft.path[0])
         does, advice = _TWICE[what]
-        if its_origin.is_trusted and not origin.is_trusted:
-            place = draft.source.source(draft.path)
-            self.conflicts.append(f"{place}: {what} `{draft.name}` dropped: it is {does} elsewhere")
+        if first.origin.is_trusted and not draft.origin.is_trusted:
+            self.conflicts.append(f"{draft.place}: {what} `{draft.name}` dropped: it is {does} elsewhere")
         else:
-            hint = f"the first is at {first.source.source(first.path)}; {advice}"
             message = f"the {what} `{draft.name}` is {does} twice"
-            self.problems.append(draft.source.problem(draft.path, message, hint, key=True))
+            self.problems.append(draft.problem((), message, f"the first is at {first.place}; {advice}", key=True))
 
-    def tool(self, draft: ToolDraft, origin: Origin) -> None:
-        self.define(self.tools, draft, origin)
+    def add_template(self, draft: TemplateDraft) -> None:
+        self.define(self.templates, draft)
+
+    def add_tool(self, draft: ToolDraft) -> None:
+        self.define(self.tools, draft)
         if problem := tool_name_problem(draft.name):
-            self.problems.append(draft.source.problem(draft.path, *problem, key=True))
+            self.problems.append(draft.problem((), *problem, key=True))
             # No valid declaration can be built from it, so it is not kept to check the examples of
             # rules either.
             del self.tools[draft.name]
 
-    def add_list(self, draft: ListDraft, origin: Origin) -> None:
+    def add_list(self, draft: ListDraft) -> None:
         self.problems += list_problems(draft)
-        if not origin.is_trusted and len(draft.table.values) > _MOST_UNTRUSTED["values"]:
-            message = f"more than {_MOST_UNTRUSTED['values']} values in a project that is not trusted"
-            self.problems.append(draft.source.problem(draft.path, message, "trust it, or take some out", key=True))
-        self.lists.append((draft, origin))
+        if not draft.origin.is_trusted and len(draft.table.values) > _MOST_UNTRUSTED["values"]:
+            self.problems.append(_too_many(draft, "values"))
+        self.lists.append(draft)
 
-    def rule(self, draft: RuleDraft, origin: Origin) -> None:
-        if origin.name.startswith(PREFIX):
+    def add_rule(self, draft: RuleDraft) -> None:
+        if draft.origin.name.startswith(PREFIX):
             # The tests of permitry check these examples; here it would cost hundreds of commands at
             # every start.
             draft = _without_examples(draft)
-        elif not origin.is_trusted:
+        elif not draft.origin.is_trusted:
             draft = self.bounded(draft)
         first = self.ids.setdefault(draft.table.id, draft)
         if first is not draft:
             hint = f"the first is at {first.source.source((*first.path, 'id'))}; rename one of the two"
             message = f"two rules have the id `{draft.table.id}`"
-            self.problems.append(draft.source.problem((*draft.path, "id"), message, hint))
-        self.rules.append((draft, origin))
+            self.problems.append(draft.problem(("id",), message, hint))
+        self.rules.append(draft)
 
     def bounded(self, draft: RuleDraft) -> RuleDraft:
         """Return a rule of an untrusted project, renamed if a trusted rule has its id; report one beyond the limits."""
@@ -368,105 +364,108 @@ class _Loader:
         counted = (("rules", self.untrusted_rules), ("patterns", len(patterns)), ("examples", len(examples)))
         for what, count in counted:
             if count > _MOST_UNTRUSTED[what]:
-                message = f"more than {_MOST_UNTRUSTED[what]} {what} in a project that is not trusted"
-                self.problems.append(draft.source.problem(draft.path, message, "trust it, or take some out", key=True))
+                self.problems.append(_too_many(draft, what))
                 return _without_examples(draft)
         first = self.ids.get(table.id)
-        if first is None or not any(known is first and other.is_trusted for known, other in self.rules):
+        if first is None or not first.origin.is_trusted:
             return draft
         # A project must not prevent trusted rules from loading by using one of their ids.
         renamed = f"project-{table.id}"
         while renamed in self.ids:
             renamed = f"project-{renamed}"
-        self.conflicts.append(f"{draft.source.source(draft.path)}: rule `{table.id}` is called `{renamed}` here")
-        return Draft(draft.source, draft.path, table.model_copy(update={"id": renamed}))
+        self.conflicts.append(f"{draft.place}: rule `{table.id}` is called `{renamed}` here")
+        return attrs.evolve(draft, table=table.model_copy(update={"id": renamed}))
 
     def result(self) -> tuple[Plain, tuple[Scope, ...]]:
-        templates, problems = build_templates(
-            {name: draft for name, (draft, _) in self.templates.items()}, self.template_names
-        )
-        self.problems += problems
-        # Trusted definitions are checked without untrusted ones: no template of an untrusted project may widen a
-        # trusted one, or make a trusted rule load that is an error without it.
-        trusted_names = self.template_names - {
-            name for name, (_, origin) in self.templates.items() if not origin.is_trusted
-        }
-        trusted, problems = build_templates(
-            {name: draft for name, (draft, origin) in self.templates.items() if origin.is_trusted},
-            trusted_names,
-        )
-        self.problems += [problem for problem in problems if problem not in self.problems]
-        plain_tools = [
-            plain_tool(name, draft.table) for name, (draft, origin) in self.tools.items() if origin.is_trusted
-        ]
-        tools = {
-            name: build_tool(name, draft.table) for name, (draft, origin) in self.tools.items() if origin.is_trusted
-        }
-        scopes, ranks = [], self.ranks()
-        lists = [plain_list(draft, restricts_only=origin.rank < ranks[draft.name]) for draft, origin in self.lists]
-        named = lists_of(lists)
-        # A list or a tool of a less trusted layer cannot make a rule load that is an error without it.
-        lists_for = [{name: each for name, each in named.items() if ranks[name] >= rank} for rank in range(_RANKS)]
-        origins = {name: origin.rank for name, (_, origin) in self.tools.items()}
-        trusted_for = [
-            trusted_of(each for each in plain_tools if origins[each["name"]] >= rank) for rank in range(_RANKS)
-        ]
-        for draft, origin in self.rules:
-            known = (trusted, trusted_names) if origin.is_trusted else (templates, self.template_names)
-            scope, problems = read_rule(draft, *known, tools, lists_for[origin.rank], trusted=trusted_for[origin.rank])
-            self.problems += problems
-            scopes.append(scope)
+        every, trusted = self.built_templates()
+        tools = [plain_tool(draft) for draft in _trusted(self.tools.values())]
+        ranks = self.ranks()
+        lists = [plain_list(draft, restricts_only=draft.origin.rank < ranks[draft.name]) for draft in self.lists]
+        scopes = self.read_rules(every, trusted, tools, lists)
         if self.problems:
             order = list(self.names.values())
             found = sorted(self.problems, key=lambda p: (_index(order, p.path), p.line, p.column))
             raise ConfigError(found[:_MOST_PROBLEMS])
-        kept = [
-            (plain_rule(draft), scope)
-            for (draft, origin), scope in zip(self.rules, scopes, strict=True)
-            if origin.is_trusted or _restricts(draft)
-        ]
         data = {
-            "rules": [rule for rule, _ in kept],
-            "templates": [plain_template(template) for template in trusted.values()],
-            "tools": plain_tools,
+            "rules": [plain_rule(draft) for draft, _ in scopes],
+            "templates": [plain_template(template) for template in trusted[0].values()],
+            "tools": tools,
             "lists": lists,
             "files": list(self.names.values()),
             "links": [name for name in self.links if name not in self.names.values()],
             "notices": list(self.notices()),
             "unmatched": self.unmatched,
         }
-        return data, tuple(scope for _, scope in kept)
+        return data, tuple(scope for _, scope in scopes)
+
+    def built_templates(self) -> tuple[_Templates, _Templates]:
+        """Return all templates that are valid with all names, and the same of those that are trusted."""
+        every, problems = build_templates(self.templates, self.template_names)
+        self.problems += problems
+        # Trusted definitions are checked without untrusted ones: no template of an untrusted project may widen a
+        # trusted one, or make a trusted rule load that is an error without it.
+        drafts = {draft.name: draft for draft in _trusted(self.templates.values())}
+        names = self.template_names - (self.templates.keys() - drafts.keys())
+        trusted, problems = build_templates(drafts, names)
+        self.problems += [problem for problem in problems if problem not in self.problems]
+        return (every, self.template_names), (trusted, names)
+
+    def read_rules(
+        self, every: _Templates, trusted: _Templates, plain_tools: Iterable[Plain], plain_lists: Iterable[Plain]
+    ) -> list[tuple[RuleDraft, Scope]]:
+        """Return the rules that count, with their scopes; add the problems of all to those that are known."""
+        ranks, lists = self.ranks(), lists_of(plain_lists)
+        tools = {each["name"]: tool_of(each) for each in plain_tools}
+        # A list or a tool of a less trusted layer cannot make a rule load that is an error without it.
+        lists_for = [{name: each for name, each in lists.items() if ranks[name] >= rank} for rank in range(_RANKS)]
+        fields = trusted_of(plain_tools)
+        fields_for = [
+            {name: each for name, each in fields.items() if self.tools[name].origin.rank >= rank}
+            for rank in range(_RANKS)
+        ]
+        found = []
+        for draft in self.rules:
+            known, rank = trusted if draft.origin.is_trusted else every, draft.origin.rank
+            scope, problems = read_rule(draft, *known, tools, lists_for[rank], trusted=fields_for[rank])
+            self.problems += problems
+            found.append((draft, scope))
+        return [(draft, scope) for draft, scope in found if draft.origin.is_trusted or _restricts(draft)]
 
     def ranks(self) -> dict[str, int]:
         """Return the rank of the most trusted file that has a list, by the name of the list."""
         ranks: dict[str, int] = {}
-        for draft, origin in self.lists:
-            ranks[draft.name] = max(ranks.get(draft.name, 0), origin.rank)
+        for draft in self.lists:
+            ranks[draft.name] = max(ranks.get(draft.name, 0), draft.origin.rank)
         return ranks
 
     def notices(self) -> Iterator[str]:
         yield from self.conflicts
+        untrusted = [draft for draft in self.rules if not draft.origin.is_trusted]
         yield from notices_on(
-            Dropped("permission", draft.table.id, draft, origin)
-            for draft, origin in self.rules
-            if not origin.is_trusted and not _restricts(draft)
+            Dropped("permission", draft.table.id, draft) for draft in untrusted if not _restricts(draft)
         )
         ranks = self.ranks()
-        for added, origin in self.lists:
-            if origin.rank < ranks[added.name]:
-                place = added.source.source(added.path)
-                yield f"{place}: list `{added.name}`: counts only where it restricts; a more trusted layer has it too"
-        others: Iterable[tuple[Draft[Any], Origin]] = (*self.templates.values(), *self.tools.values())
+        for added in self.lists:
+            if added.origin.rank < ranks[added.name]:
+                why = "counts only where it restricts; a more trusted layer has it too"
+                yield f"{added.place}: list `{added.name}`: {why}"
+        others: Iterable[Draft[Any]] = (*self.templates.values(), *self.tools.values())
         yield from notices_on(
-            Dropped(str(defined.path[0]), defined.name, defined, origin)
-            for defined, origin in others
-            if not origin.is_trusted
+            Dropped(str(each.path[0]), each.name, each) for each in others if not each.origin.is_trusted
         )
+
+
+def _trusted(drafts: Iterable[Draft[Model]]) -> Iterator[Draft[Model]]:
+    return (draft for draft in drafts if draft.origin.is_trusted)
+
+
+def _too_many(draft: Draft[Any], what: str) -> Problem:
+    message = f"more than {_MOST_UNTRUSTED[what]} {what} in a project that is not trusted"
+    return draft.problem((), message, "trust it, or take some out", key=True)
 
 
 def _without_examples(draft: RuleDraft) -> RuleDraft:
-    table = draft.table.model_copy(update={"match": [], "no_match": []})
-    return Draft(draft.source, draft.path, table)
+    return attrs.evolve(draft, table=draft.table.model_copy(update={"match": [], "no_match": []}))
 
 
 def _patterns(group: Given) -> Iterator[str]:

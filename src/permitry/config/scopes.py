@@ -30,7 +30,7 @@ def read_scope(
     for place, error in refusals:
         message, _, hint = str(error).rpartition("; ") if "; " in str(error) else (str(error), "", "")
         given = {"when": table.when, "unless": table.unless}
-        problems.append(draft.source.problem((*draft.path, *place, *_named(given, place, message)), message, hint))
+        problems.append(draft.problem((*place, *_named(given, place, message)), message, hint))
     return scope, problems
 
 

@@ -174,7 +174,7 @@ class Subject:
         """Return the `file:line` of a rule."""
         draft = self.drafts.rules.get(rule_id)
         if draft is not None:
-            return draft.source.source(draft.path)
+            return draft.place
         place = self.order.get(rule_id)
         return (None if place is None else self._in_order[place].source) or "code"
 

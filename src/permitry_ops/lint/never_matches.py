@@ -41,7 +41,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
         if not (table.allow_tools or table.extends or table.exclusive or name in asked):
             reason = f"the template `{name}` lists no tools, and no rule asks for it, so it changes nothing"
             hint = "name tools in `allow_tools`, or ask for it with `when.template`"
-            yield Finding(_KIND, None, draft.source.source(draft.path), reason, hint)
+            yield Finding(_KIND, None, draft.place, reason, hint)
 
 
 def _asked_templates(subject: Subject) -> set[str]:

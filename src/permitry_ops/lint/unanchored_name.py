@@ -19,7 +19,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
     for draft in subject.drafts.templates.values():
         for text in filter(_floats, draft.table.allow_tools):
             reason = f"the template `{draft.name}`: {_reason(text)}"
-            yield Finding(_KIND, None, draft.source.source(draft.path), reason, _SUGGESTION)
+            yield Finding(_KIND, None, draft.place, reason, _SUGGESTION)
 
 
 def _floats(text: str) -> bool:

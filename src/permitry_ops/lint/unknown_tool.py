@@ -22,7 +22,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
     for draft in subject.drafts.templates.values():
         for reason, suggestion in _unknown(draft.table.allow_tools, subject):
             message = f"the template `{draft.name}`: {reason}"
-            yield Finding(_KIND, None, draft.source.source(draft.path), message, suggestion)
+            yield Finding(_KIND, None, draft.place, message, suggestion)
 
 
 def _unknown(texts: Iterable[str], subject: Subject) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ _WHY = "the project is not trusted; see `permitry trust`"
 def _dropped(file: str, number: int) -> list[Dropped]:
     source, origin = SourceText(file, _TEXT), Origin(file, is_trusted=False)
     names = [f"t{each}" for each in range(number)]
-    return [Dropped("template", name, Draft(source, ("template", name), None), origin) for name in names]
+    return [Dropped("template", name, Draft(source, ("template", name), None, origin)) for name in names]
 
 
 def test_a_few_are_named_each_with_its_place_and_the_way_out() -> None:

@@ -10,10 +10,11 @@ from permitry.conditions.mode import ModeCondition
 from permitry.conditions.scope import Scope
 from permitry.conditions.template import TemplateCondition
 from permitry.conditions.tools import ToolSelector
-from permitry.config.build import DEEPEST, build_templates, build_tool, plain_rule, read_rule
+from permitry.config.build import DEEPEST, build_templates, plain_rule, plain_tool, read_rule
 from permitry.config.diagnostics import SourceText
-from permitry.config.drafts import RuleDraft, TemplateDraft
-from permitry.config.plain import flows_of, rule_of
+from permitry.config.drafts import RuleDraft, TemplateDraft, ToolDraft
+from permitry.config.origin import Origin
+from permitry.config.plain import flows_of, rule_of, tool_of
 from permitry.config.schema import RuleTable, TemplateTable, ToolTable
 from permitry.config.scopes import read_scope
 from permitry.core.decision import Verdict
@@ -41,7 +42,7 @@ def _draft(**keys: object) -> RuleDraft:
 
 
 def _admin_draft(effect: str, priority: int) -> RuleDraft:
-    return attrs.evolve(_draft(effect=effect, priority=priority), is_admin=True)
+    return attrs.evolve(_draft(effect=effect, priority=priority), origin=Origin("rules.toml", is_admin=True))
 
 
 def _template(name: str, **keys: object) -> TemplateDraft:
@@ -469,7 +470,7 @@ def test_a_condition_that_cannot_be_read_is_told_and_its_examples_are_not_tried(
 
 
 def _tool(**keys: object) -> ToolSpec:
-    return build_tool("t", ToolTable.model_validate(keys))
+    return tool_of(plain_tool(ToolDraft(SOURCE, ("tool", "t"), ToolTable.model_validate(keys))))
 
 
 def test_of_a_tool_without_traits_nothing_is_known() -> None:
