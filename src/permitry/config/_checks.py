@@ -18,21 +18,21 @@ from permitry.rules.exclusive_template import ExclusiveTemplateRule
 
 __all__ = [
     "as_example",
-    "checked_by",
-    "checked_duration",
-    "checked_effect",
-    "checked_example",
-    "checked_field",
-    "checked_folder",
-    "checked_id",
-    "checked_name",
-    "checked_pattern",
-    "checked_roles",
-    "checked_selector",
-    "checked_selectors",
-    "checked_traits",
-    "checked_value",
-    "checked_version",
+    "check_duration",
+    "check_effect",
+    "check_example",
+    "check_field",
+    "check_folder",
+    "check_id",
+    "check_name",
+    "check_pattern",
+    "check_roles",
+    "check_selector",
+    "check_selectors",
+    "check_traits",
+    "check_value",
+    "check_version",
+    "check_with",
     "flat_roles",
     "listed",
     "not_blank",
@@ -61,7 +61,7 @@ def _refuse(message: str, hint: str) -> PydanticCustomError:
     return PydanticCustomError("permitry", "{message}", {"message": message, "hint": hint})
 
 
-def checked_by(problem: Callable[[str], tuple[str, str] | None]) -> Callable[[str], str]:
+def check_with(problem: Callable[[str], tuple[str, str] | None]) -> Callable[[str], str]:
     """Return a validator from a function that returns message and hint for an invalid value."""
 
     def checked(value: str) -> str:
@@ -73,22 +73,22 @@ def checked_by(problem: Callable[[str], tuple[str, str] | None]) -> Callable[[st
     return checked
 
 
-checked_name = checked_by(name_problem)
-_checked_selector = checked_by(selector_problem)
+check_name = check_with(name_problem)
+_check_selector = check_with(selector_problem)
 
 
-def checked_selector(value: str) -> str:
+def check_selector(value: str) -> str:
     # A name of another program's way is checked with the rest of its list.
-    return _checked_selector(value) if own_name(value) is None else value
+    return _check_selector(value) if own_name(value) is None else value
 
 
-def checked_selectors(value: list[str] | None) -> list[str] | None:
+def check_selectors(value: list[str] | None) -> list[str] | None:
     """Refuse `mcp__server__tool`, which no call with a server has, unless `mcp:server/tool` is listed with it."""
     if value is None:
         return None
     for word in value:
         if own_name(word) not in value:
-            _checked_selector(word)
+            _check_selector(word)
     return not_empty(value)
 
 
@@ -105,7 +105,7 @@ def unknown_word_of(words: type[Enum]) -> Callable[[str], tuple[str, str] | None
     return problem
 
 
-def checked_version(value: object) -> object:
+def check_version(value: object) -> object:
     if type(value) is not int:
         raise _refuse("`schema` must be the number 1", "write `schema = 1`")
     if value != 1:
@@ -114,7 +114,7 @@ def checked_version(value: object) -> object:
     return value
 
 
-def checked_id(value: str) -> str:
+def check_id(value: str) -> str:
     if not _KEBAB.fullmatch(value):
         near = re.sub(r"[^a-z0-9]+", "-", value.lower()).strip("-")
         is_free = near and near not in _BUILT_IN_IDS
@@ -127,7 +127,7 @@ def checked_id(value: str) -> str:
     return value
 
 
-def checked_effect(value: object) -> object:
+def check_effect(value: object) -> object:
     choice = "choose `allow`, `confirm` or `block`"
     if not isinstance(value, str):
         raise _refuse("`effect` must be a string", choice)
@@ -138,31 +138,25 @@ def checked_effect(value: object) -> object:
     return value
 
 
-def checked_example(value: str) -> str:
-    if not value.strip():
-        raise _refuse("the name of the tool is empty", "an example names one tool")
-    if "*" in value or "?" in value or value.startswith("@"):
-        raise _refuse(f"the example `{value}` is a pattern", "name one tool the pattern means")
-    if "://" in value:
-        hint = f"an example with an address is `{{ host = {json.dumps(value)} }}`"
-        raise _refuse(f"`{value}` is an address, not the name of a tool", hint)
-    return checked_name(value)
-
-
 def tool_name_problem(name: str) -> tuple[str, str] | None:
     """Return message and hint when `name` cannot be the name of one tool, or None."""
-    try:
-        checked_example(name)
-    except PydanticCustomError as error:
-        context = error.context or {}
-        return context["message"], context["hint"]
-    return None
+    if not name.strip():
+        return "the name of the tool is empty", "an example names one tool"
+    if "*" in name or "?" in name or name.startswith("@"):
+        return f"the example `{name}` is a pattern", "name one tool the pattern means"
+    if "://" in name:
+        hint = f"an example with an address is `{{ host = {json.dumps(name)} }}`"
+        return f"`{name}` is an address, not the name of a tool", hint
+    return name_problem(name)
 
 
-def checked_pattern(value: str) -> str:
+check_example = check_with(tool_name_problem)
+
+
+def check_pattern(value: str) -> str:
     if value.startswith("@"):
         raise _refuse(f"a template lists names, not the trait selector `{value}`", "name the tools")
-    return checked_name(value)
+    return check_name(value)
 
 
 def not_empty(value: list[str]) -> list[str]:
@@ -206,19 +200,19 @@ def as_example(value: object) -> object:
     return {"text": value} if isinstance(value, str) else value
 
 
-def checked_duration(value: str) -> str:
+def check_duration(value: str) -> str:
     if not _DURATION.fullmatch(value):
         raise _refuse(f"`{value[:40]}` is not a duration", 'write a number and s, m, h or d, such as "90s" or "1h"')
     return value
 
 
-def checked_field(value: str) -> str:
+def check_field(value: str) -> str:
     if not _FIELD.fullmatch(value):
         raise _refuse(f"`{value}` is not a field of a result", "write names joined by dots, or `*` for all")
     return value
 
 
-def checked_folder(value: str, info: ValidationInfo) -> str:
+def check_folder(value: str, info: ValidationInfo) -> str:
     names = value.split("/")
     if not value or not value.isprintable() or ".." in names or (value.startswith("~") and names[0] != "~"):
         hint = "write one from `/` or `~/`, one relative to the workspace, or `.` for the workspace"
@@ -230,14 +224,14 @@ def checked_folder(value: str, info: ValidationInfo) -> str:
     return value
 
 
-def checked_traits(value: list[str]) -> list[str]:
+def check_traits(value: list[str]) -> list[str]:
     for trait in value:
         if trait not in _TRAITS:
             raise _refuse(f"unknown trait `{trait}`", nearest(trait, _TRAITS, otherwise=f"known: {', '.join(_TRAITS)}"))
     return without_repeats(value)
 
 
-def checked_value(value: object) -> object:
+def check_value(value: object) -> object:
     is_number = type(value) in (int, float) and isinstance(value, int | float) and math.isfinite(value)
     if not (is_number or isinstance(value, str)):
         raise _refuse("a value of a list is a text or a number", 'write `values = ["a", "b"]`')
@@ -268,7 +262,7 @@ _MEANT_ROLES = {
 }
 
 
-def checked_roles(value: dict[str, str]) -> dict[str, str]:
+def check_roles(value: dict[str, str]) -> dict[str, str]:
     known = [role.value for role in ArgumentRole]
     for key, role in value.items():
         if role not in known:

@@ -51,12 +51,10 @@ class ListUses:
         return attrs.evolve(self, added=added)
 
 
-def uses_of(
-    rule: Mapping[str, Any], lists: Mapping[str, NamedList], tools: Iterable[Mapping[str, Any]] = ()
-) -> ListUses:
-    """Return what a rule, as plain data, may name; `tools` are plain data as well."""
+def uses_of(rule: Mapping[str, Any], lists: Mapping[str, NamedList], trusted: Mapping[str, Sequence[str]]) -> ListUses:
+    """Return what a rule, as plain data, may name: lists, and the trusted fields of tools."""
     leaves = rule["adds_label"] is not None or rule["budget"] is not None
-    return ListUses(lists, rule["effect"] == Verdict.ALLOW.value, leaves, trusted=trusted_of(tools))
+    return ListUses(lists, rule["effect"] == Verdict.ALLOW.value, leaves, trusted=trusted)
 
 
 def trusted_of(tools: Iterable[Mapping[str, Any]]) -> dict[str, Sequence[str]]:

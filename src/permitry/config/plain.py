@@ -12,7 +12,7 @@ from permitry.conditions.keys import CONDITIONS, condition
 from permitry.conditions.scope import Scope
 from permitry.conditions.written import Table, Value, Words, bare_type
 from permitry.config.conditions import scope_of
-from permitry.config.lists import lists_of, uses_of
+from permitry.config.lists import lists_of, trusted_of, uses_of
 from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
 from permitry.core.names import NamePattern, readings
@@ -44,7 +44,8 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
         for each in table[kind]:
             _fields(each, shape)
     lists = lists_of(table["lists"])
-    uses = [uses_of(each, lists, table["tools"]) for each in rules]
+    trusted = trusted_of(table["tools"])
+    uses = [uses_of(each, lists, trusted) for each in rules]
     scopes = [
         scope_of(each["tools"] or (), each["when"], each["unless"], uses=use)
         for each, use in zip(rules, uses, strict=True)

@@ -23,20 +23,20 @@ from permitry.conditions.label import label_problem
 from permitry.conditions.written import PlainCondition, Table, Value, Words, bare_type
 from permitry.config._checks import (
     as_example,
-    checked_by,
-    checked_duration,
-    checked_effect,
-    checked_example,
-    checked_field,
-    checked_folder,
-    checked_id,
-    checked_pattern,
-    checked_roles,
-    checked_selector,
-    checked_selectors,
-    checked_traits,
-    checked_value,
-    checked_version,
+    check_duration,
+    check_effect,
+    check_example,
+    check_field,
+    check_folder,
+    check_id,
+    check_pattern,
+    check_roles,
+    check_selector,
+    check_selectors,
+    check_traits,
+    check_value,
+    check_version,
+    check_with,
     flat_roles,
     listed,
     not_blank,
@@ -95,7 +95,7 @@ def _demanded(base: Table, demand: Value) -> object:
     if isinstance(demand, range):
         return Field(ge=demand.start, le=demand.stop - 1)
     is_enumeration = isinstance(demand, type) and issubclass(demand, Enum)
-    check = checked_by(unknown_word_of(demand) if is_enumeration else demand)
+    check = check_with(unknown_word_of(demand) if is_enumeration else demand)
     return AfterValidator((lambda words: list(map(check, words))) if base == Words else check)
 
 
@@ -110,7 +110,7 @@ WhenTable = create_model(
 class ExampleTable(_Table):
     """A call for `match` and `no_match`; a condition that is not given is taken to hold."""
 
-    tool: Annotated[str, AfterValidator(checked_example)] | None = None
+    tool: Annotated[str, AfterValidator(check_example)] | None = None
     command: _Text | None = None
     path: _Text | None = None
     host: _Text | None = None
@@ -166,7 +166,7 @@ class BudgetTable(_Table):
 
     calls: int | None = Field(None, ge=1, le=1_000_000, description="How many calls are free.")
     targets: int | None = Field(None, ge=1, le=1_000_000, description="How many distinct paths, hosts or agents.")
-    per: Annotated[str, AfterValidator(checked_duration)] | None = Field(
+    per: Annotated[str, AfterValidator(check_duration)] | None = Field(
         None, description='The window: "90s", "10m", "1h", "1d". Left out: the whole session.'
     )
     by: Literal["session", "agent", "tool", "principal", "organisation"] = Field(
@@ -228,10 +228,10 @@ class RuleTable(_Table):
 
     model_config = ConfigDict(json_schema_extra=_RULE_SCHEMA)
 
-    id: Annotated[str, AfterValidator(checked_id), WithJsonSchema(_ID_SCHEMA)] = Field(
+    id: Annotated[str, AfterValidator(check_id), WithJsonSchema(_ID_SCHEMA)] = Field(
         description="Kebab-case, unique, stable for ever."
     )
-    effect: Annotated[Literal["allow", "confirm", "block"], BeforeValidator(checked_effect)] | None = Field(
+    effect: Annotated[Literal["allow", "confirm", "block"], BeforeValidator(check_effect)] | None = Field(
         None, description="What a match leads to; left out only by a rule with `adds_label`, which then only labels."
     )
     priority: int | None = Field(
@@ -244,8 +244,8 @@ class RuleTable(_Table):
         ),
     )
     tools: Annotated[
-        list[Annotated[str, AfterValidator(checked_selector)]] | None,
-        AfterValidator(checked_selectors),
+        list[Annotated[str, AfterValidator(check_selector)]] | None,
+        AfterValidator(check_selectors),
         WithJsonSchema(_NAMES_SCHEMA),
     ] = Field(
         None,
@@ -261,7 +261,7 @@ class RuleTable(_Table):
     keep: Literal[True] | None = Field(
         None, description="Of an `allow` rule: permits only a call whose changes are all known, and are kept first."
     )
-    adds_label: Annotated[str, AfterValidator(checked_by(label_problem))] | None = Field(
+    adds_label: Annotated[str, AfterValidator(check_with(label_problem))] | None = Field(
         None, description="A label for the session once such a call has run."
     )
     match: _Examples = Field(default_factory=list, description="Calls the rule must match; checked at load.")
@@ -283,7 +283,7 @@ class TemplateTable(_Table):
     extends: Annotated[list[_Word], AfterValidator(without_repeats)] = Field(
         default_factory=list, description="Templates whose tools it takes over."
     )
-    allow_tools: Annotated[list[Annotated[str, AfterValidator(checked_pattern)]], AfterValidator(without_repeats)] = (
+    allow_tools: Annotated[list[Annotated[str, AfterValidator(check_pattern)]], AfterValidator(without_repeats)] = (
         Field(default_factory=list, description="Names or globs of tools that need no confirmation while it is active.")
     )
 
@@ -292,20 +292,20 @@ class ToolTable(_Table):
     """One `[tool.NAME]`: what a tool is that no registry here knows."""
 
     description: str = Field("", description="What the tool does.")
-    traits: Annotated[list[str] | None, AfterValidator(lambda value: value and checked_traits(value))] = Field(
+    traits: Annotated[list[str] | None, AfterValidator(lambda value: value and check_traits(value))] = Field(
         None,
         description="What is true of it: read_only, destructive, idempotent, open_world, spawns_agent. What is not "
         "listed is not so. Left out: unknown, which counts as the worst.",
     )
-    roles: Annotated[dict[str, str], BeforeValidator(flat_roles), AfterValidator(checked_roles)] = Field(
+    roles: Annotated[dict[str, str], BeforeValidator(flat_roles), AfterValidator(check_roles)] = Field(
         default_factory=dict, description="What its arguments are; one that is not listed touches nothing."
     )
-    folder: Annotated[str, AfterValidator(checked_folder)] | None = Field(
+    folder: Annotated[str, AfterValidator(check_folder)] | None = Field(
         None,
         description="Where relative paths in its arguments start: `/srv/notes`, `~/notes`, or relative to the "
         "workspace, which is `.`. Left out: the workspace; for the tool of a server, not known.",
     )
-    trusted_fields: Annotated[list[Annotated[str, AfterValidator(checked_field)]], AfterValidator(without_repeats)] = (
+    trusted_fields: Annotated[list[Annotated[str, AfterValidator(check_field)]], AfterValidator(without_repeats)] = (
         Field(
             default_factory=list,
             description="Fields of its result that only the operator can set, such as `account.iban`; `*` for all.",
@@ -317,9 +317,7 @@ class ListTable(_Table):
     """One `[list.NAME]`: values that conditions refer to as `@NAME`."""
 
     values: list[
-        Annotated[
-            Any, AfterValidator(checked_value), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})
-        ]
+        Annotated[Any, AfterValidator(check_value), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})]
     ] = Field(
         description="Texts or numbers, added to those of the same list in other files; what they mean depends on where "
         "the list is used."
@@ -337,7 +335,7 @@ class PolicyTable(_Table):
 class Header(_Table):
     """The keys of a rule file outside its tables."""
 
-    schema_: Annotated[Literal[1], BeforeValidator(checked_version)] = Field(
+    schema_: Annotated[Literal[1], BeforeValidator(check_version)] = Field(
         alias="schema", description="The version of this format: 1."
     )
     description: str = Field("", description="What the rule set is for.")

@@ -7,8 +7,7 @@ from typing import Any
 from permitry.conditions.scope import Scope
 from permitry.config.conditions import Place, Refusals, scope_of
 from permitry.config.drafts import RuleDraft
-from permitry.config.lists import ListUses, NamedList
-from permitry.core.decision import Verdict
+from permitry.config.lists import NamedList, uses_of
 from permitry.errors import Problem
 
 __all__ = ["read_scope"]
@@ -23,8 +22,7 @@ def read_scope(
     """Return the scope of a rule that may name these lists and trusted fields, and the problems of its conditions."""
     refusals: Refusals = []
     table = draft.table
-    leaves = table.adds_label is not None or table.budget is not None
-    uses = ListUses(lists, permits=table.effect == Verdict.ALLOW.value, leaves=leaves, trusted=trusted)
+    uses = uses_of(dict(table), lists, trusted)
     scope = scope_of(table.tools or (), table.when, table.unless, refusals, uses=uses)
     problems = []
     for place, error in refusals:
