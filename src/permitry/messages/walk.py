@@ -11,9 +11,10 @@ import attrs
 from permitry.errors import CallError
 from permitry.messages.formats import FORMATS, marks_of
 from permitry.messages.formats.bare_json import DATA_FENCES
-from permitry.messages.formats.call import Diagnostic, ParsedText, TextCall
+from permitry.messages.formats.call import Block, Diagnostic, ParsedText, TextCall
+from permitry.messages.formats.cursor import Cursor
 from permitry.messages.formats.kimi import SECTIONS, is_last_section
-from permitry.messages.formats.mark import Block, Mark
+from permitry.messages.formats.mark import Mark
 from permitry.messages.formats.quoting import FENCES, Found, Line, Wrappers, is_enclosed, is_indented
 from permitry.messages.formats.scan import BrokenError, MoreError, Scan
 from permitry.messages.formats.thinking import CLOSERS, STRAY
@@ -111,7 +112,7 @@ class Walk:
             end += 1
         new = ParsedText(
             (),
-            "".join(piece for piece in content[shown[0] : end] if isinstance(piece, str)),
+            "".join(map(str, content[shown[0] : end])),
             "".join(self._reasoning[shown[1] :]),
             tuple(self._notes[shown[2] :]),
         )
@@ -212,7 +213,7 @@ class Walk:
                 continue
             scan.format = mark.format if self._format == "auto" or not mark.format else self._format
             try:
-                block = mark.read(scan, start, start + len(mark.text))
+                block = mark.read(Cursor(scan, start, start + len(mark.text)))
                 why = self._quotation(scan, start, block)
             except BrokenError as error:
                 return self._refuse(scan, start, error)
@@ -234,16 +235,12 @@ class Walk:
             return _IN_LINE
         if is_enclosed(scan, start, block.end) or (block.calls and self._wrappers.are_closed(scan, block.end)):
             return _IN_TICKS
-        if self._line.is_in_ticks and self._closes_ticks(scan, block.end):
+        if self._line.is_in_ticks and "`" in scan.text[block.end : scan.run(_LINE, block.end)]:
             return _IN_TICKS
         if block.calls or block.closer or self._code is None:
             return None
         is_code = block.is_last or self._code not in DATA_FENCES
         return _IN_CODE if is_code and scan.find(self._fence, block.end) >= 0 else None
-
-    @staticmethod
-    def _closes_ticks(scan: Scan, pos: int) -> bool:
-        return "`" in scan.text[pos : scan.run(_LINE, pos)]
 
     def _refuse(self, scan: Scan, start: int, error: BrokenError) -> int:
         end = max(error.end, start + 1)

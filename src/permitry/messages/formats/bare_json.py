@@ -11,10 +11,11 @@ from typing import Any, Final
 
 import attrs
 
-from permitry.messages.formats._shapes import Named, named_all
-from permitry.messages.formats.call import TextCall
-from permitry.messages.formats.mark import Block, Mark
+from permitry.messages.formats.call import Block, TextCall
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark
 from permitry.messages.formats.scan import BrokenError, Scan
+from permitry.messages.formats.values import Named, NoCallError, name_all
 
 __all__ = ["DATA_FENCES", "MARKS"]
 
@@ -27,41 +28,47 @@ _INSIDE: Final = ('":', "':", "},", "],")
 _FINAL: Final = ["final", "answer"]
 
 
-def _read(scan: Scan, start: int, pos: int) -> Block | None:  # noqa: ARG001 -- the signature of a reader
+def _read(cur: Cursor) -> Block | None:
+    scan, start = cur.scan, cur.start
     if scan.code is not None and scan.code not in DATA_FENCES:
         return None
     if scan.is_doubtful or scan.before(start).rstrip().endswith(_INSIDE):
         raise BrokenError(start + 1)
-    return _run(scan, start)
+    cur.pos = start
+    return _run(cur)
 
 
-def _run(scan: Scan, start: int) -> Block:
-    """Return the block of the JSON values from `start` on: calls if all of them are, else text."""
+def _run(cur: Cursor) -> Block:
+    """Return the block of the JSON values that come next: calls if all of them are, else text."""
     calls: list[TextCall] = []
     why: str | None = None
-    end = pos = start
+    scan = cur.scan
     while True:
+        cur.start = cur.pos
         try:
-            value, end = scan.try_json(pos)
+            value, cur.pos = scan.try_json(cur.pos)
         except BrokenError as error:
-            raise _broken(scan, pos, error) from None
-        found = named_all(value, is_bare=True)
-        if isinstance(found, str):
-            why = why or (found if _CALL_LIKE.match(scan.text, pos) else "")
+            raise _broken(cur, error) from None
+        try:
+            found = name_all(value, is_bare=True)
+        except NoCallError as error:
+            why = why or (str(error) if _CALL_LIKE.match(scan.text, cur.start) else "")
         else:
             why = why or _unknown(scan, found)
-            calls += _calls(scan, value, found, pos, end)
-        pos = scan.run(_BETWEEN, end)
-        if not scan.at("{", pos):
+            calls += _calls(cur, value, found)
+        end = cur.pos
+        cur.take(_BETWEEN)
+        if not cur.at("{"):
             break
     if why is None:
         return Block(end, tuple(calls))
     raise BrokenError(end, why, is_meant=False)
 
 
-def _broken(scan: Scan, pos: int, error: BrokenError) -> BrokenError:
+def _broken(cur: Cursor, error: BrokenError) -> BrokenError:
     """Return the refusal of JSON that is none; if it began like a call and broke in a string, the rest is lost too."""
-    if not _CALL_LIKE.match(scan.text, pos):
+    scan = cur.scan
+    if not _CALL_LIKE.match(scan.text, cur.pos):
         return BrokenError(error.end, is_in_string=error.is_in_string)
     end = scan.end_of_broken(error.end, None if scan.code is None else "```") if error.is_in_string else error.end
     return BrokenError(end, error.message, is_in_string=error.is_in_string)
@@ -76,11 +83,9 @@ def _unknown(scan: Scan, found: list[Named]) -> str | None:
     return None
 
 
-def _calls(scan: Scan, value: Any, found: list[Named], start: int, end: int) -> list[TextCall]:  # noqa: ANN401 -- any JSON
-    return [
-        scan.call(name, arguments, start, end, call_id=call_id, format_name=_shape(scan, value))
-        for name, arguments, call_id in found
-    ]
+def _calls(cur: Cursor, value: Any, found: list[Named]) -> list[TextCall]:  # noqa: ANN401 -- any JSON
+    shape = _shape(cur.scan, value)
+    return [cur.call(name, arguments, call_id=call_id, format_name=shape) for name, arguments, call_id in found]
 
 
 def _shape(scan: Scan, value: Any) -> str:  # noqa: ANN401 -- any JSON
@@ -93,27 +98,28 @@ def _shape(scan: Scan, value: Any) -> str:  # noqa: ANN401 -- any JSON
     return "json_action_fence" if "action" in value else "json_object"
 
 
-def _fence(scan: Scan, start: int, pos: int) -> Block | None:  # noqa: ARG001 -- the signature of a reader
+def _fence(cur: Cursor) -> Block | None:
     """Return the block of a fence that holds calls and nothing else; the fence is part of the call."""
-    if scan.code is not None or scan.is_doubtful or scan.at("`", pos):
+    if cur.scan.code is not None or cur.scan.is_doubtful or cur.at("`"):
         return None
-    end = scan.run(_LANGUAGE, pos)
-    begin = scan.skip(end)
-    if scan.text[pos:end].lower() not in DATA_FENCES or not _is_json(scan, begin):
+    language = cur.take(_LANGUAGE).lower()
+    cur.skip()
+    if language not in DATA_FENCES or not _is_json(cur):
         return None
     try:
-        inner = _run(scan, begin)
+        inner = _run(cur)
     except BrokenError:
         return None
-    after = scan.skip(inner.end)
-    if not scan.at("```", after):
+    cur.pos = inner.end
+    if not cur.skip().has("```"):
         return None
     calls = tuple(attrs.evolve(call, format=_FENCED.get(call.format, call.format)) for call in inner.calls)
-    return Block(after + len("```"), calls)
+    return Block(cur.pos, calls)
 
 
-def _is_json(scan: Scan, pos: int) -> bool:
-    if scan.at("[", pos):
+def _is_json(cur: Cursor) -> bool:
+    scan, pos = cur.scan, cur.pos
+    if cur.at("["):
         pos = scan.skip(pos + 1)
     return scan.at("{", pos) and scan.at('"', scan.skip(pos + 1))
 

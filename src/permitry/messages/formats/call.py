@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 
-__all__ = ["Diagnostic", "ParsedText", "TextCall"]
+__all__ = ["Block", "Diagnostic", "ParsedText", "TextCall"]
 
 
 @attrs.frozen
@@ -49,3 +49,28 @@ class ParsedText:
     content: str = ""
     reasoning: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@attrs.frozen
+class Block:
+    """A piece of text a reader has understood, up to `end`.
+
+    `content` is what of it remains text. With `until`, all that follows up to that closing text is reasoning
+    (`is_thinking`) or plain content, whatever it looks like. `closer` is a closing mark that may come later and is to
+    be dropped then. `is_stray` marks the end of reasoning that began before the text did. `quotes` is the text that
+    ends a quotation which begins here, `ends` that of one which ends here, and behind an `is_last` one nothing is a
+    call. `is_broken` says that the `note` is about a call that was refused, among others that were not.
+    """
+
+    end: int
+    calls: tuple[TextCall, ...] = ()
+    content: str = ""
+    until: tuple[str, ...] = ()
+    is_thinking: bool = False
+    closer: str | None = None
+    is_stray: bool = False
+    quotes: str | None = None
+    ends: str | None = None
+    is_last: bool = False
+    note: str | None = None
+    is_broken: bool = False

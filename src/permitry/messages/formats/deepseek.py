@@ -3,9 +3,10 @@
 import re
 from typing import Final
 
-from permitry.messages.formats._literal import read_value
-from permitry.messages.formats.mark import Block, Mark, Reader, wrapper
-from permitry.messages.formats.scan import BrokenError, Scan
+from permitry.messages.formats.call import Block
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark, Reader, wrapper
+from permitry.messages.formats.scan import BrokenError
 
 __all__ = ["MARKS"]
 
@@ -16,36 +17,27 @@ def _reader(bar: str, gap: str) -> Reader:
     between = f"<{bar}tool{gap}sep{bar}>"
     closer = f"<{bar}tool{gap}call{gap}end{bar}>"
 
-    def read(scan: Scan, start: int, pos: int) -> Block | None:
-        end = scan.run(_NAME, pos)
-        first = scan.text[pos:end]
-        if not first or not scan.at(between, end):
+    def read(cur: Cursor) -> Block | None:
+        name = cur.take(_NAME)
+        if not name or not cur.has(between):
             return None
-        pos = scan.skip(end + len(between))
-        if scan.at("{", pos):
-            return _direct(scan, start, pos, first)
-        return _fenced(scan, start, pos) if first == "function" else None
-
-    def _direct(scan: Scan, start: int, pos: int, name: str) -> Block:
-        value, end, is_repaired = read_value(scan, pos, closer)
-        end = scan.need(closer, scan.skip(end), f"`{closer}` is missing")
-        return Block(end, (scan.call(name, value, start, end, format_name="deepseek_v31", is_repaired=is_repaired),))
-
-    def _fenced(scan: Scan, start: int, pos: int) -> Block | None:
-        end = scan.run(_NAME, pos)
-        name = scan.text[pos:end]
-        pos = scan.skip(end)
-        if not scan.at("```", pos):
-            return None
-        pos = scan.skip(pos + len("```json") if scan.at("```json", pos) else pos + len("```"))
-        if not scan.at("{", pos):
-            raise BrokenError(pos, "the arguments are not a JSON object")
-        value, end, is_repaired = read_value(scan, pos, f"```{closer}")
-        end = scan.need("```", scan.skip(end), "the fence is not closed")
-        end = scan.need(closer, scan.skip(end), f"`{closer}` is missing")
-        return Block(end, (scan.call(name, value, start, end, format_name="deepseek_v3", is_repaired=is_repaired),))
+        if cur.skip().at("{"):
+            return cur.block(name, cur.read_arguments(closer), format_name="deepseek_v31")
+        return _fenced(cur, closer) if name == "function" else None
 
     return read
+
+
+def _fenced(cur: Cursor, closer: str) -> Block | None:
+    """Return the block of a call of version 3, of which the word `function` and a separator are read."""
+    name = cur.take(_NAME)
+    if not cur.skip().has("```"):
+        return None
+    cur.has("json")
+    arguments = cur.read_object(f"```{closer}")
+    cur.skip().need("```", "the fence is not closed")
+    cur.skip().need(closer)
+    return cur.block(name, arguments, format_name="deepseek_v3")
 
 
 def _marks(bar: str, gap: str) -> tuple[Mark, ...]:
@@ -61,12 +53,11 @@ def _marks(bar: str, gap: str) -> tuple[Mark, ...]:
     )
 
 
-def _other(scan: Scan, _: int, pos: int) -> Block | None:
+def _other(cur: Cursor) -> Block | None:
     """Refuse a mark with a bar or a gap that no model has: a server has written another character for it."""
-    end = scan.run(_SIGNS, pos)
-    if _BEGIN.fullmatch(scan.text, pos, end) is None:
+    if _BEGIN.fullmatch(cur.take(_SIGNS)) is None:
         return None
-    raise BrokenError(end, "the marks are DeepSeek's, but for their bars")
+    raise BrokenError(cur.pos, "the marks are DeepSeek's, but for their bars")
 
 
 _NAMES: Final = ("deepseek_v3", ("deepseek_v31",))

@@ -8,10 +8,11 @@ or the end of the call follows, so the closing tag itself may occur in a value.
 import re
 from typing import Final
 
-from permitry.messages.formats._coerce import coerce, trimmed
-from permitry.messages.formats._literal import read_value
-from permitry.messages.formats.mark import Block, Mark, wrapper
+from permitry.messages.formats.call import Block
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark, wrapper
 from permitry.messages.formats.scan import BrokenError, Scan, unique
+from permitry.messages.formats.values import coerce, trim
 
 __all__ = ["MARKS"]
 
@@ -22,51 +23,38 @@ _OPEN, _CLOSE = "<function=", "</function>"
 _PARAMETER, _END = "<parameter=", "</parameter>"
 
 
-def _read(scan: Scan, start: int, pos: int) -> Block | None:
-    end = scan.run(_NAME, pos)
-    name = scan.text[pos:end].strip("\"'")
-    if not name or not scan.at(">", end):
+def _read(cur: Cursor) -> Block | None:
+    name = cur.take(_NAME).strip("\"'")
+    if not name or not cur.has(">"):
         return None
-    pos = scan.skip(end + 1)
+    scan = cur.scan
     if scan.format == "function_xml" and scan.opened.get(_SEED):
         scan.format = "seed_oss"
-    if scan.at("{", pos):
-        return _json_body(scan, start, pos, name)
-    return _parameters(scan, start, pos, name)
-
-
-def _json_body(scan: Scan, start: int, pos: int, name: str) -> Block:
-    value, end, is_repaired = read_value(scan, pos, _CLOSE)
-    end = scan.need(_CLOSE, scan.skip(end), f"`{_CLOSE}` is missing")
-    format_name = scan.format if scan.format in _JSON_NAMES else _JSON_NAMES[0]
-    return Block(end, (scan.call(name, value, start, end, format_name=format_name, is_repaired=is_repaired),))
-
-
-def _parameters(scan: Scan, start: int, pos: int, name: str) -> Block:
+    if cur.skip().at("{"):
+        format_name = scan.format if scan.format in _JSON_NAMES else _JSON_NAMES[0]
+        return cur.block(name, cur.read_arguments(_CLOSE), format_name=format_name)
     found: list[tuple[str, object]] = []
-    is_repaired = False
-    while scan.at(_PARAMETER, pos):
-        begin = pos + len(_PARAMETER)
-        end = scan.run(_KEY, begin)
-        key = scan.text[begin:end].strip()
-        if not key or not scan.at(">", end):
-            raise BrokenError(end, "a parameter has no name")
-        value_end, pos = scan.find_before(_END, _FOLLOWING, end + 1)
-        if value_end < 0:
-            raise BrokenError(end + 1, f"`{_END}` is missing")
-        swallowed = _swallowed(scan, name, end + 1, value_end)
-        if swallowed is not None:
-            if not scan.is_repairing:
-                raise BrokenError(pos, f"`{_END}` is missing before the next argument")
-            value_end = pos = swallowed
-            is_repaired = True
-        found.append((key, coerce(trimmed(scan.text[end + 1 : value_end]), scan.tools.property(name, key))))
-    if scan.is_repairing and scan.at("</tool_call>", pos):
-        end, is_repaired = pos, True
+    while cur.has(_PARAMETER):
+        found.append(_argument(cur, name))
+    if scan.is_repairing and cur.at("</tool_call>"):
+        cur.is_repaired = True
     else:
-        end = scan.need(_CLOSE, pos, f"`{_CLOSE}` is missing")
-    call = scan.call(name, unique(found, end), start, end, is_repaired=is_repaired)
-    return Block(end, (call,))
+        cur.need(_CLOSE)
+    return cur.block(name, unique(found, cur.pos))
+
+
+def _argument(cur: Cursor, name: str) -> tuple[str, object]:
+    key, scan = cur.take(_KEY).strip(), cur.scan
+    if not key or not cur.has(">"):
+        raise BrokenError(cur.pos, "a parameter has no name")
+    begin = cur.pos
+    text = cur.until_before(_END, _FOLLOWING)
+    swallowed = _swallowed(scan, name, begin, begin + len(text))
+    if swallowed is not None:
+        if not scan.is_repairing:
+            raise BrokenError(cur.pos, f"`{_END}` is missing before the next argument")
+        text, cur.pos, cur.is_repaired = scan.text[begin:swallowed], swallowed, True
+    return key, coerce(trim(text), scan.tools.property(name, key))
 
 
 def _swallowed(scan: Scan, name: str, start: int, end: int) -> int | None:

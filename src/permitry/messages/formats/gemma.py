@@ -7,8 +7,10 @@ import re
 from typing import Final
 
 from permitry.messages.formats._literal import quoted_mark, read_literal, round_mark
-from permitry.messages.formats.mark import Block, Mark, Reader
-from permitry.messages.formats.scan import BrokenError, Scan
+from permitry.messages.formats.call import Block
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark, Reader
+from permitry.messages.formats.scan import BrokenError
 
 __all__ = ["MARKS"]
 
@@ -16,21 +18,18 @@ _NAME: Final = re.compile(r"[^\s<>{}()]*+")
 
 
 def _reader(quote: str, closer: str) -> Reader:
-    dialect = quoted_mark(quote)
+    curly, round_ = quoted_mark(quote), round_mark(quote)
 
-    def read(scan: Scan, start: int, pos: int) -> Block | None:
-        pos = scan.skip(pos)
-        if not scan.at("call:", pos):
+    def read(cur: Cursor) -> Block | None:
+        if not cur.skip().has("call:"):
             return None
-        begin = pos + len("call:")
-        end = scan.run(_NAME, begin)
-        name = scan.text[begin:end]
-        is_round = scan.at("(", end)
-        if not is_round and not scan.at("{", end):
-            raise BrokenError(end, "the call has no arguments")
-        value, end = read_literal(scan, end, round_mark(quote) if is_round else dialect)
-        end = scan.need(closer, scan.skip(end), f"`{closer}` is missing")
-        return Block(end, (scan.call(name, value, start, end),))
+        name = cur.take(_NAME)
+        is_round = cur.at("(")
+        if not is_round and not cur.at("{"):
+            raise BrokenError(cur.pos, "the call has no arguments")
+        arguments, cur.pos = read_literal(cur.scan, cur.pos, round_ if is_round else curly)
+        cur.skip().need(closer)
+        return cur.block(name, arguments)
 
     return read
 

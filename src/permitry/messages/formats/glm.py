@@ -5,20 +5,21 @@ one line break at each end.
 """
 
 import re
-from typing import Final, TypeAlias
+from typing import Final
 
 import attrs
 
-from permitry.messages.formats._coerce import coerce, trimmed
-from permitry.messages.formats.mark import Block, Mark, wrapper
-from permitry.messages.formats.scan import BrokenError, Scan, unique
+from permitry.messages.formats.call import Block
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark, wrapper
+from permitry.messages.formats.scan import unique
+from permitry.messages.formats.values import coerce, trim
 
 __all__ = ["MARKS"]
 
 _NAME: Final = re.compile(r"[^\s<>{}\[\]()\"'`=,;]*+")
 _SEP: Final = "<tool_sep>"
 _GLM: Final = "glm45_47"
-_Found: TypeAlias = list[tuple[str, object]]
 
 
 @attrs.frozen
@@ -28,48 +29,37 @@ class _Tags:
     prefix: str
     closer: str
 
-    def read(self, scan: Scan, start: int, pos: int) -> Block | None:
+    def read(self, cur: Cursor) -> Block | None:
         """Return the block of one call."""
-        pos = scan.skip(pos)
-        end = scan.run(_NAME, pos)
-        name = scan.text[pos:end]
-        pos = scan.skip(end)
-        if scan.at(_SEP, pos):
-            pos = scan.skip(pos + len(_SEP))
+        scan, opener = cur.scan, f"<{self.prefix}arg_key>"
+        name = cur.skip().take(_NAME)
+        if cur.skip().has(_SEP):
+            cur.skip()
             scan.format = "hunyuan_v3" if scan.format == _GLM else scan.format
-        opener = f"<{self.prefix}arg_key>"
-        if not name or not (scan.at(opener, pos) or scan.at(self.closer, pos)):
+        if not name or not (cur.at(opener) or cur.at(self.closer)):
             return None
-        found: _Found = []
-        while scan.at(opener, pos):
-            pos = self._pair(scan, pos, name, found)
-        end = scan.need(self.closer, pos, f"`{self.closer}` is missing")
-        return Block(end, (scan.call(name, unique(found, end), start, end),))
+        found: list[tuple[str, object]] = []
+        while cur.has(opener):
+            found += self._argument(cur, name)
+        cur.need(self.closer)
+        return cur.block(name, unique(found, cur.pos))
 
-    def _pair(self, scan: Scan, pos: int, name: str, found: _Found) -> int:
-        """Add a key and its value to `found`; return the place after them."""
-        key, pos = self._between(scan, "arg_key", pos)
-        kind = ""
-        if scan.at(f"<{self.prefix}arg_type>", pos):
-            kind, pos = self._between(scan, "arg_type", pos)
-        opener, closer = f"<{self.prefix}arg_value>", f"</{self.prefix}arg_value>"
-        if not scan.at(opener, pos):
-            return pos
-        begin = pos + len(opener)
-        end, pos = scan.find_before(closer, (f"<{self.prefix}arg_key>", self.closer), begin)
-        if end < 0:
-            raise BrokenError(begin, f"`{closer}` is missing")
-        schema = {"type": kind} if kind else scan.tools.property(name, key)
-        found.append((key, coerce(trimmed(scan.text[begin:end]), schema)))
-        return pos
+    def _argument(self, cur: Cursor, name: str) -> list[tuple[str, object]]:
+        """Return a key and its value, or nothing where it has none."""
+        key, kind = self._until(cur, "arg_key"), ""
+        if cur.has(f"<{self.prefix}arg_type>"):
+            kind = self._until(cur, "arg_type")
+        if not cur.has(f"<{self.prefix}arg_value>"):
+            return []
+        text = cur.until_before(f"</{self.prefix}arg_value>", (f"<{self.prefix}arg_key>", self.closer))
+        schema = {"type": kind} if kind else cur.scan.tools.property(name, key)
+        return [(key, coerce(trim(text), schema))]
 
-    def _between(self, scan: Scan, word: str, pos: int) -> tuple[str, int]:
-        """Return what is between two tags, and the place of what follows them."""
-        begin, closer = pos + len(f"<{self.prefix}{word}>"), f"</{self.prefix}{word}>"
-        end = scan.find(closer, begin)
-        if end < 0:
-            raise BrokenError(begin, f"`{closer}` is missing")
-        return scan.text[begin:end].strip(), scan.skip(end + len(closer))
+    def _until(self, cur: Cursor, word: str) -> str:
+        """Return what is before the closing tag of this name."""
+        text = cur.until(f"</{self.prefix}{word}>").strip()
+        cur.skip()
+        return text
 
 
 _ALIASES: Final = ("poolside_v1", "ling3", "spark25", "hunyuan_v3")

@@ -6,9 +6,10 @@ The recipient comes before the channel or behind it. The prompt may hold the sta
 import re
 from typing import Final
 
-from permitry.messages.formats._literal import read_value
-from permitry.messages.formats.mark import Block, Mark, wrapper
-from permitry.messages.formats.scan import BrokenError, MoreError, Scan
+from permitry.messages.formats.call import Block
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark, wrapper
+from permitry.messages.formats.scan import BrokenError, MoreError
 
 __all__ = ["MARKS"]
 
@@ -24,55 +25,54 @@ _START: Final = "<|start|>"
 _ENDS: Final = ("<|call|>", "<|end|>", "<|return|>")
 
 
-def _read(scan: Scan, start: int, pos: int) -> Block | None:
+def _read(cur: Cursor) -> Block | None:
     """Return the block of a message: a call, reasoning, or text without its header."""
-    end = _end_of_head(scan, pos)
-    return None if end is None else _message(scan, start, scan.text[pos:end], end + len(_MESSAGE))
+    head = _head(cur)
+    return None if head is None else _message(cur, head)
 
 
-def _first(scan: Scan, start: int, _: int) -> Block | None:
+def _first(cur: Cursor) -> Block | None:
     """Return the block of a message with which a text begins: the prompt has the mark that opens its header."""
-    end = None if scan.base + start else _end_of_head(scan, start)
-    if end is None or not _FIRST.fullmatch(scan.text, start, end):
+    if cur.scan.base + cur.start:
         return None
-    return _message(scan, start, scan.text[start:end], end + len(_MESSAGE))
+    cur.pos = cur.start
+    head = _head(cur)
+    return None if head is None or not _FIRST.fullmatch(head) else _message(cur, head)
 
 
-def _other(scan: Scan, _: int, pos: int) -> Block | None:
+def _other(cur: Cursor) -> Block | None:
     """Return the block of a message of the user, or of a tool, which the model has made up: nothing in it is a call."""
-    end = _end_of_head(scan, pos)
-    if end is None or scan.at("assistant", pos):
+    head = _head(cur)
+    if head is None or head.startswith("assistant"):
         return None
-    return Block(end + len(_MESSAGE), until=(*_ENDS, "<|eom|>", "<|eot|>", _START))
+    return Block(cur.pos, until=(*_ENDS, "<|eom|>", "<|eot|>", _START))
 
 
-def _end_of_head(scan: Scan, pos: int) -> int | None:
-    end = scan.run(_HEAD, pos)
-    if scan.is_open and len(scan.text) - end < len(_MESSAGE):
+def _head(cur: Cursor) -> str | None:
+    """Return the header that comes next, and move behind its mark."""
+    head = cur.take(_HEAD)
+    if cur.scan.is_open and len(cur.scan.text) - cur.pos < len(_MESSAGE):
         raise MoreError
-    return end if scan.at(_MESSAGE, end) else None
+    return head if cur.has(_MESSAGE) else None
 
 
-def _message(scan: Scan, start: int, head: str, body: int) -> Block:
-    names = set(_TO.findall(head))
+def _message(cur: Cursor, head: str) -> Block:
+    names, body = set(_TO.findall(head)), cur.pos
     if not names:
         if "analysis" in head:
             return Block(body, until=(*_ENDS, _START), is_thinking=True)
         return Block(body)
     if len(names) > 1:
         return _refused(body, "the message has two recipients")
-    begin = scan.skip(body)
-    if not scan.at("{", begin):
+    if not cur.skip().at("{"):
         return _refused(body, "the arguments are not a JSON object")
-    value, end, is_repaired = read_value(scan, begin, _ENDS[0])
-    name, after = names.pop(), scan.skip(end)
-    for mark in _ENDS:
-        if scan.at(mark, after):
-            end = after + len(mark)
-            return Block(end, (scan.call(name, value, start, end, is_repaired=is_repaired),))
-    if not scan.is_end(after) and not scan.at(_START, after):
+    arguments, end = cur.read_object(_ENDS[0]), cur.pos
+    if any(map(cur.skip().has, _ENDS)):
+        return cur.block(names.pop(), arguments)
+    if not cur.scan.is_end(cur.pos) and not cur.at(_START):
         raise BrokenError(end, f"`{_ENDS[0]}` is missing")
-    return Block(after, (scan.call(name, value, start, end, is_repaired=is_repaired),), note=f"`{_ENDS[0]}` is missing")
+    after, cur.pos = cur.pos, end
+    return Block(after, (cur.call(names.pop(), arguments),), note=f"`{_ENDS[0]}` is missing")
 
 
 def _refused(body: int, message: str) -> Block:
@@ -80,8 +80,8 @@ def _refused(body: int, message: str) -> Block:
     return Block(body, until=(*_ENDS, _START), note=message, is_broken=True)
 
 
-def _dropped(_: Scan, __: int, pos: int) -> Block:
-    return Block(pos)
+def _dropped(cur: Cursor) -> Block:
+    return Block(cur.pos)
 
 
 def _tag(word: str) -> str:
@@ -91,23 +91,12 @@ def _tag(word: str) -> str:
 _REQUEST: Final = _tag("begin_tool_request")
 
 
-def _plamo(scan: Scan, start: int, pos: int) -> Block | None:
-    pos = scan.skip(pos)
-    if not scan.at(_tag("begin_tool_name"), pos):
+def _plamo(cur: Cursor) -> Block | None:
+    if not cur.skip().has(_tag("begin_tool_name")):
         return None
-    pos += len(_tag("begin_tool_name"))
-    end = scan.find(_tag("end_tool_name"), pos)
-    if end < 0:
-        raise BrokenError(pos, "the name is not closed")
-    name = scan.text[pos:end].strip()
-    pos = scan.skip(end + len(_tag("end_tool_name")))
-    pos = scan.skip(scan.need(_tag("begin_tool_arguments"), pos, "the call has no arguments"))
-    if not scan.at("{", pos):
-        raise BrokenError(pos, "the arguments are not a JSON object")
-    value, end, is_repaired = read_value(scan, pos, _tag("end_tool_arguments"))
-    for word in ("end_tool_arguments", "end_tool_request"):
-        end = scan.need(_tag(word), scan.skip(end), f"`{_tag(word)}` is missing")
-    return Block(end, (scan.call(name, value, start, end, is_repaired=is_repaired),))
+    name = cur.until(_tag("end_tool_name"), "the name is not closed").strip()
+    cur.skip().need(_tag("begin_tool_arguments"), "the call has no arguments")
+    return cur.block(name, cur.read_arguments(_tag("end_tool_arguments"), _tag("end_tool_request")))
 
 
 _NAMES: Final = ("harmony", ("beam_harmony",))

@@ -11,9 +11,11 @@ from typing import Any, Final
 
 import attrs
 
-from permitry.messages.formats._coerce import coerce, trimmed, types_of
-from permitry.messages.formats.mark import Block, Mark, Reader, wrapper
+from permitry.messages.formats.call import Block
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark, Reader, wrapper
 from permitry.messages.formats.scan import BrokenError, Scan, unique
+from permitry.messages.formats.values import coerce, trim, types_of
 
 __all__ = ["MARKS"]
 
@@ -39,72 +41,66 @@ class _Tags:
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "following", (f"<{self.parameter}", f"</{self.call}>"))
 
-    def read(self, scan: Scan, start: int, pos: int) -> Block | None:
+    def read(self, cur: Cursor) -> Block | None:
         """Return the block of one call."""
-        head, pos = self._head(scan, pos)
-        name = (head or {}).get("name", "")
+        head = _attributes(cur)
         if head is None:
             return None
+        name, closer = head.get("name", ""), f"</{self.call}>"
         if not name:
-            raise BrokenError(pos, "a call has no name")
+            raise BrokenError(cur.pos, "a call has no name")
         if "/" in head:
-            return Block(pos, (scan.call(self._named(scan, name), {}, start, pos),))
-        pos = scan.skip(pos)
-        if scan.at("{", pos):
-            arguments, pos = scan.read_json(pos, f"</{self.call}>")
-            pos = scan.skip(pos)
+            return cur.block(self._short(cur.scan, name), {})
+        arguments: object
+        if cur.skip().at("{"):
+            arguments, cur.pos = cur.scan.read_json(cur.pos, closer)
+            cur.skip()
         else:
-            arguments, pos = self._parameters(scan, pos, name)
-        end = scan.need(f"</{self.call}>", pos, f"`</{self.call}>` is missing")
-        return Block(end, (scan.call(self._named(scan, name), arguments, start, end),))
+            found: list[tuple[str, object]] = []
+            while cur.has(f"<{self.parameter}"):
+                found.append(self._argument(cur, name))
+            arguments = unique(found, cur.pos)
+        cur.need(closer)
+        return cur.block(self._short(cur.scan, name), arguments)
 
-    def _parameters(self, scan: Scan, pos: int, name: str) -> tuple[dict[str, object], int]:
-        found: list[tuple[str, object]] = []
-        while scan.at(f"<{self.parameter}", pos):
-            begin = pos
-            head, pos = self._head(scan, pos + len(self.parameter) + 1)
-            if head is None or not head.get("name"):
-                raise BrokenError(max(pos, begin + 1), "a parameter has no name")
-            end, after = scan.find_before(f"</{self.parameter}>", self.following, pos)
-            if end < 0:
-                raise BrokenError(pos, f"`</{self.parameter}>` is missing")
-            if self.is_declared and scan.tools.lacks(name, head["name"]):
-                raise BrokenError(after, f"`{name[:60]}` has no argument `{head['name'][:60]}`")
-            found.append((head["name"], self._value(scan, scan.text[pos:end], head, self._named(scan, name))))
-            pos = after
-        return unique(found, pos), pos
+    def _argument(self, cur: Cursor, name: str) -> tuple[str, object]:
+        head = _attributes(cur)
+        if head is None or not head.get("name"):
+            raise BrokenError(cur.pos, "a parameter has no name")
+        text = cur.until_before(f"</{self.parameter}>", self.following)
+        if self.is_declared and cur.scan.tools.lacks(name, head["name"]):
+            raise BrokenError(cur.pos, f"`{name[:60]}` has no argument `{head['name'][:60]}`")
+        return head["name"], self._value(cur.scan, text, head, self._short(cur.scan, name))
 
     def _value(self, scan: Scan, text: str, head: Mapping[str, str], name: str) -> Any:  # noqa: ANN401 -- any JSON
         word = head.get("string")
         if self.is_declared and text.strip().startswith(_CDATA[0]) and text.strip().endswith(_CDATA[1]):
             text = text.strip()[len(_CDATA[0]) : -len(_CDATA[1])]
         if word == "true":
-            return text if self.is_exact else trimmed(text)
+            return text if self.is_exact else trim(text)
         if word == "false":
             return coerce(text, _ANY)
         schema = scan.tools.property(name, head["name"])
         value = coerce(text, schema)
         if value is text and self.is_typed and not types_of(schema):
             value = coerce(text, _ANY_JSON)
-        return value if value is not text or self.is_exact else trimmed(text)
+        return value if value is not text or self.is_exact else trim(text)
 
-    def _head(self, scan: Scan, pos: int) -> tuple[dict[str, str] | None, int]:
-        """Return the attributes of a tag, with `/` when it closes itself, and the place after it."""
-        end = scan.run(_HEAD, pos)
-        if not scan.at(">", end):
-            return None, end
-        text = scan.text[pos:end].lstrip(_GAP)
-        found = {key: double or single for key, double, single in _ATTRIBUTE.findall(text)}
-        if text.rstrip().endswith("/"):
-            found["/"] = ""
-        return found, end + 1
-
-    def _named(self, scan: Scan, name: str) -> str:
+    def _short(self, scan: Scan, name: str) -> str:
         """Return a name without its namespace where the model only doubles it, or where only so it is declared."""
         space, dot, short = name.rpartition(".")
         if self.is_exact and dot and (space == short or (scan.tools.knows(short) and not scan.tools.knows(name))):
             return short
         return name
+
+
+def _attributes(cur: Cursor) -> dict[str, str] | None:
+    """Return the attributes of a tag, with `/` when it closes itself, and move behind it."""
+    text = cur.take(_HEAD).lstrip(_GAP)
+    if not cur.has(">"):
+        return None
+    found = {key: double or single for key, double, single in _ATTRIBUTE.findall(text)}
+    return {**found, "/": ""} if text.rstrip().endswith("/") else found
 
 
 _CLAUDE: Final = _Tags("invoke", "parameter")
@@ -117,10 +113,11 @@ def _dsml(bar: str) -> Reader:
     """Return the reader of a call whose tags have this text before their names."""
     tags = _Tags(f"{bar}invoke", f"{bar}parameter", is_exact=True)
 
-    def read(scan: Scan, start: int, pos: int) -> Block | None:
+    def read(cur: Cursor) -> Block | None:
+        scan = cur.scan
         if scan.format == _DSML_NAMES[0] and not scan.opened.get(f"</{bar}function_calls>"):
             scan.format = _DSML_NAMES[1]
-        return tags.read(scan, start, pos)
+        return tags.read(cur)
 
     return read
 
@@ -136,62 +133,62 @@ def _dsml_marks(bar: str) -> tuple[Mark, ...]:
     )
 
 
-def _other_bar(scan: Scan, _: int, pos: int) -> Block | None:
+def _other_bar(cur: Cursor) -> Block | None:
     """Refuse tags with a bar that no model has: a server has written another character for it."""
-    end = scan.run(_BAR_NAME, pos)
-    if scan.text[pos:end].strip() not in ("invoke", *_DSML_WORDS):
+    if cur.take(_BAR_NAME).strip() not in ("invoke", *_DSML_WORDS):
         return None
-    raise BrokenError(end, "the marks are DeepSeek's, but for their bars")
+    raise BrokenError(cur.pos, "the marks are DeepSeek's, but for their bars")
 
 
-def _minimax(scan: Scan, start: int, pos: int) -> Block | None:
+def _minimax(cur: Cursor) -> Block | None:
     """Return the block of an `<invoke>`, named after the wrapper around it."""
     for closer, name in _IN_WRAPPER:
-        if scan.opened.get(closer) and scan.format == "invoke_xml":
-            scan.format = name
-    return _CLAUDE.read(scan, start, pos)
+        if cur.scan.opened.get(closer) and cur.scan.format == "invoke_xml":
+            cur.scan.format = name
+    return _CLAUDE.read(cur)
 
 
 _MUSE_HEAD: Final = re.compile(r"[\w.:/-]*+")
 
 
-def _addressed(scan: Scan, _: int, pos: int) -> Block | None:
+def _addressed(cur: Cursor) -> Block | None:
     """Return the block of a header `to=NAME<|message|>`: only what is addressed to a tool can be a call."""
-    end = scan.run(_MUSE_HEAD, pos)
-    if not scan.at("<|message|>", end):
+    to = cur.take(_MUSE_HEAD)
+    if not cur.has("<|message|>"):
         return None
-    to = scan.text[pos:end]
-    end += len("<|message|>")
     if to in ("self", "user", ""):
-        return Block(end, until=("<|eom|>", "<|eot|>"))
-    return Block(end, closer="<|eom|>")
+        return Block(cur.pos, until=("<|eom|>", "<|eot|>"))
+    return Block(cur.pos, closer="<|eom|>")
 
 
-def _addressed_first(scan: Scan, start: int, pos: int) -> Block | None:
+def _addressed_first(cur: Cursor) -> Block | None:
     """Return the block of a header with which a text begins: the prompt has the rest of it."""
-    return None if scan.base + start else _addressed(scan, start, pos)
+    return None if cur.scan.base + cur.start else _addressed(cur)
 
 
-def _muse_bare(scan: Scan, start: int, pos: int) -> Block | None:
+def _muse_bare(cur: Cursor) -> Block | None:
     """Return the block of a call that no header addresses, if nothing comes before it."""
-    is_addressed = bool(scan.opened.get("<|eom|>") or scan.opened.get("</atem:function_calls>"))
-    return _MUSE.read(scan, start, pos) if is_addressed else None
+    opened = cur.scan.opened
+    is_addressed = bool(opened.get("<|eom|>") or opened.get("</atem:function_calls>"))
+    return _MUSE.read(cur) if is_addressed else None
 
 
-def _muse_wrapper(scan: Scan, _: int, pos: int) -> Block | None:
-    if not scan.at("<atem:invoke ", scan.skip(pos)):
+def _muse_wrapper(cur: Cursor) -> Block | None:
+    scan, end = cur.scan, cur.pos
+    if not cur.skip().at("<atem:invoke "):
         return None
     if not scan.opened.get("<|eom|>") and (scan.has_content or scan.format == "muse_glimmer"):
         return None
-    return Block(pos, closer="</atem:function_calls>")
+    return Block(end, closer="</atem:function_calls>")
 
 
-def _dropped(_: Scan, __: int, pos: int) -> Block:
-    return Block(pos)
+def _dropped(cur: Cursor) -> Block:
+    return Block(cur.pos)
 
 
-def _collapsed(scan: Scan, start: int, _: int) -> Block | None:
-    return _CPM.read(scan, start, start + len("<function"))
+def _collapsed(cur: Cursor) -> Block | None:
+    cur.pos = cur.start + len("<function")
+    return _CPM.read(cur)
 
 
 # The bars are wide ones; some servers print plain ones, or double ones.

@@ -10,11 +10,12 @@ import html
 import re
 from typing import Final
 
-from permitry.messages.formats._coerce import coerce
-from permitry.messages.formats._literal import read_value
-from permitry.messages.formats.mark import Block, Mark, wrapper
+from permitry.messages.formats.call import Block
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark, wrapper
 from permitry.messages.formats.scan import BrokenError, Scan, unique
 from permitry.messages.formats.tools import Tools
+from permitry.messages.formats.values import coerce
 
 __all__ = ["MARKS", "SECTIONS", "is_last_section"]
 
@@ -32,24 +33,17 @@ SECTIONS: Final = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>"
 _LAST: Final = "<|im_end|>"
 
 
-def _k2(scan: Scan, start: int, pos: int) -> Block | None:
-    begin = scan.skip(pos)
-    end = scan.run(_ID, begin)
-    pos = scan.skip(end)
-    if not scan.at(_ARGUMENT, pos):
+def _k2(cur: Cursor) -> Block | None:
+    call_id = cur.skip().take(_ID).strip()
+    if not cur.skip().has(_ARGUMENT):
         return None
-    call_id = scan.text[begin:end].strip()
-    name, is_guess = _name(scan.tools, call_id)
-    pos = scan.skip(pos + len(_ARGUMENT))
-    if not scan.at("{", pos):
-        raise BrokenError(pos, "the arguments are not a JSON object")
-    value, end, is_repaired = read_value(scan, pos, _END)
-    end = scan.need(_END, scan.skip(end), f"`{_END}` is missing")
+    arguments = cur.read_arguments(_END)
+    name, is_guess = _name(cur.scan.tools, call_id)
     if name is None:
-        raise BrokenError(end, f"`{call_id[:60]}` is not `functions.NAME:INDEX`")
-    is_repaired = is_repaired or is_guess
-    call = scan.call(name, value, start, end, call_id=call_id, is_repaired=is_repaired)
-    return Block(end, (call,), note=f"`{call_id[:60]}` is taken for a call of `{name}`" if is_guess else None)
+        raise BrokenError(cur.pos, f"`{call_id[:60]}` is not `functions.NAME:INDEX`")
+    cur.is_repaired = cur.is_repaired or is_guess
+    note = f"`{call_id[:60]}` is taken for a call of `{name}`" if is_guess else None
+    return cur.block(name, arguments, call_id=call_id, note=note)
 
 
 def _name(tools: Tools, call_id: str) -> tuple[str | None, bool]:
@@ -71,27 +65,28 @@ def _fits(call_id: str, tool: str) -> bool:
 
 def is_last_section(scan: Scan, pos: int) -> bool:
     """Return whether the text from `pos` on is nothing but complete sections of good calls."""
+    cur = Cursor(scan, pos, pos)
     try:
-        while not scan.is_end(pos):
-            pos = scan.skip(_end_of_section(scan, pos))
-            pos = scan.skip(pos + len(_LAST)) if scan.at(_LAST, pos) else pos
+        while not scan.is_end(cur.pos):
+            _pass_section(cur)
+            if cur.skip().has(_LAST):
+                cur.skip()
     except BrokenError:
         return False
     return True
 
 
-def _end_of_section(scan: Scan, pos: int) -> int:
-    """Return the end of the section that begins at `pos`.
+def _pass_section(cur: Cursor) -> None:
+    """Move behind the section that comes next.
 
     Raises: `BrokenError` when none does, when a call in it is broken, or when it holds none.
     """
-    opener = next((each for each in SECTIONS if scan.at(each, pos)), SECTIONS[0])
-    pos = scan.skip(scan.need(opener, pos, "a section is missing"))
-    while True:
-        block = _k2(scan, pos, scan.need(_BEGIN, pos, "a call is missing"))
-        pos = pos if block is None else scan.skip(block.end)
-        if block is None or not scan.at(_BEGIN, pos):
-            return scan.need(opener.replace("begin", "end"), pos, "the section is not closed")
+    opener = next(filter(cur.at, SECTIONS), SECTIONS[0])
+    cur.need(opener)
+    cur.skip().need(_BEGIN)
+    while _k2(cur) is not None and cur.skip().has(_BEGIN):
+        pass
+    cur.need(opener.replace("begin", "end"))
 
 
 _OPEN, _CLOSE, _SEP = "<|open|>", "<|close|>", "<|sep|>"
@@ -99,41 +94,33 @@ _HEAD: Final = re.compile(r"[^<>|]*+")
 _ATTRIBUTES: Final = re.compile(r'([\w-]+)="([^"]*)"')
 
 
-def _k3(scan: Scan, start: int, pos: int) -> Block | None:
-    head, pos = _opened(scan, pos)
+def _k3(cur: Cursor) -> Block | None:
+    head = _attributes(cur)
     if head is None or "tool" not in head:
         return None
     found: list[tuple[str, object]] = []
-    pos = scan.skip(pos)
-    while scan.at(f"{_OPEN}argument ", pos):
-        argument, pos = _opened(scan, pos + len(f"{_OPEN}argument"))
+    while cur.skip().has(f"{_OPEN}argument "):
+        argument = _attributes(cur)
         if argument is None or "key" not in argument:
-            raise BrokenError(pos, "an argument has no key")
-        end = scan.find(f"{_CLOSE}argument{_SEP}", pos)
-        if end < 0:
-            raise BrokenError(pos, "an argument is not closed")
-        kind = argument.get("type", "string")
-        found.append((argument["key"], coerce(scan.text[pos:end], {"type": kind})))
-        pos = scan.skip(end + len(f"{_CLOSE}argument{_SEP}"))
-    end = scan.need(f"{_CLOSE}call{_SEP}", pos, "the call is not closed")
-    return Block(end, (scan.call(head["tool"], unique(found, end), start, end),))
+            raise BrokenError(cur.pos, "an argument has no key")
+        text = cur.until(f"{_CLOSE}argument{_SEP}", "an argument is not closed")
+        found.append((argument["key"], coerce(text, {"type": argument.get("type", "string")})))
+    cur.need(f"{_CLOSE}call{_SEP}", "the call is not closed")
+    return cur.block(head["tool"], unique(found, cur.pos))
 
 
-def _opened(scan: Scan, pos: int) -> tuple[dict[str, str] | None, int]:
-    """Return the attributes of an opening mark, and the place after it."""
-    end = scan.run(_HEAD, pos)
-    if not scan.at(_SEP, end):
-        return None, end
-    pairs = _ATTRIBUTES.findall(scan.text[pos:end])
-    return {key: html.unescape(value) for key, value in pairs}, end + len(_SEP)
+def _attributes(cur: Cursor) -> dict[str, str] | None:
+    """Return the attributes of an opening mark, and move behind it."""
+    pairs = _ATTRIBUTES.findall(cur.take(_HEAD))
+    return {key: html.unescape(value) for key, value in pairs} if cur.has(_SEP) else None
 
 
-def _dropped(_: Scan, __: int, pos: int) -> Block:
-    return Block(pos)
+def _dropped(cur: Cursor) -> Block:
+    return Block(cur.pos)
 
 
-def _k3_thinking(_: Scan, __: int, pos: int) -> Block:
-    return Block(pos, until=(f"{_CLOSE}think{_SEP}", f"{_CLOSE}thinking{_SEP}"), is_thinking=True)
+def _k3_thinking(cur: Cursor) -> Block:
+    return Block(cur.pos, until=(f"{_CLOSE}think{_SEP}", f"{_CLOSE}thinking{_SEP}"), is_thinking=True)
 
 
 MARKS: Final = (

@@ -4,6 +4,7 @@ A block holds one object, several after one another, or a list. Its closing mark
 ends: the JSON is complete then. What is in a JSON string is text, whatever mark it looks like.
 """
 
+import contextlib
 import re
 from collections.abc import Sequence
 from typing import Any, Final
@@ -11,10 +12,11 @@ from typing import Any, Final
 import attrs
 
 from permitry.messages.formats._literal import read_value
-from permitry.messages.formats._shapes import Named, named, named_all
-from permitry.messages.formats.call import TextCall
-from permitry.messages.formats.mark import Block, Mark, Reader
+from permitry.messages.formats.call import Block, TextCall
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark, Reader
 from permitry.messages.formats.scan import BrokenError, Scan
+from permitry.messages.formats.values import Named, NoCallError, name_all, name_call
 
 __all__ = ["MARKS", "block"]
 
@@ -26,19 +28,19 @@ def block(
 ) -> Reader:
     """Return a reader of JSON calls up to one of the `closers`; `keyed` is for `{"NAME": {ARGUMENTS}}`."""
 
-    def read(scan: Scan, start: int, pos: int) -> Block | None:
-        pos = scan.skip(pos)
-        if not is_json(scan, pos):
+    def read(cur: Cursor) -> Block | None:
+        if not is_json(cur.skip()):
             return None
+        scan, start, pos = cur.scan, cur.start, cur.pos
         if scan.is_open and closers and is_closer_needed and len(closers) == 1:
             scan.find(closers[0], pos)
         try:
-            calls, end, why = read_calls(scan, start, pos, closers, needs_arguments=needs_arguments, keyed=keyed)
+            calls, why = read_calls(cur, closers, needs_arguments=needs_arguments, keyed=keyed)
         except BrokenError as error:
             if error.is_in_string:
                 raise
             raise BrokenError(_broken_end(scan, start, pos, error.end, closers), error.message) from None
-        found = _closed(scan, end, calls, closers if is_closer_needed else (), optional=closers)
+        found = _closed(cur, calls, closers if is_closer_needed else (), optional=closers)
         return attrs.evolve(found, note=why, is_broken=True) if why else found
 
     return read
@@ -53,44 +55,47 @@ def _broken_end(scan: Scan, start: int, pos: int, end: int, closers: Sequence[st
     return at + len(closers[0]) if at >= 0 and other < 0 else end
 
 
-def is_json(scan: Scan, pos: int) -> bool:
-    """Return whether an object, or a list of objects, may begin at `pos`."""
-    return scan.at("{", pos) or (scan.at("[", pos) and scan.at("{", scan.skip(pos + 1)))
+def is_json(cur: Cursor) -> bool:
+    """Return whether an object, or a list of objects, may come next."""
+    scan = cur.scan
+    return cur.at("{") or (cur.at("[") and scan.at("{", scan.skip(cur.pos + 1)))
 
 
 def read_calls(
-    scan: Scan, start: int, pos: int, closers: Sequence[str] = (), *, needs_arguments: bool = True, keyed: bool = False
-) -> tuple[tuple[TextCall, ...], int, str | None]:
-    """Return the calls of the JSON values from `pos` on, their end, and why one of the values is not a call.
+    cur: Cursor, closers: Sequence[str] = (), *, needs_arguments: bool = True, keyed: bool = False
+) -> tuple[tuple[TextCall, ...], str | None]:
+    """Move behind the JSON values that come next; return their calls, and why one of the values is not a call.
 
-    The first call begins at `start`. Raises: `BrokenError` for broken JSON, or when none of the values is a call.
+    Raises: `BrokenError` for broken JSON, or when none of the values is a call.
     """
     calls: list[TextCall] = []
     refused: str | None = None
     while True:
-        value, end, is_repaired = read_value(scan, pos, closers[0] if closers else None)
+        value, cur.pos, cur.is_repaired = read_value(cur.scan, cur.pos, closers[0] if closers else None)
         found, why = _keyed(value) if keyed else _good(value, needs_arguments=needs_arguments)
         refused = refused or why
-        calls += [
-            scan.call(name, arguments, start, end, call_id=call_id, is_repaired=is_repaired)
-            for name, arguments, call_id in found
-        ]
-        pos = start = scan.run(_BETWEEN, end)
-        if not scan.at("{", pos):
+        calls += [cur.call(name, arguments, call_id=call_id) for name, arguments, call_id in found]
+        end = cur.pos
+        cur.take(_BETWEEN)
+        if not cur.at("{"):
+            cur.pos = end
             if not calls:
                 raise BrokenError(end, refused or "")
-            return tuple(calls), end, refused
+            return tuple(calls), refused
+        cur.start = cur.pos
 
 
 def _good(value: Any, *, needs_arguments: bool) -> tuple[list[Named], str | None]:  # noqa: ANN401 -- any JSON
     """Return those of the calls in a JSON value that are calls, and why another one is none."""
-    found = named_all(value, needs_arguments=needs_arguments)
-    if not isinstance(found, str):
-        return found, None
-    if not isinstance(value, list):
-        return [], found
-    each = (named(item, needs_arguments=needs_arguments) for item in value)
-    return [one for one in each if not isinstance(one, str)], found
+    try:
+        return name_all(value, needs_arguments=needs_arguments), None
+    except NoCallError as error:
+        why = str(error)
+    found: list[Named] = []
+    for item in value if isinstance(value, list) else ():
+        with contextlib.suppress(NoCallError):
+            found.append(name_call(item, needs_arguments=needs_arguments))
+    return found, why
 
 
 def _keyed(value: object) -> tuple[list[Named], str | None]:
@@ -103,16 +108,15 @@ def _items(item: object) -> list[tuple[str, dict[str, object]]]:
     return list(item.items()) if isinstance(item, dict) else [("", {})]
 
 
-def _closed(scan: Scan, end: int, calls: tuple[TextCall, ...], needed: Sequence[str], optional: Sequence[str]) -> Block:
-    pos = scan.skip(end)
-    for closer in optional:
-        if scan.at(closer, pos):
-            return Block(pos + len(closer), calls)
+def _closed(cur: Cursor, calls: tuple[TextCall, ...], needed: Sequence[str], optional: Sequence[str]) -> Block:
+    end = cur.pos
+    if any(map(cur.skip().has, optional)):
+        return Block(cur.pos, calls)
     if not needed:
         return Block(end, calls)
-    if not scan.is_end(pos):
+    if not cur.scan.is_end(cur.pos):
         raise BrokenError(end, f"`{needed[0]}` is missing")
-    return Block(pos, calls, note=f"`{needed[0]}` is missing at the end of the text")
+    return Block(cur.pos, calls, note=f"`{needed[0]}` is missing at the end of the text")
 
 
 _SECTION: Final = "<|message_sep|>\n\nfunction call<|role_sep|>"

@@ -7,9 +7,12 @@ from typing import Any, Final
 import attrs
 
 from permitry.core.json_values import MAX_DEPTH
-from permitry.messages.formats._coerce import coerce, types_of
-from permitry.messages.formats.mark import Block, Mark, wrapper
+from permitry.messages.formats.call import Block
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark, wrapper
 from permitry.messages.formats.scan import BrokenError, Scan, unique
+from permitry.messages.formats.tools import items_of
+from permitry.messages.formats.values import coerce, types_of
 
 __all__ = ["MARKS"]
 
@@ -30,43 +33,39 @@ class _Element:
     children: list[tuple[str, object]] = attrs.field(factory=list)
 
 
-def _read(scan: Scan, start: int, pos: int) -> Block | None:
-    end = scan.run(_QUOTED, pos)
-    name = scan.text[pos:end]
-    if not scan.at('">', end):
+def _read(cur: Cursor) -> Block | None:
+    name = cur.take(_QUOTED)
+    if not cur.has('">'):
         return None
-    root = _Element("", {**scan.tools.schema(name), "type": "object"}, end + 2)
-    pos = _elements(scan, root)
-    end = scan.need(_CLOSE, pos, "the call is not closed")
-    return Block(end, (scan.call(name, unique(root.children, end), start, end),))
+    root = _Element("", {**cur.scan.tools.schema(name), "type": "object"}, cur.pos)
+    _read_elements(cur, root)
+    cur.need(_CLOSE, "the call is not closed")
+    return cur.block(name, unique(root.children, cur.pos))
 
 
-def _elements(scan: Scan, root: _Element) -> int:
-    """Read all elements into `root`; return where its closing tag is."""
-    stack, pos = [root], root.begin
+def _read_elements(cur: Cursor, root: _Element) -> None:
+    """Read all elements into `root`, and move to its closing tag."""
+    stack = [root]
     while True:
-        at = scan.find(_TOKEN, pos)
-        if at < 0:
-            raise BrokenError(pos, f"`{_TOKEN}` is missing")
-        after = at + len(_TOKEN)
-        if scan.at("</", after):
+        cur.until(_TOKEN)
+        if cur.at("</"):
+            cur.pos -= len(_TOKEN)
             if len(stack) == 1:
-                return at
-            pos = _close(scan, stack, at)
+                return
+            _close(cur, stack)
         else:
-            end = scan.run(_NAME, scan.need("<", after, "a tag is missing"))
-            key = scan.text[after + 1 : end]
-            pos = scan.need(">", end, "a tag is broken")
+            cur.need("<", "a tag is missing")
+            key = cur.take(_NAME)
+            cur.need(">", "a tag is broken")
             if not key or len(stack) >= MAX_DEPTH:
-                raise BrokenError(pos, f"a tag has no name, or more than {MAX_DEPTH} are nested")
-            stack.append(_Element(key, _inner(stack[-1].schema, key), pos))
+                raise BrokenError(cur.pos, f"a tag has no name, or more than {MAX_DEPTH} are nested")
+            stack.append(_Element(key, _inner(stack[-1].schema, key), cur.pos))
 
 
-def _close(scan: Scan, stack: list[_Element], at: int) -> int:
-    element = stack.pop()
-    pos = scan.need(f"{_TOKEN}</{element.name}>", at, f"`</{element.name}>` is missing")
-    stack[-1].children.append((element.name, _value(scan, element, at)))
-    return pos
+def _close(cur: Cursor, stack: list[_Element]) -> None:
+    element, end = stack.pop(), cur.pos
+    cur.need(f"{_TOKEN}</{element.name}>", f"`</{element.name}>` is missing")
+    stack[-1].children.append((element.name, _value(cur.scan, element, end)))
 
 
 def _value(scan: Scan, element: _Element, at: int) -> Any:  # noqa: ANN401 -- any JSON
@@ -96,8 +95,7 @@ def _inner(schema: object, name: str) -> object:
     if name == "item" and "items" in schema:
         return schema["items"]
     for word in ("anyOf", "oneOf"):
-        parts = schema.get(word)
-        for part in parts if isinstance(parts, list | tuple) else ():
+        for part in items_of(schema.get(word)):
             if isinstance(part, Mapping) and (name in part.get("properties", ()) or "items" in part):
                 return _inner({key: part[key] for key in ("properties", "items") if key in part}, name)
     return schema.get("additionalProperties")

@@ -3,10 +3,10 @@
 import re
 from typing import Final
 
-from permitry.messages.formats._literal import read_value
-from permitry.messages.formats.mark import Block, Mark
+from permitry.messages.formats.call import Block
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark
 from permitry.messages.formats.marked_json import block
-from permitry.messages.formats.scan import Scan
 
 __all__ = ["MARKS"]
 
@@ -14,24 +14,15 @@ _NAME: Final = re.compile(r"[\w.:/-]*+")
 _list = block(("[/TOOL_CALLS]",), is_closer_needed=False)
 
 
-def _read(scan: Scan, start: int, pos: int) -> Block | None:
-    begin = scan.skip(pos)
-    if scan.at("[", begin) or scan.at("{", begin):
-        return _list(scan, start, pos)
-    end = scan.run(_NAME, begin)
-    name, call_id = scan.text[begin:end], None
+def _read(cur: Cursor) -> Block | None:
+    if cur.skip().at("[") or cur.at("{"):
+        return _list(cur)
+    name = cur.take(_NAME)
     if not name:
         return None
-    pos = end
-    if scan.at("[CALL_ID]", pos):
-        pos += len("[CALL_ID]")
-        end = scan.run(_NAME, pos)
-        call_id, pos = scan.text[pos:end], end
-    pos = scan.skip(pos + len("[ARGS]") if scan.at("[ARGS]", pos) else pos)
-    if not scan.at("{", pos):
-        return None
-    value, end, is_repaired = read_value(scan, pos)
-    return Block(end, (scan.call(name, value, start, end, call_id=call_id, is_repaired=is_repaired),))
+    call_id = cur.take(_NAME) if cur.has("[CALL_ID]") else None
+    cur.has("[ARGS]")
+    return cur.block(name, cur.read_object(), call_id=call_id) if cur.skip().at("{") else None
 
 
 MARKS: Final = (Mark("[TOOL_CALLS]", _read, "mistral"),)

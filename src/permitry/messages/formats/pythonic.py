@@ -7,11 +7,12 @@ or call declared tools only.
 import re
 from typing import Any, Final
 
-from permitry.messages.formats._coerce import types_of
 from permitry.messages.formats._literal import PYTHON, read_literal
-from permitry.messages.formats.call import TextCall
-from permitry.messages.formats.mark import Block, Mark, Reader
+from permitry.messages.formats.call import Block, TextCall
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark, Reader
 from permitry.messages.formats.scan import BrokenError, Scan, unique
+from permitry.messages.formats.values import types_of
 
 __all__ = ["MARKS"]
 
@@ -25,93 +26,81 @@ _END_TOKENS: Final = ("<|eom_id|>", "<|eot_id|>", "<|im_end|>", "</s>")
 def _marked(*closers: str) -> Reader:
     """Return a reader of calls, in a list or one after another, up to one of `closers`."""
 
-    def read(scan: Scan, start: int, pos: int) -> Block | None:
-        pos = scan.skip(pos)
-        is_list = scan.at("[", pos)
-        begin = scan.skip(pos + 1) if is_list else pos
-        if is_list and scan.at("]", begin):
-            return _empty(scan, begin + 1, closers)
-        if not is_list and any(scan.at(closer, begin) for closer in closers):
-            return _empty(scan, begin, closers)
-        if not _is_name(scan, begin):
+    def read(cur: Cursor) -> Block | None:
+        is_list = cur.skip().has("[")
+        if is_list and cur.skip().has("]"):
+            return Block(cur.pos) if any(map(cur.skip().has, closers)) else None
+        if not is_list and any(map(cur.has, closers)):
+            return Block(cur.pos)
+        if not _is_name(cur):
             return None
-        calls, end = _calls(scan, start, begin, is_list=is_list)
-        after = scan.skip(end)
-        for closer in closers:
-            if scan.at(closer, after):
-                return Block(after + len(closer), calls)
-        if not scan.is_end(after):
+        calls, end = _calls(cur, is_list=is_list), cur.pos
+        if any(map(cur.skip().has, closers)):
+            return Block(cur.pos, calls)
+        if not cur.scan.is_end(cur.pos):
             raise BrokenError(end, f"`{closers[0]}` is missing")
-        return Block(after, calls, note=f"`{closers[0]}` is missing at the end of the text")
+        return Block(cur.pos, calls, note=f"`{closers[0]}` is missing at the end of the text")
 
     return read
 
 
-def _empty(scan: Scan, pos: int, closers: tuple[str, ...]) -> Block | None:
-    pos = scan.skip(pos)
-    return next((Block(pos + len(closer)) for closer in closers if scan.at(closer, pos)), None)
-
-
-def _bare(scan: Scan, start: int, pos: int) -> Block | None:
-    if scan.code is not None or scan.is_doubtful or not _is_name(scan, pos):
+def _bare(cur: Cursor) -> Block | None:
+    scan = cur.scan
+    if scan.code is not None or scan.is_doubtful or not _is_name(cur.skip()):
         return None
     try:
-        calls, end = _calls(scan, start, scan.skip(pos), is_list=True)
+        calls, end = _calls(cur, is_list=True), cur.pos
     except BrokenError as error:
         raise BrokenError(error.end) from None
     if all(call.is_known for call in calls):
         return Block(end, calls)
-    after = scan.skip(end)
+    cur.skip()
     for token in _END_TOKENS:
-        if scan.at(token, after):
-            after = scan.skip(after + len(token))
-    if scan.has_content or scan.tools.is_given or not scan.is_end(after):
+        if cur.has(token):
+            cur.skip()
+    if scan.has_content or scan.tools.is_given or not scan.is_end(cur.pos):
         raise BrokenError(end)
     return Block(end, calls)
 
 
-def _is_name(scan: Scan, pos: int) -> bool:
-    begin = scan.skip(pos)
-    end = scan.run(_NAME, begin)
-    return end > begin and scan.at("(", end)
+def _is_name(cur: Cursor) -> bool:
+    """Return whether a name and an opening bracket come next."""
+    end = cur.scan.run(_NAME, cur.pos)
+    return end > cur.pos and cur.scan.at("(", end)
 
 
-def _calls(scan: Scan, start: int, pos: int, *, is_list: bool) -> tuple[tuple[TextCall, ...], int]:
-    """Return the calls from `pos` on, and the end of the list or of the last call."""
+def _calls(cur: Cursor, *, is_list: bool) -> tuple[TextCall, ...]:
+    """Move behind the calls that come next, and behind the end of the list; return the calls."""
     calls: list[TextCall] = []
     while True:
-        call, end = _call(scan, start, pos)
-        calls.append(call)
+        calls.append(_call(cur))
         if is_list:
-            pos = scan.skip(end)
-            if scan.at("]", pos):
-                return tuple(calls), pos + 1
-            pos = start = scan.skip(scan.need(",", pos, "a comma is missing between two calls"))
-            if scan.at("]", pos):
-                return tuple(calls), pos + 1
+            if cur.skip().has("]"):
+                return tuple(calls)
+            cur.need(",", "a comma is missing between two calls")
+            if cur.skip().has("]"):
+                return tuple(calls)
         else:
-            pos = start = scan.run(_BETWEEN, end)
-            if not _is_name(scan, pos):
-                return tuple(calls), end
+            end = cur.pos
+            cur.take(_BETWEEN)
+            if not _is_name(cur):
+                cur.pos = end
+                return tuple(calls)
+        cur.start = cur.pos
 
 
-def _call(scan: Scan, start: int, pos: int) -> tuple[TextCall, int]:
-    end = scan.run(_NAME, pos)
-    name = scan.text[pos:end]
-    pos = scan.skip(scan.need("(", end, "a call has no brackets"))
+def _call(cur: Cursor) -> TextCall:
+    name = cur.take(_NAME)
+    cur.need("(", "a call has no brackets")
     found: list[tuple[str, object]] = []
-    while not scan.at(")", pos):
-        end = scan.run(_NAME, pos)
-        key = scan.text[pos:end]
-        pos = scan.need("=", scan.skip(end), "an argument has no name")
-        value, pos = _value(scan, scan.skip(pos), scan.tools.property(name, key))
+    while not cur.skip().has(")"):
+        key = cur.take(_NAME)
+        cur.skip().need("=", "an argument has no name")
+        value, cur.pos = _value(cur.scan, cur.skip().pos, cur.scan.tools.property(name, key))
         found.append((key, value))
-        pos = scan.skip(pos)
-        if scan.at(",", pos):
-            pos = scan.skip(pos + 1)
-        elif not scan.at(")", pos):
-            raise BrokenError(pos, "a comma or a closing bracket is missing")
-    return scan.call(name, unique(found, pos), start, pos + 1), pos + 1
+        if not cur.skip().has(",") and not cur.at(")"):
+            raise BrokenError(cur.pos, "a comma or a closing bracket is missing")
+    return cur.call(name, unique(found, cur.pos - 1))
 
 
 def _value(scan: Scan, pos: int, schema: object) -> tuple[Any, int]:

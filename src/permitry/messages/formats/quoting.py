@@ -9,8 +9,9 @@ from typing import Final
 
 import attrs
 
-from permitry.messages.formats.call import TextCall
-from permitry.messages.formats.mark import Block, Mark, Reader
+from permitry.messages.formats.call import Block, TextCall
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark, Reader
 from permitry.messages.formats.scan import Scan
 
 __all__ = ["FENCES", "MARKS", "Found", "Line", "Wrappers", "is_enclosed", "is_indented"]
@@ -149,42 +150,42 @@ def is_enclosed(scan: Scan, start: int, end: int) -> bool:
 
 
 def _tag(name: str) -> Reader:
-    def read(scan: Scan, start: int, pos: int) -> Block | None:
-        end = scan.run(_TAG_END, pos)
-        if not scan.at(">", end) or not (end == pos or scan.text[pos].isspace()):
+    def read(cur: Cursor) -> Block | None:
+        attributes = cur.take(_TAG_END)
+        if not cur.has(">") or attributes[:1].strip():
             return None
-        return Block(end + 1, content=scan.text[start : end + 1], quotes=f"</{name}>")
+        return Block(cur.pos, content=cur.text, quotes=f"</{name}>")
 
     return read
 
 
 def _quotes(closer: str) -> Reader:
-    def read(scan: Scan, start: int, pos: int) -> Block:
-        return Block(pos, content=scan.text[start:pos], quotes=closer)
+    def read(cur: Cursor) -> Block:
+        return Block(cur.pos, content=cur.text, quotes=closer)
 
     return read
 
 
-def _ends(scan: Scan, start: int, pos: int) -> Block:
-    return Block(pos, content=scan.text[start:pos], ends=scan.text[start:pos])
+def _ends(cur: Cursor) -> Block:
+    return Block(cur.pos, content=cur.text, ends=cur.text)
 
 
 def _response(closer: str) -> Reader:
-    def read(_: Scan, __: int, pos: int) -> Block:
-        return Block(pos, until=(closer,))
+    def read(cur: Cursor) -> Block:
+        return Block(cur.pos, until=(closer,))
 
     return read
 
 
-def _response_end(scan: Scan, start: int, pos: int) -> Block:
-    return Block(pos, ends=scan.text[start:pos])
+def _response_end(cur: Cursor) -> Block:
+    return Block(cur.pos, ends=cur.text)
 
 
-def _answer(scan: Scan, start: int, pos: int) -> Block:
-    return Block(pos, content=scan.text[start:pos], is_last=True)
+def _answer(cur: Cursor) -> Block:
+    return Block(cur.pos, content=cur.text, is_last=True)
 
 
-def _none(_: Scan, __: int, ___: int) -> None:
+def _none(_: Cursor) -> None:
     return None
 
 

@@ -7,11 +7,11 @@ repaired. An input that is plain text becomes the tool's only argument, or `inpu
 import re
 from typing import Any, Final
 
-import attrs
-
 from permitry.messages.formats._lines import Lead, is_closed, lead_of, line_of, next_line
 from permitry.messages.formats._literal import PYTHON, Dialect, read_literal
-from permitry.messages.formats.mark import Block, Mark
+from permitry.messages.formats.call import Block, TextCall
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark
 from permitry.messages.formats.scan import BrokenError, Scan, unique
 from permitry.messages.formats.tools import Tools
 
@@ -32,24 +32,22 @@ _QUOTATION: Final = "a listed action among other text is perhaps none"
 _REMARK: Final = re.compile(r"(?:\s+\([^()]*\)|\(\))\Z")
 
 
-def _react(scan: Scan, start: int, pos: int) -> Block | None:
-    lead = lead_of(scan, start)
-    if lead is None:
+def _react(cur: Cursor) -> Block | None:
+    scan = cur.scan
+    lead = lead_of(scan, cur.start)
+    words = "" if lead is None else cur.skip().take(_LINE).strip()
+    if lead is None or not words:
         return None
-    pos = scan.skip(pos)
-    end = scan.run(_LINE, pos)
-    words = scan.text[pos:end].strip()
-    if not words:
-        return None
-    begin = next_line(scan, end, lead)
+    begin = next_line(scan, cur.pos, lead)
     if begin is None or not scan.at(_INPUT, begin):
         return None
-    place = begin + len(_INPUT), _brace(scan, begin + len(_INPUT), lead)
+    cur.pos = begin + len(_INPUT)
+    brace = _brace(scan, cur.pos, lead)
     name = _REMARK.sub("", words.strip("`*\"'")) if len(words) <= _LONGEST_LINE else ""
     if not _is_tool(scan, name):
-        raise _refusal(scan, f"the action `{words[:60]}` names no tool", *place)
-    read = _object if scan.at("{", place[1]) else _plain
-    return read(scan, start, place, name, lead, is_repaired=name != words)
+        raise _refusal(scan, f"the action `{words[:60]}` names no tool", cur.pos, brace)
+    cur.is_repaired = name != words
+    return _object(cur, name, lead, brace) if scan.at("{", brace) else _plain(cur, name, lead)
 
 
 def _brace(scan: Scan, begin: int, lead: Lead) -> int:
@@ -84,44 +82,45 @@ def _refusal(scan: Scan, message: str, begin: int, brace: int) -> BrokenError:
         return BrokenError(error.end, message, is_in_string=error.is_in_string, is_meant=False)
 
 
-def _object(scan: Scan, start: int, place: tuple[int, int], name: str, lead: Lead, *, is_repaired: bool) -> Block:
-    """Return the block of an input that is an object; `place` is where the input begins, and its brace."""
-    value, end, is_literal = _input(scan, place[1])
-    if "```" in scan.text[slice(*place)] and scan.at("```", scan.skip(end)):
-        end = scan.skip(end) + len("```")
-    is_repaired = is_repaired or is_literal or scan.text[slice(*place)].strip(" \t\r\n`>") not in ("", "json")
+def _object(cur: Cursor, name: str, lead: Lead, brace: int) -> Block:
+    """Return the block of an input that is an object, which begins with the brace."""
+    scan, words = cur.scan, cur.scan.text[cur.pos : brace]
+    value, cur.pos, is_literal = _input(scan, brace)
+    if "```" in words and scan.at("```", scan.skip(cur.pos)):
+        cur.skip().has("```")
+    is_repaired = cur.is_repaired or is_literal or words.strip(" \t\r\n`>") not in ("", "json")
     note = "the action is in a list" if lead.marks else None
     note = "the input is not plain JSON" if is_repaired else note
-    rest = scan.run(_LINE, end)
-    call = scan.call(name, value, start, end, is_repaired=note is not None, format_name="react_json")
-    tail = rest if is_repaired or not scan.text[end:rest].strip(" \t`)") else end
-    return _with_steps(scan, Block(tail, (call,), note=note))
+    rest = scan.run(_LINE, cur.pos)
+    cur.is_repaired = note is not None
+    call = cur.call(name, value, format_name="react_json")
+    if is_repaired or not scan.text[cur.pos : rest].strip(" \t`)"):
+        cur.pos = rest
+    return _with_steps(cur, call, note)
 
 
-def _with_steps(scan: Scan, block: Block) -> Block:
+def _with_steps(cur: Cursor, call: TextCall, note: str | None = None) -> Block:
     """Return the block with the lines in which the model observes and thinks: they are content, and quote nothing."""
-    end = block.end
+    scan, end = cur.scan, cur.pos
     while True:
         begin = scan.run(_LEADS, end)
         is_next = "\n" in scan.text[end:begin]
         if not is_next or not any(scan.at(word, begin) for word in _ENDING):
             end = begin if is_next and scan.at("Action:", begin) else end
-            return attrs.evolve(block, end=end, content=scan.text[block.end : end])
+            return Block(end, (call,), content=scan.text[cur.pos : end], note=note)
         end = scan.run(_LINE, begin)
 
 
-def _plain(scan: Scan, start: int, place: tuple[int, int], name: str, lead: Lead, *, is_repaired: bool) -> Block:
+def _plain(cur: Cursor, name: str, lead: Lead) -> Block:
     """Return the block of an input that is plain text: all there is, up to what the agent observes or thinks."""
-    pos = place[0]
-    text, end = _marked(scan, pos, lead) if lead.marks else _unmarked(scan, pos, lead)
+    scan, begin = cur.scan, cur.pos
+    text, cur.pos = _marked(scan, begin, lead) if lead.marks else _unmarked(scan, begin, lead)
     text = text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
     if not text:
-        raise BrokenError(pos, "the input is missing")
-    shown_format = scan.format if scan.format != "react_json" else "react"
-    arguments = {_only(scan, name): text}
-    is_repaired = is_repaired or bool(lead.marks)
-    call = scan.call(name, arguments, start, end, is_repaired=is_repaired, format_name=shown_format)
-    return _with_steps(scan, Block(end, (call,)))
+        raise BrokenError(begin, "the input is missing")
+    cur.is_repaired = cur.is_repaired or bool(lead.marks)
+    format_name = "react" if scan.format == "react_json" else scan.format
+    return _with_steps(cur, cur.call(name, {_only(scan, name): text}, format_name=format_name))
 
 
 def _unmarked(scan: Scan, pos: int, lead: Lead) -> tuple[str, int]:
@@ -165,59 +164,52 @@ def _only(scan: Scan, name: str) -> str:
     return str(next(iter(properties))) if isinstance(properties, dict) and len(properties) == 1 else "input"
 
 
-_TAIL, _BODY = "</tool>", "<tool_input>"
+_TEXT: Final = re.compile(r"[^<>\n]*+")
+_BODY, _BODY_END = "<tool_input>", "</tool_input>"
 
 
-def _langchain(scan: Scan, start: int, pos: int) -> Block | None:
-    end = scan.run(re.compile(r"[^<>\n]*+"), pos)
-    name = scan.text[pos:end].strip()
-    if not name or not scan.at(_TAIL, end):
+def _langchain(cur: Cursor) -> Block | None:
+    name = cur.take(_TEXT).strip()
+    if not name or not cur.has("</tool>") or not cur.skip().has(_BODY):
         return None
-    begin = scan.skip(end + len(_TAIL))
-    if not scan.at(_BODY, begin):
-        return None
-    begin += len(_BODY)
-    stop = scan.find("</tool_input>", begin)
+    scan, begin, note = cur.scan, cur.pos, None
+    stop = scan.find(_BODY_END, begin)
     if stop < 0:
         if scan.text.find("<", begin) >= 0 or not scan.text[begin:].strip():
-            raise BrokenError(begin, "`</tool_input>` is missing")
-        stop = end = len(scan.text)
-        note = "`</tool_input>` is missing at the end of the text"
+            raise BrokenError(begin, f"`{_BODY_END}` is missing")
+        stop = cur.pos = len(scan.text)
+        note = f"`{_BODY_END}` is missing at the end of the text"
     else:
-        end, note = stop + len("</tool_input>"), None
-    text = scan.text[begin:stop]
+        cur.pos = stop + len(_BODY_END)
     inner = scan.skip(begin)
     if scan.at("{", inner):
-        value, after = scan.read_json(inner, "</tool_input>")
+        value, after = scan.read_json(inner, _BODY_END)
         if not scan.text[after:stop].strip():
-            return Block(end, (scan.call(name, value, start, end),), note=note)
-    arguments: dict[str, Any] = {_only(scan, name): text}
-    return Block(end, (scan.call(name, arguments, start, end, is_repaired=note is not None),), note=note)
+            return cur.block(name, value, note=note)
+    cur.is_repaired = note is not None
+    return cur.block(name, {_only(scan, name): scan.text[begin:stop]}, note=note)
 
 
 _ARROWS: Final = Dialect(has_bare_keys=True, colons=(":", "=>"))
 _TOOL_ARROW: Final = re.compile(r"\s*+\{?\s*+tool\s*+=>\s*+[\"']([^\"'\n]++)[\"']\s*+,?\s*+args\s*+=>\s*+")
+_BRACKET: Final = "[/TOOL_CALL]"
 
 
-def _bracket(scan: Scan, start: int, pos: int) -> Block | None:
+def _bracket(cur: Cursor) -> Block | None:
     """Return the block of `[TOOL_CALL]`, an object of arrows (`tool => "f"`), and `[/TOOL_CALL]`."""
-    stop = scan.find("[/TOOL_CALL]", pos)
-    if stop < 0:
-        return None
-    end = stop + len("[/TOOL_CALL]")
-    found = _TOOL_ARROW.match(scan.text, pos, stop)
+    begin, stop = cur.pos, cur.scan.find(_BRACKET, cur.pos)
+    found = _TOOL_ARROW.match(cur.scan.text, begin, stop) if stop >= 0 else None
     if not found:
         return None
-    body = scan.text[found.end() : stop]
-    is_repaired = False
+    body, cur.pos = cur.scan.text[found.end() : stop], stop + len(_BRACKET)
     try:
         if body.lstrip("{ \t\r\n").startswith("--"):
-            arguments, is_repaired = _flags(_unbraced(body, 1 + found.group().count("{")))
+            arguments, cur.is_repaired = _flags(_unbraced(body, 1 + found.group().count("{")))
         else:
             arguments = _arrows(body)
     except BrokenError as error:
-        raise BrokenError(end, error.message) from None
-    return Block(end, (scan.call(found.group(1), arguments, start, end, is_repaired=is_repaired),))
+        raise BrokenError(cur.pos, error.message) from None
+    return cur.block(found.group(1), arguments)
 
 
 _FLAG: Final = re.compile(r"--([\w-]+)[ \t]+(\"(?:[^\"\\]++|\\.)*\"[ \t]*+(?=\n|\Z)|[^\n]*+)\s*+", re.DOTALL)
@@ -278,31 +270,30 @@ def _unquoted(value: str) -> tuple[str, bool]:
 _NAME: Final = re.compile(r"[\w.-]*+")
 
 
-def _functionary(scan: Scan, start: int, pos: int) -> Block | None:
+def _functionary(cur: Cursor) -> Block | None:
     """Return the block of `>>>NAME`, a line break and JSON; to `all` the model writes text."""
-    end = scan.run(_NAME, pos)
-    name = scan.text[pos:end]
-    if not name or not scan.at("\n", end):
+    name = cur.take(_NAME)
+    if not name or not cur.has("\n"):
         return None
     if name == "all":
-        return Block(end + 1)
-    begin = scan.skip(end)
-    if not scan.at("{", begin):
+        return Block(cur.pos)
+    if not cur.skip().at("{"):
         return None
-    value, end = scan.read_json(begin)
-    return Block(end, (scan.call(name, value, start, end),))
+    value, cur.pos = cur.scan.read_json(cur.pos)
+    return cur.block(name, value)
 
 
-def _first(scan: Scan, start: int, pos: int) -> Block | None:  # noqa: ARG001 -- the signature of a reader
+def _first(cur: Cursor) -> Block | None:
     """Return the block of JSON after a tool's name alone on the first line: Functionary's text begins after `>>>`."""
-    lead = scan.before(start)
-    if scan.base + start != len(lead) or not lead.endswith("\n"):
+    scan = cur.scan
+    lead = scan.before(cur.start)
+    if scan.base + cur.start != len(lead) or not lead.endswith("\n"):
         return None
     name = lead.removesuffix("\n")
     if not scan.tools.knows(name) and (scan.format == _AUTO or not _NAME.fullmatch(name)):
         return None
-    value, end = scan.read_json(start)
-    return Block(end, (scan.call(name, value, start, end, format_name="functionary_v32"),))
+    value, cur.pos = scan.read_json(cur.start)
+    return cur.block(name, value, format_name="functionary_v32")
 
 
 _AUTO: Final = "functionary_first"

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from permitry.core.json_values import MAX_DEPTH, strict_decoder
 from permitry.errors import CallError
-from permitry.messages.formats.call import TextCall
 from permitry.messages.formats.tools import Tools
 
 __all__ = ["LOOK_BACK", "BrokenError", "MoreError", "Scan"]
@@ -29,7 +28,6 @@ _TO_BRACKET: Final = re.compile(r'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*")*',
 _WINDOW: Final = 2_048
 # A literal, an escape or a comma may still be cut at the end of what has come.
 _MARGIN: Final = 16
-_LONGEST_NAME: Final = 256
 _LOOK_BEHIND: Final = 64
 
 
@@ -237,37 +235,6 @@ class Scan:
             deep = _depth_end(window, end)
             if deep < end:
                 raise BrokenError(pos + deep, _TOO_DEEP)
-
-    # Answers
-
-    def call(  # noqa: PLR0913 -- a call has many parts
-        self,
-        name: str,
-        arguments: object,
-        start: int,
-        end: int,
-        *,
-        call_id: object = None,
-        is_repaired: bool = False,
-        format_name: str | None = None,
-    ) -> TextCall:
-        """Return the call written from `start` to `end`.
-
-        Raises: `BrokenError` for a name that can be none, or arguments that are not an object.
-        """
-        if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
-            raise BrokenError(end, "the name of the tool is missing or holds odd characters")
-        if not isinstance(arguments, dict):
-            raise BrokenError(end, f"the arguments of `{name}` are not a JSON object")
-        return TextCall(
-            name,
-            arguments,
-            format_name or self.format,
-            (self.base + start, self.base + end),
-            self.tools.knows(name),
-            is_repaired,
-            call_id if isinstance(call_id, str) and call_id else None,
-        )
 
 
 _TOO_DEEP: Final = f"nested deeper than {MAX_DEPTH} levels"

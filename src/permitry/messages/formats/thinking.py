@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from permitry.messages.formats.mark import Block, Mark, Reader
-from permitry.messages.formats.scan import Scan
+from permitry.messages.formats.call import Block
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark, Reader
 
 __all__ = ["CLOSERS", "MARKS", "STRAY"]
 
@@ -53,36 +54,37 @@ STRAY: Final = tuple(closer for closer in CLOSERS if closer != _COMMON)
 
 
 def _thinking(closer: str) -> Reader:
-    def read(_: Scan, __: int, pos: int) -> Block:
-        return Block(pos, until=(closer,), is_thinking=True)
+    def read(cur: Cursor) -> Block:
+        return Block(cur.pos, until=(closer,), is_thinking=True)
 
     return read
 
 
 def _spoken(closer: str) -> Reader:
-    def read(scan: Scan, _: int, pos: int) -> Block | None:
-        return Block(pos, until=(closer,), is_thinking=True) if scan.find(closer, pos) >= 0 else None
+    def read(cur: Cursor) -> Block | None:
+        is_closed = cur.scan.find(closer, cur.pos) >= 0
+        return Block(cur.pos, until=(closer,), is_thinking=True) if is_closed else None
 
     return read
 
 
 def _result(closer: str) -> Reader:
-    def read(_: Scan, __: int, pos: int) -> Block:
-        return Block(pos, until=(closer,))
+    def read(cur: Cursor) -> Block:
+        return Block(cur.pos, until=(closer,))
 
     return read
 
 
-def _stray(_: Scan, __: int, pos: int) -> Block:
-    return Block(pos, is_stray=True)
+def _stray(cur: Cursor) -> Block:
+    return Block(cur.pos, is_stray=True)
 
 
-def _ends(scan: Scan, start: int, pos: int) -> Block:
-    return Block(pos, content=scan.text[start:pos], ends=scan.text[start:pos])
+def _ends(cur: Cursor) -> Block:
+    return Block(cur.pos, content=cur.text, ends=cur.text)
 
 
-def _dropped(_: Scan, __: int, pos: int) -> Block:
-    return Block(pos)
+def _dropped(cur: Cursor) -> Block:
+    return Block(cur.pos)
 
 
 MARKS: Final = (

@@ -1,9 +1,9 @@
 """The declared tools: their names, and the types of their arguments."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-__all__ = ["Tools", "declared"]
+__all__ = ["Tools", "declared", "items_of"]
 
 _LONGEST_CHAIN: Final = 4
 # The common types come first: to ask the abstract ones takes long.
@@ -38,17 +38,15 @@ class Tools:
 
     def names(self) -> Iterable[str]:
         """Return the names of the declared tools."""
-        return () if self._given is None else self._all()
+        return self._all()
 
     def schema(self, name: str) -> Mapping[str, Any]:
         """Return the schema of a tool's arguments, empty when there is none."""
-        return {} if self._given is None else self._all().get(name, {})
+        return self._all().get(name, {})
 
     def property(self, name: str, argument: str) -> object:
         """Return the schema of one argument, or None."""
-        if self._given is None:
-            return None
-        schema = self._all().get(name, {})
+        schema = self.schema(name)
         properties = schema.get("properties")
         return _resolved(properties.get(argument), schema, _LONGEST_CHAIN) if isinstance(properties, _MAPPING) else None
 
@@ -99,6 +97,11 @@ def declared(tool: object) -> list[tuple[str, object]]:
     inner = _first((*map(tool.get, _INNER), tool))
     name = inner.get("name")
     return [(name, _first(map(inner.get, _SCHEMAS)))] if isinstance(name, str) else []
+
+
+def items_of(value: object) -> Sequence[Any]:
+    """Return a list as it is; nothing for what is none."""
+    return value if isinstance(value, _LIST) else ()
 
 
 def _first(values: Iterable[object]) -> Any:  # noqa: ANN401 -- any mapping, or None

@@ -3,7 +3,9 @@
 import pytest
 from tests.tables import for_each
 
-from permitry.messages.formats.mark import Block, Mark, wrapper
+from permitry.messages.formats.call import Block
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.mark import Mark, wrapper
 from permitry.messages.formats.scan import MoreError, Scan
 from permitry.messages.formats.tools import Tools
 
@@ -29,12 +31,12 @@ def test_a_wrapper_is_dropped_before_what_it_wraps() -> None:
     """With its closer, when that comes; around anything else it is text."""
     mark = wrapper("<all>", "</all>", ("<one>",), ("f", "g"))
     assert (mark.serves("f"), mark.serves("g"), mark.serves("h")) == (True, True, False)
-    assert mark.read(Scan("<all>\n <one>", Tools(None)), 0, 5) == Block(5, closer="</all>")
-    assert mark.read(Scan("<all> two", Tools(None)), 0, 5) is None
+    assert mark.read(Cursor(Scan("<all>\n <one>", Tools(None)), 0, 5)) == Block(5, closer="</all>")
+    assert mark.read(Cursor(Scan("<all> two", Tools(None)), 0, 5)) is None
 
 
 def test_a_wrapper_waits_for_what_follows() -> None:
     """While a stream goes on, the next mark may be half of one."""
     mark = wrapper("<all>", "</all>", ("<one>",), ("f",))
     with pytest.raises(MoreError):
-        mark.read(Scan("<all><on", Tools(None), is_open=True), 0, 5)
+        mark.read(Cursor(Scan("<all><on", Tools(None), is_open=True), 0, 5))

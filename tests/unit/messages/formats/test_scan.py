@@ -112,27 +112,6 @@ def test_json_that_breaks_inside_a_string_ends_behind_its_closer() -> None:
     assert (closed.value.end, unclosed.value.end) == (text.index(" rest"), len(text))
 
 
-def test_a_call_has_its_place_in_the_whole_text() -> None:
-    """And says whether its tool is known."""
-    call = _scan("", base=10).call("known", {}, 1, 3, call_id="")
-    assert (call.span, call.is_known, call.call_id) == ((11, 13), True, None)
-    assert _scan("").call("other", {}, 0, 0).is_known is False
-
-
-@for_each("name", ["", " a", "a\n", "a\u200b", "a" * 257])
-def test_an_odd_name_makes_no_call(name: str) -> None:
-    """None that is empty, padded, invisible in part or endless."""
-    with pytest.raises(BrokenError, match="name"):
-        _scan("").call(name, {}, 0, 0)
-
-
-@for_each("arguments", [None, [], "{}", 1])
-def test_arguments_are_an_object(arguments: object) -> None:
-    """Nothing else is taken for one."""
-    with pytest.raises(BrokenError, match="JSON object"):
-        _scan("").call("a", arguments, 0, 0)
-
-
 def test_an_argument_that_comes_twice_is_refused() -> None:
     """Either could be meant."""
     assert unique([("a", 1), ("b", 2)], 0) == {"a": 1, "b": 2}

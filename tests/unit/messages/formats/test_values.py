@@ -1,10 +1,13 @@
-"""Text of an argument to the value its schema asks for."""
+"""Text of an argument to the value its schema asks for; JSON that names a tool and its arguments."""
 
 from typing import Any
 
+import pytest
 from tests.tables import for_each
 
-from permitry.messages.formats._coerce import coerce, trimmed, types_of
+from permitry.messages.formats.values import NoCallError, coerce, name_all, name_call, object_of, trim, types_of
+
+ONE = {"name": "read", "arguments": {"path": "a"}}
 
 
 @for_each(
@@ -107,4 +110,92 @@ def test_null_needs_to_be_allowed() -> None:
 @for_each(("text", "kept"), [("\na\n", "a"), ("\r\na\r\n", "a"), ("\n", ""), (" \na\n ", " \na\n "), ("a", "a")])
 def test_one_line_break_at_each_end(text: str, kept: str) -> None:
     """Not more, and no blanks."""
-    assert trimmed(text) == kept
+    assert trim(text) == kept
+
+
+@for_each(
+    "item",
+    [
+        ONE,
+        {"tool": "read", "args": {"path": "a"}},
+        {"function": ONE, "type": "function"},
+        {"name": "read", "arguments": '{"path": "a"}'},
+        {"name": "read", "tool": "read", "arguments": {"path": "a"}},
+    ],
+)
+def test_a_call_has_a_name_and_arguments(item: object) -> None:
+    """In the words of several models, and also as JSON text."""
+    assert name_call(item) == ("read", {"path": "a"}, None)
+
+
+@for_each(
+    ("item", "why"),
+    [
+        (None, "not a JSON object"),
+        ({}, "names no tool"),
+        ({"name": ""}, "names no tool"),
+        ({"name": 5, "arguments": {}}, "names no tool"),
+        ({"name": "a", "tool": "b", "arguments": {}}, "two tools"),
+        ({"name": "a", "function": {"name": "b", "arguments": {}}}, "two tools"),
+        ({"name": "a", "arguments": {}, "args": {"x": 1}}, "two sets"),
+        ({"name": "a"}, "has no arguments"),
+        ({"name": "a", "arguments": []}, "not a JSON object"),
+        ({"name": "a", "arguments": "{"}, "not a JSON object"),
+        ({"name": "a", "arguments": '{"x": 1, "x": 2}'}, "not a JSON object"),
+    ],
+)
+def test_what_is_no_call_says_why(item: object, why: str) -> None:
+    """Nothing is guessed where two readings are possible."""
+    with pytest.raises(NoCallError, match=why):
+        name_call(item)
+
+
+@for_each(
+    "item",
+    [
+        {**ONE, "price": 5},
+        {"name": "read", "parameters": {"type": "object", "properties": {}}},
+        {"function": ONE, "price": 5},
+    ],
+)
+def test_bare_json_with_more_than_a_call_is_data(item: dict[str, Any]) -> None:
+    """Or the declaration of a tool; behind the mark of a format it is a call."""
+    with pytest.raises(NoCallError):
+        name_call(item, is_bare=True)
+    assert name_call(item)[0] == "read"
+
+
+def test_a_list_must_be_of_calls_throughout() -> None:
+    """Half of a list that is not understood is not run."""
+    assert name_all([ONE, ONE]) == [("read", {"path": "a"}, None)] * 2
+    assert name_all({"tool_calls": [ONE]}) == [("read", {"path": "a"}, None)]
+    for items, why in (([ONE, {"x": 1}], "the object names no tool"), ([], "the list is empty")):
+        with pytest.raises(NoCallError, match=why):
+            name_all(items)
+
+
+def test_arguments_may_be_left_out_where_a_format_allows_it() -> None:
+    """Then there are none."""
+    assert name_call({"name": "now", "id": "c1"}, needs_arguments=False) == ("now", {}, "c1")
+
+
+@for_each(
+    ("value", "found"),
+    [
+        ({"a": 1}, {"a": 1}),
+        (' {"a": 1}', {"a": 1}),
+        ("{" * 10_000, None),
+        ("words", None),
+        ([1], None),
+        (None, None),
+    ],
+)
+def test_an_object_may_be_written_as_text(value: object, found: object) -> None:
+    """But no other text is one."""
+    assert object_of(value) == found
+
+
+def test_other_text_is_an_input_where_that_is_meant() -> None:
+    """Text that begins like JSON and is none stays refused."""
+    assert object_of("words", is_text=True) == {"input": "words"}
+    assert object_of("{words", is_text=True) is None
