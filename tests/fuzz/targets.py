@@ -36,7 +36,7 @@ from permitry.core.context import AuthContext
 from permitry.core.rule import Request
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.errors import CallError, ConfigError, RuleError, UnevaluableError
-from permitry.messages.formats import marks_of
+from permitry.messages.formats.marks import marks_of
 from permitry.messages.text import TextCallStream, parse_text
 
 __all__ = ["TARGETS", "Target"]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tables import for_each
 
-from permitry.messages.formats import marks_of
+from permitry.messages.formats.marks import marks_of
 from permitry.messages.text import ParsedText, TextCallStream, parse_text
 
 _PIECES = (

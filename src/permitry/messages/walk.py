@@ -9,15 +9,14 @@ from typing import Final
 import attrs
 
 from permitry.errors import CallError
-from permitry.messages.formats import FORMATS, marks_of
-from permitry.messages.formats.bare_json import DATA_FENCES
 from permitry.messages.formats.call import Block, Diagnostic, ParsedText, TextCall
 from permitry.messages.formats.cursor import Cursor
-from permitry.messages.formats.kimi import SECTIONS, is_last_section
+from permitry.messages.formats.json_calls import DATA_FENCES
 from permitry.messages.formats.mark import Mark
-from permitry.messages.formats.quoting import FENCES, Found, Line, Wrappers, is_enclosed, is_indented
+from permitry.messages.formats.marks import CLOSERS, FENCES, FORMATS, STRAY, marks_of
+from permitry.messages.formats.named_json import SECTIONS, is_last_section
+from permitry.messages.formats.quoting import Found, Line, Wrappers, is_enclosed, is_indented
 from permitry.messages.formats.scan import BrokenError, MoreError, Scan
-from permitry.messages.formats.thinking import CLOSERS, STRAY
 from permitry.messages.formats.tools import Tools
 
 __all__ = ["Walk"]
@@ -208,8 +207,8 @@ class Walk:
             begin = self._wrappers.close(scan, text, start + len(text))
             self._quote([] if begin is None else self._found[begin:], _IN_TICKS)
             return start + len(text)
-        for mark, pattern in self._marks.readers[text]:
-            if pattern is not None and not pattern.match(scan.text, start):
+        for mark in self._marks.readers[text]:
+            if not mark.is_at(scan, start):
                 continue
             scan.format = mark.format if self._format == "auto" or not mark.format else self._format
             try:

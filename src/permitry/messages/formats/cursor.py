@@ -1,7 +1,8 @@
 """A place in the text that moves over what a reader understands of it."""
 
 import re
-from typing import Any, Final, Self
+from collections.abc import Callable
+from typing import Any, Final, Self, TypeAlias
 
 import attrs
 
@@ -9,7 +10,7 @@ from permitry.messages.formats._literal import read_value
 from permitry.messages.formats.call import Block, TextCall
 from permitry.messages.formats.scan import BrokenError, Scan
 
-__all__ = ["Cursor"]
+__all__ = ["Cursor", "Reader"]
 
 _LONGEST_NAME: Final = 256
 
@@ -103,6 +104,11 @@ class Cursor:
             self.skip().need(closer)
         return value
 
+    def rename(self, old: str, new: str) -> None:
+        """Give what is read a name of its own, unless another format than `old` was asked for."""
+        if self.scan.format == old:
+            self.scan.format = new
+
     def call(self, name: str, arguments: object, *, call_id: object = None, format_name: str | None = None) -> TextCall:
         """Return the call from `start` to here.
 
@@ -135,3 +141,7 @@ class Cursor:
         """Return the block of the one call that has been read, as `call` does."""
         call = self.call(name, arguments, call_id=call_id, format_name=format_name)
         return Block(self.pos, (call,), note=note)
+
+
+# Returns None for what is not a block of its format.
+Reader: TypeAlias = Callable[[Cursor], Block | None]

@@ -1,20 +1,19 @@
-"""Calls written as Python: `[f(a="x", n=1)]`, bare or between marks.
+"""Calls whose arguments are literals: Python's `[f(a="x", n=1)]`, bare or between marks, and Gemma's `call:f{a:1}`.
 
-Arguments are literals with names; nothing is evaluated. Without marks around it, the list must be the whole content,
-or call declared tools only.
+Nothing is evaluated. Without marks around it, a list must be the whole content, or call declared tools only. Gemma's
+strings are between two marks of its own, and its brackets may be round, as in Python; then every value is a literal.
 """
 
 import re
 from typing import Any, Final
 
-from permitry.messages.formats._literal import PYTHON, read_literal
+from permitry.messages.formats._literal import PYTHON, quoted_mark, read_literal, round_mark
 from permitry.messages.formats.call import Block, TextCall
-from permitry.messages.formats.cursor import Cursor
-from permitry.messages.formats.mark import Mark, Reader
+from permitry.messages.formats.cursor import Cursor, Reader
 from permitry.messages.formats.scan import BrokenError, Scan, unique
 from permitry.messages.formats.values import types_of
 
-__all__ = ["MARKS"]
+__all__ = ["gemma_block", "python_block", "read_bare_python"]
 
 _NAME: Final = re.compile(r"[^\W\d][\w.-]*+")
 _TOKEN: Final = re.compile(r"[\w.+-]*+")
@@ -23,7 +22,7 @@ _BETWEEN: Final = re.compile(r"[\s,;]*+")
 _END_TOKENS: Final = ("<|eom_id|>", "<|eot_id|>", "<|im_end|>", "</s>")
 
 
-def _marked(*closers: str) -> Reader:
+def python_block(*closers: str) -> Reader:
     """Return a reader of calls, in a list or one after another, up to one of `closers`."""
 
     def read(cur: Cursor) -> Block | None:
@@ -44,7 +43,8 @@ def _marked(*closers: str) -> Reader:
     return read
 
 
-def _bare(cur: Cursor) -> Block | None:
+def read_bare_python(cur: Cursor) -> Block | None:
+    """Return the block of a list of calls that nothing marks."""
     scan = cur.scan
     if scan.code is not None or scan.is_doubtful or not _is_name(cur.skip()):
         return None
@@ -111,12 +111,22 @@ def _value(scan: Scan, pos: int, schema: object) -> tuple[Any, int]:
     return read_literal(scan, pos, PYTHON)
 
 
-_BARE_NAMES: Final = ("pythonic", ("llama4_pythonic", "olmo3_pythonic"))
+_GEMMA_NAME: Final = re.compile(r"[^\s<>{}()]*+")
 
-MARKS: Final = (
-    Mark("<|python_start|>", _marked("<|python_end|>"), "llama4_pythonic", ("pythonic",)),
-    Mark("<function_calls>", _marked("</function_calls>"), "olmo3_pythonic"),
-    Mark("<|tool_call_start|>", _marked("<|tool_call_end|>"), "lfm2"),
-    Mark("<|python_tag|>", _marked("<|eom_id|>", "<|eot_id|>"), "pythonic"),
-    Mark("[", _bare, *_BARE_NAMES, pattern=r"\[(?=\s*(?:[^\W\d]|\Z))", is_plain=True),
-)
+
+def gemma_block(quote: str, closer: str) -> Reader:
+    """Return a reader of `call:NAME{key:value}`, whose strings are between two of `quote`."""
+    curly, round_ = quoted_mark(quote), round_mark(quote)
+
+    def read(cur: Cursor) -> Block | None:
+        if not cur.skip().has("call:"):
+            return None
+        name = cur.take(_GEMMA_NAME)
+        is_round = cur.at("(")
+        if not is_round and not cur.at("{"):
+            raise BrokenError(cur.pos, "the call has no arguments")
+        arguments, cur.pos = read_literal(cur.scan, cur.pos, round_ if is_round else curly)
+        cur.skip().need(closer)
+        return cur.block(name, arguments)
+
+    return read

@@ -1,4 +1,4 @@
-"""What is quoted is not called: where in the text a call is, and the marks of a quotation.
+"""What is quoted is not called: where in the text a call is.
 
 A text may show a call that it does not make: in a line quoted with `>`, in backticks, in a block of code, in
 `<code>`, or in the middle of a sentence. The writer of a file that a model quotes must not write its calls.
@@ -9,23 +9,10 @@ from typing import Final
 
 import attrs
 
-from permitry.messages.formats.call import Block, TextCall
-from permitry.messages.formats.cursor import Cursor
-from permitry.messages.formats.mark import Mark, Reader
+from permitry.messages.formats.call import TextCall
 from permitry.messages.formats.scan import Scan
 
-__all__ = ["FENCES", "MARKS", "Found", "Line", "Wrappers", "is_enclosed", "is_indented"]
-
-FENCES: Final = ("```", "~~~")
-
-_TAGS: Final = (
-    "blockquote", "cite", "code", "document", "documents", "example", "examples", "kbd", "pre", "quote", "samp", "tt",
-    "xmp",
-)  # fmt: skip
-_TAG_END: Final = re.compile(r"[^<>\n]*+")
-_COMMENT: Final = ("<!--", "-->")
-_RESPONSES: Final = (("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|END_TEXT|>"))
-_ANSWER: Final = "Final Answer:"
+__all__ = ["Found", "Line", "Wrappers", "is_enclosed", "is_indented"]
 
 _LONGEST_LEAD: Final = 40
 _QUOTED: Final = re.compile(r"[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*>")
@@ -147,55 +134,3 @@ def is_closed(scan: Scan, end: int, closers: tuple[str, ...]) -> bool:
 def is_enclosed(scan: Scan, start: int, end: int) -> bool:
     """Return whether a block is between two backticks, which may have blanks inside, or two quotation marks."""
     return is_closed(scan, end, closers_before(scan, start))
-
-
-def _tag(name: str) -> Reader:
-    def read(cur: Cursor) -> Block | None:
-        attributes = cur.take(_TAG_END)
-        if not cur.has(">") or attributes[:1].strip():
-            return None
-        return Block(cur.pos, content=cur.text, quotes=f"</{name}>")
-
-    return read
-
-
-def _quotes(closer: str) -> Reader:
-    def read(cur: Cursor) -> Block:
-        return Block(cur.pos, content=cur.text, quotes=closer)
-
-    return read
-
-
-def _ends(cur: Cursor) -> Block:
-    return Block(cur.pos, content=cur.text, ends=cur.text)
-
-
-def _response(closer: str) -> Reader:
-    def read(cur: Cursor) -> Block:
-        return Block(cur.pos, until=(closer,))
-
-    return read
-
-
-def _response_end(cur: Cursor) -> Block:
-    return Block(cur.pos, ends=cur.text)
-
-
-def _answer(cur: Cursor) -> Block:
-    return Block(cur.pos, content=cur.text, is_last=True)
-
-
-def _none(_: Cursor) -> None:
-    return None
-
-
-MARKS: Final = (
-    *(Mark(f"<{name}", _tag(name)) for name in _TAGS),
-    *(Mark(f"</{name}>", _ends) for name in _TAGS),
-    Mark(_COMMENT[0], _quotes(_COMMENT[1])),
-    Mark(_COMMENT[1], _ends),
-    *(Mark(opener, _response(closer)) for opener, closer in _RESPONSES),
-    *(Mark(closer, _response_end) for _, closer in _RESPONSES),
-    Mark(_ANSWER, _answer),
-    *(Mark(fence, _none) for fence in FENCES),
-)

@@ -1,20 +1,20 @@
 """A call the model did not make: what is quoted, thought, broken or said twice; and guesses, which are reported."""
 
-from typing import Any, Final
+from typing import Final
 
+from tests.parsing import parsed
 from tests.tables import for_each
 
-from permitry.messages.text import ParsedText, parse_text
+from permitry.messages.text import parse_text
 
 STRING: Final = {"type": "string"}
 TOKEN: Final = "]<]minimax[>["  # noqa: S105 -- a token of a model's text, no secret
 INNER: Final = '{"name": "rm", "arguments": {}}'
 
 
-def names(parsed: Any, text: str, **settings: Any) -> list[str]:  # noqa: ANN401 -- the fixture, and any settings
+def names(text: str) -> list[str]:
     """Return the names of the calls in a text, which a stream must find too."""
-    result: ParsedText = parsed(text, **settings)
-    return [call.name for call in result.calls]
+    return [call.name for call in parsed(text).calls]
 
 
 @for_each(
@@ -30,57 +30,57 @@ def names(parsed: Any, text: str, **settings: Any) -> list[str]:  # noqa: ANN401
         '<invoke name="w">{"c": "raw\n<invoke name=\'rm\'>"}</invoke>',
     ],
 )
-def test_what_is_in_a_broken_string_is_not_a_call(parsed: Any, text: str) -> None:  # noqa: ANN401 -- the fixture
+def test_what_is_in_a_broken_string_is_not_a_call(text: str) -> None:
     """No one knows where the string ends: a file that is being written may hold calls."""
-    assert names(parsed, text.replace("@", INNER)) == []
+    assert names(text.replace("@", INNER)) == []
 
 
-def test_a_broken_string_ends_with_its_block(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+def test_a_broken_string_ends_with_its_block() -> None:
     """The good call after it counts."""
     broken = '<tool_call>{"name": "w", "arguments": {"c": "raw\n"}}</tool_call>'
-    assert names(parsed, f'{broken}<tool_call>{{"name": "g", "arguments": {{}}}}</tool_call>') == ["g"]
+    assert names(f'{broken}<tool_call>{{"name": "g", "arguments": {{}}}}</tool_call>') == ["g"]
 
 
-def test_after_broken_json_only_marked_calls_count(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+def test_after_broken_json_only_marked_calls_count() -> None:
     """Bare JSON may be a part of what broke."""
     text = f'{{"a": "b"c}} {INNER} <tool_call>{{"name": "g", "arguments": {{}}}}</tool_call>'
-    assert names(parsed, text) == ["g"]
+    assert names(text) == ["g"]
 
 
 @for_each(("language", "calls"), [("python", []), ("bash", []), ("", ["rm"]), ("xml", ["rm"])])
-def test_a_marked_call_in_a_block_of_code_is_a_quotation(parsed: Any, language: str, calls: list[str]) -> None:  # noqa: ANN401 -- the fixture
+def test_a_marked_call_in_a_block_of_code_is_a_quotation(language: str, calls: list[str]) -> None:
     """Not so where the block may be the model's way to write calls, or is never closed."""
     block = f"So:\n```{language}\n<tool_call>{INNER}</tool_call>\n"
-    assert names(parsed, f"{block}```\n") == calls
-    assert names(parsed, block) == ["rm"]
+    assert names(f"{block}```\n") == calls
+    assert names(block) == ["rm"]
 
 
-def test_a_block_in_more_backticks_is_a_quotation(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+def test_a_block_in_more_backticks_is_a_quotation() -> None:
     """It ends with as many."""
-    assert names(parsed, f"````\n```json\n{INNER}\n```\n````\n") == []
-    assert names(parsed, f"````\n```json\n```\n````\n{INNER}") == ["rm"]
+    assert names(f"````\n```json\n{INNER}\n```\n````\n") == []
+    assert names(f"````\n```json\n```\n````\n{INNER}") == ["rm"]
 
 
-def test_a_quoted_mark_of_thinking_hides_nothing(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+def test_a_quoted_mark_of_thinking_hides_nothing() -> None:
     """In backticks, and in a block of code."""
-    assert names(parsed, f"The `<think>` tag. {INNER}") == ["rm"]
-    assert names(parsed, f"```python\nx = '<think>'\n```\n{INNER}") == ["rm"]
+    assert names(f"The `<think>` tag. {INNER}") == ["rm"]
+    assert names(f"```python\nx = '<think>'\n```\n{INNER}") == ["rm"]
 
 
 @for_each(
     ("opener", "closer"),
     [("<thought>", "</thought>"), ("<THINK>", "</THINK>"), ("<unused94>", "<unused95>"), ("<analysis>", "</analysis>")],
 )
-def test_words_for_thinking_count_where_they_are_closed(parsed: Any, opener: str, closer: str) -> None:  # noqa: ANN401 -- the fixture
+def test_words_for_thinking_count_where_they_are_closed(opener: str, closer: str) -> None:
     """Alone they are text, and hide nothing."""
     assert parsed(f"{opener}{INNER}{closer} So.").reasoning == INNER
-    assert names(parsed, f"{opener}{INNER}{closer}") == []
-    assert names(parsed, f"{opener} {INNER}") == ["rm"]
+    assert names(f"{opener}{INNER}{closer}") == []
+    assert names(f"{opener} {INNER}") == ["rm"]
 
 
-def test_a_text_may_begin_inside_of_a_header(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+def test_a_text_may_begin_inside_of_a_header() -> None:
     """Muse speaks to itself first, and the prompt holds the start of the header."""
-    assert names(parsed, f"to=self<|message|>I could <tool_call>{INNER}</tool_call><|eom|>") == []
+    assert names(f"to=self<|message|>I could <tool_call>{INNER}</tool_call><|eom|>") == []
     assert parsed("to=user<|message|>Hello.<|eot|>").content == "Hello."
     assert parsed("say to=user<|message|>Hello.<|eot|>").content == "sayHello."
 
@@ -93,7 +93,7 @@ def test_a_text_may_begin_inside_of_a_header(parsed: Any) -> None:  # noqa: ANN4
         '{"name": "f", "arguments": {}, "parameters": {"a": 1}}',
     ],
 )
-def test_a_call_that_says_two_things_is_refused(parsed: Any, call: str) -> None:  # noqa: ANN401 -- the fixture
+def test_a_call_that_says_two_things_is_refused(call: str) -> None:
     """Another parser may choose the other one."""
     result = parsed(f"<tool_call>{call}</tool_call>")
     assert result.calls == ()
@@ -108,14 +108,14 @@ def test_a_call_that_says_two_things_is_refused(parsed: Any, call: str) -> None:
         '<|tools_prefix|>[{"a": {}}, {"m": 1}, {"b": {}}]<|tools_suffix|>',
     ],
 )
-def test_good_calls_next_to_a_bad_one_count(parsed: Any, text: str) -> None:  # noqa: ANN401 -- the fixture
+def test_good_calls_next_to_a_bad_one_count(text: str) -> None:
     """Others run them, so they must be seen; a note tells of the bad one."""
     result = parsed(text)
     assert [call.name for call in result.calls] == ["a", "b"]
     assert len(result.diagnostics) == 1
 
 
-def test_a_closing_tag_that_is_missing_is_seen(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+def test_a_closing_tag_that_is_missing_is_seen() -> None:
     """Where the next declared argument begins on its line; with repair the value ends there."""
     tools = {"f": {"properties": {"a": STRING, "b": STRING}}}
     text = "<function=f>\n<parameter=a>\nx\n<parameter=@>\ny\n</parameter>\n</function>"
@@ -127,12 +127,12 @@ def test_a_closing_tag_that_is_missing_is_seen(parsed: Any) -> None:  # noqa: AN
 
 
 @for_each("value", ["1e999", "010", "-0777", "{1, 1}", "{1, True}", r"'\N{DIGIT ONE}'"])
-def test_a_literal_that_would_be_guessed_is_refused(parsed: Any, value: str) -> None:  # noqa: ANN401 -- the fixture
+def test_a_literal_that_would_be_guessed_is_refused(value: str) -> None:
     """Python means something else, or nothing, by it."""
     assert parsed(f"[f(a={value})]").calls == ()
 
 
-def test_octal_escapes_are_read(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+def test_octal_escapes_are_read() -> None:
     """A path may hide behind them."""
     (call,) = parsed(r"[f(a='\057etc\0')]").calls
     assert call.arguments == {"a": "/etc\0"}
@@ -150,7 +150,7 @@ def test_octal_escapes_are_read(parsed: Any) -> None:  # noqa: ANN401 -- the fix
         ('[TOOL_CALL]\n{tool => "f", args => {\n --a "x \\"y\\""\n}}\n[/TOOL_CALL]', True),
     ],
 )
-def test_a_guess_is_reported(parsed: Any, text: str, is_repaired: bool) -> None:  # noqa: ANN401, FBT001 -- the fixture; a parameter
+def test_a_guess_is_reported(text: str, is_repaired: bool) -> None:  # noqa: FBT001 -- a parameter
     """Rules can ask about it."""
     assert [call.repaired for call in parsed(text).calls] == [is_repaired]
 
@@ -164,7 +164,7 @@ def test_a_guess_is_reported(parsed: Any, text: str, is_repaired: bool) -> None:
         ('args => {"a": "x"} and more}', None),
     ],
 )
-def test_all_that_is_in_brackets_is_read(parsed: Any, arguments: str, value: str | None) -> None:  # noqa: ANN401 -- the fixture
+def test_all_that_is_in_brackets_is_read(arguments: str, value: str | None) -> None:
     """Nothing is left out, and no brace of a value is lost."""
     calls = parsed(f'[TOOL_CALL]\n{{tool => "f", {arguments}\n[/TOOL_CALL]').calls
     assert [call.arguments for call in calls] == ([] if value is None else [{"a": value}])
@@ -195,14 +195,14 @@ def test_schemas_may_point_elsewhere() -> None:
         '<function name="f"><param name="a"><![CDATA[x]]></param></function>',
     ],
 )
-def test_minicpm_is_read_as_its_tokens_print(parsed: Any, text: str) -> None:  # noqa: ANN401 -- the fixture
+def test_minicpm_is_read_as_its_tokens_print(text: str) -> None:
     """Blanks may be lost or strange; an argument no one declared is refused, as its own parsers do."""
     tools = {"f": {"properties": {"a": STRING}}}
     assert [call.arguments for call in parsed(text, tools).calls] == [{"a": "x"}]
     assert parsed(text, {"f": {"properties": {"b": STRING}}}).calls == ()
 
 
-def test_minimax_repeats_tags_for_lists(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+def test_minimax_repeats_tags_for_lists() -> None:
     """Inside of an argument; an argument that comes twice is refused."""
 
     def tag(name: str, inner: str) -> str:
@@ -216,7 +216,7 @@ def test_minimax_repeats_tags_for_lists(parsed: Any) -> None:  # noqa: ANN401 --
     assert parsed(call(repeated)).calls == ()
 
 
-def test_a_header_of_harmony_may_be_cut_anywhere(parsed: Any) -> None:  # noqa: ANN401 -- the fixture
+def test_a_header_of_harmony_may_be_cut_anywhere() -> None:
     """Also where it is as long as a header can be."""
     for length in range(170, 200):
         parsed(f"<|channel|>commentary to=functions.{'f' * length}<|message|>{{}}<|call|>")

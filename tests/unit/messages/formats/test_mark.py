@@ -4,9 +4,9 @@ import pytest
 from tests.tables import for_each
 
 from permitry.messages.formats.call import Block
-from permitry.messages.formats.cursor import Cursor
-from permitry.messages.formats.mark import Mark, wrapper
-from permitry.messages.formats.scan import MoreError, Scan
+from permitry.messages.formats.cursor import Cursor, Reader
+from permitry.messages.formats.mark import Mark, closed_thinking, foreign_bar, frame, html_tag, read_nothing, wrapper
+from permitry.messages.formats.scan import BrokenError, MoreError, Scan
 from permitry.messages.formats.tools import Tools
 
 
@@ -19,7 +19,7 @@ def _nothing(*_: object) -> None:
     [
         (Mark("<a>", _nothing), {"auto", "one", "alias", "other"}),
         (Mark("<a>", _nothing, "one"), {"auto", "one"}),
-        (Mark("<a>", _nothing, "one", ("alias",)), {"auto", "one", "alias"}),
+        (Mark("<a>", _nothing, "one alias"), {"auto", "one", "alias"}),
     ],
 )
 def test_a_mark_serves_its_format(mark: Mark, formats: set[str]) -> None:
@@ -29,7 +29,7 @@ def test_a_mark_serves_its_format(mark: Mark, formats: set[str]) -> None:
 
 def test_a_wrapper_is_dropped_before_what_it_wraps() -> None:
     """With its closer, when that comes; around anything else it is text."""
-    mark = wrapper("<all>", "</all>", ("<one>",), ("f", "g"))
+    mark = wrapper("<all>", "</all>", "f g", "<one>")
     assert (mark.serves("f"), mark.serves("g"), mark.serves("h")) == (True, True, False)
     assert mark.read(Cursor(Scan("<all>\n <one>", Tools(None)), 0, 5)) == Block(5, closer="</all>")
     assert mark.read(Cursor(Scan("<all> two", Tools(None)), 0, 5)) is None
@@ -37,6 +37,34 @@ def test_a_wrapper_is_dropped_before_what_it_wraps() -> None:
 
 def test_a_wrapper_waits_for_what_follows() -> None:
     """While a stream goes on, the next mark may be half of one."""
-    mark = wrapper("<all>", "</all>", ("<one>",), ("f",))
+    mark = wrapper("<all>", "</all>", "f", "<one>")
     with pytest.raises(MoreError):
         mark.read(Cursor(Scan("<all><on", Tools(None), is_open=True), 0, 5))
+
+
+def test_a_mark_counts_only_in_its_place() -> None:
+    """Where its pattern fits, or where the text begins, which a stream has forgotten later."""
+    fitting = Mark("a", _nothing, pattern="a(?=b)")
+    first = Mark("a", _nothing, is_first=True)
+    for text, base, found in (("ab", 0, (True, True)), ("ac", 0, (False, True)), ("ab", 5, (True, False))):
+        scan = Scan(text, Tools(None), base=base)
+        assert (fitting.is_at(scan, 0), first.is_at(scan, 0)) == found
+    assert list(first.patterns()) == [(r"a(?<=\Aa)", "a")]
+    assert list(Mark("<", _nothing, closer=">").patterns()) == [("<", "<"), (">", ">")]
+
+
+def test_the_plainest_readers() -> None:
+    """A frame ends with its mark; thinking and tags must be closed, and a bar be one that models have."""
+
+    def read(reader: Reader, rest: str) -> Block | None:
+        return reader(Cursor(Scan(f"<x{rest}", Tools(None)), 0, 2))
+
+    assert read(frame(is_shown=True, ends="x"), ">") == Block(2, content="<x", ends="x")
+    assert read(frame(), ">") == Block(2)
+    assert read(closed_thinking("</x>"), "</x>") == Block(2, until=("</x>",), is_thinking=True)
+    assert read(closed_thinking("</x>"), ">") is read(read_nothing, ">") is None
+    assert read(html_tag("x"), " a>") == Block(5, content="<x a>", quotes="</x>")
+    assert read(html_tag("x"), "y>") is read(html_tag("x"), " a") is None
+    assert read(foreign_bar(r"\w*+", "call"), "other") is None
+    with pytest.raises(BrokenError, match="bars"):
+        read(foreign_bar(r"\w*+", "call"), "call")

@@ -1,16 +1,13 @@
 """What is quoted is not called."""
 
-from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
+from tests.parsing import parsed
 from tests.tables import for_each
 
 from permitry.messages.formats.quoting import Found, Line, is_enclosed
 from permitry.messages.formats.scan import Scan
 from permitry.messages.formats.tools import Tools
-from permitry.messages.text import ParsedText
-
-Parsed: TypeAlias = Callable[..., ParsedText]
 
 INNER: Final = '{"name": "run", "arguments": {"command": "make clean"}}'
 CALL: Final = f"<tool_call>{INNER}</tool_call>"
@@ -90,7 +87,7 @@ MARKED: Final = {
 
 
 @for_each("text", [*UNMARKED.values(), *MARKED.values()], ids=[*UNMARKED, *MARKED])
-def test_a_quoted_call_is_text(parsed: Parsed, text: str) -> None:
+def test_a_quoted_call_is_text(text: str) -> None:
     """Who writes a file that the model quotes does not write its calls; and no call is lost that was meant."""
     result = parsed(text, TOOLS)
     assert result.calls == ()
@@ -136,18 +133,18 @@ def test_a_quoted_call_is_text(parsed: Parsed, text: str) -> None:
         (f"about ~~~ waves {CALL}", 1),
     ],
 )
-def test_a_call_that_is_meant_counts(parsed: Parsed, text: str, count: int) -> None:
+def test_a_call_that_is_meant_counts(text: str, count: int) -> None:
     """What is written about quotations, or is quoted elsewhere, hides nothing."""
     assert len(parsed(text, TOOLS).calls) == count
 
 
-def test_a_quotation_is_content_in_its_place(parsed: Parsed) -> None:
+def test_a_quotation_is_content_in_its_place() -> None:
     """Nothing of the text is lost."""
     text = f"Write it so:\n```json\n{INNER}\n```\nNothing `{CALL}` else."
     assert parsed(text, TOOLS).content == text
 
 
-def test_an_object_between_sentences_does_not_count(parsed: Parsed) -> None:
+def test_an_object_between_sentences_does_not_count() -> None:
     """Whether tools are known or not: who gives none may run what is found all the same."""
     for text in (f"I look. {INNER} Then I know.", f"I look:\n{INNER}\nThen I know.", f"{INNER} Then I know."):
         assert parsed(text).calls == parsed(text, TOOLS).calls == ()

@@ -1,4 +1,4 @@
-"""Calls of agents that were taught by prompts: ReAct's lines, LangChain's tags, brackets, Functionary 3.2's names.
+"""Calls of agents that were taught by prompts: ReAct's lines, LangChain's tags, and an object of arrows in brackets.
 
 ReAct's input is what models make of it: JSON, or a Python literal, with a word around it. Anything but JSON counts as
 repaired. An input that is plain text becomes the tool's only argument, or `input`.
@@ -7,20 +7,73 @@ repaired. An input that is plain text becomes the tool's only argument, or `inpu
 import re
 from typing import Any, Final
 
-from permitry.messages.formats._lines import Lead, is_closed, lead_of, line_of, next_line
+import attrs
+
 from permitry.messages.formats._literal import PYTHON, Dialect, read_literal
 from permitry.messages.formats.call import Block, TextCall
 from permitry.messages.formats.cursor import Cursor
-from permitry.messages.formats.mark import Mark
 from permitry.messages.formats.scan import BrokenError, Scan, unique
 from permitry.messages.formats.tools import Tools
 
-__all__ = ["MARKS"]
+__all__ = ["Lead", "is_closed", "lead_of", "line_of", "next_line", "read_bracket", "read_langchain", "read_react"]
+
+# Lines that are indented, quoted with `>` or in a list, by what comes before their first word
+
+_ANY: Final = r"[ \t]*+(?:>[ \t]*+)*(?:(?:[-*+]|\d{1,3}[.)])[ \t]++)?"
+_LEAD: Final = re.compile(_ANY)
+_LEADS: Final = re.compile(r"[\s>\d.)*+-]*+")
+_NUMBER: Final = re.compile(r"\d+")
+
+
+@attrs.frozen
+class Lead:
+    """What comes before the first word of a line: blanks, marks of a quotation, the mark of a list's item."""
+
+    text: str
+
+    @property
+    def marks(self) -> str:
+        """All of it but blanks, any number as 0; empty for a line that is only indented."""
+        return _NUMBER.sub("0", "".join(self.text.split()))
+
+    def begins(self, character: str) -> bool:
+        """Return whether `character`, any digit as 0, is the first of the marks."""
+        return self.marks[:1] == character
+
+
+def line_of(*words: str) -> "re.Pattern[str]":
+    """Return the pattern of a line break, any lead, and one of `words`, which is its first group."""
+    return re.compile(rf"\n{_ANY}({'|'.join(map(re.escape, words))})")
+
+
+def lead_of(scan: Scan, pos: int) -> Lead | None:
+    """Return what comes before `pos` in its line, or None when that is more than a lead."""
+    before = scan.before(pos)
+    line = before[before.rfind("\n") + 1 :]
+    is_whole = len(line) < len(before) or scan.base + pos == len(before)
+    return Lead(line) if is_whole and _LEAD.fullmatch(line) else None
+
+
+def next_line(scan: Scan, pos: int, lead: Lead) -> int | None:
+    """Return where the next words begin, or None when their line has other marks; an item may go on without its own."""
+    if not lead.marks:
+        return scan.skip(pos)
+    begin = scan.run(_LEADS, pos)
+    other = lead_of(scan, begin)
+    return begin if other is not None and other.marks in (lead.marks, lead.marks.rstrip("-*+0.)")) else None
+
+
+def is_closed(scan: Scan, pos: int, lead: Lead) -> bool:
+    """Return whether nothing but lines with such a lead follows `pos`, as far as the next line shows it."""
+    after = scan.skip(pos)
+    return scan.is_end(after) or lead.begins("0" if scan.text[after].isdigit() else scan.text[after])
+
+
+# ReAct
 
 _LINE: Final = re.compile(r"[^\n]*+")
 _NEXT: Final = line_of("Observation", "Thought:", "Action:", "Final Answer:")
 _ENDING: Final = ("Observation", "Thought:")
-_LEADS: Final = re.compile(r"[\s>\d.)*+-]*+")
 _INPUT: Final = "Action Input:"
 _LONGEST_NAME: Final = 120
 _LONGEST_LINE: Final = 240
@@ -32,11 +85,14 @@ _QUOTATION: Final = "a listed action among other text is perhaps none"
 _REMARK: Final = re.compile(r"(?:\s+\([^()]*\)|\(\))\Z")
 
 
-def _react(cur: Cursor) -> Block | None:
+def read_react(cur: Cursor) -> Block | None:
+    """Return the block of an action, its input, and the lines in which the model observes and thinks."""
     scan = cur.scan
     lead = lead_of(scan, cur.start)
-    words = "" if lead is None else cur.skip().take(_LINE).strip()
-    if lead is None or not words:
+    if lead is None:
+        return None
+    words = cur.skip().take(_LINE).strip()
+    if not words:
         return None
     begin = next_line(scan, cur.pos, lead)
     if begin is None or not scan.at(_INPUT, begin):
@@ -164,11 +220,14 @@ def _only(scan: Scan, name: str) -> str:
     return str(next(iter(properties))) if isinstance(properties, dict) and len(properties) == 1 else "input"
 
 
+# LangChain
+
 _TEXT: Final = re.compile(r"[^<>\n]*+")
 _BODY, _BODY_END = "<tool_input>", "</tool_input>"
 
 
-def _langchain(cur: Cursor) -> Block | None:
+def read_langchain(cur: Cursor) -> Block | None:
+    """Return the block of `<tool>NAME</tool><tool_input>` and JSON, or text."""
     name = cur.take(_TEXT).strip()
     if not name or not cur.has("</tool>") or not cur.skip().has(_BODY):
         return None
@@ -190,12 +249,14 @@ def _langchain(cur: Cursor) -> Block | None:
     return cur.block(name, {_only(scan, name): scan.text[begin:stop]}, note=note)
 
 
+# Arrows
+
 _ARROWS: Final = Dialect(has_bare_keys=True, colons=(":", "=>"))
 _TOOL_ARROW: Final = re.compile(r"\s*+\{?\s*+tool\s*+=>\s*+[\"']([^\"'\n]++)[\"']\s*+,?\s*+args\s*+=>\s*+")
 _BRACKET: Final = "[/TOOL_CALL]"
 
 
-def _bracket(cur: Cursor) -> Block | None:
+def read_bracket(cur: Cursor) -> Block | None:
     """Return the block of `[TOOL_CALL]`, an object of arrows (`tool => "f"`), and `[/TOOL_CALL]`."""
     begin, stop = cur.pos, cur.scan.find(_BRACKET, cur.pos)
     found = _TOOL_ARROW.match(cur.scan.text, begin, stop) if stop >= 0 else None
@@ -265,43 +326,3 @@ def _unquoted(value: str) -> tuple[str, bool]:
         raise BrokenError(0, "a quote is not closed")
     inner = value[1:-1]
     return re.sub(r'\\(["\\])', r"\1", inner), "\\" in inner or '"' in inner
-
-
-_NAME: Final = re.compile(r"[\w.-]*+")
-
-
-def _functionary(cur: Cursor) -> Block | None:
-    """Return the block of `>>>NAME`, a line break and JSON; to `all` the model writes text."""
-    name = cur.take(_NAME)
-    if not name or not cur.has("\n"):
-        return None
-    if name == "all":
-        return Block(cur.pos)
-    if not cur.skip().at("{"):
-        return None
-    value, cur.pos = cur.scan.read_json(cur.pos)
-    return cur.block(name, value)
-
-
-def _first(cur: Cursor) -> Block | None:
-    """Return the block of JSON after a tool's name alone on the first line: Functionary's text begins after `>>>`."""
-    scan = cur.scan
-    lead = scan.before(cur.start)
-    if scan.base + cur.start != len(lead) or not lead.endswith("\n"):
-        return None
-    name = lead.removesuffix("\n")
-    if not scan.tools.knows(name) and (scan.format == _AUTO or not _NAME.fullmatch(name)):
-        return None
-    value, cur.pos = scan.read_json(cur.start)
-    return cur.block(name, value, format_name="functionary_v32")
-
-
-_AUTO: Final = "functionary_first"
-
-MARKS: Final = (
-    Mark("{", _first, _AUTO, ("functionary_v32",), pattern=r'\{(?=\s*(?:"|\}|\Z))', is_plain=True),
-    Mark("Action:", _react, "react_json", ("react",), is_plain=True),
-    Mark("<tool>", _langchain, "langchain_xml"),
-    Mark("[TOOL_CALL]", _bracket, "bracket_tool_call"),
-    Mark(">>>", _functionary, "functionary_v32", is_plain=True),
-)

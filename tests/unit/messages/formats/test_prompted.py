@@ -1,19 +1,87 @@
-"""Calls of agents that were taught by prompts."""
+"""Calls of agents that were taught by prompts, and the lines they are written in."""
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
+from tests.parsing import calls, parsed, refused
 from tests.tables import for_each
 
-from permitry.messages.text import ParsedText
+from permitry.messages.formats.prompted import Lead, is_closed, lead_of, line_of, next_line
+from permitry.messages.formats.scan import Scan
+from permitry.messages.formats.tools import Tools
 
-Parsed: TypeAlias = Callable[..., ParsedText]
-Calls: TypeAlias = Callable[..., list[tuple[str, dict[str, Any]]]]
+
+def _scan(text: str, base: int = 0) -> Scan:
+    return Scan(text, Tools(None), base=base)
+
+
+@for_each(
+    ("line", "lead", "marks"),
+    [
+        ("x", "", ""),
+        ("  x", "  ", ""),
+        ("> > x", "> > ", ">>"),
+        ("- x", "- ", "-"),
+        ("> 12. x", "> 12. ", ">0."),
+    ],
+)
+def test_a_lead_is_what_comes_before_the_first_word(line: str, lead: str, marks: str) -> None:
+    """Also when other lines come before it."""
+    for text in (line, f"some\n{line}"):
+        found = lead_of(_scan(text), text.index("x"))
+        assert found == Lead(lead)
+        assert found.marks == marks
+
+
+@for_each("line", ["word x", "-x", "- - x", "1234. x"])
+def test_a_word_before_is_more_than_a_lead(line: str) -> None:
+    """Then what follows is in the middle of a sentence."""
+    assert lead_of(_scan(line), line.rindex("x")) is None
+
+
+def test_a_line_that_began_too_far_back_has_no_lead() -> None:
+    """A stream does not know any more what came before."""
+    assert lead_of(_scan("x", base=5), 0) is None
+
+
+@for_each(
+    ("text", "is_found"),
+    [("\n> x", True), (" x", False), ("\nx", False), ("\n- x", False), ("\n> - x", False)],
+)
+def test_a_quotation_goes_on_in_quoted_lines(text: str, *, is_found: bool) -> None:
+    """Not in a line without its mark, or with more of them."""
+    assert next_line(_scan(text), 0, Lead("> ")) == (text.index("x") if is_found else None)
+
+
+def test_an_item_goes_on_without_its_mark() -> None:
+    """It may be indented only."""
+    assert next_line(_scan("\n  x"), 0, Lead("- ")) == 3
+    assert next_line(_scan("\n> x"), 0, Lead("- ")) is None
+
+
+def test_without_marks_any_line_is_the_next_one() -> None:
+    """There is nothing to compare."""
+    assert next_line(_scan("\n\n  > x"), 0, Lead("  ")) == 4
+
+
+@for_each(("text", "closed"), [("", True), (" \n", True), ("\n> y", True), ("\ny", False)])
+def test_a_quotation_is_closed_by_its_last_line(text: str, *, closed: bool) -> None:
+    """Or by the end of the text."""
+    assert is_closed(_scan(text), 0, Lead("> ")) is closed
+
+
+def test_a_word_is_looked_for_at_the_begin_of_a_line() -> None:
+    """Behind any lead, and its letters stand for themselves."""
+    pattern = line_of("Action:", "End.")
+    found = pattern.search("End.\n> 1. End.")
+    assert found is not None
+    assert (found.start(), found[1]) == (4, "End.")
+    assert pattern.search("\nword Action:\nEndX") is None
+
 
 REACT = "Thought: hm\nAction: f\nAction Input: {}\n"
 
 
-def test_react_has_lines(parsed: Parsed) -> None:
+def test_react_has_lines() -> None:
     """The thought before them is content."""
     for settings in ({}, {"format": "react_json"}):
         result = parsed(REACT.format('{"a": {"b": 1}}'), **settings)
@@ -25,7 +93,7 @@ def test_react_has_lines(parsed: Parsed) -> None:
     ("line", "arguments"),
     [("{'a': [1] /* why */}, or so.", {"a": [1]}), ('Tool({"a": 1})', {"a": 1}), ("{'a': 1,}", {"a": 1})],
 )
-def test_a_sloppy_input_counts_as_repaired(parsed: Parsed, line: str, arguments: dict[str, Any]) -> None:
+def test_a_sloppy_input_counts_as_repaired(line: str, arguments: dict[str, Any]) -> None:
     """Rules may ask about calls that were guessed at."""
     result = parsed(REACT.format(line))
     assert [(call.arguments, call.repaired) for call in result.calls] == [(arguments, True)]
@@ -42,14 +110,14 @@ def test_a_sloppy_input_counts_as_repaired(parsed: Parsed, line: str, arguments:
         '```{"a": 1}',
     ],
 )
-def test_an_input_may_stand_in_a_fence(parsed: Parsed, line: str) -> None:
+def test_an_input_may_stand_in_a_fence(line: str) -> None:
     """The fence is not a part of it."""
     result = parsed(REACT.format(line))
     assert [(call.name, call.arguments, call.repaired) for call in result.calls] == [("f", {"a": 1}, False)]
     assert "```" not in result.content
 
 
-def test_a_plain_input_is_the_only_argument(parsed: Parsed) -> None:
+def test_a_plain_input_is_the_only_argument() -> None:
     """Where the tool has just one, that is its name."""
     text = REACT.format("what is it")
     assert [(call.arguments, call.format) for call in parsed(text).calls] == [({"input": "what is it"}, "react")]
@@ -68,7 +136,7 @@ def test_a_plain_input_is_the_only_argument(parsed: Parsed) -> None:
         ("Action: f\nAction Input: x Thought: y", "x Thought: y"),
     ],
 )
-def test_a_plain_input_may_have_lines(calls: Calls, text: str, given: str) -> None:
+def test_a_plain_input_may_have_lines(text: str, given: str) -> None:
     """It ends where the agent observes or thinks; quotes around all of it are none of it."""
     assert calls(text) == [("f", {"input": given})]
 
@@ -83,7 +151,7 @@ def test_a_plain_input_may_have_lines(calls: Calls, text: str, given: str) -> No
         "Action: f\nAction Input: \nThought: hm",
     ],
 )
-def test_an_input_must_be_there_and_alone(calls: Calls, text: str) -> None:
+def test_an_input_must_be_there_and_alone(text: str) -> None:
     """With two actions, or an answer, it is not certain what is meant."""
     assert calls(text) == []
 
@@ -98,10 +166,9 @@ def test_an_input_must_be_there_and_alone(calls: Calls, text: str) -> None:
         "Action:\n",
     ],
 )
-def test_other_lines_are_text(parsed: Parsed, text: str) -> None:
+def test_other_lines_are_text(text: str) -> None:
     """Both lines must be there, and name a tool."""
-    result = parsed(text)
-    assert (result.calls, result.content) == ((), text)
+    refused(text)
 
 
 SEARCH = [("search", {"q": "x"})]
@@ -114,20 +181,20 @@ def block(lead: str, name: str = "search", given: str = '{"q": "x"}', between: s
 
 @for_each("lead", ["  ", "\t", "        ", " \t "])
 @for_each("between", ["", "\n", "  \n"])
-def test_lines_may_be_indented(parsed: Parsed, lead: str, between: str) -> None:
+def test_lines_may_be_indented(lead: str, between: str) -> None:
     """Nothing was guessed at."""
     result = parsed(f"\n{block(lead, between=between)}{lead}Observation: 1")
     assert [(call.name, call.arguments, call.repaired) for call in result.calls] == [("search", {"q": "x"}, False)]
 
 
 @for_each("lead", ["> ", ">", "  > ", ">> ", "> > ", "> - "])
-def test_lines_that_are_quoted_are_no_action(calls: Calls, lead: str) -> None:
+def test_lines_that_are_quoted_are_no_action(lead: str) -> None:
     """Also where they are all of the content."""
     assert calls(block(lead)) == calls(block(lead, given="a b")) == []
 
 
 @for_each("lead", ["- ", "* ", "+ ", "2. ", "10) "])
-def test_lines_may_be_in_a_list(parsed: Parsed, lead: str) -> None:
+def test_lines_may_be_in_a_list(lead: str) -> None:
     """If that is all of the content; the calls count as repaired, so that rules may ask about them."""
     result = parsed(block(lead))
     assert [(call.name, call.arguments, call.repaired) for call in result.calls] == [("search", {"q": "x"}, True)]
@@ -156,7 +223,7 @@ def test_lines_may_be_in_a_list(parsed: Parsed, lead: str) -> None:
         ),
     ],
 )  # fmt: skip
-def test_leads_are_no_part_of_the_input(calls: Calls, text: str, found: object) -> None:
+def test_leads_are_no_part_of_the_input(text: str, found: object) -> None:
     """Nor of what ends it."""
     assert calls(text) == found
 
@@ -187,7 +254,7 @@ def test_leads_are_no_part_of_the_input(calls: Calls, text: str, found: object) 
         f"<think>\n{block('    ')}</think>",
     ],
 )
-def test_what_is_perhaps_only_quoted_is_not_a_call(calls: Calls, text: str) -> None:
+def test_what_is_perhaps_only_quoted_is_not_a_call(text: str) -> None:
     """Among other text, in a block of code, with other marks before the input, or indented less."""
     assert calls(text) == []
 
@@ -201,7 +268,7 @@ def test_what_is_perhaps_only_quoted_is_not_a_call(calls: Calls, text: str) -> N
     ],
 )
 @for_each("given", ["42", '{"q": 1}', '{"name": "rm", "arguments": {}}', '```json\n{"tool": "rm", "args": {}}'])
-def test_an_action_that_names_no_tool_is_none(parsed: Parsed, name: str, given: str) -> None:
+def test_an_action_that_names_no_tool_is_none(name: str, given: str) -> None:
     """An answer, a sentence, an expression; its input is not a call either."""
     text = f"Thought: hm\nAction: {name}\nAction Input: {given}"
     result = parsed(text)
@@ -210,20 +277,20 @@ def test_an_action_that_names_no_tool_is_none(parsed: Parsed, name: str, given: 
 
 
 @for_each("name", ["get-weather", "mcp:docs/search", "a.b", "加法", "final_answer", "x@2", "7zip"])
-def test_an_action_names_what_a_tool_could_be_called(calls: Calls, name: str) -> None:
+def test_an_action_names_what_a_tool_could_be_called(name: str) -> None:
     """A name with blanks must be declared."""
     assert calls(block("", name)) == [(name, {"q": "x"})]
     assert calls(block("", f"{name} web")) == []
     assert calls(block("", f"{name} web"), [f"{name} web"]) == [(f"{name} web", {"q": "x"})]
 
 
-def test_a_final_answer_is_no_tool_even_where_one_is_called_so(calls: Calls) -> None:
+def test_a_final_answer_is_no_tool_even_where_one_is_called_so() -> None:
     """The word ends the agent's loop; in JSON as well."""
     assert calls(block("", "Final Answer"), ["Final Answer"]) == []
     assert calls('```json\n{"action": "final answer", "action_input": "42"}\n```') == []
 
 
-def test_a_broken_input_is_not_a_call(calls: Calls) -> None:
+def test_a_broken_input_is_not_a_call() -> None:
     """Braces that hold no literal are not guessed at."""
     assert calls(REACT.format("{a: b")) == []
 
@@ -237,7 +304,7 @@ def test_a_broken_input_is_not_a_call(calls: Calls) -> None:
         ('<tool>f</tool><tool_input>{"a": 1} and</tool_input>', {"input": '{"a": 1} and'}),
     ],
 )
-def test_langchain_has_two_tags(parsed: Parsed, text: str, arguments: dict[str, Any]) -> None:
+def test_langchain_has_two_tags(text: str, arguments: dict[str, Any]) -> None:
     """The second may be cut off by a stop word."""
     assert [(call.arguments, call.format) for call in parsed(text).calls] == [(arguments, "langchain_xml")]
 
@@ -250,25 +317,12 @@ def test_langchain_has_two_tags(parsed: Parsed, text: str, arguments: dict[str, 
         ('{tool => "f", args => {\n  --a "x y"\n  --b 1\n}}', {"a": "x y", "b": "1"}),
     ],
 )
-def test_brackets_hold_arrows(parsed: Parsed, body: str, arguments: dict[str, Any]) -> None:
+def test_brackets_hold_arrows(body: str, arguments: dict[str, Any]) -> None:
     """The arguments are JSON, or lines of options."""
     result = parsed(f"[TOOL_CALL]\n{body}\n[/TOOL_CALL]")
     assert [(call.name, call.arguments, call.format) for call in result.calls] == [
         ("f", arguments, "bracket_tool_call")
     ]
-
-
-@for_each("text", ['>>>f\n{"a": 1}', 'all\nhello>>>f\n{"a": 1}', '>>>all\nhello\n>>>f\n{"a": 1}'])
-def test_functionary_names_its_recipient(calls: Calls, text: str) -> None:
-    """To `all` it speaks text."""
-    assert calls(text) == [("f", {"a": 1})]
-
-
-def test_functionary_may_begin_with_a_name(calls: Calls) -> None:
-    """Its prompt ends in the mark, so the first name is alone; it must be declared, or the format given."""
-    text = 'f\n{"a": 1}'
-    assert calls(text) == []
-    assert calls(text, {"f": {}}) == calls(text, format="functionary_v32") == [("f", {"a": 1})]
 
 
 @for_each(
@@ -281,24 +335,18 @@ def test_functionary_may_begin_with_a_name(calls: Calls) -> None:
         "[TOOL_CALL] none [/TOOL_CALL]",
         "[TOOL_CALL]",
         '[TOOL_CALL]tool => "f"\nargs => {bad}[/TOOL_CALL]',
-        ">>> f\n{}",
-        ">>>f {}",
-        ">>>f\ntext",
-        ">>>f\n{bad}",
     ],
 )
-def test_anything_else_is_text(parsed: Parsed, text: str) -> None:
+def test_anything_else_is_text(text: str) -> None:
     """Half a call is none."""
-    result = parsed(text)
-    assert (result.calls, result.content) == ((), text)
+    refused(text)
 
 
-def test_floods_are_text(parsed: Parsed) -> None:
+def test_floods_are_text() -> None:
     """Every mark is looked at once."""
     for text in (
         "Action: f\nAction Input: {" * 60,
         "[TOOL_CALL]" * 60,
         "<tool>f</tool><tool_input>" * 60,
-        ">>>f\n{" * 60,
     ):
         assert parsed(text).calls == ()

@@ -1,0 +1,291 @@
+"""The marks of all formats: what a block begins with, who reads it, and which formats write it so.
+
+A format is one row, or a few, of the tables below. Where formats share a mark, the first row has it whose reader
+understands what follows. A row without a format counts in all of them.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+from permitry.messages.formats import headers, json_calls, named_json, prompted, pythonic, tagged
+from permitry.messages.formats.json_calls import json_block
+from permitry.messages.formats.mark import Mark, closed_thinking, foreign_bar, frame, html_tag, read_nothing, wrapper
+from permitry.messages.formats.tagged import MINIMAX, Pairs
+
+__all__ = ["CLOSERS", "FENCES", "FORMATS", "STRAY", "Marks", "marks_of"]
+
+# What is not said to the user: reasoning, and results of tools; nothing in them is a call
+
+_THINKING: Final = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<seed:think>", "</seed:think>"),
+    ("<mm:think>", "</mm:think>"),
+    ("<ifm|think>", "</ifm|think>"),
+    ("<ifm|think_fast>", "</ifm|think_fast>"),
+    ("<ifm|think_faster>", "</ifm|think_faster>"),
+    ("[THINK]", "[/THINK]"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
+    ("<|content_thinking|>", "<|end_message|>"),
+    ("◁think▷", "◁/think▷"),
+    ("<|channel>thought\n", "<channel|>"),
+    ("<|channel>", "<channel|>"),
+)
+# No model's tokens, but words that models are instructed to think in; they count only where they are closed.
+_SPOKEN: Final = (
+    *(
+        (f"<{word}>", f"</{word}>")
+        for word in (
+            "Think", "THINK", "Thinking", "THINKING", "thought", "thoughts", "reasoning", "reflection", "analysis",
+            "scratchpad", "scratch_pad", "antThinking", "inner_monologue",
+        )
+    ),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<unused94>", "<unused95>"),
+)  # fmt: skip
+_RESULTS: Final = (
+    ("<tool_response>", "</tool_response>"),
+    ("<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"),  # noqa: RUF001 -- DeepSeek's own characters
+    ("<|tool_output_begin|>", "<|tool_output_end|>"),
+)
+_DROPPED: Final = (
+    "<|message_model|>", "<|content_text|>",
+    "<|end_message|>", "<|content_model_end_sampling|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>",
+    "<｜end▁of▁sentence｜>", "<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>",  # noqa: RUF001 -- DeepSeek's own
+)  # fmt: skip
+
+CLOSERS: Final = tuple(dict.fromkeys(closer for _, closer in _THINKING))
+# This one ends other messages as well.
+_COMMON: Final = "<|end_message|>"
+STRAY: Final = tuple(closer for closer in CLOSERS if closer != _COMMON)
+
+# What is quoted
+
+FENCES: Final = ("```", "~~~")
+
+_TAGS: Final = (
+    "blockquote", "cite", "code", "document", "documents", "example", "examples", "kbd", "pre", "quote", "samp", "tt",
+    "xmp",
+)  # fmt: skip
+_RESPONSES: Final = (("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|END_TEXT|>"))
+
+_FRAMES: Final = (
+    *(Mark(opener, frame(until=(closer,), is_thinking=True)) for opener, closer in _THINKING),
+    *(Mark(opener, closed_thinking(closer)) for opener, closer in _SPOKEN),
+    *(Mark(opener, frame(until=(closer,))) for opener, closer in _RESULTS),
+    *(Mark(closer, frame(is_stray=True)) for closer in STRAY),
+    *(Mark(closer, frame(is_shown=True, ends=closer)) for _, closer in _SPOKEN),
+    *(Mark(token, frame()) for token in _DROPPED),
+)
+_QUOTATIONS: Final = (
+    *(Mark(f"<{name}", html_tag(name)) for name in _TAGS),
+    *(Mark(f"</{name}>", frame(is_shown=True, ends=f"</{name}>")) for name in _TAGS),
+    Mark("<!--", frame(is_shown=True, quotes="-->")),
+    Mark("-->", frame(is_shown=True, ends="-->")),
+    *(Mark(opener, frame(until=(closer,))) for opener, closer in _RESPONSES),
+    *(Mark(closer, frame(ends=closer)) for _, closer in _RESPONSES),
+    Mark("Final Answer:", frame(is_shown=True, is_last=True)),
+    *(Mark(fence, read_nothing) for fence in FENCES),
+)
+
+# Calls
+
+_FIRST: Final = "functionary_first functionary_v32"
+_PYTHON: Final = "pythonic llama4_pythonic olmo3_pythonic"
+_K3_THOUGHT: Final = frame(until=("<|close|>think<|sep|>", "<|close|>thinking<|sep|>"), is_thinking=True)
+# Its mark at the end may be missing anywhere.
+_open_block: Final = partial(json_block, is_closer_needed=False)
+_FUNCTION: Final = "<function="
+_GLM: Final = "glm45_47 poolside_v1 ling3 spark25 hunyuan_v3"
+_KIMI: Final = "<|tool_call_begin|>"
+_K3: Final = ("<|open|>", "<|close|>")
+_PLAMO: Final = "<|plamo:begin_tool_request:plamo|>"
+_STEP: Final = ("<｜tool_call_begin｜>", "<steptml:invoke ")  # noqa: RUF001 -- StepFun's own characters
+_HARMONY: Final = "harmony beam_harmony"
+_MUSE: Final = "muse_glimmer muse"
+_CALLS: Final = "</atem:function_calls>"
+_MINIMAX: Final = f'{MINIMAX}<invoke name="'
+_BARE: Final = (
+    "bare_json json_array json_object json_fence json_object_openai json_action_fence xlam llama3_json react_json"
+)
+
+# The bars and gaps of DeepSeek are wide ones; some servers print plain ones, or double ones.
+_WIDE, _PLAIN = ("\uff5c", "\uff5c\uff5c"), ("|", "||")
+_OTHER_BARS: Final = tuple(
+    each * count for each in "\u2016\u2502\u00a6\u2758\u2223\u01c0\uffe8\u2551" for count in (1, 2)
+)
+_DEEPSEEK: Final = "deepseek_v3 deepseek_v31"
+_DSML: Final = "deepseek_v32_dsml deepseek_v4_dsml deepseek_v41_dsml"
+_DSML_41: Final = "deepseek_v41_dsml deepseek_v32_dsml deepseek_v4_dsml"
+_WORDS: Final = ("function_calls", "tool_calls", "calls")
+_OTHER_DEEPSEEK: Final = foreign_bar(r"[^\s<>{}\"'`]*+", r".?calls?.?begin\W{1,2}")
+_OTHER_DSML: Final = foreign_bar(r"[ \w]*+", " *(?:invoke|function_calls|tool_calls|calls) *")
+
+
+def _deepseek(bar: str, gap: str) -> tuple[Mark, ...]:
+    begin, between, end = (f"<{bar}tool{gap}{word}{bar}>" for word in (f"call{gap}begin", "sep", f"call{gap}end"))
+    calls = f"<{bar}tool{gap}calls{gap}"
+    return (
+        Mark(begin, named_json.deepseek_block(between, end), _DEEPSEEK),
+        wrapper(f"{calls}begin{bar}>", f"{calls}end{bar}>", _DEEPSEEK, begin),
+    )
+
+
+def _dsml(bar: str) -> tuple[Mark, ...]:
+    """Return the marks of all versions; the last one has a blank before the names."""
+    mark = f"{bar}DSML{bar}"
+    openers = (f"<{mark}invoke ", f"<{mark} invoke ")
+    words = [f"{mark}{gap}{word}" for gap in ("", " ") for word in _WORDS]
+    return (
+        Mark(openers[0], tagged.dsml_block(mark), _DSML),
+        Mark(openers[1], tagged.dsml_block(f"{mark} "), _DSML_41),
+        *(wrapper(f"<{word}>", f"</{word}>", _DSML, *openers) for word in words),
+    )
+
+
+_TABLE: Final = (
+    # Tags, with the name in the opening one.
+    Mark(_FUNCTION, tagged.read_function, "function_xml seed_oss function_tag_json functionary_v31"),
+    wrapper("<tool_call>", "</tool_call>", "function_xml", _FUNCTION),
+    wrapper("<seed:tool_call>", tagged.SEED, "seed_oss", _FUNCTION),
+    # JSON between marks.
+    Mark("<tool_call>", json_block("</tool_call>"), "tool_call_json"),
+    Mark("<|tool_call|>", _open_block("<|/tool_call|>", "</|tool_call|>"), "granite3"),
+    Mark("<tool_call>", json_block("</tool_call>"), "granite3"),
+    Mark("<function_call>", _open_block("</function_call>"), "granite_20b_fc"),
+    Mark("<TOOLCALL>", json_block("</TOOLCALL>"), "nemotron_v2"),
+    Mark("<longcat_tool_call>", json_block("</longcat_tool_call>"), "longcat"),
+    Mark("<ifm|tool_call>", json_block("</ifm|tool_call>"), "k2_horizon"),
+    Mark("<dots_function_call>", json_block("</dots_function_call>"), "dots"),
+    Mark("<tools>", json_block("</tools>"), "tools_tag"),
+    Mark("<tool_use>", json_block("</tool_use>"), "tool_use"),
+    Mark("<tool_calls>", json_block("</tool_calls>"), "hunyuan_a13b jamba apriel minimax_m1"),
+    Mark("<function_calls>", json_block("</function_calls>"), "function_calls_json"),
+    Mark("functools", json_block(), "phi4 firefunction", pattern=r"functools(?=\s*(?:\[|\Z))"),
+    Mark("<|action_start|><|plugin|>", json_block("<|action_end|>"), "internlm2"),
+    Mark("<|action_start|> <|plugin|>", json_block("<|action_end|>"), "internlm2"),
+    Mark("<|message_sep|>\n\nfunction call<|role_sep|>", _open_block("</s>"), "gigachat3"),
+    Mark("<|function_call|>", _open_block("</s>"), "gigachat3"),
+    Mark("<|START_ACTION|>", json_block("<|END_ACTION|>", needs_arguments=False), "cohere_command"),
+    Mark("<|tools_prefix|>", json_block("<|tools_suffix|>", is_keyed=True), "apertus"),
+    Mark("<|python_tag|>", _open_block("<|eom_id|>", "<|eot_id|>"), "llama3_json"),
+    Mark("<|tool_call_start|>", json_block("<|tool_call_end|>"), "lfm2"),
+    Mark("<|content_invoke_tool_json|>", json_block("<|end_message|>"), "inkling"),
+    # Tags for each key and each value.
+    Mark("<tool_call>", Pairs("", "</tool_call>").read, _GLM),
+    wrapper("<tool_calls>", "</tool_calls>", "hunyuan_v3 glm45_47", "<tool_call>"),
+    Mark("<longcat_tool_call>", Pairs("longcat_", "</longcat_tool_call>").read, "longcat"),
+    Mark("<ifm|tool_call>", Pairs("ifm|", "</ifm|tool_call>").read, "k2_horizon"),
+    wrapper("<ifm|tool_calls>", "</ifm|tool_calls>", "k2_horizon", "<ifm|tool_call>"),
+    # Python.
+    Mark("<|python_start|>", pythonic.python_block("<|python_end|>"), "llama4_pythonic pythonic"),
+    Mark("<function_calls>", pythonic.python_block("</function_calls>"), "olmo3_pythonic"),
+    Mark("<|tool_call_start|>", pythonic.python_block("<|tool_call_end|>"), "lfm2"),
+    Mark("<|python_tag|>", pythonic.python_block("<|eom_id|>", "<|eot_id|>"), "pythonic"),
+    Mark("[", pythonic.read_bare_python, _PYTHON, pattern=r"\[(?=\s*(?:[^\W\d]|\Z))", is_plain=True),
+    # Tags with attributes.
+    Mark("<invoke ", tagged.read_invoke, "invoke_xml minimax_m2_invoke dots"),
+    wrapper("<minimax:tool_call>", "</minimax:tool_call>", "minimax_m2_invoke", "<invoke "),
+    wrapper("<dots_function_call>", "</dots_function_call>", "dots", "<invoke "),
+    wrapper("<function_calls>", "</function_calls>", "invoke_xml", "<invoke "),
+    wrapper("<tool_calls>", "</tool_calls>", "invoke_xml", "<invoke "),
+    wrapper("<tool_call>", "</tool_call>", "invoke_xml", "<invoke "),
+    *(Mark(f"<function{gap}", tagged.read_minicpm, "minicpm5_xml") for gap in (" ", tagged.GAP)),
+    Mark("<functionname=", tagged.read_minicpm, "minicpm5_xml"),
+    wrapper("<tool_call>", "</tool_call>", "minicpm5_xml", "<function "),
+    Mark("<steptml:invoke ", tagged.Tags("steptml:invoke", "steptml:parameter").read, "step3"),
+    wrapper("<｜tool_calls_begin｜>", "<｜tool_calls_end｜>", "step3", *_STEP),  # noqa: RUF001 -- as above
+    wrapper("<｜tool_call_begin｜>function<｜tool_sep｜>", "<｜tool_call_end｜>", "step3", *_STEP),  # noqa: RUF001 -- as above
+    *(mark for bar in (*_WIDE, *_PLAIN) for mark in _dsml(bar)),
+    *(Mark(f"<{bar}DSML{bar}", _OTHER_DSML, _DSML) for bar in _OTHER_BARS),
+    Mark("<|start|>assistant to=", headers.read_addressed, _MUSE),
+    Mark(" to=", headers.read_addressed, _MUSE),
+    Mark("to=", headers.read_addressed, _MUSE, is_first=True),
+    Mark("<atem:invoke ", headers.read_muse, _MUSE),
+    Mark("<atem:function_calls>", headers.read_muse_wrapper, "muse_glimmer", closer=_CALLS),
+    Mark("<atem:function_calls>", headers.read_muse_wrapper, "muse", closer=_CALLS),
+    *(Mark(token, frame(), _MUSE) for token in ("<|eom|>", "<|eot|>")),
+    Mark(_MINIMAX, tagged.read_minimax, "minimax_m3"),
+    wrapper(f"{MINIMAX}<tool_call>", f"{MINIMAX}</tool_call>", "minimax_m3", _MINIMAX),
+    # A name, and JSON.
+    Mark("[TOOL_CALLS]", named_json.read_mistral, "mistral"),
+    *(mark for bar in _WIDE for mark in _deepseek(bar, "\u2581")),
+    *(mark for bar in _PLAIN for gap in ("\u2581", "_") for mark in _deepseek(bar, gap)),
+    *(Mark(f"<{bar}tool", _OTHER_DEEPSEEK, _DEEPSEEK) for bar in _OTHER_BARS),
+    Mark(_KIMI, named_json.read_kimi, "kimi_k2"),
+    *(wrapper(each, each.replace("begin", "end"), "kimi_k2", _KIMI) for each in named_json.SECTIONS),
+    Mark("<|open|>call ", tagged.read_k3, "kimi_k3"),
+    wrapper("<|open|>tools<|sep|>", "<|close|>tools<|sep|>", "kimi_k3", "<|open|>call "),
+    *(Mark(f"<|open|>{word}<|sep|>", _K3_THOUGHT, "kimi_k3") for word in ("think", "thinking")),
+    *(Mark(f"{side}{word}<|sep|>", frame(), "kimi_k3") for side in _K3 for word in ("response", "message")),
+    # Gemma's own literals.
+    Mark("<start_function_call>", pythonic.gemma_block("<escape>", "<end_function_call>"), "functiongemma"),
+    Mark("<|tool_call>", pythonic.gemma_block('<|"|>', "<tool_call|>"), "gemma4"),
+    # Messages with headers.
+    Mark("<|channel|>", headers.read_message, _HARMONY),
+    Mark(f"{headers.START}assistant", headers.read_message, _HARMONY),
+    Mark(headers.START, headers.read_other_message, _HARMONY),
+    *(
+        Mark(word, headers.read_first_message, _HARMONY, is_first=True)
+        for word in ("to=", " to=", "assistant", "analysis", "commentary", "final")
+    ),
+    *(Mark(token, frame(), _HARMONY) for token in headers.ENDS),
+    Mark(_PLAMO, named_json.read_plamo, "plamo3"),
+    wrapper("<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>", "plamo3", _PLAMO),
+    # What prompts teach.
+    Mark("{", named_json.read_first_json, _FIRST, pattern=r'\{(?=\s*(?:"|\}|\Z))', is_plain=True),
+    Mark("Action:", prompted.read_react, "react_json react", is_plain=True),
+    Mark("<tool>", prompted.read_langchain, "langchain_xml"),
+    Mark("[TOOL_CALL]", prompted.read_bracket, "bracket_tool_call"),
+    Mark(">>>", named_json.read_functionary, "functionary_v32", is_plain=True),
+    # JSON that nothing marks.
+    Mark("```", json_calls.read_fence, _BARE, is_plain=True),
+    Mark("{", json_calls.read_bare_json, _BARE, pattern=r'\{(?=\s*(?:"|\Z))', is_plain=True),
+    Mark("[", json_calls.read_bare_json, _BARE, pattern=r'\[(?=\s*(?:\{\s*(?:"|\Z)|\Z))', is_plain=True),
+)
+
+_ALL: Final[tuple[Mark, ...]] = (*_FRAMES, *_TABLE, *_QUOTATIONS)
+
+_INNER: Final = frozenset({"bare_json", "functionary_first"})
+
+FORMATS: Final = tuple(sorted({name for mark in _ALL for name in mark.formats} - _INNER | {"auto"}))
+
+
+@attrs.frozen
+class Marks:
+    """All marks that count for one format: how to find one, who reads it, what it may begin with."""
+
+    pattern: "re.Pattern[str]"
+    readers: Mapping[str, tuple[Mark, ...]]
+    starts: frozenset[str]
+    longest: int
+
+
+@lru_cache(maxsize=len(FORMATS))
+def marks_of(format_name: str) -> Marks:
+    """Return the marks that count when texts of this format are parsed."""
+    # The longest come first.
+    serving = sorted((mark for mark in _ALL if mark.serves(format_name)), key=lambda mark: -len(mark.text))
+    patterns = dict(pair for mark in serving for pair in mark.patterns())
+    texts = set(patterns.values())
+    readers = {text: tuple(mark for mark in serving if text.startswith(mark.text)) for text in texts}
+    starts = frozenset(text[:length] for text in texts for length in range(1, len(text)))
+    return Marks(_any_of(patterns), MappingProxyType(readers), starts, max(map(len, texts)))
+
+
+def _any_of(patterns: Mapping[str, str]) -> "re.Pattern[str]":
+    """Return a pattern for any of `patterns`, which begin with the texts they map to; the longest text comes first.
+
+    There is a group for each first character, so that a search skips all other characters at once.
+    """
+    groups: dict[str, list[str]] = {}
+    for pattern, text in sorted(patterns.items(), key=lambda item: -len(item[1])):
+        first = re.escape(text[0])
+        groups.setdefault(first, []).append(pattern.removeprefix(first))
+    return re.compile("|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in groups.items()))
