@@ -1,12 +1,11 @@
 """A place in the text that moves over what a reader understands of it."""
 
 import re
-from collections.abc import Callable
-from typing import Any, Final, Self, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Final, Self, TypeAlias
 
 import attrs
 
-from permitry.messages.formats._literal import read_value
 from permitry.messages.formats.call import Block, TextCall
 from permitry.messages.formats.scan import BrokenError, Scan
 
@@ -83,27 +82,6 @@ class Cursor:
         self.pos = after
         return self.scan.text[begin:end]
 
-    def read_object(self, closer: str | None = None) -> Any:  # noqa: ANN401 -- any JSON
-        """Move behind the JSON object that comes next, and return it; `closer` ends the block around it.
-
-        Raises: `BrokenError`.
-        """
-        if not self.skip().at("{"):
-            raise BrokenError(self.pos, "the arguments are not a JSON object")
-        value, self.pos, is_repaired = read_value(self.scan, self.pos, closer)
-        self.is_repaired = self.is_repaired or is_repaired
-        return value
-
-    def read_arguments(self, *closers: str) -> Any:  # noqa: ANN401 -- any JSON
-        """Move behind the JSON object that comes next and all `closers` behind it; return the object.
-
-        Raises: `BrokenError`.
-        """
-        value = self.read_object(closers[0])
-        for closer in closers:
-            self.skip().need(closer)
-        return value
-
     def rename(self, old: str, new: str) -> None:
         """Give what is read a name of its own, unless another format than `old` was asked for."""
         if self.scan.format == old:
@@ -141,6 +119,20 @@ class Cursor:
         """Return the block of the one call that has been read, as `call` does."""
         call = self.call(name, arguments, call_id=call_id, format_name=format_name)
         return Block(self.pos, (call,), note=note)
+
+    def close(self, calls: tuple[TextCall, ...], closers: Sequence[str], *, is_needed: bool = True) -> Block:
+        """Return the block of calls up to one of `closers`, which may be missing where the text ends.
+
+        Raises: `BrokenError` where it is missing elsewhere and `is_needed`.
+        """
+        end = self.pos
+        if any(map(self.skip().has, closers)):
+            return Block(self.pos, calls)
+        if not is_needed:
+            return Block(end, calls)
+        if not self.scan.is_end(self.pos):
+            raise BrokenError(end, f"`{closers[0]}` is missing")
+        return Block(self.pos, calls, note=f"`{closers[0]}` is missing at the end of the text")
 
 
 # Returns None for what is not a block of its format.

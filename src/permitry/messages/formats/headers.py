@@ -8,6 +8,7 @@ from typing import Final
 
 from permitry.messages.formats.call import Block
 from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.literal import read_arguments
 from permitry.messages.formats.scan import BrokenError, MoreError
 from permitry.messages.formats.tagged import Tags
 
@@ -73,7 +74,7 @@ def _message(cur: Cursor, head: str) -> Block:
         return _refused(body, "the message has two recipients")
     if not cur.skip().at("{"):
         return _refused(body, "the arguments are not a JSON object")
-    arguments, end = cur.read_object(ENDS[0]), cur.pos
+    arguments, end = read_arguments(cur, within=ENDS[0]), cur.pos
     if any(map(cur.skip().has, ENDS)):
         return cur.block(names.pop(), arguments)
     if not cur.scan.is_end(cur.pos) and not cur.at(START):

@@ -16,9 +16,9 @@ from typing import Any, Final
 
 import attrs
 
-from permitry.messages.formats._literal import read_value
 from permitry.messages.formats.call import Block, TextCall
 from permitry.messages.formats.cursor import Cursor, Reader
+from permitry.messages.formats.literal import read_value
 from permitry.messages.formats.scan import BrokenError, Scan
 from permitry.messages.formats.values import Named, NoCallError, name_all, name_call
 
@@ -47,7 +47,7 @@ def json_block(
             if error.is_in_string:
                 raise
             raise BrokenError(_broken_end(scan, start, pos, error.end, closers), error.message) from None
-        found = _close(cur, calls, closers, is_needed=is_closer_needed and bool(closers))
+        found = cur.close(calls, closers, is_needed=is_closer_needed and bool(closers))
         return attrs.evolve(found, note=why, is_broken=True) if why else found
 
     return read
@@ -78,7 +78,8 @@ def _read_calls(
     calls: list[TextCall] = []
     refused: str | None = None
     while True:
-        value, cur.pos, cur.is_repaired = read_value(cur.scan, cur.pos, next(iter(closers), None))
+        cur.is_repaired = False
+        value = read_value(cur, next(iter(closers), None))
         found, why = _keyed(value) if is_keyed else _good(value, needs_arguments=needs_arguments)
         refused = refused or why
         calls += [cur.call(name, arguments, call_id=call_id) for name, arguments, call_id in found]
@@ -93,7 +94,7 @@ def _read_calls(
     return tuple(calls), refused
 
 
-def _good(value: Any, *, needs_arguments: bool) -> tuple[list[Named], str | None]:  # noqa: ANN401 -- any JSON
+def _good(value: object, *, needs_arguments: bool) -> tuple[list[Named], str | None]:
     """Return those of the calls in a JSON value that are calls, and why another one is none."""
     try:
         return name_all(value, needs_arguments=needs_arguments), None
@@ -107,24 +108,11 @@ def _good(value: Any, *, needs_arguments: bool) -> tuple[list[Named], str | None
 
 
 def _keyed(value: object) -> tuple[list[Named], str | None]:
-    pairs = [pair for item in (value if isinstance(value, list) else [value]) for pair in _items(item)]
+    pairs: list[tuple[str, object]] = []
+    for item in value if isinstance(value, list) else [value]:
+        pairs += item.items() if isinstance(item, dict) else [("", None)]
     good = [(name, arguments, None) for name, arguments in pairs if name and isinstance(arguments, dict)]
     return list(good), None if good and len(good) == len(pairs) else "not a list of `{NAME: ARGUMENTS}`"
-
-
-def _items(item: object) -> list[tuple[str, dict[str, object]]]:
-    return list(item.items()) if isinstance(item, dict) else [("", {})]
-
-
-def _close(cur: Cursor, calls: tuple[TextCall, ...], closers: Sequence[str], *, is_needed: bool) -> Block:
-    end = cur.pos
-    if any(map(cur.skip().has, closers)):
-        return Block(cur.pos, calls)
-    if not is_needed:
-        return Block(end, calls)
-    if not cur.scan.is_end(cur.pos):
-        raise BrokenError(end, f"`{closers[0]}` is missing")
-    return Block(cur.pos, calls, note=f"`{closers[0]}` is missing at the end of the text")
 
 
 # Without marks
@@ -167,7 +155,8 @@ def _read_run(cur: Cursor) -> Block:
             why = why or (str(error) if _CALL_LIKE.match(scan.text, cur.start) else "")
         else:
             why = why or _unknown(scan, found)
-            calls += _calls_of(cur, value, found)
+            shape = _shape(scan, value)
+            calls += [cur.call(name, given, call_id=call_id, format_name=shape) for name, given, call_id in found]
         end = cur.pos
         cur.take(_BETWEEN)
         if not cur.at("{"):
@@ -193,11 +182,6 @@ def _unknown(scan: Scan, found: list[Named]) -> str | None:
         if name.lower().split() == _FINAL:
             return ""
     return None
-
-
-def _calls_of(cur: Cursor, value: Any, found: list[Named]) -> list[TextCall]:  # noqa: ANN401 -- any JSON
-    shape = _shape(cur.scan, value)
-    return [cur.call(name, arguments, call_id=call_id, format_name=shape) for name, arguments, call_id in found]
 
 
 def _shape(scan: Scan, value: Any) -> str:  # noqa: ANN401 -- any JSON

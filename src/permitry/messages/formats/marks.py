@@ -22,21 +22,13 @@ __all__ = ["CLOSERS", "FENCES", "FORMATS", "STRAY", "Marks", "marks_of"]
 # What is not said to the user: reasoning, and results of tools; nothing in them is a call
 
 _THINKING: Final = (
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<seed:think>", "</seed:think>"),
-    ("<mm:think>", "</mm:think>"),
-    ("<ifm|think>", "</ifm|think>"),
-    ("<ifm|think_fast>", "</ifm|think_fast>"),
-    ("<ifm|think_faster>", "</ifm|think_faster>"),
-    ("[THINK]", "[/THINK]"),
-    ("<|START_THINKING|>", "<|END_THINKING|>"),
-    ("<|inner_prefix|>", "<|inner_suffix|>"),
-    ("<|content_thinking|>", "<|end_message|>"),
-    ("◁think▷", "◁/think▷"),
-    ("<|channel>thought\n", "<channel|>"),
-    ("<|channel>", "<channel|>"),
-)
+    ("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<seed:think>", "</seed:think>"),
+    ("<mm:think>", "</mm:think>"), ("<ifm|think>", "</ifm|think>"), ("[THINK]", "[/THINK]"),
+    ("<ifm|think_fast>", "</ifm|think_fast>"), ("<ifm|think_faster>", "</ifm|think_faster>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"), ("<|inner_prefix|>", "<|inner_suffix|>"),
+    ("<|content_thinking|>", "<|end_message|>"), ("◁think▷", "◁/think▷"),
+    ("<|channel>thought\n", "<channel|>"), ("<|channel>", "<channel|>"),
+)  # fmt: skip
 # No model's tokens, but words that models are instructed to think in; they count only where they are closed.
 _SPOKEN: Final = (
     *(

@@ -11,6 +11,7 @@ from typing import Final
 from permitry.messages.formats.call import Block
 from permitry.messages.formats.cursor import Cursor, Reader
 from permitry.messages.formats.json_calls import json_block
+from permitry.messages.formats.literal import read_arguments
 from permitry.messages.formats.scan import BrokenError, Scan
 from permitry.messages.formats.tools import Tools
 
@@ -38,7 +39,7 @@ def read_mistral(cur: Cursor) -> Block | None:
         return None
     call_id = cur.take(_MISTRAL_NAME) if cur.has("[CALL_ID]") else None
     cur.has("[ARGS]")
-    return cur.block(name, cur.read_object(), call_id=call_id) if cur.skip().at("{") else None
+    return cur.block(name, read_arguments(cur), call_id=call_id) if cur.skip().at("{") else None
 
 
 _DEEPSEEK_NAME: Final = re.compile(r"[^\s<>{}|\uff5c`\"]*+")
@@ -52,7 +53,7 @@ def deepseek_block(between: str, closer: str) -> Reader:
         if not name or not cur.has(between):
             return None
         if cur.skip().at("{"):
-            return cur.block(name, cur.read_arguments(closer), format_name="deepseek_v31")
+            return cur.block(name, read_arguments(cur, closer), format_name="deepseek_v31")
         return _read_fenced(cur, closer) if name == "function" else None
 
     return read
@@ -64,7 +65,7 @@ def _read_fenced(cur: Cursor, closer: str) -> Block | None:
     if not cur.skip().has("```"):
         return None
     cur.has("json")
-    arguments = cur.read_object(f"```{closer}")
+    arguments = read_arguments(cur, within=f"```{closer}")
     cur.skip().need("```", "the fence is not closed")
     cur.skip().need(closer)
     return cur.block(name, arguments, format_name="deepseek_v3")
@@ -106,7 +107,7 @@ def read_plamo(cur: Cursor) -> Block | None:
         return None
     name = cur.until("<|plamo:end_tool_name:plamo|>", "the name is not closed").strip()
     cur.skip().need("<|plamo:begin_tool_arguments:plamo|>", "the call has no arguments")
-    arguments = cur.read_arguments("<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>")
+    arguments = read_arguments(cur, "<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>")
     return cur.block(name, arguments)
 
 
@@ -127,7 +128,7 @@ def read_kimi(cur: Cursor) -> Block | None:
     call_id = cur.skip().take(_ID).strip()
     if not cur.skip().has(_ARGUMENT):
         return None
-    arguments = cur.read_arguments(_END)
+    arguments = read_arguments(cur, _END)
     name, is_guess = _tool(cur.scan.tools, call_id)
     if name is None:
         raise BrokenError(cur.pos, f"`{call_id[:60]}` is not `functions.NAME:INDEX`")

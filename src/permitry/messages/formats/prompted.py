@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import attrs
 
-from permitry.messages.formats._literal import PYTHON, Dialect, read_literal
 from permitry.messages.formats.call import Block, TextCall
 from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.literal import PYTHON, Dialect, read_literal
 from permitry.messages.formats.scan import BrokenError, Scan, unique
 from permitry.messages.formats.tools import Tools
 
@@ -141,7 +141,8 @@ def _refusal(scan: Scan, message: str, begin: int, brace: int) -> BrokenError:
 def _object(cur: Cursor, name: str, lead: Lead, brace: int) -> Block:
     """Return the block of an input that is an object, which begins with the brace."""
     scan, words = cur.scan, cur.scan.text[cur.pos : brace]
-    value, cur.pos, is_literal = _input(scan, brace)
+    cur.pos = brace
+    value, is_literal = _input(cur)
     if "```" in words and scan.at("```", scan.skip(cur.pos)):
         cur.skip().has("```")
     is_repaired = cur.is_repaired or is_literal or words.strip(" \t\r\n`>") not in ("", "json")
@@ -170,7 +171,7 @@ def _with_steps(cur: Cursor, call: TextCall, note: str | None = None) -> Block:
 def _plain(cur: Cursor, name: str, lead: Lead) -> Block:
     """Return the block of an input that is plain text: all there is, up to what the agent observes or thinks."""
     scan, begin = cur.scan, cur.pos
-    text, cur.pos = _marked(scan, begin, lead) if lead.marks else _unmarked(scan, begin, lead)
+    text = _take_line(cur, lead) if lead.marks else _take_lines(cur, lead)
     text = text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
     if not text:
         raise BrokenError(begin, "the input is missing")
@@ -179,40 +180,42 @@ def _plain(cur: Cursor, name: str, lead: Lead) -> Block:
     return _with_steps(cur, cur.call(name, {_only(scan, name): text}, format_name=format_name))
 
 
-def _unmarked(scan: Scan, pos: int, lead: Lead) -> tuple[str, int]:
-    """Return a text that ends before an observation or a thought, and its end; its lines have one lead.
+def _take_line(cur: Cursor, lead: Lead) -> str:
+    """Return the text of one line in a quotation or list that is all of the content.
 
     Raises: `BrokenError`.
     """
-    end = scan.search(_NEXT, pos)
+    begin = cur.pos
+    text = cur.take(_LINE).strip()
+    if not lead.begins(cur.scan.first) or not is_closed(cur.scan, cur.pos, lead):
+        raise BrokenError(begin, _QUOTATION, is_meant=False)
+    return text
+
+
+def _take_lines(cur: Cursor, lead: Lead) -> str:
+    """Return a text that ends before an observation or a thought, of lines with one lead.
+
+    Raises: `BrokenError`.
+    """
+    scan, begin = cur.scan, cur.pos
+    end = scan.search(_NEXT, begin)
     following = _NEXT.match(scan.text, end) if end >= 0 else None
     if following and following[1] not in _ENDING:
-        raise BrokenError(pos, "another action or an answer follows the input")
-    end = end if following else len(scan.text)
-    lines = scan.text[pos:end].strip().split("\n")
-    if any(line.strip() and not line.startswith(lead.text) for line in lines[1:]):
-        raise BrokenError(pos, "the input is indented less than its action")
-    return "\n".join((lines[0], *(line.removeprefix(lead.text) for line in lines[1:]))), end
+        raise BrokenError(begin, "another action or an answer follows the input")
+    cur.pos = end if following else len(scan.text)
+    first, *lines = scan.text[begin : cur.pos].strip().split("\n")
+    if any(line.strip() and not line.startswith(lead.text) for line in lines):
+        raise BrokenError(begin, "the input is indented less than its action")
+    return "\n".join((first, *(line.removeprefix(lead.text) for line in lines)))
 
 
-def _marked(scan: Scan, pos: int, lead: Lead) -> tuple[str, int]:
-    """Return the text of one line in a quotation or list that is all of the content, and its end.
-
-    Raises: `BrokenError`.
-    """
-    end = scan.run(_LINE, pos)
-    if not lead.begins(scan.first) or not is_closed(scan, end, lead):
-        raise BrokenError(pos, _QUOTATION, is_meant=False)
-    return scan.text[pos:end].strip(), end
-
-
-def _input(scan: Scan, pos: int) -> tuple[Any, int, bool]:
+def _input(cur: Cursor) -> tuple[Any, bool]:
+    """Move behind the object that comes next; return it, and whether it is a literal that is not JSON."""
     try:
-        value, end = scan.try_json(pos)
+        value, cur.pos = cur.scan.try_json(cur.pos)
     except BrokenError:
-        value, end = read_literal(scan, pos, PYTHON)
-        return value, end, True
-    return value, end, False
+        return read_literal(cur, PYTHON), True
+    return value, False
 
 
 def _only(scan: Scan, name: str) -> str:
@@ -263,6 +266,7 @@ def read_bracket(cur: Cursor) -> Block | None:
     if not found:
         return None
     body, cur.pos = cur.scan.text[found.end() : stop], stop + len(_BRACKET)
+    arguments: object
     try:
         if body.lstrip("{ \t\r\n").startswith("--"):
             arguments, cur.is_repaired = _flags(_unbraced(body, 1 + found.group().count("{")))
@@ -276,14 +280,15 @@ def read_bracket(cur: Cursor) -> Block | None:
 _FLAG: Final = re.compile(r"--([\w-]+)[ \t]+(\"(?:[^\"\\]++|\\.)*\"[ \t]*+(?=\n|\Z)|[^\n]*+)\s*+", re.DOTALL)
 
 
-def _arrows(body: str) -> Any:  # noqa: ANN401 -- any literal
+def _arrows(body: str) -> object:
     """Return the arguments of a body of arrows, behind which nothing but a bracket may follow.
 
     Raises: `BrokenError`.
     """
-    arguments, end = read_literal(Scan(body, Tools(None)), 0, _ARROWS)
-    if body[end:].strip() not in ("", "}"):
-        raise BrokenError(end, "there is more than a call in the brackets")
+    cur = Cursor(Scan(body, Tools(None)), 0, 0)
+    arguments = read_literal(cur, _ARROWS)
+    if body[cur.pos :].strip() not in ("", "}"):
+        raise BrokenError(cur.pos, "there is more than a call in the brackets")
     return arguments
 
 

@@ -5,12 +5,12 @@ strings are between two marks of its own, and its brackets may be round, as in P
 """
 
 import re
-from typing import Any, Final
+from typing import Final
 
-from permitry.messages.formats._literal import PYTHON, quoted_mark, read_literal, round_mark
 from permitry.messages.formats.call import Block, TextCall
 from permitry.messages.formats.cursor import Cursor, Reader
-from permitry.messages.formats.scan import BrokenError, Scan, unique
+from permitry.messages.formats.literal import PYTHON, Dialect, read_literal
+from permitry.messages.formats.scan import BrokenError, unique
 from permitry.messages.formats.values import types_of
 
 __all__ = ["gemma_block", "python_block", "read_bare_python"]
@@ -33,12 +33,7 @@ def python_block(*closers: str) -> Reader:
             return Block(cur.pos)
         if not _is_name(cur):
             return None
-        calls, end = _calls(cur, is_list=is_list), cur.pos
-        if any(map(cur.skip().has, closers)):
-            return Block(cur.pos, calls)
-        if not cur.scan.is_end(cur.pos):
-            raise BrokenError(end, f"`{closers[0]}` is missing")
-        return Block(cur.pos, calls, note=f"`{closers[0]}` is missing at the end of the text")
+        return cur.close(_calls(cur, is_list=is_list), closers)
 
     return read
 
@@ -96,19 +91,23 @@ def _call(cur: Cursor) -> TextCall:
     while not cur.skip().has(")"):
         key = cur.take(_NAME)
         cur.skip().need("=", "an argument has no name")
-        value, cur.pos = _value(cur.scan, cur.skip().pos, cur.scan.tools.property(name, key))
-        found.append((key, value))
+        found.append((key, _value(cur.skip(), cur.scan.tools.property(name, key))))
         if not cur.skip().has(",") and not cur.at(")"):
             raise BrokenError(cur.pos, "a comma or a closing bracket is missing")
     return cur.call(name, unique(found, cur.pos - 1))
 
 
-def _value(scan: Scan, pos: int, schema: object) -> tuple[Any, int]:
-    """Return the literal at `pos`, and its end; digits with zeros in front are text where only text is asked for."""
-    end = scan.run(_TOKEN, pos)
-    if _PADDED.match(scan.text, pos, end) and types_of(schema) == {"string"}:
-        return scan.text[pos:end], end
-    return read_literal(scan, pos, PYTHON)
+def _value(cur: Cursor, schema: object) -> object:
+    """Move behind the literal that comes next, and return it.
+
+    Digits with zeros in front are text where only text is asked for.
+    """
+    begin = cur.pos
+    token = cur.take(_TOKEN)
+    if _PADDED.match(token) and types_of(schema) == {"string"}:
+        return token
+    cur.pos = begin
+    return read_literal(cur, PYTHON)
 
 
 _GEMMA_NAME: Final = re.compile(r"[^\s<>{}()]*+")
@@ -116,7 +115,8 @@ _GEMMA_NAME: Final = re.compile(r"[^\s<>{}()]*+")
 
 def gemma_block(quote: str, closer: str) -> Reader:
     """Return a reader of `call:NAME{key:value}`, whose strings are between two of `quote`."""
-    curly, round_ = quoted_mark(quote), round_mark(quote)
+    curly = Dialect(quotes=('"',), raw=(quote,), is_loose=True, has_bare_keys=True)
+    round_ = Dialect(raw=(quote,), has_bare_keys=True, colons=(":", "="), is_round=True)
 
     def read(cur: Cursor) -> Block | None:
         if not cur.skip().has("call:"):
@@ -125,7 +125,7 @@ def gemma_block(quote: str, closer: str) -> Reader:
         is_round = cur.at("(")
         if not is_round and not cur.at("{"):
             raise BrokenError(cur.pos, "the call has no arguments")
-        arguments, cur.pos = read_literal(cur.scan, cur.pos, round_ if is_round else curly)
+        arguments = read_literal(cur, round_ if is_round else curly)
         cur.skip().need(closer)
         return cur.block(name, arguments)
 

@@ -7,13 +7,14 @@ its own closing tag. A body of one JSON object counts as the arguments.
 import html
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
 from permitry.core.json_values import MAX_DEPTH
 from permitry.messages.formats.call import Block
 from permitry.messages.formats.cursor import Cursor, Reader
+from permitry.messages.formats.literal import read_arguments
 from permitry.messages.formats.scan import BrokenError, Scan, unique
 from permitry.messages.formats.tools import items_of
 from permitry.messages.formats.values import coerce, trim, types_of
@@ -54,7 +55,7 @@ def read_function(cur: Cursor) -> Block | None:
         cur.rename("function_xml", "seed_oss")
     if cur.skip().at("{"):
         format_name = scan.format if scan.format in _JSON_NAMES else _JSON_NAMES[0]
-        return cur.block(name, cur.read_arguments(_CLOSE), format_name=format_name)
+        return cur.block(name, read_arguments(cur, _CLOSE), format_name=format_name)
     found: list[tuple[str, object]] = []
     while cur.has(_PARAMETER):
         found.append(_function_argument(cur, name))
@@ -104,10 +105,6 @@ class Tags:
     is_exact: bool = False
     is_typed: bool = False
     is_declared: bool = False
-    following: tuple[str, ...] = attrs.field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "following", (f"<{self.parameter}", f"</{self.call}>"))
 
     def read(self, cur: Cursor) -> Block | None:
         """Return the block of one call."""
@@ -135,12 +132,12 @@ class Tags:
         head = _attributes(cur)
         if head is None or not head.get("name"):
             raise BrokenError(cur.pos, "a parameter has no name")
-        text = cur.until_before(f"</{self.parameter}>", self.following)
+        text = cur.until_before(f"</{self.parameter}>", (f"<{self.parameter}", f"</{self.call}>"))
         if self.is_declared and cur.scan.tools.lacks(name, head["name"]):
             raise BrokenError(cur.pos, f"`{name[:60]}` has no argument `{head['name'][:60]}`")
         return head["name"], self._value(cur.scan, text, head, self._short(cur.scan, name))
 
-    def _value(self, scan: Scan, text: str, head: Mapping[str, str], name: str) -> Any:  # noqa: ANN401 -- any JSON
+    def _value(self, scan: Scan, text: str, head: Mapping[str, str], name: str) -> object:
         word = head.get("string")
         if self.is_declared and text.strip().startswith(_CDATA[0]) and text.strip().endswith(_CDATA[1]):
             text = text.strip()[len(_CDATA[0]) : -len(_CDATA[1])]
@@ -226,24 +223,19 @@ class Pairs:
         if not name or not (cur.at(opener) or cur.at(self.closer)):
             return None
         found: list[tuple[str, object]] = []
-        while cur.has(opener):
-            found += self._argument(cur, name)
+        while cur.at(opener):
+            key, kind = self._take(cur, "arg_key"), self._take(cur, "arg_type")
+            if cur.has(f"<{self.prefix}arg_value>"):
+                text = cur.until_before(f"</{self.prefix}arg_value>", (opener, self.closer))
+                schema = {"type": kind} if kind else cur.scan.tools.property(name, key)
+                found.append((key, coerce(trim(text), schema)))
         cur.need(self.closer)
         return cur.block(name, unique(found, cur.pos))
 
-    def _argument(self, cur: Cursor, name: str) -> list[tuple[str, object]]:
-        """Return a key and its value, or nothing where it has none."""
-        key, kind = self._until(cur, "arg_key"), ""
-        if cur.has(f"<{self.prefix}arg_type>"):
-            kind = self._until(cur, "arg_type")
-        if not cur.has(f"<{self.prefix}arg_value>"):
-            return []
-        text = cur.until_before(f"</{self.prefix}arg_value>", (f"<{self.prefix}arg_key>", self.closer))
-        schema = {"type": kind} if kind else cur.scan.tools.property(name, key)
-        return [(key, coerce(trim(text), schema))]
-
-    def _until(self, cur: Cursor, word: str) -> str:
-        """Return what is before the closing tag of this name."""
+    def _take(self, cur: Cursor, word: str) -> str:
+        """Move behind the tags of this name; return what is between them, nothing where they are not."""
+        if not cur.has(f"<{self.prefix}{word}>"):
+            return ""
         text = cur.until(f"</{self.prefix}{word}>").strip()
         cur.skip()
         return text
@@ -332,7 +324,7 @@ def _close(cur: Cursor, stack: list[_Element]) -> None:
     stack[-1].children.append((element.name, _value(cur.scan, element, end)))
 
 
-def _value(scan: Scan, element: _Element, at: int) -> Any:  # noqa: ANN401 -- any JSON
+def _value(scan: Scan, element: _Element, at: int) -> object:
     names = [name for name, _ in element.children]
     if names and set(names) == {"item"} and ("array" in types_of(element.schema) or not types_of(element.schema)):
         return [value for _, value in element.children]

@@ -7,7 +7,8 @@ from typing import Any, Final, TypeAlias
 
 from permitry.core.json_values import MAX_DEPTH, parse_json
 from permitry.errors import CallError
-from permitry.messages.formats._literal import PYTHON, read_literal
+from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.literal import PYTHON, read_literal
 from permitry.messages.formats.scan import BrokenError, Scan
 from permitry.messages.formats.tools import Tools, items_of
 
@@ -132,12 +133,13 @@ def _literal(text: str, types: Collection[str]) -> object:
         return None if "null" in types else _MISSING
     if not text.startswith(("{", "[", "(")):
         return _MISSING
+    cur = Cursor(Scan(text, Tools(None)), 0, 0)
     try:
-        value, end = read_literal(Scan(text, Tools(None)), 0, PYTHON)
+        value = read_literal(cur, PYTHON)
     except BrokenError:
         return _MISSING
     kind = _WRITTEN.get(type(value))
-    return value if kind in types and end == len(text) else _MISSING
+    return value if kind in types and cur.pos == len(text) else _MISSING
 
 
 def is_too_deep(text: str) -> bool:

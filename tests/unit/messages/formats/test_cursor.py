@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from tests.tables import for_each
 
+from permitry.messages.formats.call import Block
 from permitry.messages.formats.cursor import Cursor
 from permitry.messages.formats.scan import BrokenError, MoreError, Scan
 from permitry.messages.formats.tools import Tools
@@ -28,8 +29,6 @@ def _cursor(text: str, *, is_open: bool = False) -> Cursor:
         ("ab-", lambda cur: cur.take(_LETTERS), "ab", 2),
         ("ab-", lambda cur: cur.until("-"), "ab", 3),
         ("a-b- x", lambda cur: cur.until_before("-", ("x",)), "a-b", 5),
-        (' {"a": 1}-', lambda cur: cur.read_object(), {"a": 1}, 9),
-        ("{} - .", lambda cur: cur.read_arguments("-", "."), {}, 6),
     ],
 )
 def test_the_place_moves_over_what_is_read(
@@ -48,8 +47,6 @@ def test_the_place_moves_over_what_is_read(
         ("b", lambda cur: cur.until("a"), "`a` is missing"),
         ("b", lambda cur: cur.until("a", "no a"), "no a"),
         ("a y", lambda cur: cur.until_before("a", ("x",)), "`a` is missing"),
-        ("[]", lambda cur: cur.read_object(), "the arguments are not a JSON object"),
-        ("{}", lambda cur: cur.read_arguments("-"), "`-` is missing"),
     ],
 )
 def test_what_is_missing_is_named(text: str, read: Callable[[Cursor], object], message: str) -> None:
@@ -82,12 +79,14 @@ def test_a_call_has_its_place_in_the_whole_text() -> None:
     assert cur.block("known", {}).calls == (call,)
 
 
-def test_a_repaired_object_makes_a_repaired_call() -> None:
-    """However much that needs none is read after it."""
-    cur = _cursor("{'a': 1,} {}")
-    cur.scan.is_repairing = True
-    assert (cur.read_object(), cur.read_object()) == ({"a": 1}, {})
-    assert cur.call("known", {}).repaired
+def test_a_name_of_its_own_is_given_to_one_format() -> None:
+    """Another one was asked for by its name."""
+    cur = _cursor("")
+    cur.scan.format = "one"
+    cur.rename("two", "three")
+    assert cur.call("known", {}).format == "one"
+    cur.rename("one", "three")
+    assert cur.call("known", {}).format == "three"
 
 
 @for_each("name", ["", " a", "a\n", "a\u200b", "a" * 257])
@@ -102,3 +101,12 @@ def test_arguments_are_an_object(arguments: object) -> None:
     """Nothing else is taken for one."""
     with pytest.raises(BrokenError, match="JSON object"):
         _cursor("").call("a", arguments)
+
+
+def test_a_block_ends_behind_its_closer() -> None:
+    """Which may be missing where the text ends, or anywhere if it is not needed."""
+    assert _cursor(" <b> c").close((), ("<a>", "<b>")) == Block(4)
+    assert _cursor(" ").close((), ("<a>",)) == Block(1, note="`<a>` is missing at the end of the text")
+    assert _cursor(" c").close((), ("<a>",), is_needed=False) == Block(0)
+    with pytest.raises(BrokenError, match="`<a>` is missing"):
+        _cursor(" c").close((), ("<a>",))
