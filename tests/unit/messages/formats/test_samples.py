@@ -1,12 +1,15 @@
 """The same two calls in every format, as models write them: found without a hint, told, cut short, and quoted."""
 
 import random
+import re
+from pathlib import Path
 from typing import Final
 
 from tests.tables import for_each
 
 from permitry.messages.text import FORMATS, ParsedText, TextCallStream, parse_text
 
+PAGE: Final = Path(__file__).parents[4] / "docs" / "reference" / "text-calls.md"
 TOOLS: Final = {
     "f": {"properties": {"s": {"type": "string"}, "n": {"type": "integer"}}},
     "get_weather": {"properties": {"s": {"type": "string"}}},
@@ -605,6 +608,13 @@ def streamed(text: str, name: str, longest: int) -> ParsedText:
 def test_every_format_has_a_sample() -> None:
     """None is forgotten."""
     assert {name for name, _ in SAMPLES} == set(FORMATS) - {"auto"}
+
+
+def test_every_format_is_on_its_page() -> None:
+    """In the table of formats."""
+    rows = [line for line in PAGE.read_text(encoding="utf-8").split("\n## Formats\n")[1].splitlines() if "|" in line]
+    names = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert set(FORMATS) - {"auto"} <= names
 
 
 @for_each(("name", "text"), SAMPLES)
