@@ -15,7 +15,7 @@ from permitry.messages.formats.json_calls import DATA_FENCES
 from permitry.messages.formats.mark import Mark
 from permitry.messages.formats.marks import CLOSERS, FENCES, FORMATS, STRAY, marks_of
 from permitry.messages.formats.named_json import SECTIONS, is_last_section
-from permitry.messages.formats.quoting import Found, Line, Wrappers, is_enclosed, is_indented
+from permitry.messages.formats.quoting import Found, Line, Lines, Wrappers, is_enclosed
 from permitry.messages.formats.scan import BrokenError, MoreError, Scan
 from permitry.messages.formats.tools import Tools
 
@@ -25,9 +25,7 @@ _LINE: Final = re.compile(r"[^\n]*+")
 _LANGUAGE: Final = re.compile(r"[ \t]*+[\w+-]*+")
 _TICKS, _TILDES = FENCES
 _RUNS: Final = MappingProxyType({fence: re.compile(f"{fence[0]}*+") for fence in FENCES})
-_WIDEST: Final = 8
 _MOST_NOTES: Final = 64
-_MIXED: Final = " "
 # One too many behind a list or an object is not text.
 _BRACKETS: Final = "]} \t\r\n"
 # What ends one message and begins another is still needed.
@@ -79,10 +77,7 @@ class Walk:
         self._is_wrapped = False
         self._line = Line()
         self._at = 0
-        self._first = ""
-        self._is_fresh = True
-        self._indent = ""
-        self._flat_at = -1
+        self._lines = Lines()
         self._code: str | None = None
         self._fence = ""
         self._in_fence = 0
@@ -120,7 +115,7 @@ class Walk:
 
     def result(self) -> ParsedText:
         """Return what was found, once the text has ended."""
-        self._quote([found for found in self._found if found.is_indented_before(self._flat_at)], _IN_INDENTED)
+        self._quote([found for found in self._found if found.is_indented_before(self._lines.flat_at)], _IN_INDENTED)
         for found in self._found:
             if not found.is_quoted:
                 self._add_note(found.note, found.place, found.calls[0].format, is_broken=found.is_broken)
@@ -200,7 +195,7 @@ class Walk:
 
     def _take(self, scan: Scan, start: int, text: str) -> int:
         """Take in the block that begins with the mark `text`, or the mark as text; return its end."""
-        scan.code, scan.first, scan.is_doubtful = self._code, self._first, self._is_doubtful
+        scan.code, scan.first, scan.is_doubtful = self._code, self._lines.first, self._is_doubtful
         scan.opened = self._wrappers.opened
         self._move(scan, start)
         if self._wrappers.opened.get(text):
@@ -390,21 +385,7 @@ class Walk:
     def _track(self, piece: str) -> None:
         """Keep in mind what the lines of the content look like."""
         self._line.say(piece)
-        if self._first != _MIXED or self._flat_at < len(self._found):
-            self._compare_lines(piece)
-
-    def _compare_lines(self, piece: str) -> None:
-        """Keep in mind with which character all lines of the content begin, or that they differ; and their indents."""
-        for number, line in enumerate(piece.split("\n")):
-            if number:
-                self._is_fresh, self._indent = True, ""
-            words = line.lstrip()
-            self._indent += line[: min(len(line) - len(words), _WIDEST)]
-            if words and self._is_fresh:
-                char = "0" if words[0].isdigit() else words[0]
-                self._first = char if self._first in ("", char) else _MIXED
-                self._flat_at = self._flat_at if is_indented(self._indent) else len(self._found)
-                self._is_fresh = False
+        self._lines.say(piece, len(self._found))
 
     def _move(self, scan: Scan, end: int) -> None:
         self._line.move(scan.text[self._at : end])

@@ -12,12 +12,14 @@ import attrs
 from permitry.messages.formats.call import TextCall
 from permitry.messages.formats.scan import Scan
 
-__all__ = ["Found", "Line", "Wrappers", "is_enclosed", "is_indented"]
+__all__ = ["Found", "Line", "Lines", "Wrappers", "is_enclosed"]
 
 _LONGEST_LEAD: Final = 40
 _QUOTED: Final = re.compile(r"[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*>")
 _INDENTED: Final = re.compile(r" {0,3}\t| {4}")
 _BLANKS: Final = " \t"
+_WIDEST: Final = 8
+_MIXED: Final = " "
 _GAP: Final = re.compile(r"[ \t]*+")
 _PAIRS: Final = (('"', '"'), ("'", "'"), ("\u201c", "\u201d"), ("\u2018", "\u2019"), ("«", "»"), ("„", "\u201c"))
 
@@ -77,6 +79,38 @@ class Line:
     def is_indented(self) -> bool:
         """Whether the line is indented as code is in Markdown."""
         return is_indented(self.head)
+
+
+@attrs.define
+class Lines:
+    """How the lines of the content begin, as far as any of them has words.
+
+    `first` is the character with which all begin, any digit as 0, or a blank where they differ. The last line that is
+    not indented came after `flat_at` blocks.
+    """
+
+    first: str = ""
+    flat_at: int = -1
+    _is_fresh: bool = True
+    _indent: str = ""
+
+    def say(self, piece: str, found: int) -> None:
+        """Take note of more content, after so many blocks."""
+        if self.first == _MIXED and self.flat_at >= found:
+            return
+        for number, line in enumerate(piece.split("\n")):
+            if number:
+                self._is_fresh, self._indent = True, ""
+            words = line.lstrip()
+            self._indent += line[: min(len(line) - len(words), _WIDEST)]
+            if words and self._is_fresh:
+                self._compare(words, found)
+
+    def _compare(self, words: str, found: int) -> None:
+        char = "0" if words[0].isdigit() else words[0]
+        self.first = char if self.first in ("", char) else _MIXED
+        self.flat_at = self.flat_at if is_indented(self._indent) else found
+        self._is_fresh = False
 
 
 @attrs.define

@@ -153,15 +153,6 @@ class Scan:
             raise MoreError
         return True
 
-    def need(self, mark: str, pos: int, message: str) -> int:
-        """Return the place after `mark`, which is at `pos`.
-
-        Raises: `BrokenError`.
-        """
-        if not self.at(mark, pos):
-            raise BrokenError(pos, message)
-        return pos + len(mark)
-
     def before(self, pos: int) -> str:
         """Return up to `LOOK_BACK` characters before `pos`."""
         lead = self.text[max(pos - LOOK_BACK, 0) : pos]

@@ -59,6 +59,7 @@ def test_what_is_missing_is_named(text: str, read: Callable[[Cursor], object], m
     "read",
     [
         lambda cur: cur.has("abcd"),
+        lambda cur: cur.need("abcd"),
         lambda cur: cur.take(_LETTERS),
         lambda cur: cur.until("-"),
         lambda cur: cur.until_before("-", ("x",)),

@@ -5,7 +5,7 @@ from typing import Any, Final
 from tests.parsing import parsed
 from tests.tables import for_each
 
-from permitry.messages.formats.quoting import Found, Line, is_enclosed
+from permitry.messages.formats.quoting import Found, Line, Lines, is_enclosed
 from permitry.messages.formats.scan import Scan
 from permitry.messages.formats.tools import Tools
 
@@ -206,3 +206,22 @@ def test_an_indented_block_is_compared_with_the_lines_around_it() -> None:
         True,
         False,
     ]
+
+
+@for_each(
+    ("pieces", "first", "flat_at"),
+    [
+        (("  a\n", "a b"), "a", 1),
+        (("- a\n- b\n", "c"), " ", 1),
+        (("1. a\n", "27. b"), "0", 1),
+        (("    a\n", "\tb"), " ", -1),
+        (("a\n    b", "c"), " ", 0),
+        (("\n ", "   a"), "a", -1),
+    ],
+)
+def test_lines_are_compared_by_how_they_begin(pieces: tuple[str, str], first: str, flat_at: int) -> None:
+    """However they are cut; the last one that is not indented came after so many blocks."""
+    lines = Lines()
+    for found, piece in enumerate(pieces):
+        lines.say(piece, found)
+    assert (lines.first, lines.flat_at) == (first, flat_at)

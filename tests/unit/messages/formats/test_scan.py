@@ -27,7 +27,6 @@ def _scan(text: str, *, is_open: bool = False, base: int = 0) -> Scan:
         lambda scan: scan.skip(3),
         lambda scan: scan.run(_LETTERS, 0),
         lambda scan: scan.is_end(3),
-        lambda scan: scan.need("<", 3, "it is missing"),
     ],
 )
 def test_an_open_text_is_not_judged_by_what_has_come(look: Callable[[Scan], object]) -> None:
