@@ -1,5 +1,6 @@
 """What a schema asks for: the value of an argument written as text, and the call that a JSON value is."""
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -241,7 +242,8 @@ def _only(item: Mapping[Any, Any], keys: Sequence[str], why: str) -> str | None:
     Raises: `NoCallError` for two whose values differ: it is unknown which one is meant.
     """
     present = [key for key in keys if key in item]
-    if any(item[key] != item[present[0]] for key in present):
+    # Python takes 1, 1.0 and true for the same.
+    if len(present) > 1 and len({json.dumps(item[key], sort_keys=True) for key in present}) > 1:
         raise NoCallError(why)
     return next(iter(present), None)
 

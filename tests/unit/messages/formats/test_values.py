@@ -138,6 +138,8 @@ def test_a_call_has_a_name_and_arguments(item: object) -> None:
         ({"name": "a", "tool": "b", "arguments": {}}, "two tools"),
         ({"name": "a", "function": {"name": "b", "arguments": {}}}, "two tools"),
         ({"name": "a", "arguments": {}, "args": {"x": 1}}, "two sets"),
+        ({"name": "a", "arguments": {"x": 1}, "args": {"x": True}}, "two sets"),
+        ({"name": "a", "arguments": {"x": [0]}, "args": {"x": [False]}}, "two sets"),
         ({"name": "a"}, "has no arguments"),
         ({"name": "a", "arguments": []}, "not a JSON object"),
         ({"name": "a", "arguments": "{"}, "not a JSON object"),
