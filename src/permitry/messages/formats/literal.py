@@ -12,13 +12,13 @@ from permitry.core.json_values import MAX_DEPTH
 from permitry.messages.formats.cursor import Cursor
 from permitry.messages.formats.scan import BrokenError, MoreError
 
-__all__ = ["PYTHON", "Dialect", "read_arguments", "read_literal", "read_value"]
+__all__ = ["NUMBER", "PYTHON", "Dialect", "number_of", "read_arguments", "read_literal", "read_value"]
 
 _WORDS: Final[Mapping[str, object]] = MappingProxyType(
     {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 )
 _GAP: Final = re.compile(r"(?:\s++|/\*(?:[^*\n]++|\*(?!/))*\*/)*")
-_NUMBER: Final = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?\Z")
+NUMBER: Final = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?\Z")
 _OCTAL: Final = re.compile(r"[+-]?0[0-7]{1,400}\Z")
 _TOKEN: Final = re.compile(r"[\w.+-]*+")
 _LONGEST_NUMBER: Final = 400
@@ -225,7 +225,7 @@ def _read_scalar(cur: Cursor, dialect: Dialect) -> object:
         return _WORDS[token]
     if _OCTAL.match(token) and int(token) != int(token, 8):
         raise BrokenError(cur.pos, "to some readers, a number with a zero in front counts in eights")
-    return _number(token, cur.pos)
+    return number_of(token, cur.pos)
 
 
 def _read_loose(cur: Cursor) -> object:
@@ -234,15 +234,15 @@ def _read_loose(cur: Cursor) -> object:
         raise BrokenError(cur.pos, "a value is missing")
     if text in _WORDS:
         return _WORDS[text]
-    return _number(text, cur.pos) if _NUMBER.match(text) else text
+    return number_of(text, cur.pos) if NUMBER.match(text) else text
 
 
-def _number(text: str, pos: int) -> int | float:
+def number_of(text: str, pos: int) -> int | float:
     """Return the number that is written as `text`, in Python's ways: `1_000` and `0x1F` as well.
 
     Raises: `BrokenError` for what is none, or is too large.
     """
-    if _NUMBER.match(text) is None:
+    if NUMBER.match(text) is None:
         with contextlib.suppress(ValueError):
             return int(text if len(text) <= _LONGEST_NUMBER else "", 0)
         raise BrokenError(pos, "a value is missing")

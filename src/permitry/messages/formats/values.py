@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from permitry.core.json_values import MAX_DEPTH, parse_json
 from permitry.errors import CallError
 from permitry.messages.formats.cursor import Cursor
-from permitry.messages.formats.literal import PYTHON, read_literal
+from permitry.messages.formats.literal import NUMBER, PYTHON, number_of, read_literal
 from permitry.messages.formats.scan import BrokenError, Scan
 from permitry.messages.formats.tools import Tools, items_of
 
@@ -17,8 +17,6 @@ __all__ = ["Named", "NoCallError", "coerce", "name_all", "name_call", "object_of
 
 # Of text
 
-_INTEGER: Final = re.compile(r"[+-]?\d{1,400}\Z")
-_NUMBER: Final = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?\Z")
 _NAMES: Final = MappingProxyType(
     {
         "str": "string", "text": "string", "varchar": "string", "char": "string", "enum": "string",
@@ -95,19 +93,17 @@ def _boolean(text: str) -> object:
 
 
 def _integer(text: str) -> object:
-    if _INTEGER.match(text):
-        return int(text)
     value = _number(text)
-    return int(value) if isinstance(value, float) and value.is_integer() else _MISSING
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) else _MISSING
 
 
 def _number(text: str) -> object:
-    if _INTEGER.match(text):
-        return int(text)
-    if not _NUMBER.match(text):
+    try:
+        return number_of(text, 0) if NUMBER.match(text) else _MISSING
+    except BrokenError:
         return _MISSING
-    value = float(text)
-    return value if abs(value) != float("inf") else _MISSING
 
 
 def _json(kind: type) -> Callable[[str], object]:
