@@ -24,10 +24,10 @@ class Mark:
     """A literal text that may open a block, the reader of the block, and the formats that write it.
 
     The reader gets a place behind the mark; it returns None when the block is not of its format. The first of the
-    `formats` is the name of what is found; the others are of models that write the very same. `pattern` begins with the
-    text, for a mark that counts only in certain places; one that `is_first` counts where a text begins: the prompt has
-    what comes before it. `closer` is what its blocks may name as theirs. What `is_plain`
-    could be a part of a sentence as well: its calls count only where no text follows them.
+    `formats`, which are given as one text, is the name of what is found; the others are of models that write the very
+    same. `pattern` begins with the text, for a mark that counts only in certain places; one that `is_first` counts
+    where a text begins: the prompt has what comes before it. `closer` is what its blocks may name as theirs. What
+    `is_plain` could be a part of a sentence as well: its calls count only where no text follows them.
     """
 
     text: str

@@ -91,7 +91,7 @@ _QUOTATIONS: Final = (
 _FIRST: Final = "functionary_first functionary_v32"
 _PYTHON: Final = "pythonic llama4_pythonic olmo3_pythonic"
 _K3_THOUGHT: Final = frame(until=("<|close|>think<|sep|>", "<|close|>thinking<|sep|>"), is_thinking=True)
-# Its mark at the end may be missing anywhere.
+# The closing mark may be missing, whatever follows.
 _open_block: Final = partial(json_block, is_closer_needed=False)
 _FUNCTION: Final = "<function="
 _GLM: Final = "glm45_47 poolside_v1 ling3 spark25 hunyuan_v3"
@@ -117,7 +117,7 @@ _DSML: Final = "deepseek_v32_dsml deepseek_v4_dsml deepseek_v41_dsml"
 _DSML_41: Final = "deepseek_v41_dsml deepseek_v32_dsml deepseek_v4_dsml"
 _WORDS: Final = ("function_calls", "tool_calls", "calls")
 _OTHER_DEEPSEEK: Final = foreign_bar(r"[^\s<>{}\"'`]*+", r".?calls?.?begin\W{1,2}")
-_OTHER_DSML: Final = foreign_bar(r"[ \w]*+", " *(?:invoke|function_calls|tool_calls|calls) *")
+_OTHER_DSML: Final = foreign_bar(r"[ \w]*+", f" *(?:invoke|{'|'.join(_WORDS)}) *")
 
 
 def _deepseek(bar: str, gap: str) -> tuple[Mark, ...]:
