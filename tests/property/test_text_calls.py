@@ -23,7 +23,8 @@ _PIECES = (
     "functions.f:0", "<|tool_call_begin|>f:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
     "to=functions.f", "commentary", "analysis", "final", "user", "<|tool_calls_section_end|>",
     "\n> ", "\n  Observation", "Final Answer", "\n    ", "\n\t", "`", "`` ", "\n```\n", "\n~~~\n", "\n```python\n",
-    "``", "prose", ".", '<tool_call>{"name": "f", "arguments": {}}</tool_call>', "</think>", "</code>", "-->",
+    "\n`so ", " so`", "``", "prose", ".", '<tool_call>{"name": "f", "arguments": {}}</tool_call>', "</think>",
+    "</code>", "-->",
 )  # fmt: skip
 _SECTION_ENDS = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>", "<|im_end|>")
 _MARKS = tuple(sorted(marks_of("auto").readers))

@@ -147,9 +147,9 @@ class Walk:
             if limit < pos:
                 limit = len(text) - (self._partial(text, pos) if scan.is_open else 0)
             if found is None or found.start() >= limit:
-                self._say(text[pos:limit])
+                self._say_up_to(scan, pos, limit)
                 return limit
-            self._say(text[pos : found.start()])
+            self._say_up_to(scan, pos, found.start())
             pos = found.start()
             try:
                 pos = self._take(scan, pos, found.group())
@@ -169,6 +169,7 @@ class Walk:
         else:
             marks = (*self._until, *SECTIONS) if scan.is_open else ()
             end = len(scan.text) - max((_overlap(scan.text, pos, mark) for mark in marks), default=0)
+        self._move(scan, end)
         self._skip(scan.text[pos:end])
         if found or (section >= 0 and not scan.is_open):
             self._until, self._tail = (), ""
@@ -197,7 +198,6 @@ class Walk:
         """Take in the block that begins with the mark `text`, or the mark as text; return its end."""
         scan.code, scan.first, scan.is_doubtful = self._code, self._lines.first, self._is_doubtful
         scan.opened = self._wrappers.opened
-        self._move(scan, start)
         if self._wrappers.opened.get(text):
             begin = self._wrappers.close(scan, text, start + len(text))
             self._quote([] if begin is None else self._found[begin:], _IN_TICKS)
@@ -241,7 +241,7 @@ class Walk:
         self._is_doubtful = self._is_doubtful or error.is_in_string
         self._refuse_thoughts(scan.text[start:end])
         self._note(scan, error.message, start, end, is_broken=error.is_meant and not self._line.is_quoted)
-        self._say(scan.text[start:end])
+        self._say_up_to(scan, start, end)
         return end
 
     def _refuse_thoughts(self, text: str) -> None:
@@ -369,6 +369,12 @@ class Walk:
             is_last = len(self._notes) == _MOST_NOTES - 1
             message = "too many broken marks; no further notes" if is_last else message
             self._notes.append(Diagnostic(message, *place, name, is_broken))
+
+    def _say_up_to(self, scan: Scan, pos: int, end: int) -> None:
+        """Go on to `end`; what is there from `pos` on is content."""
+        # A backtick behind a line break opens a quotation in the new line: the line is begun before it is said.
+        self._move(scan, end)
+        self._say(scan.text[pos:end])
 
     def _say(self, piece: str, *, is_frame: bool = False) -> None:
         """Keep content. Calls that nothing marks are none where it follows them, unless it only frames a block."""

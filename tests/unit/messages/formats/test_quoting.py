@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from tests.parsing import parsed
+from tests.parsing import calls, parsed
 from tests.tables import for_each
 
 from permitry.messages.formats.quoting import Found, Line, Lines, is_enclosed
@@ -225,3 +225,22 @@ def test_lines_are_compared_by_how_they_begin(pieces: tuple[str, str], first: st
     for found, piece in enumerate(pieces):
         lines.say(piece, found)
     assert (lines.first, lines.flat_at) == (first, flat_at)
+
+
+@for_each(
+    "before",
+    [
+        "",
+        "See:\n",
+        "a\nb\n\n",
+        f"{CALL[:12]}\n",
+        "<think>a\n</think>",
+        "<tool_response>\n</tool_response>",
+        f"{CALL}\n",
+    ],
+)
+def test_a_call_in_the_backticks_of_any_line_is_a_quotation(before: str) -> None:
+    """Not of the first one alone; what was said before does not matter."""
+    calls_before = len(calls(before, TOOLS))
+    assert len(calls(f"{before}`so {CALL} it is` written", TOOLS)) == calls_before
+    assert len(calls(f"{before}`so` {CALL} it is", TOOLS)) == calls_before + 1
