@@ -1,12 +1,12 @@
 """The client of an MCP server, for the gateway and for tools; the official SDK implements the protocol.
 
 A server is a program of a third party: it gets no environment but what is named, and no answer to what it asks by
-itself: no model, no user, no folders.
+itself: no model, no user, no folders. The SDK comes with an extra, and is loaded on first use.
 """
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from permitry.extras import load
 from permitry.messages.mcp_lines import ENCODING
@@ -48,7 +48,7 @@ async def new_client(
     server: Reachable,
     words: Sequence[str],
     *,
-    errlog: Any,  # noqa: ANN401 -- a file, as the SDK takes one
+    errlog: TextIO | None,
     heard: "MessageHandlerFnT",
     report: Callable[[list[str]], object],
 ) -> "Client":
@@ -57,15 +57,13 @@ async def new_client(
     `words` are those of the program, whose own ones go to `errlog`. `heard` gets the messages of the server, and
     `report` the names of tools that the protocol refuses, which are left out of their list.
     """
-    from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415 -- an extra, loaded on first use
-
     if server.url is not None:
         new_http = load("mcp.shared._httpx_utils:create_mcp_http_client")
         http = await stack.enter_async_context(new_http(headers=dict(server.headers)))
         transport = load("mcp.client.streamable_http:streamable_http_client")(server.url, http_client=http)
     else:
         program, *args = words
-        started = StdioServerParameters(
+        started = load("mcp:StdioServerParameters")(
             command=program,
             args=args,
             env=dict(server.env),
@@ -74,9 +72,9 @@ async def new_client(
             # A byte that is not UTF-8 would end the connection.
             encoding_error_handler="replace",
         )
-        transport = stdio_client(started, errlog=errlog)
+        transport = load("mcp:stdio_client")(started, errlog=errlog)
     streams = tool_lists(transport, lambda: client.session.protocol_version, report)
-    client = Client(streams, message_handler=heard, cache=None)
+    client: Client = load("mcp:Client")(streams, message_handler=heard, cache=None)
     return client
 
 
