@@ -1,7 +1,7 @@
 """What is known about programs, read from `programs.toml` on first use.
 
 `programs.json` has the same content and is read ten times as fast; it is used only if it was made from exactly these
-bytes of `programs.toml`. A build makes it (`hatch_build.py`), and so do the tests.
+bytes of `programs.toml`. A build makes it (`.ci/hatch_build.py`), and so do the tests.
 """
 
 import functools
