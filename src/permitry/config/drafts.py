@@ -26,6 +26,11 @@ class Draft(Generic[Table]):
     origin: Origin = attrs.field(factory=lambda: Origin(""))
 
     @property
+    def kind(self) -> str:
+        """What it is: `rule`, `list`, `template` or `tool`."""
+        return str(self.path[0])
+
+    @property
     def name(self) -> str:
         """The name of a list, template or tool, which is the last part of its path."""
         return str(self.path[-1])

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from permitry.conditions.keys import condition
 from permitry.conditions.scope import Scope
 from permitry.config._checks import tool_name_problem
-from permitry.config._dropped import Dropped, notices_on
+from permitry.config._dropped import notices_on
 from permitry.config.build import (
     DEEPEST,
     build_templates,
@@ -312,11 +312,11 @@ class _Loader:
         first = known.setdefault(draft.name, draft)
         if first is draft:
             return
-        if draft.path[0] == "tool" and draft.table == first.table and first.origin.is_trusted:
+        if draft.kind == "tool" and draft.table == first.table and first.origin.is_trusted:
             origin = max(first.origin, draft.origin, key=lambda each: each.rank)
             known[draft.name] = attrs.evolve(first, origin=origin)
             return
-        what = str(draft.path[0])
+        what = draft.kind
         does, advice = _TWICE[what]
         if first.origin.is_trusted and not draft.origin.is_trusted:
             self.conflicts.append(f"{draft.place}: {what} `{draft.name}` dropped: it is {does} elsewhere")
@@ -440,23 +440,21 @@ class _Loader:
 
     def notices(self) -> Iterator[str]:
         yield from self.conflicts
-        untrusted = [draft for draft in self.rules if not draft.origin.is_trusted]
-        yield from notices_on(
-            Dropped("permission", draft.table.id, draft) for draft in untrusted if not _restricts(draft)
-        )
+        yield from notices_on(draft for draft in _untrusted(self.rules) if not _restricts(draft))
         ranks = self.ranks()
         for added in self.lists:
             if added.origin.rank < ranks[added.name]:
                 why = "counts only where it restricts; a more trusted layer has it too"
                 yield f"{added.place}: list `{added.name}`: {why}"
-        others: Iterable[Draft[Any]] = (*self.templates.values(), *self.tools.values())
-        yield from notices_on(
-            Dropped(str(each.path[0]), each.name, each) for each in others if not each.origin.is_trusted
-        )
+        yield from notices_on(_untrusted((*self.templates.values(), *self.tools.values())))
 
 
 def _trusted(drafts: Iterable[Draft[Model]]) -> Iterator[Draft[Model]]:
     return (draft for draft in drafts if draft.origin.is_trusted)
+
+
+def _untrusted(drafts: Iterable[Draft[Any]]) -> Iterator[Draft[Any]]:
+    return (draft for draft in drafts if not draft.origin.is_trusted)
 
 
 def _too_many(draft: Draft[Any], what: str) -> Problem:

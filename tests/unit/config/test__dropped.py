@@ -1,6 +1,8 @@
 """Notices on what is dropped from the files of a project that is not trusted."""
 
-from permitry.config._dropped import Dropped, notices_on
+from typing import Any
+
+from permitry.config._dropped import notices_on
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import Draft
 from permitry.config.origin import Origin
@@ -9,10 +11,10 @@ _TEXT = "schema = 1\n" + "".join(f"[template.t{number}]\n" for number in range(4
 _WHY = "the project is not trusted; see `permitry trust`"
 
 
-def _dropped(file: str, number: int) -> list[Dropped]:
+def _dropped(file: str, number: int) -> list[Draft[Any]]:
     source, origin = SourceText(file, _TEXT), Origin(file, is_trusted=False)
     names = [f"t{each}" for each in range(number)]
-    return [Dropped("template", name, Draft(source, ("template", name), None, origin)) for name in names]
+    return [Draft(source, ("template", name), None, origin) for name in names]
 
 
 def test_a_few_are_named_each_with_its_place_and_the_way_out() -> None:
