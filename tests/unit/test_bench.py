@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import pytest
 from tests.tables import for_each
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,22 +58,35 @@ def test_decisions_are_measured_next_to_every_engine_that_is_here() -> None:
         assert first.startswith("not installed (`") or float(first.removesuffix("x").replace(",", "")) > 0
 
 
-@for_each(
-    ("question", "title"),
-    [
-        ("end-to-end", "## A call from end to end"),
-        ("one-tool", "## Many rules about one tool"),
-        ("shell", "## Decisions about shell commands"),
-        ("filtering", "## Filtering the list of tools"),
-        ("text-calls", "## Calls in a model's text"),
-        ("start-up", "## Start-up"),
-        ("hook", "## Hooks"),
-        ("growth", "## What a long session costs"),
-        ("recording", "## Durable records"),
-    ],
-)
-def test_every_other_question_is_answered(question: str, title: str) -> None:
+QUICK = [
+    ("one-tool", "## Many rules about one tool"),
+    ("filtering", "## Filtering the list of tools"),
+    ("text-calls", "## Calls in a model's text"),
+]
+SLOW = [
+    ("end-to-end", "## A call from end to end"),
+    ("shell", "## Decisions about shell commands"),
+    ("start-up", "## Start-up"),
+    ("hook", "## Hooks"),
+    ("growth", "## What a long session costs"),
+    ("recording", "## Durable records"),
+]
+
+
+@for_each(("question", "title"), QUICK)
+def test_a_quick_question_is_answered(question: str, title: str) -> None:
     """It ends well, under its title, and every table has as many cells in a row as in its head."""
+    _check_answer(question, title)
+
+
+@pytest.mark.large
+@for_each(("question", "title"), SLOW)
+def test_every_other_question_is_answered(question: str, title: str) -> None:
+    """As the quick ones; together they take more than a minute."""
+    _check_answer(question, title)
+
+
+def _check_answer(question: str, title: str) -> None:
     done = bench("--quick", "--only", question)
     assert done.returncode == 0, done.stderr
     section = done.stdout.partition(title)[2].partition("## Targets")[0]
