@@ -60,8 +60,8 @@ READING = [
 ]
 
 
-@for_each("pattern", [".env", "**/.env", "**/.env*", "**/.ENV"])
-@for_each("command", READING)
+@pytest.mark.parametrize("pattern", [".env", "**/.env", "**/.env*", "**/.ENV"])
+@pytest.mark.parametrize("command", READING)
 def test_what_a_walk_meets_is_touched(folder: Path, decide: Decide, command: str, pattern: str) -> None:
     """The rule applies if there is such a file, and does not if there is none."""
     assert decide(command, pattern).verdict is ALLOW
@@ -76,7 +76,9 @@ def test_an_accent_behind_the_last_letter_before_a_star_hides_no_file(folder: Pa
     assert decide("grep -r x .", "**/caff*").verdict is ALLOW
 
 
-@for_each("command", ["rm -r src", "chmod -R g+r src", "mv src /tmp/y", "grep -r x src/deep", "cat a; rm -rf ./src"])
+@pytest.mark.parametrize(
+    "command", ["rm -r src", "chmod -R g+r src", "mv src /tmp/y", "grep -r x src/deep", "cat a; rm -rf ./src"]
+)
 def test_it_is_found_at_any_depth_and_for_any_access(folder: Path, decide: Decide, command: str) -> None:
     """A walk that changes or deletes is one, too."""
     assert decide(command).verdict is ALLOW
@@ -106,7 +108,7 @@ def test_what_a_program_leaves_out_is_not_touched(folder: Path, decide: Decide, 
     assert (decision.verdict, decision.rule_id) == (CONFIRM, "secrets")
 
 
-@for_each(
+@pytest.mark.parametrize(
     "command",
     [
         "git add .",

@@ -19,7 +19,6 @@ import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 from tests.collector import attributes, listening
-from tests.tables import for_each
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
@@ -133,7 +132,7 @@ def text(result: types.CallToolResult) -> str:
     return result.content[0].text
 
 
-@for_each("era", ["legacy", "auto"])
+@pytest.mark.parametrize("era", ["legacy", "auto"])
 def test_a_client_works_through_it(
     notes: list[str], workspace: Path, era: Era, recorded: Callable[[], list[dict[str, Any]]]
 ) -> None:
@@ -176,7 +175,7 @@ def test_what_it_decides_is_sent_to_a_collector(
     assert all(b"canary-7" not in body for _, body in collector.bodies)
 
 
-@for_each("era", ["legacy", "auto"])
+@pytest.mark.parametrize("era", ["legacy", "auto"])
 def test_a_no_is_a_no(notes: list[str], workspace: Path, era: Era) -> None:
     """The file is not there."""
     result = run(notes, workspace, lambda client: client.call_tool("keep", {"text": "b"}), era=era, approve=False)
@@ -184,8 +183,8 @@ def test_a_no_is_a_no(notes: list[str], workspace: Path, era: Era) -> None:
     assert not (workspace / "kept.txt").exists()
 
 
-@for_each("era", ["legacy", "auto"])
-@for_each(("answer", "shown"), [(True, "kept"), (False, "Not this one"), (None, "got none")])
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+@pytest.mark.parametrize(("answer", "shown"), [(True, "kept"), (False, "Not this one"), (None, "got none")])
 def test_a_question_waits_for_another_terminal(
     *, notes: list[str], workspace: Path, era: Era, answer: bool | None, shown: str
 ) -> None:
@@ -286,7 +285,7 @@ def test_nothing_but_the_protocol_is_printed(notes: list[str], workspace: Path) 
     assert ["error" in each for each in lines] == [False, False, True, True]
 
 
-@for_each("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_all_of_it(
     notes: list[str], workspace: Path, number: int, recorded: Callable[[], list[dict[str, Any]]]
 ) -> None:
@@ -335,7 +334,7 @@ def test_changed_rules_count(notes: list[str], workspace: Path) -> None:
     assert not (workspace / "kept.txt").exists()
 
 
-@for_each("damage", [lambda file: file.write_text(f"{RULES}effect ="), Path.unlink])
+@pytest.mark.parametrize("damage", [lambda file: file.write_text(f"{RULES}effect ="), Path.unlink])
 def test_broken_rules_run_nothing(notes: list[str], workspace: Path, damage: Callable[[Path], object]) -> None:
     """Until they are right again, and then without a new start."""
     rules = workspace / "rules.toml"
@@ -375,7 +374,7 @@ def test_servers_of_a_tools_file(words: list[str], workspace: Path) -> None:
     ]
 
 
-@for_each("era", ["legacy", "auto"])
+@pytest.mark.parametrize("era", ["legacy", "auto"])
 def test_a_server_that_ends_in_a_call_takes_no_one_with_it(words: list[str], workspace: Path, era: Era) -> None:
     """The call is on record as started; the gateway and the other server go on, and it is started again."""
     command = json.dumps([sys.executable, "server.py"])
@@ -395,7 +394,7 @@ def test_a_server_that_ends_in_a_call_takes_no_one_with_it(words: list[str], wor
     assert rest == [*tools, "found a"]
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("more", "problem"),
     [
         ([], "there is no server"),
@@ -542,7 +541,7 @@ def files(words: list[str], workspace: Path) -> list[str]:
 
 
 @pytest.mark.large
-@for_each("era", ["legacy", "auto"])
+@pytest.mark.parametrize("era", ["legacy", "auto"])
 def test_before_the_official_server_for_files(files: list[str], workspace: Path, era: Era) -> None:
     """The file system is the proof of what ran."""
     (workspace / "a.txt").write_text("hello", encoding="utf-8")
@@ -571,7 +570,7 @@ def test_before_the_official_server_for_files(files: list[str], workspace: Path,
 
 
 @pytest.mark.large
-@for_each(("folder", "is_read"), [("", False), ('folder = "inner"\n', True)])
+@pytest.mark.parametrize(("folder", "is_read"), [("", False), ('folder = "inner"\n', True)])
 def test_the_official_server_looks_for_relative_paths_in_a_folder_of_its_own(
     files: list[str], workspace: Path, *, folder: str, is_read: bool
 ) -> None:
@@ -594,7 +593,7 @@ def test_the_official_server_looks_for_relative_paths_in_a_folder_of_its_own(
 
 
 @pytest.mark.large
-@for_each("era", ["legacy", "auto"])
+@pytest.mark.parametrize("era", ["legacy", "auto"])
 def test_before_the_official_server_over_http(files: list[str], workspace: Path, tmp_path: Path, era: Era) -> None:
     """What a second gateway passes on to the first, at its address, is decided twice."""
     (workspace / "a.txt").write_text("hello", encoding="utf-8")

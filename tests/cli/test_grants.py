@@ -88,7 +88,7 @@ def test_a_store_of_each_kind_is_named(address: str, typed: Callable[[str], None
     assert capsys.readouterr().out == "no grant counts\n"
 
 
-@for_each("answer", ["", "n", "no", "what"])
+@pytest.mark.parametrize("answer", ["", "n", "no", "what"])
 def test_without_a_yes_nothing_is_granted(path: Path, typed: Callable[[str], None], capsys: Out, answer: str) -> None:
     """The exit code says so."""
     typed(answer)
@@ -151,7 +151,7 @@ def test_what_does_not_count_is_swept_with_the_next_one(path: Path, typed: Calla
     assert [grant.rule for grant in granted(path)] == ['when.command = ["rm *"]']
 
 
-@for_each("words", [("show", "x"), ("revoke", "x"), ("list",)])
+@pytest.mark.parametrize("words", [("show", "x"), ("revoke", "x"), ("list",)])
 def test_what_is_not_there_is_an_error(path: Path, words: tuple[str, ...], capsys: Out) -> None:
     """A store that is named is not made. Of the default one nothing has to be there to list what is in it."""
     other = path.with_name("other.db")
@@ -278,7 +278,7 @@ def test_the_one_who_asks_grants_nothing(path: Path, typed: Callable[[str], None
 # What is too wide --------------------------------------------------------------------------------------------------
 
 
-@for_each(
+@pytest.mark.parametrize(
     "rule",
     [
         'when.command = ["bash *"]', 'when.command = ["bash"]', 'when.command = ["/bin/{sh,dash}"]',
@@ -315,7 +315,7 @@ def test_what_is_narrow_is_not(rule: str) -> None:
     assert too_wide(Grant('tools = ["*"]', digest="0" * 64)) is None
 
 
-@for_each(
+@pytest.mark.parametrize(
     "words",
     [
         (), ("--tool", "x", "--question", "y"), ("--like", "x", "--question", "y"), ("--when", "nothing = 1"),
@@ -329,7 +329,7 @@ def test_what_means_no_calls_is_an_error(path: Path, typed: Callable[[str], None
     assert granted(path) == []
 
 
-@for_each("words", [("--for", "1"), ("--for", "0s"), ("--for", "1y"), ("--uses", "0"), ("--uses", "x")])
+@pytest.mark.parametrize("words", [("--for", "1"), ("--for", "0s"), ("--for", "1y"), ("--uses", "0"), ("--uses", "x")])
 def test_bounds_are_checked(path: Path, words: tuple[str, ...]) -> None:
     """As the other options are."""
     with pytest.raises(SystemExit, match="4"):

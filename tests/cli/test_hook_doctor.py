@@ -171,7 +171,7 @@ def test_settings_of_the_machine_keep_hooks_on(home: Path, capsys: Out, monkeypa
     monkeypatch.setattr("permitry_hosts.cli.hook_doctor.trials", lambda *_: [])
     managed = home / "etc/managed-settings.json"
     for module in ("cli.hook_doctor", "cli.hook_settings", "hooks.managed"):
-        monkeypatch.setattr(f"permitry.{module}.find_managed", lambda _: managed)
+        monkeypatch.setattr(f"permitry_hosts.{module}.find_managed", lambda _: managed)
     assert main(["hook", "install", "claude-code", "--managed"]) == 0
     (home / "project/.claude").mkdir()
     (home / "project/.claude/settings.json").write_text('{"disableAllHooks": true}')

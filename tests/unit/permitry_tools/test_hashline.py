@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.tables import for_each
 
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole
@@ -61,7 +60,7 @@ def edited(root: Path) -> Path:
 # What edits do ----------------------------------------------------------------------------------------------------
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("edits", "after"),
     [
         ([_set(2, "2")], "one\n2\nthree\nfour\n"),
@@ -88,7 +87,7 @@ def test_lines_are_edited(edited: Path, use: Use, edits: Edits, after: str) -> N
     assert edited.read_bytes() == after.encode()
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("content", "line"),
     [
         (f"{_at(2)}|2", "2"),
@@ -105,7 +104,7 @@ def test_a_copied_anchor_is_taken_off(edited: Path, use: Use, content: str, line
     assert edited.read_text(encoding="utf-8").split("\n")[1] == line
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("before", "edits", "after"),
     [
         ("a\r\nb\r\n", [_set(1, "x\ny", "a\r\nb\r\n")], "x\r\ny\r\nb\r\n"),
@@ -126,7 +125,7 @@ def test_line_ends_stay_as_they_are(edited: Path, use: Use, before: str, edits: 
     assert edited.read_bytes() == after.encode()
 
 
-@for_each("edits", [[], [_set(2, "two")], [_replace(1, 2, "one\ntwo\n")]])
+@pytest.mark.parametrize("edits", [[], [_set(2, "two")], [_replace(1, 2, "one\ntwo\n")]])
 def test_an_edit_that_changes_nothing_says_so(edited: Path, use: Use, edits: Edits) -> None:
     """Nothing is written, and nothing has failed."""
     before = edited.stat().st_ino
@@ -137,7 +136,7 @@ def test_an_edit_that_changes_nothing_says_so(edited: Path, use: Use, edits: Edi
 # What is refused --------------------------------------------------------------------------------------------------
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("edits", "line"),
     [
         ([_set(2, "x"), _set(2, "y")], 2),
@@ -155,7 +154,7 @@ def test_edits_that_meet_are_refused(edited: Path, use: Use, edits: Edits, line:
     assert edited.read_bytes() == _TEXT.encode()
 
 
-@for_each("now", ["two ", " two", "\ttwo", "Two", ""])
+@pytest.mark.parametrize("now", ["two ", " two", "\ttwo", "Two", ""])
 def test_a_line_that_has_changed_is_not_edited(edited: Path, use: Use, now: str) -> None:
     """Not even when only its blanks have; the model sees what is there now."""
     edited.write_text(f"one\n{now}\nthree\nfour\n", encoding="utf-8")
@@ -166,7 +165,7 @@ def test_a_line_that_has_changed_is_not_edited(edited: Path, use: Use, now: str)
     assert edited.read_text(encoding="utf-8") == f"one\n{now}\nthree\nfour\n"
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("edit", "expected"),
     [
         ({"set_line": "5:0000", "content": ""}, "Line 5 out of range (file has 4 lines)"),
@@ -195,7 +194,7 @@ def test_what_does_not_fit_is_reported(edited: Path, use: Use, edit: object, exp
     assert edited.read_bytes() == _TEXT.encode()
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         ({"path": "", "edits": []}, "hashline_edit requires path"),
@@ -213,7 +212,7 @@ def test_what_is_missing_is_reported(root: Path, use: Use, arguments: dict[str, 
     assert use("hashline_edit", **arguments) == ToolResult(False, expected)
 
 
-@for_each("edit", [{"set_line": "1:0000"}, {"insert_after": "1:0000"}, {"insert_after": "0:0000"}])
+@pytest.mark.parametrize("edit", [{"set_line": "1:0000"}, {"insert_after": "1:0000"}, {"insert_after": "0:0000"}])
 def test_an_empty_file_has_no_line(root: Path, use: Use, edit: dict[str, str]) -> None:
     """It is written, not edited."""
     (root / "empty").touch()

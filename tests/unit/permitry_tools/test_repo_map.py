@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.tables import for_each
 
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole
@@ -60,14 +59,14 @@ def test_python_is_read_as_python(root: Path, mapped: Mapped) -> None:
     assert _symbols(mapped, root, "a.py", text) == [("class", "A", 1), ("method", "A.b", 5), ("function", "d", 8)]
 
 
-@for_each("text", [r'x = "\d \' \\"', "x = r'\\'' + b'\\x'", 'x = f"\\N{DASH}{y}" \\\n  + "\\\n"'])
+@pytest.mark.parametrize("text", [r'x = "\d \' \\"', "x = r'\\'' + b'\\x'", 'x = f"\\N{DASH}{y}" \\\n  + "\\\n"'])
 def test_odd_escapes_neither_warn_nor_hide_what_follows(root: Path, mapped: Mapped, text: str) -> None:
     """The files are not ours; what Python thinks of them is no one's business here."""
     text += "\ndef a(): ...\n"
     assert _symbols(mapped, root, "a.py", text) == [("function", "a", text.count("\n"))]
 
 
-@for_each(
+@pytest.mark.parametrize(
     "text", ["def (", "(" * 5_000, "-" * 100_000 + "1", "x" + ".a" * 100_000, "\0def a(): ...", "\ud7ff" * 3 + "="]
 )
 def test_what_is_no_python_has_no_symbols(root: Path, mapped: Mapped, text: str) -> None:
@@ -79,7 +78,7 @@ def test_what_is_no_python_has_no_symbols(root: Path, mapped: Mapped, text: str)
     assert files[-1]["symbols"] == [{"kind": "function", "name": "b", "line": 1}]
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("name", "line", "symbol"),
     [
         ("a.js", "export default async function go() {", ("function", "go")),
@@ -115,7 +114,7 @@ def test_only_source_files_are_mapped(root: Path, mapped: Mapped) -> None:
     assert files == [("a.PY", "python", 2), ("b.tsx", "typescript", 2)]
 
 
-@for_each(("most", "count"), [(-3, 1), (0, 1), (2, 2), (3, 3), (501, 3)])
+@pytest.mark.parametrize(("most", "count"), [(-3, 1), (0, 1), (2, 2), (3, 3), (501, 3)])
 def test_at_most_so_many_files_are_mapped(root: Path, mapped: Mapped, most: int, count: int) -> None:
     """All are counted, and what is not a source takes no place."""
     for name in ("a.md", "b.py", "c.py", "d.py"):
