@@ -14,7 +14,7 @@ from permitry.config.conditions import scope_of
 from permitry.config.folders import user_cache, user_config, user_state
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
-from permitry_hosts.hooks.places import PACKAGES, base_python, place
+from permitry_hosts.hooks.places import PACKAGE, base_python, place
 
 __all__ = ["own_rules"]
 
@@ -92,7 +92,8 @@ def _places() -> Iterator[Path]:
     """Yield the files and folders; modules that the project has put on the path are the project's."""
     yield from (Path(sys.executable), base_python(), Path(sys.prefix, "pyvenv.cfg"))
     yield from (Path(os.__file__).parent, Path(attrs.__file__).parents[1])
-    yield from (*PACKAGES, shipped_path(PREFIX).parent)
+    # Of an editable install this is a folder of sources, where a `sitecustomize.py` would run before permitry does.
+    yield from (PACKAGE.parent, shipped_path(PREFIX).parent)
     # The human starts `permitry approve` from there.
     is_venv = sys.prefix != sys.base_prefix
     yield Path(sys.prefix, "bin") if is_venv else Path(sys.executable).with_name("permitry")

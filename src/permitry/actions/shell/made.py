@@ -75,8 +75,10 @@ def _names_of(run: Run) -> Iterator[str]:
 
 
 def _takes_odd(run: Run, odd: Sequence[tuple[Run, str]]) -> bool:
-    """Return whether a pattern may become a name that is more to a program: `touch -- '-e1e git push'; sed -n p *`."""
+    """Return whether it may get a name that is more to a program: `touch -- '-e1e git push'; sed -n p *`."""
     globs = [word.text for word in run.words[1:] if word.is_glob and "/" not in word.text]
+    # Names that are printed for `xargs` are those of files as well.
+    globs += ["*"] if "xargs" in run.within else []
     return not record_of(program_of(run.words)).runs_nothing and any(
         fnmatch.fnmatchcase(name, glob) for glob in globs for by, name in odd if by is not run
     )

@@ -3,12 +3,14 @@
 As for a pattern such as `*`, such a name is taken for no option. Only what prints nothing else counts.
 """
 
+import itertools
 import re
 
 import attrs
 
+from permitry.actions.programs.catalogue import Options, record_of
 from permitry.actions.shell.command import Command
-from permitry.actions.shell.expressions import has_letter, program_of
+from permitry.actions.shell.expressions import program_of
 from permitry.actions.shell.nested import xargs
 
 __all__ = ["prints_names"]
@@ -44,11 +46,46 @@ def prints_names(command: Command, *, has_names: bool) -> bool:
         return not any(text.startswith(_OTHER_OUTPUT) for text in texts)
     if any(text.startswith("--") and not _LONG.fullmatch(text) for text in texts):
         return False
-    lists = not _LISTING.isdisjoint(texts) or any(has_letter(word, "l") for word in words[1:])
     if name == "git":
-        return texts[:1] == ["ls-files"] or (texts[:1] in (["diff"], ["grep"]) and lists)
+        return _is_list_of_git(texts)
     is_all = name in _LS or (name in _FD and not any(map(_OTHER_OUTPUT_OF_FD.match, texts)))
-    return is_all or (name in _GREP and lists) or (has_names and _is_filter(name, texts))
+    is_list = name in _GREP and _lists_files(record_of(name).options, texts)
+    return is_all or is_list or (has_names and _is_filter(name, texts))
+
+
+def _is_list_of_git(texts: list[str]) -> bool:
+    match texts:
+        case ["ls-files", *_]:
+            return True
+        case ["diff", *rest]:
+            # Its `-l` is a number.
+            return "--name-only" in rest
+        case ["grep", *rest]:
+            return _lists_files(record_of("git").commands["grep"].options, rest)
+        case _:
+            return False
+
+
+def _lists_files(options: Options, texts: list[str]) -> bool:
+    """Return whether an option has a search print names alone, and is not the value of another: `-Gl`, `-e -l`."""
+    left = iter(texts)
+    for text in itertools.takewhile(lambda text: text != "--", left):
+        if text in _LISTING:
+            return True
+        if not text.startswith("-") or text.startswith("--"):
+            continue
+        for at, letter in enumerate(text[1:], start=2):
+            if letter == "l":
+                return True
+            count = options.count(f"-{letter}")
+            if count is None:
+                return False
+            if count:
+                # The rest of the word is its value, or else the next word.
+                if at == len(text):
+                    next(left, None)
+                break
+    return False
 
 
 def _is_filter(name: str, texts: list[str]) -> bool:

@@ -190,6 +190,7 @@ def test_some_programs_run_nothing(name: str, *, expected: bool) -> None:
         ("language", LANGUAGES),
         ("makes", ["copies", "named", "downloads", "empty"]),
         ("runner", RUNNERS),
+        ("script", ["awk", "find", "jq", "printf", "sed", "set", "tar", "test", "unzip", "xargs"]),
         ("shell", ["bash", "posix", "other"]),
     ],
 )

@@ -39,6 +39,20 @@ def test_another_program_is_what_it_is_called(text: str) -> None:
     assert not _asked(text)
 
 
+@for_each(
+    "text, is_asked",
+    [
+        ("touch -- '-e1e git push'; sed -n p *", True), ("touch -- '-e1e git push'; ls | xargs sed -n p", True),
+        ("touch -- '-e1e git push'; find . | xargs -0 sed -n p", True), ("touch a; ls | xargs sed -n p", False),
+        ("ls | xargs sed -n p", False),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_made_may_be_an_option(text: str, *, is_asked: bool) -> None:
+    """Where a pattern, or a program that prints names, may hand it on."""
+    reading = read_command(text, Folder(("/w",), None))
+    assert any(isinstance(each, Unknown) for each in reading.certain) is is_asked
+
+
 def test_no_command_makes_nothing() -> None:
     """As for a call without a shell."""
     assert run_of_made(()) is None

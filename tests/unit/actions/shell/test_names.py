@@ -21,6 +21,7 @@ def _prints(text: str) -> bool:
         "ls | grep -v x | tail -2", "dir src", "fd . src", "fdfind -e py", "fd -H --exclude=x a", "ag -l x",
         "find . | grep -E 'a|b'",
         "find . | tr '\\n' '\\0'", "find . | xargs -n 5 grep -l x",
+        "grep -e x -l f", "grep -A 3 -ril x .", "rg -e x -l", "git grep -e x -l", "git grep --name-only x",
     ],
 )  # fmt: skip
 def test_a_command_prints_names(text: str) -> None:
@@ -38,6 +39,10 @@ def test_a_command_prints_names(text: str) -> None:
         "ls | grep -f f", "ls | grep -o x", "ls | tail -c 5", "ls | awk p", "echo | sort", "ls; echo x",
         "ls | tr '\\n' ' '", "ls | tr a -", "cat f | xargs grep -l x", "ls | xargs", "ls | xargs cat",
         "ls | xargs -a f grep -l x",
+        # The letter, or the word, is the value of another option; or what the option is, is not known.
+        "ag -Gl x", "ag -Wl x", "ag -pl x y", "ag -ml x", "ag -Al x", "ag -V -l", "grep -el f", "grep -Al x f",
+        "grep -ml x f", "grep -e -l f", "grep -e --files-with-matches f", "rg -el f", "rg -rl x", "rg -Ml x",
+        "git diff -l 5", "git diff -l5", "git grep -e -l", "git grep -ml x",
     ],
 )  # fmt: skip
 def test_other_text_is_not_names(text: str) -> None:

@@ -428,3 +428,9 @@ def test_a_hook_that_was_installed_before_finds_the_client(place: Path, tmp_path
     done = run(place, script=alone)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"permitry did not answer, so this call did not run" in done.stderr
+    words = ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "-I", "-S", str(alone), str(place), "1"]
+    assert subprocess.run(words, input=b"", capture_output=True, check=False).returncode == 2
+    present = tmp_path / "permitry_hosts/hooks/client.py"
+    present.parent.mkdir(parents=True)
+    present.touch()
+    assert run(place, script=alone).returncode == 2

@@ -35,7 +35,10 @@ def _is_blocked(tool: str, **arguments: str) -> bool:
         PACKAGES / "sitecustomize.py",
         PACKAGES / "attr/__init__.py",
         LIBRARY / "os.py",
-        CODE / "hooks/answering.py",
+        CODE / "core/policy.py",
+        CODE.with_name("permitry_hosts") / "hooks/client.py",
+        # The folder of an editable install is on the path as well.
+        CODE.with_name("sitecustomize.py"),
         Path(sys.prefix, "pyvenv.cfg"),
         Path(sys.executable),
         Path(os.path.realpath(sys.executable)),
