@@ -273,7 +273,7 @@ def test_every_page_is_in_its_index(folder: str) -> None:
     assert {page.name for page in pages.glob("*.md")} - {"README.md"} <= named
 
 
-_EARLIER = ("permitry.adapters", "permitry.hooks", "permitry.audit.otel")
+_EARLIER = ("permitry.adapters", "permitry.audit.otel")
 
 
 def _modules() -> list[str]:
