@@ -28,7 +28,7 @@ CALLS = (
 )
 # Each example of these loads rule sets, so the small profile has half as many.
 # Each example explains dozens of calls twice: with a thousand it took an hour of a night.
-slow = settings(max_examples=min(200, settings().max_examples // 2))
+slow = settings(max_examples=min(200, settings().max_examples // 4))
 CODING_AGENT = [Origin("permitry:coding-agent")]
 CONTEXTS = [AuthContext(mode=mode, workspace="/nowhere/work") for mode in ("default", "plan", "yolo")]
 
