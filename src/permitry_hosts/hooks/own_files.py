@@ -14,9 +14,12 @@ from permitry.config.conditions import scope_of
 from permitry.config.folders import user_cache, user_config, user_state
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
-from permitry_hosts.hooks.places import PACKAGE, base_python, place
+from permitry_hosts.hooks.places import PACKAGE, PACKAGES, base_python, place
 
 __all__ = ["own_rules"]
+
+_RUN_FIRST = ("sitecustomize.py", "sitecustomize", "usercustomize.py", "usercustomize")
+"""Modules that Python runs when it starts, where they are on the path."""
 
 
 def own_rules(stores: Sequence[Path] = ()) -> tuple[ConfiguredRule, ...]:
@@ -92,8 +95,9 @@ def _places() -> Iterator[Path]:
     """Yield the files and folders; modules that the project has put on the path are the project's."""
     yield from (Path(sys.executable), base_python(), Path(sys.prefix, "pyvenv.cfg"))
     yield from (Path(os.__file__).parent, Path(attrs.__file__).parents[1])
-    # Of an editable install this is a folder of sources, where a `sitecustomize.py` would run before permitry does.
-    yield from (PACKAGE.parent, shipped_path(PREFIX).parent)
+    yield from (*PACKAGES, shipped_path(PREFIX).parent)
+    # The folder of an editable install is on the path as well.
+    yield from map(PACKAGE.with_name, _RUN_FIRST)
     # The human starts `permitry approve` from there.
     is_venv = sys.prefix != sys.base_prefix
     yield Path(sys.prefix, "bin") if is_venv else Path(sys.executable).with_name("permitry")

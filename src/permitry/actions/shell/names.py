@@ -80,9 +80,9 @@ def _lists_files(options: Options, texts: list[str]) -> bool:
             count = options.count(f"-{letter}")
             if count is None:
                 return False
-            if count:
+            if count or f"-{letter}" in options.attached:
                 # The rest of the word is its value, or else the next word.
-                if at == len(text):
+                if count and at == len(text):
                     next(left, None)
                 break
     return False
