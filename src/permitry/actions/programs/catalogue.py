@@ -146,7 +146,9 @@ class Entry:
     runs_behind: Mapping[str, Wrapper] = attrs.field(factory=dict)
     runner: str = ""
     runs_values: frozenset[str] = frozenset()
+    runs_open: frozenset[str] = frozenset()
     runs_after: tuple[str, ...] = ()
+    open_words: str = ""
     interprets: bool = False
     guess: str = ""
     evaluates: bool = False
@@ -176,7 +178,7 @@ class Entry:
 _UNKNOWN, _NONE = Entry(), Options()
 _SETS_OF_WORDS = frozenset(
     {"needs", "operands_need", "shows", "looks", "names_from", "texts", "unsets", "code", "renames", "fills"}
-    | {"runs_values"}
+    | {"runs_open", "runs_values"}
 )
 _SHAPE = frozenset(attrs.fields_dict(Shape))
 _RUNS = frozenset({"runs", "leading", "optional", "sets"})

@@ -16,14 +16,9 @@ from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
 from permitry.actions.programs.named import HERE, Contents, Named
 from permitry.core.action import Access, Descent, Word
 
-__all__ = ["VALUED", "files_of_git", "fills_work_tree", "join_words"]
+__all__ = ["files_of_git", "fills_work_tree", "join_words"]
 
 Words = Sequence[Word]
-
-VALUED = frozenset(
-    {"-C", "-c", "--attr-source", "--config-env", "--exec-path", "--git-dir", "--namespace", "--work-tree"}
-)
-"""Options before the sub-command that take the next word as their value."""
 
 _FILL = frozenset(
     {"am", "apply", "checkout", "checkout-index", "cherry-pick", "clone", "merge", "pull", "read-tree", "rebase"}
@@ -146,7 +141,7 @@ def _read(words: Words) -> _Call:
     """Return what the options before the sub-command say, and the sub-command."""
     at, tree, is_plain, rest = HERE, None, True, tuple(words[1:])
     while rest and rest[0].text.startswith("-"):
-        first, is_valued = rest[0], rest[0].text in VALUED
+        first, is_valued = rest[0], rest[0].text in record_of("git").known.valued
         option, _, attached = first.text.partition("=")
         value = next(iter(rest[1:2]), HERE) if is_valued else attrs.evolve(first, text=attached, is_home=False)
         rest = rest[1 + is_valued :]

@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from permitry.actions.programs.git_files import VALUED
+from permitry.actions.programs.catalogue import record_of
 from permitry.actions.shell.expressions import joined
 from permitry.actions.shell.running import Inner
 from permitry.core.action import Word
@@ -21,7 +21,7 @@ _ELSEWHERE = re.compile(
 
 def without_options(words: Words) -> Words:
     """Return the words of a git command without the options before the sub-command; none if there are no options."""
-    behind = _behind_options(words[1:], VALUED)
+    behind = _behind_options(words[1:], record_of("git").known.valued)
     return (words[0], *behind) if 0 < len(behind) < len(words) - 1 else ()
 
 

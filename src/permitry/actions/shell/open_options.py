@@ -33,7 +33,7 @@ def may_be_options(words: Words, options: Options | None) -> Iterator[Word]:
     """
     is_known, options = options is not None, options or Options()
     record = record_of(program_of(words))
-    options = _without(options, record.runs_values)
+    options = _without(options, record.runs_values | record.runs_open)
     if record.runs_after:
         options = attrs.evolve(options, valued=frozenset(), attached=frozenset())
     at = 1
@@ -60,7 +60,7 @@ def _before_expansion(word: Word) -> str:
 
 
 def _without(options: Options, names: frozenset[str]) -> Options:
-    """Return the options but for those whose value is a command."""
+    """Return the options but for those whose value is, or may be, a command."""
     plain, valued, attached = options.plain - names, options.valued - names, options.attached - names
     return attrs.evolve(options, plain=plain, valued=valued, attached=attached)
 

@@ -18,7 +18,6 @@ from permitry.actions.programs.arguments import unbundled
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import Entry, Options, RefusedError, record_of
 from permitry.actions.programs.sed import with_script
-from permitry.actions.shell.builtins import DECLARING
 from permitry.actions.shell.expressions import NAMES_FROM, program_of, with_names
 from permitry.actions.shell.inputs import takes_commands
 from permitry.actions.shell.nested import xargs
@@ -34,25 +33,20 @@ from permitry.actions.shell.variables import declared, runs_text
 from permitry.actions.shell.words import PROCESS
 from permitry.core.action import Access, Connect, Operands, Touch, Word
 
-__all__ = ["anything_of", "may_run_open", "why_may_run_more"]
+__all__ = ["OPEN_WORDS", "anything_of", "may_run_open", "why_may_run_more"]
 
 Words = Sequence[Word]
 
 DEEPEST = 8
 """How many programs that run another one are looked into."""
 
-_MAKE = frozenset({"gmake", "make"})
 OPTIONS_OF_MAKE = Options(
     plain=frozenset({"-k", "-n", "-q", "-s"}), valued=frozenset({"-C"}), attached=frozenset({"-j"})
 )
-_UNSURE_OF_SSH = frozenset({"-E", "-F", "-I", "-J", "-O", "-o", "-P", "-S", "-W"})
-"""Options of `ssh` whose value may name a command, a file with commands, or another machine."""
-
 _CODE = re.compile(r"-[A-Za-z0-9]*[ceEprx]|eval|--(?:eval|print|command|execute|exec)")
 """Options after which there is code in the language of many programs."""
 _TESTS_OF_FIND = frozenset("-(),!")
 _VALUED_OF_READ = re.compile("-[ers]*[dintpNu]")
-_VALUED_OF_GIT = frozenset({"-C", "--git-dir", "--work-tree", "--namespace"})
 _HALF_A_NAME = re.compile(r"[^-$`{}/ ]+[$`{]")
 """What may become a sub-command: literal text that goes on with an expansion."""
 _LOCAL_OR_HOST = re.compile(r"[^$`:]*[/@]")
@@ -76,7 +70,7 @@ def _may_run_open(words: tuple[Word, ...], depth: int, *, has_names: bool) -> bo
     if record.runs_nothing:
         return False
     is_code = record.evaluates or record.shell or record.language
-    own = _SPECIAL.get(name, _by_kind)
+    own = OPEN_WORDS.get(record.open_words, _by_kind)
     if is_code or depth == 0 or own(words):
         return True
     inners = (
@@ -190,16 +184,17 @@ def _of_find(words: Words) -> bool:
 
 
 def _of_git(words: Words) -> bool:
-    at = 1
+    record, at = record_of("git"), 1
+    valued = record.known.valued - record.runs_values - record.runs_open
     while at < len(words) and words[at].text.startswith("-") and not words[at].is_open:
-        is_valued = words[at].text in _VALUED_OF_GIT
+        is_valued = words[at].text in valued
         if is_valued and any(may_start(word) and not word.is_single for word in words[at + 1 : at + 2]):
             return True
         at += 1 + is_valued
     command = words[at] if at < len(words) else Word("")
     if command.is_open:
         return not command.is_single or at + 1 < len(words)
-    entry = record_of("git").commands.get(command.text, Entry())
+    entry = record.commands.get(command.text, Entry())
     if entry.runs_nothing:
         return False
     # An address such as `ext::git push` is a command.
@@ -224,8 +219,7 @@ def _of_perl(words: Words) -> bool:
 
 
 def _of_ssh(words: Words) -> bool:
-    options = as_wrapper("ssh").options
-    return any(may_be_options(words, attrs.evolve(options, valued=options.valued - _UNSURE_OF_SSH)))
+    return any(may_be_options(words, as_wrapper("ssh").options))
 
 
 def _of_tar(words: Words) -> bool:
@@ -271,19 +265,20 @@ def _of_read(words: Words) -> bool:
     )
 
 
-_SPECIAL: Mapping[str, Callable[[Words], bool]] = {
+OPEN_WORDS: Mapping[str, Callable[[Words], bool]] = {
+    "any": _has_open,
+    "assignments": _of_declaration,
     "find": _of_find,
+    "format": _of_printf,
     "git": _of_git,
+    "make": _of_make,
+    "names": _of_read,
     "perl": _of_perl,
     "ssh": _of_ssh,
     "tar": _of_tar,
-    **dict.fromkeys(_MAKE, _of_make),
-    "printf": _of_printf,
-    "read": _of_read,
-    **dict.fromkeys(("[", "test"), _of_test),
-    **dict.fromkeys(DECLARING, _of_declaration),
-    **dict.fromkeys(("socat", "unset", "wait"), _has_open),
+    "test": _of_test,
 }
+"""Whether an open word may run something, by what a program's record says of that."""
 
 
 # The whole command ---------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from permitry.actions.programs.catalogue import Entry, Options, Wrapper, catalog
 from permitry.actions.shell import guesses, inputs
 from permitry.actions.shell.languages import LANGUAGES
 from permitry.actions.shell.nested import RUNNERS
+from permitry.actions.shell.opened import OPEN_WORDS
 
 TEXT = """
 [group]
@@ -189,6 +190,7 @@ def test_some_programs_run_nothing(name: str, *, expected: bool) -> None:
         ("input", [*inputs.FED, "code", "console"]),
         ("language", LANGUAGES),
         ("makes", ["copies", "named", "downloads", "empty"]),
+        ("open_words", OPEN_WORDS),
         ("runner", RUNNERS),
         ("script", ["awk", "find", "jq", "printf", "sed", "set", "tar", "test", "unzip", "xargs"]),
         ("shell", ["bash", "posix", "other"]),

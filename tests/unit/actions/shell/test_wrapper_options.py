@@ -20,7 +20,6 @@ import attrs
 import pytest
 from tests.tables import for_each
 
-from permitry.actions.programs import git_files
 from permitry.actions.programs.catalogue import Options, catalogue, record_of
 from permitry.actions.shell import opened
 from permitry.actions.shell.runners import unfolded
@@ -200,7 +199,6 @@ def tables() -> Iterator[tuple[str, Options]]:
     yield from ((name, opened.OPTIONS_OF_MAKE) for name in ("make", "gmake"))
     yield from ((name, OF_SHELLS.options) for name in ("bash", "dash", "sh"))
     yield "parallel", as_wrapper("sem").options
-    yield "git", Options(valued=git_files.VALUED)
 
 
 def test_no_option_is_in_two_tables_that_disagree() -> None:
