@@ -11,7 +11,7 @@ from permitry.actions.extract import ReadActions
 from permitry.actions.folders import Folder
 from permitry.actions.hosts import read_url
 from permitry.actions.patches import LONGEST_PATCH
-from permitry.actions.shell.applied import AppliedPatch, applied_patch, calls_patching, script_in
+from permitry.actions.shell.applied import SHELLS, AppliedPatch, applied_patch, calls_patching, script_in
 from permitry.actions.shell.lenient import read_leniently
 from permitry.actions.shell.reading import read_argv, read_command
 from permitry.actions.shell.runners import program_of
@@ -64,6 +64,7 @@ __all__ = [
     "DIRECTORY",
     "LONGEST_PATCH",
     "READ",
+    "SHELLS",
     "TEMPORARY",
     "Access",
     "AppliedPatch",

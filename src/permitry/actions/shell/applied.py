@@ -20,9 +20,10 @@ from permitry.actions.shell.recursive import read_recursively, read_words_recurs
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.core.action import Action, Run, Word
 
-__all__ = ["AppliedPatch", "applied_patch", "as_applied", "calls_patching", "script_in"]
+__all__ = ["SHELLS", "AppliedPatch", "applied_patch", "as_applied", "calls_patching", "script_in"]
 
-_SHELLS = dict.fromkeys(("bash", "sh", "zsh"), ("-c", "-lc"))
+SHELLS = frozenset({"bash", "sh", "zsh"})
+"""Those in which a text means what it was read as."""
 _WINDOWS = {"powershell": ("-command",), "pwsh": ("-command",), "cmd": ("/c",)}
 _DELIMITED = re.compile(r"<<[ \t]*(['\"]?)(\w+)\1[ \t]*\Z", re.ASCII)
 _EXPANDED = re.compile(r"[$`\\]")
@@ -106,7 +107,7 @@ def as_applied(reading: ShellReading) -> ShellReading:
 def _takes(shell: str, option: str) -> bool:
     """Return whether the argument behind `option` is the script of this shell."""
     name = PureWindowsPath(shell).stem.lower()
-    return option in _SHELLS.get(name, ()) or (name in _WINDOWS and option.lower() in _WINDOWS[name])
+    return (name in SHELLS and option in ("-c", "-lc")) or (name in _WINDOWS and option.lower() in _WINDOWS[name])
 
 
 def _in_script(script: str) -> AppliedPatch | None:
