@@ -154,6 +154,7 @@ class Entry:
     evaluates: bool = False
     passes_on: bool = False
     input: str = ""
+    prints: str = ""
     language: str = ""
     makes: str = ""
     undoable: bool = False

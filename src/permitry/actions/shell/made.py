@@ -20,7 +20,6 @@ __all__ = ["run_of_made"]
 _SYSTEM = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/")
 """Folders in which a file is only made under a name that is known."""
 _PLAIN = re.compile(r"(?:[\w.,@%+~:=][\w.,@%+~:=-]*)?")
-_READ_FILES = frozenset({".", "source"})
 
 
 @attrs.define
@@ -94,7 +93,7 @@ def _is_made(run: Run, made: _Made) -> bool:
     program, *operands = run.words
     in_path = any(each.startswith("PATH=") for each in run.sets)
     name = program_of(run.words)
-    files = [word for word in operands if word.text != "--"] if name in _READ_FILES else []
+    files = [word for word in operands if word.text != "--"] if record_of(name).input == "source" else []
     if record_of(name).shell and not any(has_letter(word, "c") for word in operands):
         files = [word for word in operands if word.text[:1] not in ("-", "+")]
     return made.has(program.text, in_path=in_path) or any(

@@ -25,13 +25,7 @@ from permitry.actions.shell.expressions import (
     run,
 )
 from permitry.actions.shell.git import git_runs
-from permitry.actions.shell.running import (
-    ANY_COMMAND,
-    OF_SHELLS,
-    Inner,
-    as_wrapper,
-    wrapper_of,
-)
+from permitry.actions.shell.running import ANY_COMMAND, OF_SHELLS, Inner, as_wrapper, wrapper_of
 from permitry.actions.shell.scripted import commands_of_awk, commands_of_sed
 from permitry.actions.shell.strict import UnreadableError, read_strictly
 from permitry.actions.shell.variables import is_evaluated, is_special

@@ -23,11 +23,7 @@ from permitry.actions.shell.inputs import takes_commands
 from permitry.actions.shell.nested import xargs
 from permitry.actions.shell.open_options import may_be_options, may_start
 from permitry.actions.shell.runners import unfolded
-from permitry.actions.shell.running import (
-    Inner,
-    as_wrapper,
-    wrapper_of,
-)
+from permitry.actions.shell.running import Inner, as_wrapper, wrapper_of
 from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
 from permitry.actions.shell.variables import declared, runs_text
 from permitry.actions.shell.words import PROCESS

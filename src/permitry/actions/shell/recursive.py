@@ -15,13 +15,7 @@ from permitry.actions.shell.git import sets_elsewhere
 from permitry.actions.shell.inputs import reads_commands, reads_shell
 from permitry.actions.shell.languages import LANGUAGES
 from permitry.actions.shell.lenient import BEFORE_COMMANDS, LooseCommand, LooseReading, read_leniently
-from permitry.actions.shell.runners import (
-    MOST_WORDS,
-    Inner,
-    program_of,
-    runs_others,
-    unfolded,
-)
+from permitry.actions.shell.runners import MOST_WORDS, Inner, program_of, runs_others, unfolded
 from permitry.actions.shell.running import ANY_COMMAND
 from permitry.actions.shell.variables import fact_of
 from permitry.core.action import Word
@@ -38,7 +32,6 @@ MOST_INNER_WORDS = 4000
 MOST_TEXT = 80 * 1024
 """How many characters of nested shell texts are read."""
 
-_PRINTERS = frozenset({"echo", "printf", "print"})
 _EXPORTERS = DECLARING | {"doas", "env", "strace", "sudo"}
 _MOST_VALUES = 8
 
@@ -198,7 +191,7 @@ def _before_pipe(commands: Sequence[LooseCommand], reader: LooseCommand) -> Iter
 def _printed(command: LooseCommand) -> Iterator[str]:
     """Yield the texts a command may write to the input of a shell."""
     yield from command.stdin
-    if program_of(command.words) in _PRINTERS:
+    if record_of(program_of(command.words)).prints == "operands":
         text = " ".join(word.text for word in command.words[1:] if word.text not in ("-n", "-e", "-en", "-ne", "--"))
         yield text
         yield text.replace("\\n", "\n").replace("\\t", "\t")

@@ -14,11 +14,7 @@ from permitry.actions.shell.expressions import listed, program_of
 from permitry.actions.shell.git import git_program
 from permitry.actions.shell.guesses import guessed
 from permitry.actions.shell.nested import MOST_INNER, RUNNERS, shell_text, wrapped
-from permitry.actions.shell.running import (
-    ANY_COMMAND,
-    Inner,
-    wrapper_of,
-)
+from permitry.actions.shell.running import ANY_COMMAND, Inner, wrapper_of
 from permitry.core.action import Word
 
 __all__ = ["MOST_WORDS", "Inner", "program_of", "runs_others", "unfolded", "words_elsewhere"]

@@ -7,13 +7,7 @@ import attrs
 from permitry.actions.programs.catalogue import Options, Wrapper, record_of
 from permitry.core.action import Word
 
-__all__ = [
-    "ANY_COMMAND",
-    "OF_SHELLS",
-    "Inner",
-    "as_wrapper",
-    "wrapper_of",
-]
+__all__ = ["ANY_COMMAND", "OF_SHELLS", "Inner", "as_wrapper", "wrapper_of"]
 
 _LOADER = re.compile(r"ld(?:64|-linux|-musl|\b)[\w.-]*\.so[\w.]*|ld\.so[\w.]*")
 

@@ -10,7 +10,7 @@ from tests.tables import for_each
 
 from permitry.actions.programs import catalogue as module
 from permitry.actions.programs.catalogue import Entry, Options, Wrapper, catalogue, compact, record_of
-from permitry.actions.shell import guesses, inputs
+from permitry.actions.shell import guesses, inputs, names
 from permitry.actions.shell.languages import LANGUAGES
 from permitry.actions.shell.nested import RUNNERS
 from permitry.actions.shell.opened import OPEN_WORDS
@@ -191,6 +191,7 @@ def test_some_programs_run_nothing(name: str, *, expected: bool) -> None:
         ("language", LANGUAGES),
         ("makes", ["copies", "named", "downloads", "empty"]),
         ("open_words", OPEN_WORDS),
+        ("prints", [*names.PRINTERS, *names.FILTERS, "operands", "xargs"]),
         ("runner", RUNNERS),
         ("script", ["awk", "find", "jq", "printf", "sed", "set", "tar", "test", "unzip", "xargs"]),
         ("shell", ["bash", "posix", "other"]),
