@@ -153,6 +153,7 @@ class Entry:
     guess: str = ""
     evaluates: bool = False
     passes_on: bool = False
+    kinds: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
     input: str = ""
     prints: str = ""
     language: str = ""
@@ -276,6 +277,7 @@ def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
         fields["runs"] = _wrapper(data, groups, fields["known"])
     behind = _by_name(data.get("runs_behind", {}))
     fields["runs_behind"] = {name: _wrapper(each, groups) for name, each in behind.items()}
+    fields["kinds"] = {name: frozenset(text.split()) for name, text in data.get("kinds", {}).items()}
     fields["commands"] = _Records(data["commands"], groups) if "commands" in data else {}
     for name in _SETS_OF_WORDS & fields.keys():
         fields[name] = frozenset(fields[name].split())

@@ -20,11 +20,6 @@ __all__ = ["files_of_git", "fills_work_tree", "join_words"]
 
 Words = Sequence[Word]
 
-_FILL = frozenset(
-    {"am", "apply", "checkout", "checkout-index", "cherry-pick", "clone", "merge", "pull", "read-tree", "rebase"}
-    | {"reset", "restore", "revert", "stash", "submodule", "switch"}
-)
-"""Sub-commands that put files into the work tree, whichever one that is."""
 _HARMLESS = frozenset({"--no-pager", "-P", "-p", "--paginate", "--no-optional-locks", "--no-lazy-fetch"})
 _HARMLESS_SETTINGS = ("advice.", "color.", "commit.", "user.")
 _TEMPLATE = "init.templatedir"
@@ -122,7 +117,9 @@ def join_words(folder: Word, word: Word) -> Word:
 
 def fills_work_tree(words: Words) -> bool:
     """Return whether the words are a call of git that puts files into a work tree."""
-    return words[0].text.rpartition("/")[2] == "git" and any(word.text in _FILL for word in words[1:])
+    return words[0].text.rpartition("/")[2] == "git" and not record_of("git").kinds["fills"].isdisjoint(
+        word.text for word in words[1:]
+    )
 
 
 def files_of_git(words: Words) -> Iterator[Named]:
@@ -131,7 +128,7 @@ def files_of_git(words: Words) -> Iterator[Named]:
         return
     call = _read(words)
     name = call.words[0].text if call.words else ""
-    if call.tree is not None and name in _FILL:
+    if call.tree is not None and name in record_of("git").kinds["fills"]:
         yield attrs.evolve(call, is_plain=False).fill(call.tree, None)
     elif name in _COMMANDS:
         yield from _COMMANDS[name](call)
