@@ -17,7 +17,7 @@ import pytest
 
 import permitry.actions
 from permitry.actions.programs.catalogue import compact
-from permitry.actions.shell.strict import Command, Redirection
+from permitry.actions.reading.strict import Command, Redirection
 from permitry.core.action import Word
 from permitry.store.records import store_at
 from permitry.store.store import Store

@@ -11,7 +11,7 @@ import pytest
 from tests.peers.translate_codex import call_of, rules_of
 
 from permitry.actions.programs.classify import Classified, Refused, classify, why_not_reading
-from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
+from permitry.actions.reading.strict import Command, UnreadableError, read_strictly
 from permitry.core.action import Word
 from permitry.core.decision import Verdict
 

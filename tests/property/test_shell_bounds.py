@@ -12,8 +12,8 @@ from tests.compare.requests import DENY as RULES
 from tests.tables import for_each
 
 from permitry import AuthContext, ToolCall, Verdict, load_policy
-from permitry.actions.shell.strict import read_strictly
-from permitry.actions.shell.words import LONGEST_VALUE, MOST_OF_VALUES
+from permitry.actions.reading.strict import read_strictly
+from permitry.actions.reading.words import LONGEST_VALUE, MOST_OF_VALUES
 
 LONGEST = 1024
 """How long a text gets by doubling, at most."""

@@ -24,7 +24,7 @@ import attrs
 import pytest
 
 from permitry.actions.programs.classify import why_not_reading
-from permitry.actions.shell.strict import Command
+from permitry.actions.reading.strict import Command
 from permitry.core.action import Word
 
 NOBODY = 65534

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import attrs
 
 from permitry.actions.programs.classify import why_not_reading
-from permitry.actions.shell.strict import Command
+from permitry.actions.reading.strict import Command
 from permitry.core.action import Word
 
 __all__ = ["Call", "Effect", "Grow", "Judge", "Language", "only_reads"]

@@ -18,7 +18,7 @@ from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
 from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test
 from permitry.actions.programs.sed import check_sed
 from permitry.actions.programs.wrappers import PARAMETERS, check_assignments, unwrap
-from permitry.actions.shell.strict import Command
+from permitry.actions.reading.strict import Command
 from permitry.core.action import Word
 
 __all__ = ["Classified", "Refused", "classify", "why_not_reading", "why_not_reading_all"]

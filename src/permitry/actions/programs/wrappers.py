@@ -10,8 +10,8 @@ import attrs
 
 from permitry.actions.programs.arguments import is_spread, read_options
 from permitry.actions.programs.catalogue import Entry, RefusedError, Wrapper, record_of
-from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
-from permitry.actions.shell.variables import fact_of, leads_elsewhere
+from permitry.actions.reading.strict import Command, UnreadableError, read_strictly
+from permitry.actions.variables import fact_of, leads_elsewhere
 from permitry.core.action import Word
 
 __all__ = ["PARAMETERS", "check_assignments", "unwrap"]

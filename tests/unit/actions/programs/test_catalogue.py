@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from tests.tables import for_each
 
+from permitry.actions.derive.opened import OPEN_WORDS
 from permitry.actions.programs import catalogue as module
+from permitry.actions.programs import guesses, inputs, names
 from permitry.actions.programs.catalogue import Entry, Options, Wrapper, catalogue, compact, record_of
-from permitry.actions.shell import guesses, inputs, names
-from permitry.actions.shell.languages import LANGUAGES
-from permitry.actions.shell.nested import RUNNERS
-from permitry.actions.shell.opened import OPEN_WORDS
+from permitry.actions.programs.languages import LANGUAGES
+from permitry.actions.programs.nested import RUNNERS
 
 TEXT = """
 [group]

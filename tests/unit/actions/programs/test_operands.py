@@ -12,8 +12,8 @@ from permitry.actions.programs.catalogue import Entry, Shape, catalogue
 from permitry.actions.programs.classify import Classified, classify, why_not_reading
 from permitry.actions.programs.named import Operands
 from permitry.actions.programs.operands import touches_of, with_values
-from permitry.actions.shell.strict import Command, read_strictly
-from permitry.actions.shell.words import UnreadableError
+from permitry.actions.reading.strict import Command, read_strictly
+from permitry.actions.reading.words import UnreadableError
 from permitry.core.action import Access, Descent, Word
 
 LISTED = {

@@ -5,7 +5,7 @@ from tests.tables import for_each
 
 from permitry.actions.programs.catalogue import RefusedError
 from permitry.actions.programs.wrappers import PARAMETERS, unwrap
-from permitry.actions.shell.strict import Command, read_strictly
+from permitry.actions.reading.strict import Command, read_strictly
 from permitry.core.action import Word
 
 
