@@ -16,8 +16,8 @@ import attrs
 import pytest
 
 import permitry.actions
+from permitry.actions.command import Command, Redirection
 from permitry.actions.programs.catalogue import compact
-from permitry.actions.reading.strict import Command, Redirection
 from permitry.core.action import Word
 from permitry.store.records import store_at
 from permitry.store.store import Store

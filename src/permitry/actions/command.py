@@ -2,10 +2,24 @@
 
 import attrs
 
-from permitry.actions.reading.redirections import Redirection
 from permitry.core.action import Word
 
-__all__ = ["Command"]
+__all__ = ["Command", "Redirection"]
+
+
+@attrs.frozen
+class Redirection:
+    """One redirection: `operator` is `<`, `>` or `>>`; `target` a file, or None for another descriptor or text.
+
+    `is_home`: the leading tilde of the target is unquoted, and becomes the home folder. `is_open`: an expansion is in
+    the target, or in the text. `is_input`: the file is the standard input.
+    """
+
+    operator: str
+    target: str | None
+    is_home: bool = False
+    is_open: bool = False
+    is_input: bool = attrs.field(default=False, eq=False)
 
 
 @attrs.frozen

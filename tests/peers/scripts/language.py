@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 import attrs
 
+from permitry.actions.command import Command
 from permitry.actions.programs.classify import why_not_reading
-from permitry.actions.reading.strict import Command
 from permitry.core.action import Word
 
 __all__ = ["Call", "Effect", "Grow", "Judge", "Language", "only_reads"]

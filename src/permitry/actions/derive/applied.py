@@ -13,11 +13,12 @@ from pathlib import PureWindowsPath
 
 import attrs
 
+from permitry.actions.command import Command
 from permitry.actions.derive.recursive import read_recursively, read_words_recursively
 from permitry.actions.derive.script import ShellReading
 from permitry.actions.patches import PATCHING
 from permitry.actions.programs.catalogue import catalogue
-from permitry.actions.reading.strict import Command, UnreadableError, read_strictly
+from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.action import Action, Run, Word
 
 __all__ = ["SHELLS", "AppliedPatch", "applied_patch", "as_applied", "calls_patching", "script_in"]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
+from permitry.actions.command import Command
 from permitry.actions.derive.runners import unfolded
 from permitry.actions.folders import Folder
 from permitry.actions.patches import hidden_patch
@@ -24,7 +25,7 @@ from permitry.actions.programs.nested import xargs
 from permitry.actions.programs.open_options import may_be_options, may_start
 from permitry.actions.programs.running import Inner, as_wrapper, wrapper_of
 from permitry.actions.programs.sed import with_script
-from permitry.actions.reading.strict import Command, UnreadableError, read_strictly
+from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.actions.reading.words import PROCESS
 from permitry.actions.variables import declared, runs_text
 from permitry.core.action import Access, Connect, Operands, Touch, Word

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
+from permitry.actions.command import Command, Redirection
 from permitry.actions.derive.given import given_of, only_one_writes, operands_in
 from permitry.actions.derive.opened import why_may_run_more
 from permitry.actions.derive.runners import program_of
@@ -29,7 +30,7 @@ from permitry.actions.programs.names import prints_names
 from permitry.actions.programs.operands import with_values
 from permitry.actions.programs.sed import with_script
 from permitry.actions.programs.settings import connects, named_by_variables
-from permitry.actions.reading.strict import LONGEST, Command, Redirection, UnreadableError, read_strictly
+from permitry.actions.reading.strict import LONGEST, UnreadableError, read_strictly
 from permitry.actions.reading.words import has_wildcard
 from permitry.actions.unpacked import Given
 from permitry.actions.variables import is_special, kept_by_shell, sets_of, that_change_commands

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
+from permitry.actions.command import Command
 from permitry.actions.programs.arguments import Parts, is_spread, read_options, sub_command
 from permitry.actions.programs.awk import check_awk
 from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
 from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test
 from permitry.actions.programs.sed import check_sed
 from permitry.actions.programs.wrappers import PARAMETERS, check_assignments, unwrap
-from permitry.actions.reading.strict import Command
 from permitry.core.action import Word
 
 __all__ = ["Classified", "Refused", "classify", "why_not_reading", "why_not_reading_all"]

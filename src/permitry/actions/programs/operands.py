@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import attrs
 
+from permitry.actions.command import Command
 from permitry.actions.programs.arguments import (
     Parts,
     is_cluster,
@@ -41,7 +42,6 @@ from permitry.actions.programs.filters import expanded_by_program
 from permitry.actions.programs.git_files import files_of_git
 from permitry.actions.programs.named import HERE, Collector, Named, Operands
 from permitry.actions.programs.sed import effects_of_sed, files_of_sed
-from permitry.actions.reading.strict import Command
 from permitry.core.action import Access, Descent, Word
 
 __all__ = ["named_in_code", "touches_of", "with_values"]

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
+from permitry.actions.command import Command
 from permitry.actions.programs.arguments import is_spread, read_options
 from permitry.actions.programs.catalogue import Entry, RefusedError, Wrapper, record_of
-from permitry.actions.reading.strict import Command, UnreadableError, read_strictly
+from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.actions.variables import fact_of, leads_elsewhere
 from permitry.core.action import Word
 

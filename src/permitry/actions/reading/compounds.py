@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import attrs
 
 from permitry.actions.builtins import MOVING
-from permitry.actions.command import Command
-from permitry.actions.reading.redirections import Redirection, RedirectionReader
+from permitry.actions.command import Command, Redirection
+from permitry.actions.reading.redirections import RedirectionReader
 from permitry.actions.reading.words import UnreadableError
 from permitry.actions.variables import is_special
 from permitry.core.action import Word

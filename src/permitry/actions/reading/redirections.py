@@ -7,10 +7,11 @@ import re
 
 import attrs
 
+from permitry.actions.command import Redirection
 from permitry.actions.reading.words import WordReader
 from permitry.core.action import Word
 
-__all__ = ["Redirection", "RedirectionReader"]
+__all__ = ["RedirectionReader"]
 
 _OPERATORS = ("&>>", "&>", "<<<", "<<-", "<>", "<&", "<(", ">(", ">|", "<<", ">&", ">>", "<", ">")
 _FILE_OPERATORS = {"<": "<", ">": ">", ">>": ">>", ">|": ">", "&>": ">", "&>>": ">>"}
@@ -19,21 +20,6 @@ _FILE_OPERATORS = {"<": "<", ">": ">", ">>": ">>", ">|": ">", "&>": ">", "&>>": 
 _REDIRECTED = re.compile(r"[0-9]*[<>]|&>")
 _DIGITS = re.compile(r"[0-9]*")
 _PLAIN_IN_DOCUMENT = re.compile(r"[^\\$`]+")
-
-
-@attrs.frozen
-class Redirection:
-    """One redirection: `operator` is `<`, `>` or `>>`; `target` a file, or None for another descriptor or text.
-
-    `is_home`: the leading tilde of the target is unquoted, and becomes the home folder. `is_open`: an expansion is in
-    the target, or in the text. `is_input`: the file is the standard input.
-    """
-
-    operator: str
-    target: str | None
-    is_home: bool = False
-    is_open: bool = False
-    is_input: bool = attrs.field(default=False, eq=False)
 
 
 @attrs.define

@@ -27,15 +27,14 @@ import re
 from collections.abc import Sequence
 
 from permitry.actions.builtins import DECLARING, MOVING
-from permitry.actions.command import Command
+from permitry.actions.command import Command, Redirection
 from permitry.actions.reading.compounds import LONGEST, RESERVED, Assigned
 from permitry.actions.reading.constructs import ConstructReader
-from permitry.actions.reading.redirections import Redirection
 from permitry.actions.reading.words import UnreadableError
 from permitry.actions.variables import is_evaluated, is_special, leads_elsewhere
 from permitry.core.action import Word
 
-__all__ = ["LONGEST", "Command", "Redirection", "UnreadableError", "read_strictly"]
+__all__ = ["LONGEST", "UnreadableError", "read_strictly"]
 
 MOST_IN_ALL = 1_000
 """How many commands may be read at all."""

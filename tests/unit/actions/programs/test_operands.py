@@ -7,12 +7,13 @@ from pathlib import Path
 import attrs
 from tests.tables import for_each
 
+from permitry.actions.command import Command
 from permitry.actions.programs.candidates import code_of
 from permitry.actions.programs.catalogue import Entry, Shape, catalogue
 from permitry.actions.programs.classify import Classified, classify, why_not_reading
 from permitry.actions.programs.named import Operands
 from permitry.actions.programs.operands import touches_of, with_values
-from permitry.actions.reading.strict import Command, read_strictly
+from permitry.actions.reading.strict import read_strictly
 from permitry.actions.reading.words import UnreadableError
 from permitry.core.action import Access, Descent, Word
 

@@ -3,9 +3,10 @@
 import pytest
 from tests.tables import for_each
 
+from permitry.actions.command import Command
 from permitry.actions.programs.catalogue import RefusedError
 from permitry.actions.programs.wrappers import PARAMETERS, unwrap
-from permitry.actions.reading.strict import Command, read_strictly
+from permitry.actions.reading.strict import read_strictly
 from permitry.core.action import Word
 
 

@@ -3,7 +3,8 @@
 import pytest
 from tests.tables import for_each
 
-from permitry.actions.reading.strict import Command, UnreadableError, read_strictly
+from permitry.actions.command import Command
+from permitry.actions.reading.strict import UnreadableError, read_strictly
 
 
 def found(text: str) -> list[tuple[str, tuple[str, ...]]]:

@@ -3,7 +3,8 @@
 import pytest
 from tests.tables import for_each
 
-from permitry.actions.reading.redirections import Redirection, RedirectionReader
+from permitry.actions.command import Redirection
+from permitry.actions.reading.redirections import RedirectionReader
 from permitry.actions.reading.words import UnreadableError
 
 

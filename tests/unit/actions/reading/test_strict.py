@@ -6,7 +6,8 @@ import time
 import pytest
 from tests.tables import for_each
 
-from permitry.actions.reading.strict import Command, Redirection, UnreadableError, read_strictly
+from permitry.actions.command import Command, Redirection
+from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.action import Word
 
 
