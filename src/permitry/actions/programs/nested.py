@@ -25,13 +25,12 @@ from permitry.actions.programs.inner import (
     read,
     run,
 )
-from permitry.actions.programs.running import ANY_COMMAND, OF_SHELLS, Inner, as_wrapper, wrapper_of
+from permitry.actions.programs.running import ANY_COMMAND, Inner, as_wrapper, wrapper_of
 from permitry.actions.programs.scripted import commands_of_awk, commands_of_sed
-from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.actions.variables import is_evaluated, is_special
 from permitry.core.action import Word
 
-__all__ = ["MOST_INNER", "RUNNERS", "dash_c", "only_checks", "shell_text", "ssh", "wrapped", "xargs"]
+__all__ = ["MOST_INNER", "RUNNERS", "after_options", "dash_c", "only_checks", "ssh", "wrapped", "xargs"]
 
 MOST_INNER = 64
 """The most nested commands of one kind in a command line; beyond that, the rest may be any command."""
@@ -45,8 +44,6 @@ _REPLACING = re.compile(r"-[A-Za-z0-9]*?[IJi]")
 _SPLITS = re.compile(r"--s|-[^-]*S")
 _SUBSTITUTIONS = ("$(", "`", "<(", ">(")
 _COMMANDS_OF_SU = ("--command", "--session-command")
-_NAMES_A_FILE = re.compile(r"(?:\A|[\s;&|({])=\w")
-"""In zsh, `=git` is the file that `git` runs."""
 _RUNNING_VARIABLES = frozenset(["BASH_ENV", "GIT_CONFIG_PARAMETERS", "GIT_EDITOR", "PROMPT_COMMAND", "PS4"])
 """Variables whose value a shell or git runs as a command."""
 _COMPLETE = frozenset(["compgen", "complete"])
@@ -84,13 +81,14 @@ def _starts(words: Words, wrapper: Wrapper) -> Iterator[int]:
         operands += 1
 
 
-def _after_options(words: Words, wrapper: Wrapper) -> Iterator[Inner]:
+def after_options(words: Words, wrapper: Wrapper) -> Iterator[Inner]:
+    """Yield the commands that may begin behind the options of a wrapper."""
     return (run(words[at:]) for at in _starts(words, wrapper))
 
 
 def _run_by(name: str, words: Words, *, sets: bool = False) -> Iterator[Inner]:
     wrapper = as_wrapper(name)
-    return _after_options(words[1:], attrs.evolve(wrapper, sets=sets or wrapper.sets))
+    return after_options(words[1:], attrs.evolve(wrapper, sets=sets or wrapper.sets))
 
 
 def wrapped(words: Words) -> Iterator[Inner]:
@@ -98,11 +96,11 @@ def wrapped(words: Words) -> Iterator[Inner]:
     name = program_of(words)
     wrapper, behind = wrapper_of(name), record_of(name).runs_behind
     if wrapper is not None and not any(_shows(word, wrapper) for word in words[1:2]):
-        yield from _after_options(words[1:], wrapper)
+        yield from after_options(words[1:], wrapper)
     for at, word in enumerate(words[1:], start=2):
         wrapper = behind.get(word.text)
         if wrapper is not None:
-            yield from _after_options(words[at:], wrapper)
+            yield from after_options(words[at:], wrapper)
 
 
 def _shows(word: Word, wrapper: Wrapper) -> bool:
@@ -187,48 +185,6 @@ def only_checks(words: Words) -> bool:
     options = [word.text for word in words[1:] if word.text[:1] in ("-", "+") or word.is_open]
     are_known = record_of(program_of(words)).shell in ("bash", "posix") and all(map(_CHECKS.fullmatch, options))
     return are_known and any("n" in option for option in options)
-
-
-def shell_text(words: Words) -> Iterator[Inner]:
-    """Yield the text after `-c`, and its parameters as guessed commands; without `-c`, the script with its words."""
-    if only_checks(words):
-        return
-    at = next((at for at, word in enumerate(words) if at and (has_letter(word, "c") or word.is_open)), 0)
-    yield from (read(word.text.partition("=")[2]) for word in words if word.text.startswith("--command="))
-    at = at or next((at for at, word in enumerate(words) if word.text == "--command"), 0)
-    if not at:
-        yield from _after_options(words[1:], OF_SHELLS)
-        return
-    start = _text_after(words, at)
-    yield from (attrs.evolve(read(word.text), is_guess=True) for word in words[at + 1 : start])
-    if start >= len(words):
-        return
-    text, parameters = words[start].text, words[start + 1 :]
-    yield read(text)
-    if program_of(words) == "zsh" and _NAMES_A_FILE.search(text):
-        yield ANY_COMMAND
-    if "$" in text and _may_run_parameter(text):
-        yield attrs.evolve(run(parameters), is_guess=True)
-        yield attrs.evolve(run(parameters[1:]), is_guess=True)
-
-
-def _text_after(words: Words, at: int) -> int:
-    """Return the index of the text of `sh -c`: behind further options, of which `o` and `O` take a value each."""
-    while at < len(words):
-        option = words[at].text
-        at += 1 + sum(letter in "oO" for letter in ("" if option.startswith("--") else option))
-        if option in ("-", "--") or not (at < len(words) and words[at].text[:1] in ("-", "+")):
-            return at
-    return at
-
-
-def _may_run_parameter(text: str) -> bool:
-    """Return whether a text may run one of its parameters as a program: the strict reader refuses such a text."""
-    try:
-        read_strictly(text)
-    except UnreadableError:
-        return True
-    return False
 
 
 def _eval(words: Words) -> Iterator[Inner]:

@@ -2,7 +2,7 @@
 
 from tests.tables import for_each
 
-from permitry.actions.derive.runners import program_of, unfolded
+from permitry.actions.derive.runners import program_of, shell_text, unfolded
 from permitry.actions.programs.running import Inner
 from permitry.actions.reading.lenient import read_leniently
 from permitry.core.action import Word
@@ -41,6 +41,10 @@ READS = (
 def words_of(text: str) -> tuple[Word, ...]:
     """Return the words of the first command of a text."""
     return read_leniently(text).commands[0].words
+
+
+def _words(*texts: str) -> tuple[Word, ...]:
+    return tuple(map(Word, texts))
 
 
 @for_each("text", RUNS)
@@ -137,3 +141,27 @@ def test_a_command_that_awk_computes_is_any_command(text: str) -> None:
 def test_a_command_that_stands_in_awk_is_that_one(text: str) -> None:
     """And no other."""
     assert not any(word.is_open for inner in unfolded(words_of(text)) for word in inner.words)
+
+
+@for_each("option", ["-c", "-ec", "--command"])
+def test_a_shell_reads_the_text_of_its_option(option: str) -> None:
+    """Its parameters may be commands where the text uses them."""
+    (inner,) = shell_text(_words("bash", option, "ls", "a"))
+    assert inner.text == "ls"
+    texts = list(shell_text(_words("bash", option, "$0 x", "rm", "a")))
+    assert [(each.is_guess, [word.text for word in each.words]) for each in texts[1:]] == [
+        (True, ["rm", "a"]),
+        (True, ["a"]),
+    ]
+
+
+def test_a_shell_without_a_text_runs_a_script() -> None:
+    """With its words."""
+    assert ("s.sh", "a") in [
+        tuple(word.text for word in each.words) for each in shell_text(_words("bash", "-e", "s.sh", "a"))
+    ]
+
+
+def test_a_shell_that_only_checks_its_text_runs_none() -> None:
+    """Not even as a guess."""
+    assert list(shell_text(_words("bash", "-en", "f"))) == []

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from tests.tables import for_each
 
 from permitry.actions.programs.catalogue import catalogue, record_of
-from permitry.actions.programs.nested import MOST_INNER, RUNNERS, dash_c, only_checks, shell_text, ssh, wrapped, xargs
+from permitry.actions.programs.nested import MOST_INNER, RUNNERS, dash_c, only_checks, ssh, wrapped, xargs
 from permitry.actions.programs.running import Inner
 from permitry.core.action import Word
 
@@ -58,23 +58,6 @@ def test_xargs_adds_words_that_are_not_known() -> None:
     assert [(word.text, word.is_open) for word in added.words] == [("rm", False), ("a%", True), ("{}", True)]
 
 
-@for_each("option", ["-c", "-ec", "--command"])
-def test_a_shell_reads_the_text_of_its_option(option: str) -> None:
-    """Its parameters may be commands where the text uses them."""
-    (inner,) = shell_text(_words("bash", option, "ls", "a"))
-    assert inner.text == "ls"
-    texts = list(shell_text(_words("bash", option, "$0 x", "rm", "a")))
-    assert [(each.is_guess, [word.text for word in each.words]) for each in texts[1:]] == [
-        (True, ["rm", "a"]),
-        (True, ["a"]),
-    ]
-
-
-def test_a_shell_without_a_text_runs_a_script() -> None:
-    """With its words."""
-    assert ("s.sh", "a") in _argvs(shell_text(_words("bash", "-e", "s.sh", "a")))
-
-
 @for_each(
     ("text", "checks"),
     [
@@ -85,7 +68,6 @@ def test_a_shell_without_a_text_runs_a_script() -> None:
 def test_a_shell_only_checks_with_no_other_option(text: str, *, checks: bool) -> None:
     """Any other one may undo it."""
     assert only_checks(_words(*text.split())) is checks
-    assert not checks or list(shell_text(_words(*text.split()))) == []
 
 
 def test_an_expansion_may_be_an_option_of_a_shell() -> None:
