@@ -1,7 +1,6 @@
 """One payload in, one reply out: the host is recognized, the call decided, and the effect written for that host."""
 
 import codecs
-import contextlib
 import functools
 import importlib
 import json
@@ -33,7 +32,7 @@ from permitry_hosts.hooks.memory import locked
 from permitry_hosts.hooks.own_files import own_rules
 from permitry_hosts.hooks.policies import Policies
 from permitry_hosts.hooks.reading import Reading, named_rules, own_tools, reading
-from permitry_hosts.hooks.stores import Places, Recording, Stores
+from permitry_hosts.hooks.stores import Places, Stores
 from permitry_hosts.hooks.undoing import LateVault, note_end
 from permitry_hosts.hooks.waiting import wait_for_answer
 
@@ -142,7 +141,9 @@ def _effect(host: Host, event: Event, options: Options) -> Effect:
         wait_for_answer(options.questions, outcome.id, options.wait)
         # The answer meets the rules as they are now.
         outcome = _decided(host, event, options)
-    return _unanswered(outcome, options.places) if isinstance(outcome, Ask) else outcome
+    if isinstance(outcome, Ask):
+        return _unanswered(outcome, options.places)
+    return outcome
 
 
 def _about_settings(host: Host, event: Event) -> Effect:
@@ -151,7 +152,9 @@ def _about_settings(host: Host, event: Event) -> Effect:
 
     with locked(user_state() / "hooks", _session_name(host, event)) as notes:
         refusal = find_refusal(host, event, notes.path.with_suffix(".refused"))
-    return Effect(Verb.SILENCE) if refusal is None else Effect(Verb.DENY, refusal)
+    if refusal is None:
+        return Effect(Verb.SILENCE)
+    return Effect(Verb.DENY, refusal)
 
 
 def _unanswered(ask: Ask, places: Places) -> Effect:
@@ -204,15 +207,15 @@ def _decided(host: Host, event: Event, options: Options) -> Effect | Ask:
     read = _read(host, event, options)
     policy = options.policies.policy(read.rules, own_rules(options.places.files), read.name, read.spec)
     session = _session(host, event, options)
-    recorder = Recording(options.stores.recorder(options.places, session.id))
-    guard = Guard(
-        policy, session, recorder=recorder, unmatched="silence", undo=LateVault(user_state() / "undo"),
-        grants=options.stores.grants(options.places), factory=HostRequests(folder=event.folder),
-    )  # fmt: skip
-    with contextlib.closing(recorder), locked(user_state() / "hooks", session.id) as notes:
-        recall(host, event, session, heard_file(notes.path), options.policies.wanted(read.rules))
-        with notes.remembered(session, is_read=event.kind is Kind.PERMISSION):
-            effect = _answered(guard, event, read, options)
+    with options.stores.recorder(options.places, session.id) as recorder:
+        guard = Guard(
+            policy, session, recorder=recorder, unmatched="silence", undo=LateVault(user_state() / "undo"),
+            grants=options.stores.grants(options.places), factory=HostRequests(folder=event.folder),
+        )  # fmt: skip
+        with locked(user_state() / "hooks", session.id) as notes:
+            recall(host, event, session, heard_file(notes.path), options.policies.wanted(read.rules))
+            with notes.remembered(session, is_read=event.kind is Kind.PERMISSION):
+                effect = _answered(guard, event, read, options)
     if recorder.failure:
         raise AuditError(recorder.failure)
     return effect
@@ -260,8 +263,9 @@ def _said(guard: Guard, outcome: Permit | Ask | Silence, options: Options) -> Ef
             return Effect(Verb.ASK, outcome.decision.reason)
         case Permit():
             outcome.take()
-            is_said = options.grants or _is_granted(guard, outcome)
-            return Effect(Verb.ALLOW if is_said else Verb.SILENCE, outcome.decision.reason)
+            if options.grants or _is_granted(guard, outcome):
+                return Effect(Verb.ALLOW, outcome.decision.reason)
+            return Effect(Verb.SILENCE, outcome.decision.reason)
 
 
 def _granted(guard: Guard, ask: Ask) -> str | None:

@@ -1,6 +1,6 @@
 """The decision is durable before anything runs."""
 
-from permitry.audit.record import decision_fields, waits_for_disk
+from permitry.audit.recorder import decision_fields, waits_for_disk
 from permitry.core.decision import Verdict
 from permitry.guard.case import Case, Step
 from permitry.guard.journal import not_recorded, record, record_decision

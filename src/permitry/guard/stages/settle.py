@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from permitry.audit.record import RunRecord
+from permitry.audit.recorder import RunRecord
 from permitry.core.decision import Decision, Verdict
 from permitry.errors import FullLedgerError, LedgerError, UnknownToolError
 from permitry.guard.budgets import charge_approved
