@@ -27,7 +27,7 @@ SHOWN = {
     "guard.guard.begin", "guard.guard.ask", "guard.line.decide_call", "guard.line.settle_answer",
     "core.policy.decide",
     "channels.channel.ask",
-    "audit.recorder.record", "audit.record.started", "audit.record.finished",
+    "audit.recorder.record", "audit.recorder.started", "audit.recorder.finished",
     "dispatch.registry.dispatch",
 }  # fmt: skip
 """What a walk is compared by, besides the stages; on failure all of it is printed."""
