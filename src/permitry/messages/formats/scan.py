@@ -9,7 +9,7 @@ from permitry.core.json_values import MAX_DEPTH, strict_decoder
 from permitry.errors import CallError
 from permitry.messages.formats.tools import Tools
 
-__all__ = ["LOOK_BACK", "BrokenError", "MoreError", "Scan"]
+__all__ = ["LOOK_BACK", "BrokenError", "MoreError", "Scan", "depth_end", "unique"]
 
 LOOK_BACK: Final = 80
 _BLANKS: Final = re.compile(r"\s*+")
@@ -24,7 +24,8 @@ def _integer(text: str) -> int:
 _LONGEST_INTEGER: Final = 1_200
 _STRICT: Final = strict_decoder(_integer)
 _LENIENT: Final = json.JSONDecoder(parse_int=str, parse_float=str)
-_TO_BRACKET: Final = re.compile(r'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*")*', re.DOTALL)
+# A string that is not closed goes on to the end, or each quote in it would be tried for an opening one.
+_STRING_OR_BRACKET: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 _WINDOW: Final = 2_048
 # A literal, an escape or a comma may still be cut at the end of what has come.
 _MARGIN: Final = 16
@@ -216,16 +217,11 @@ class Scan:
                     pos + max(error.pos, 1), f"not valid JSON: {error.msg}", is_in_string=_is_in_string(window, error)
                 ) from None
             except RecursionError:
-                raise BrokenError(pos + _depth_end(window, len(window)), _TOO_DEEP) from None
-            self._refuse_depth(window, pos, end)
-            return value, pos + end
-
-    @staticmethod
-    def _refuse_depth(window: str, pos: int, end: int) -> None:
-        if window.count("{", 0, end) + window.count("[", 0, end) > MAX_DEPTH:
-            deep = _depth_end(window, end)
-            if deep < end:
+                raise BrokenError(pos + depth_end(window, len(window)), _TOO_DEEP) from None
+            deep = depth_end(window, end)
+            if deep >= 0:
                 raise BrokenError(pos + deep, _TOO_DEEP)
+            return value, pos + end
 
 
 _TOO_DEEP: Final = f"nested deeper than {MAX_DEPTH} levels"
@@ -239,19 +235,19 @@ def _is_in_string(text: str, error: json.JSONDecodeError) -> bool:
     return error.msg.endswith("delimiter") and lead.endswith('"')
 
 
-def _depth_end(text: str, limit: int) -> int:
-    """Return the first place that is nested too deep, or `limit`."""
-    depth = pos = 0
-    while pos < limit:
-        found = _TO_BRACKET.match(text, pos)
-        pos = found.end() if found else pos
-        if pos >= limit:
-            break
-        depth += 1 if text[pos] in "[{" else -1
-        pos += 1
-        if depth > MAX_DEPTH:
-            return pos
-    return limit
+def depth_end(text: str, limit: int, most: int = MAX_DEPTH) -> int:
+    """Return the first place before `limit` where JSON text is nested in more than `most` brackets, or -1."""
+    if text.count("{", 0, limit) + text.count("[", 0, limit) <= most:
+        return -1
+    depth = 0
+    for found in _STRING_OR_BRACKET.finditer(text, 0, limit):
+        if found.group() in ("[", "{"):
+            depth += 1
+        elif found.group() in ("]", "}"):
+            depth -= 1
+        if depth > most:
+            return found.end()
+    return -1
 
 
 def unique(pairs: Iterable[tuple[str, object]], end: int) -> dict[str, object]:

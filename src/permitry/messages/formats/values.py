@@ -10,7 +10,7 @@ from permitry.core.json_values import MAX_DEPTH, parse_json
 from permitry.errors import CallError
 from permitry.messages.formats.cursor import Cursor
 from permitry.messages.formats.literal import NUMBER, PYTHON, number_of, read_literal
-from permitry.messages.formats.scan import BrokenError, Scan
+from permitry.messages.formats.scan import BrokenError, Scan, depth_end
 from permitry.messages.formats.tools import Tools, items_of
 
 __all__ = ["Named", "NoCallError", "coerce", "name_all", "name_call", "object_of", "trim", "types_of"]
@@ -140,14 +140,8 @@ def _literal(text: str, types: Collection[str]) -> object:
 
 
 def is_too_deep(text: str) -> bool:
-    """Return whether JSON text may be nested deeper than a call's arguments can be."""
-    if text.count("{") + text.count("[") < MAX_DEPTH:
-        return False
-    depth = deepest = 0
-    for char in re.findall(r"[\[\]{}]", re.sub(r'"[^"\\]*+(?:\\.[^"\\]*+)*"', "", text, flags=re.DOTALL)):
-        depth += 1 if char in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest >= MAX_DEPTH
+    """Return whether JSON text is nested deeper than what a call's arguments hold can be."""
+    return depth_end(text, len(text), MAX_DEPTH - 1) >= 0
 
 
 # In this order.

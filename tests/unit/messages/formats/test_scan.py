@@ -7,7 +7,7 @@ import pytest
 from tests.tables import for_each
 
 from permitry.core.json_values import MAX_DEPTH
-from permitry.messages.formats.scan import LOOK_BACK, BrokenError, MoreError, Scan, unique
+from permitry.messages.formats.scan import LOOK_BACK, BrokenError, MoreError, Scan, depth_end, unique
 from permitry.messages.formats.tools import Tools
 
 _LETTERS = re.compile(r"[a-z]*+")
@@ -116,3 +116,19 @@ def test_an_argument_that_comes_twice_is_refused() -> None:
     assert unique([("a", 1), ("b", 2)], 0) == {"a": 1, "b": 2}
     with pytest.raises(BrokenError, match="`a` occurs twice"):
         unique([("a", 1), ("a", 1)], 0)
+
+
+@for_each(
+    ("text", "end"),
+    [
+        ("[[[]]]", 3),
+        ("[[]]", -1),
+        ('["[[[", {"a": [1]}]', 15),
+        (r'["\"[[[", []]', -1),
+        ('["[[[', -1),
+        ('["[[[\\', -1),
+    ],
+)
+def test_depth_is_counted_outside_of_strings(text: str, end: int) -> None:
+    """One that is not closed goes on to the end."""
+    assert depth_end(text, len(text), most=2) == end
