@@ -8,7 +8,6 @@ does not have, every value of a run of values a call, and, when tools are given,
 language than JSON it is code.
 """
 
-import contextlib
 import re
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -20,7 +19,7 @@ from permitry.messages.formats.call import Block, TextCall
 from permitry.messages.formats.cursor import Cursor, Reader
 from permitry.messages.formats.literal import read_value
 from permitry.messages.formats.scan import BrokenError, Scan
-from permitry.messages.formats.values import Named, NoCallError, name_all, name_call
+from permitry.messages.formats.values import Named, name_all
 
 __all__ = ["DATA_FENCES", "json_block", "read_bare_json", "read_fence"]
 
@@ -80,7 +79,7 @@ def _read_calls(
     while True:
         cur.is_repaired = False
         value = read_value(cur, next(iter(closers), None))
-        found, why = _keyed(value) if is_keyed else _good(value, needs_arguments=needs_arguments)
+        found, why = _keyed(value) if is_keyed else name_all(value, needs_arguments=needs_arguments)
         refused = refused or why
         calls += [cur.call(name, arguments, call_id=call_id) for name, arguments, call_id in found]
         end = cur.pos
@@ -92,19 +91,6 @@ def _read_calls(
     if not calls:
         raise BrokenError(end, refused or "")
     return tuple(calls), refused
-
-
-def _good(value: object, *, needs_arguments: bool) -> tuple[list[Named], str | None]:
-    """Return those of the calls in a JSON value that are calls, and why another one is none."""
-    try:
-        return name_all(value, needs_arguments=needs_arguments), None
-    except NoCallError as error:
-        why = str(error)
-    found: list[Named] = []
-    for item in value if isinstance(value, list) else ():
-        with contextlib.suppress(NoCallError):
-            found.append(name_call(item, needs_arguments=needs_arguments))
-    return found, why
 
 
 def _keyed(value: object) -> tuple[list[Named], str | None]:
@@ -149,14 +135,13 @@ def _read_run(cur: Cursor) -> Block:
             value, cur.pos = scan.try_json(cur.pos)
         except BrokenError as error:
             raise _broken(cur, error) from None
-        try:
-            found = name_all(value, is_bare=True)
-        except NoCallError as error:
-            why = why or (str(error) if _CALL_LIKE.match(scan.text, cur.start) else "")
-        else:
+        found, refused = name_all(value, is_bare=True)
+        if refused is None:
             why = why or _unknown(scan, found)
             shape = _shape(scan, value)
             calls += [cur.call(name, given, call_id=call_id, format_name=shape) for name, given, call_id in found]
+        else:
+            why = why or (refused if _CALL_LIKE.match(scan.text, cur.start) else "")
         end = cur.pos
         cur.take(_BETWEEN)
         if not cur.at("{"):

@@ -176,19 +176,25 @@ class NoCallError(Exception):
     """A JSON value is not a call, and why."""
 
 
-def name_all(value: object, *, is_bare: bool = False, needs_arguments: bool = True) -> list[Named]:
-    """Return name, arguments and id of each call in a JSON value; a list must be of calls throughout.
+def name_all(value: object, *, is_bare: bool = False, needs_arguments: bool = True) -> tuple[list[Named], str | None]:
+    """Return name, arguments and id of each call in a JSON value, and why one in it is none, if one is.
 
     `is_bare` is for JSON in text with no mark around it: keys a call does not have, or a schema for arguments, tell
-    that it is data. Raises: `NoCallError`.
+    that it is data.
     """
+    inner = value
     if isinstance(value, dict) and len(value) == 1:
-        value = next((value[word] for word in _ENVELOPES if word in value), value)
-    items = value if isinstance(value, list) else [value]
-    found = [name_call(item, is_bare=is_bare, needs_arguments=needs_arguments) for item in items]
-    if not found:
-        raise NoCallError("the list is empty")
-    return found
+        inner = next((value[word] for word in _ENVELOPES if word in value), value)
+    items = inner if isinstance(inner, list) else [inner]
+    found: list[Named] = []
+    why = None if items else "the list is empty"
+    for item in items:
+        try:
+            found.append(name_call(item, is_bare=is_bare, needs_arguments=needs_arguments))
+        except NoCallError as error:
+            why = why or str(error)
+    # What is in an envelope is one call: it is good as a whole, or not at all.
+    return ([] if why and inner is not value else found), why
 
 
 def name_call(item: object, *, is_bare: bool = False, needs_arguments: bool = True) -> Named:
