@@ -8,10 +8,10 @@ from typing import Any, Final, TypeAlias
 
 from permitry.core.json_values import MAX_DEPTH, parse_json
 from permitry.errors import CallError
-from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.cursor import BrokenError, Cursor
+from permitry.messages.formats.json_text import depth_end
 from permitry.messages.formats.literal import NUMBER, PYTHON, number_of, read_literal
-from permitry.messages.formats.scan import BrokenError, Scan, depth_end
-from permitry.messages.formats.tools import Tools, items_of
+from permitry.messages.formats.tools import items_of
 
 __all__ = ["Named", "NoCallError", "coerce", "name_all", "name_call", "object_of", "trim", "types_of"]
 
@@ -130,7 +130,7 @@ def _literal(text: str, types: Collection[str]) -> object:
         return None if "null" in types else _MISSING
     if not text.startswith(("{", "[", "(")):
         return _MISSING
-    cur = Cursor(Scan(text, Tools(None)), 0, 0)
+    cur = Cursor(text)
     try:
         value = read_literal(cur, PYTHON)
     except BrokenError:
