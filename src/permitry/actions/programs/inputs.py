@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from permitry.actions.programs.arguments import is_cluster
 from permitry.actions.programs.candidates import IN_PLACE, reads_code
-from permitry.actions.programs.catalogue import Wrapper, catalogue, record_of
+from permitry.actions.programs.catalogue import catalogue, record_of
 from permitry.actions.programs.inner import CLUSTER, has_letter, program_of
-from permitry.actions.programs.nested import dash_c, only_checks, ssh, xargs
+from permitry.actions.programs.nested import dash_c, find_command, only_checks, ssh, xargs
 from permitry.actions.programs.running import as_wrapper
 from permitry.actions.programs.sources import sources_of
 from permitry.core.action import Word
@@ -88,26 +88,8 @@ def _may_be_stream(word: Word) -> bool:
     return _is_stream(word) or posixpath.basename(word.text) in _STREAMS
 
 
-def _may_lack_command(words: Words, wrapper: Wrapper) -> bool:
-    """Return whether there may be no command after a wrapper: it then starts a shell."""
-    operands = doubts = at = 0
-    while at < len(words) and operands <= wrapper.leading + doubts:
-        word = words[at]
-        at += 1
-        if word.text == "--":
-            return len(words) - at <= wrapper.leading - operands
-        if word.text.startswith("-") and not word.is_open:
-            taken = wrapper.takes(word.text)
-            at += taken or 0
-            doubts += taken is None
-        elif not wrapper.is_assignment(word):
-            operands += 1
-            doubts += word.is_open
-    return operands <= wrapper.leading + doubts
-
-
 def _lacks_command(words: Words) -> bool:
-    return _may_lack_command(words[1:], as_wrapper(program_of(words)))
+    return find_command(words[1:], as_wrapper(program_of(words)))[1]
 
 
 def _lacks_text(words: Words) -> bool:

@@ -49,14 +49,6 @@ def prints_names(command: Command, *, has_names: bool) -> bool:
     return is_list or (has_names and prints in FILTERS and FILTERS[prints](texts))
 
 
-def _find(_name: str, texts: Texts) -> bool:
-    return not any(text.startswith(_OTHER_OUTPUT) for text in texts)
-
-
-def _fd(_name: str, texts: Texts) -> bool:
-    return not any(map(_OTHER_OUTPUT_OF_FD.match, texts))
-
-
 def _ls(name: str, texts: Texts) -> bool:
     """Return whether it prints no more than names; `vdir` is `ls -l`."""
     return name != "vdir" and _MORE_OF_LS.isdisjoint(_options_in(texts, record_of(name).options))
@@ -74,10 +66,6 @@ def _git(_name: str, texts: Texts) -> bool:
             return _lists_files(rest, records["grep"].options)
         case _:
             return False
-
-
-def _search(name: str, texts: Texts) -> bool:
-    return _lists_files(texts, record_of(name).options)
 
 
 def _lists_files(texts: Texts, options: Options) -> bool:
@@ -106,26 +94,17 @@ def _options_in(texts: Texts, options: Options) -> Iterator[str]:
 
 
 PRINTERS: Mapping[str, Callable[[str, Texts], bool]] = {
-    "fd": _fd,
-    "find": _find,
+    "fd": lambda _, texts: not any(map(_OTHER_OUTPUT_OF_FD.match, texts)),
+    "find": lambda _, texts: not any(text.startswith(_OTHER_OUTPUT) for text in texts),
     "git": _git,
     "ls": _ls,
-    "search": _search,
+    "search": lambda name, texts: _lists_files(texts, record_of(name).options),
 }
 """Whether a program prints names of files, by what its record says of that."""
 
-
-def _lines(texts: Texts) -> bool:
-    return all(map(_OF_FILTERS.fullmatch, texts))
-
-
-def _search_lines(texts: Texts) -> bool:
-    return sum(not _OF_SEARCHES.fullmatch(text) for text in texts) == 1
-
-
-def _translate(texts: Texts) -> bool:
-    return texts in _TO_NULLS
-
-
-FILTERS: Mapping[str, Callable[[Texts], bool]] = {"lines": _lines, "search": _search_lines, "translate": _translate}
+FILTERS: Mapping[str, Callable[[Texts], bool]] = {
+    "lines": lambda texts: all(map(_OF_FILTERS.fullmatch, texts)),
+    "search": lambda texts: sum(not _OF_SEARCHES.fullmatch(text) for text in texts) == 1,
+    "translate": lambda texts: texts in _TO_NULLS,
+}
 """Whether a program prints lines of its input as they are, and not those of a file."""

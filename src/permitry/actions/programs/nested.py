@@ -30,7 +30,7 @@ from permitry.actions.programs.scripted import commands_of_awk, commands_of_sed
 from permitry.actions.variables import is_evaluated, is_special
 from permitry.core.action import Word
 
-__all__ = ["MOST_INNER", "RUNNERS", "after_options", "dash_c", "only_checks", "ssh", "wrapped", "xargs"]
+__all__ = ["MOST_INNER", "RUNNERS", "after_options", "dash_c", "find_command", "only_checks", "ssh", "wrapped", "xargs"]
 
 MOST_INNER = 64
 """The most nested commands of one kind in a command line; beyond that, the rest may be any command."""
@@ -55,16 +55,16 @@ _HARMLESS = frozenset(["COLUMNS", "COPROC", "LINES", "MAPFILE", "OPTARG", "OPTER
 # Wrappers ------------------------------------------------------------------------------------------------------------
 
 
-def _starts(words: Words, wrapper: Wrapper) -> Iterator[int]:
-    """Yield each index where the nested command may begin; several if options before it may take a value."""
-    operands = found = at = 0
-    doubts = wrapper.optional
-    while at < len(words) and found < MOST_STARTS:
+def find_command(words: Words, wrapper: Wrapper) -> tuple[Sequence[int], bool]:
+    """Return where the nested command may begin, at several places if options may take a value; and if it may lack."""
+    starts: list[int] = []
+    operands, at, doubts = 0, 0, wrapper.optional
+    while at < len(words) and len(starts) < MOST_STARTS:
         word = words[at]
         at += 1
         if word.text == "--" and operands <= wrapper.leading:
-            yield from (each for each in (at, at + wrapper.leading - operands) if each < len(words))
-            return
+            ends = (at, at + wrapper.leading - operands)
+            return (*starts, *(each for each in ends if each < len(words))), ends[1] >= len(words)
         if word.text.startswith("-") and not word.is_open and operands <= wrapper.leading + doubts:
             taken = wrapper.takes(word.text)
             at += taken or 0
@@ -74,16 +74,16 @@ def _starts(words: Words, wrapper: Wrapper) -> Iterator[int]:
             continue
         doubts += word.is_open
         if operands >= wrapper.leading:
-            found += 1
-            yield at - 1
+            starts.append(at - 1)
         if operands >= wrapper.leading + doubts:
-            return
+            return starts, False
         operands += 1
+    return starts, True
 
 
 def after_options(words: Words, wrapper: Wrapper) -> Iterator[Inner]:
     """Yield the commands that may begin behind the options of a wrapper."""
-    return (run(words[at:]) for at in _starts(words, wrapper))
+    return (run(words[at:]) for at in find_command(words, wrapper)[0])
 
 
 def _run_by(name: str, words: Words, *, sets: bool = False) -> Iterator[Inner]:
