@@ -24,7 +24,7 @@ import attrs
 import pytest
 
 from permitry.actions.command import Command
-from permitry.actions.programs.classify import why_not_reading
+from permitry.actions.derive.unwrap import why_not_reading
 from permitry.core.action import Word
 
 NOBODY = 65534

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import attrs
 
 from permitry.actions.command import Command
-from permitry.actions.programs.classify import why_not_reading
+from permitry.actions.derive.unwrap import why_not_reading
 from permitry.core.action import Word
 
 __all__ = ["Call", "Effect", "Grow", "Judge", "Language", "only_reads"]

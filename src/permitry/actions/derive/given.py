@@ -8,9 +8,9 @@ import attrs
 from permitry.actions.command import Command
 from permitry.actions.derive.opened import anything_of
 from permitry.actions.derive.runners import words_elsewhere
+from permitry.actions.derive.unwrap import Classified, Refused, only_reads
 from permitry.actions.folders import Folder
 from permitry.actions.programs.candidates import reads_code
-from permitry.actions.programs.classify import Classified, Refused
 from permitry.actions.programs.operands import named_in_code
 from permitry.actions.programs.operands import touches_of as operands_of
 from permitry.actions.programs.sed import with_script
@@ -49,7 +49,7 @@ def _may_write(one: Classified) -> bool:
 def operands_in(words: tuple[Word, ...], folder: Folder, given: Given) -> Operands:
     """Return what a program touches."""
     text = given.text
-    named = operands_of(with_script(words, text))
+    named = operands_of(with_script(words, text), only_reads)
     elsewhere = words_elsewhere(words)
     if elsewhere:
         # A command that runs on another machine is an action of its own.

@@ -15,6 +15,7 @@ from permitry.actions.command import Command, Redirection
 from permitry.actions.derive.given import given_of, only_one_writes, operands_in
 from permitry.actions.derive.opened import why_may_run_more
 from permitry.actions.derive.runners import program_of
+from permitry.actions.derive.unwrap import Classified, Refused, classify
 from permitry.actions.folders import Folder, Walk
 from permitry.actions.history import Changes, History, Reader
 from permitry.actions.hosts import read_url
@@ -22,7 +23,6 @@ from permitry.actions.patches import hidden_patch, paths_of
 from permitry.actions.paths import apart
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import catalogue, record_of
-from permitry.actions.programs.classify import Classified, Refused, classify
 from permitry.actions.programs.git import without_options
 from permitry.actions.programs.inputs import takes_commands
 from permitry.actions.programs.made import run_of_made

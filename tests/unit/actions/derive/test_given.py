@@ -2,7 +2,7 @@
 
 from permitry.actions.derive.given import given_of, only_one_writes
 from permitry.actions.derive.script import kept
-from permitry.actions.programs.classify import Refused
+from permitry.actions.derive.unwrap import Refused
 from permitry.actions.reading.strict import read_strictly
 from permitry.core.action import Place
 
