@@ -46,8 +46,6 @@ _SUBSTITUTIONS = ("$(", "`", "<(", ">(")
 _COMMANDS_OF_SU = ("--command", "--session-command")
 _RUNNING_VARIABLES = frozenset(["BASH_ENV", "GIT_CONFIG_PARAMETERS", "GIT_EDITOR", "PROMPT_COMMAND", "PS4"])
 """Variables whose value a shell or git runs as a command."""
-_COMPLETE = frozenset(["compgen", "complete"])
-"""Builtins that expand their words once more."""
 _HARMLESS = frozenset(["COLUMNS", "COPROC", "LINES", "MAPFILE", "OPTARG", "OPTERR", "REPLY", "_"])
 """Variables with a meaning for the shell that runs and evaluates none of their value."""
 
@@ -217,7 +215,8 @@ def _evaluated(words: Words) -> Iterator[Inner]:
     yield from (attrs.evolve(read(text), is_guess=True) for text in texts)
     is_read = program_of(words) in READING | {"printf"}
     names = [word.text.partition("=")[0] for word in _assigned(words)]
-    completes = program_of(words) in _COMPLETE and any("$" in word.text for word in words)
+    # These expand their words once more.
+    completes = program_of(words) in ("compgen", "complete") and any("$" in word.text for word in words)
     if completes or any(_runs_value(name) or (is_read and _may_change(name)) for name in names):
         # What is read into such a variable is run, or evaluated, and is not among the words.
         yield attrs.evolve(ANY_COMMAND, by=words[0].text)

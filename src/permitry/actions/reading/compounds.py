@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
-from permitry.actions.builtins import MOVING
+from permitry.actions.builtins import MOVES
 from permitry.actions.command import Command, Redirection
 from permitry.actions.reading.redirections import RedirectionReader
 from permitry.actions.reading.words import UnreadableError
 from permitry.actions.variables import is_special
 from permitry.core.action import Word
 
-__all__ = ["COMMENT", "LONGEST", "MOVES", "RESERVED", "Assigned", "CompoundReader"]
+__all__ = ["COMMENT", "LONGEST", "RESERVED", "Assigned", "CompoundReader"]
 
 LONGEST = 64 * 1024
 DEEPEST = 10
@@ -34,7 +34,6 @@ RESERVED = frozenset([
 _APART = frozenset(["$(…)", "&", "(…)", "<(…)", ">(…)"])
 _OPENS = frozenset("[{cfisuw")
 _BLANK = (" ", "\t")
-MOVES = MOVING | {".", "builtin", "command", "eval", "source"}
 
 _OF_CONDITIONS = ("&&", "||", "(", ")", "< ", "> ")
 _NAMES = ("-v", "-R")

@@ -6,19 +6,14 @@ Source: bash(1), "Compound Commands", "Arrays", "Shell Function Definitions".
 import re
 from collections.abc import Callable, Mapping
 
-from permitry.actions.programs.catalogue import record_of
-from permitry.actions.reading.compounds import MOVES, RESERVED, Assigned, CompoundReader
+from permitry.actions.builtins import MOVES, has_meaning
+from permitry.actions.reading.compounds import RESERVED, Assigned, CompoundReader
 from permitry.actions.variables import is_special
 from permitry.core.action import Word
 
 __all__ = ["ConstructReader"]
 
 _FUNCTION = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*\([ \t]*\)")
-_BUILTINS = frozenset(
-    {"caller", "compgen", "complete", "compopt", "coproc", "dirs", "disown", "fc", "fg", "bg", "jobs", "let"}
-    | {"logout", "shift", "suspend", "times", "until", "wait"}
-)
-"""Builtins that are not in the catalogue of programs."""
 _NUMBER = r"[ ]*-?[0-9]+[ ]*"
 _COUNTED = re.compile(
     rf"[ \t]*\(\([ ]*([A-Za-z_][A-Za-z0-9_]*)[ ]*={_NUMBER};[ ]*\1[ ]*(?:[<>]=?|!=){_NUMBER};"
@@ -54,7 +49,7 @@ class ConstructReader(CompoundReader):
         A name that means something to permitry is refused, as its words would be read as that program's.
         """
         name, begin = found[1], self.at
-        if record_of(name).is_known or name in _BUILTINS | RESERVED or name in self.functions or self.documents:
+        if has_meaning(name) or name in RESERVED or name in self.functions or self.documents:
             raise self.refuse("a function with an unusual name", begin)
         self.functions.add(name)
         self.at = found.end()

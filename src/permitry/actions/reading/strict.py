@@ -26,7 +26,7 @@ import collections
 import re
 from collections.abc import Sequence
 
-from permitry.actions.builtins import DECLARING, MOVING
+from permitry.actions.builtins import ASSIGNING, DECLARING, MOVING, NAMING, SYNTACTIC
 from permitry.actions.command import Command, Redirection
 from permitry.actions.reading.compounds import LONGEST, RESERVED, Assigned
 from permitry.actions.reading.constructs import ConstructReader
@@ -39,21 +39,13 @@ __all__ = ["LONGEST", "UnreadableError", "read_strictly"]
 MOST_IN_ALL = 1_000
 """How many commands may be read at all."""
 
-_CHANGES_READING = frozenset(["alias", "emulate", "enable", "eval", "set", "setopt", "shopt", "unalias", "unsetopt"])
 _SETS = re.compile("-[a-z]*[su]")
 _REPEATED = frozenset(["for", "function", "select", "until", "while"])
 _KNOWN_OF_SET = re.compile(r"[-+][efuvx]*o?|errexit|noglob|nounset|pipefail|xtrace")
-# With these, a variable may get another value, or its value may become several words.
-_CHANGES_VARIABLES = frozenset([
-    ".", "builtin", "command", "compgen", "declare", "enable", "eval", "export", "fc", "getopts", "let", "local",
-    "mapfile", "read", "readarray", "readonly", "source", "trap", "typeset", "unset", "wait",
-])  # fmt: skip
-_NAMES = frozenset(["export", "read", "unset"])
-"""Those of them whose words are the names of what they change."""
 _NO_NAME_ATTACHED = re.compile("-[erspfv]*[adinptuN]?")
 _CHANGES_BY_OPTION = frozenset(["[", "printf", "test"])
 _PLAIN_DECLARATION = re.compile(r"-[gprx]+|-[fF]+")
-_EVALUATE = _CHANGES_VARIABLES | _CHANGES_BY_OPTION
+_EVALUATE = ASSIGNING | _CHANGES_BY_OPTION
 _SUBSCRIPT = re.compile(r"(?:-[A-Za-z]+)?[A-Za-z_][A-Za-z0-9_]*\[")
 """A name, perhaps attached to an option, with a subscript: bash evaluates it, and the first element is the variable."""
 _HOME = "HOME"
@@ -118,9 +110,9 @@ def _changed(commands: Sequence[Command]) -> set[str] | None:
         by_option = program in _CHANGES_BY_OPTION and any(
             word.is_open or "-v" in word.text or "%n" in word.text for word in words[:1]
         )
-        if program in _NAMES and all(map(_is_name_or_option, words)):
+        if program in NAMING and all(map(_is_name_or_option, words)):
             names.update(word.text.partition("=")[0] for word in words)
-        elif by_option or program in _CHANGES_VARIABLES:
+        elif by_option or program in ASSIGNING:
             return None
     return names
 
@@ -135,14 +127,14 @@ def _changes_reading(command: Command) -> bool:
     """Return whether a command may change how bash parses or expands the text after it."""
     argv = command.argv
     if argv[0] in ("builtin", "command"):
-        return not _CHANGES_READING.isdisjoint(argv) or any(word.is_open for word in command.words[1:2])
+        return not SYNTACTIC.isdisjoint(argv) or any(word.is_open for word in command.words[1:2])
     if argv[0] == "set":
         return not all(_KNOWN_OF_SET.fullmatch(text) for text in argv[1:])
     if argv[0] == "hash":
         return any(word.is_open or word.text.startswith("-") for word in command.words[1:])
     if argv[0] in ("alias", "shopt"):
         return any(word.is_open or "=" in word.text or _SETS.match(word.text) for word in command.words[1:])
-    return argv[0] in _CHANGES_READING and not (argv[0] == "eval" and _is_plain_eval(command))
+    return argv[0] in SYNTACTIC and not (argv[0] == "eval" and _is_plain_eval(command))
 
 
 def _is_plain_eval(command: Command) -> bool:
@@ -161,7 +153,7 @@ def _evaluates(command: Command) -> bool:
     program, words = command.argv[0], command.words[1:]
     if program == "printf" and words[:1] == (Word("-v"),) and any(is_special(word.text) for word in words[1:2]):
         return True
-    takes_names = program in _CHANGES_VARIABLES or any(word.text.startswith(("-v", "-R")) for word in words)
+    takes_names = program in ASSIGNING or any(word.text.startswith(("-v", "-R")) for word in words)
     takes_names = takes_names or (program == "printf" and any("%n" in word.text for word in words[:1]))
     has_subscript = program in _EVALUATE and any(_SUBSCRIPT.match(word.text) for word in words)
     return program == "let" or (takes_names and has_subscript)
@@ -239,7 +231,7 @@ class _Reader(ConstructReader):
         is_plain = only_assigns and not self.within and self.follows in ("", ";")
         is_kept = only_assigns or command.argv[0] in MOVING
         names = [name for name, _ in assignments] if is_kept else []
-        if command.argv[0] in _NAMES | DECLARING:
+        if command.argv[0] in NAMING | DECLARING:
             names += [word.text.partition("=")[0] for word in command.words[1:]]
         if any(map(leads_elsewhere, names)):
             raise self.refuse("an assignment by which a path leads elsewhere", start)
