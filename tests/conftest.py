@@ -92,6 +92,14 @@ def warm_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
+def warm_python(warm_program: Path) -> str:
+    """Return a Python that runs scripts, and has all of permitry imported."""
+    link = warm_program.with_name("python")
+    link.symlink_to(warm_program)
+    return str(link)
+
+
+@pytest.fixture(scope="session")
 def postgres() -> Iterator[Cluster]:
     """Return a running PostgreSQL."""
     with cluster() as server:

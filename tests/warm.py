@@ -141,6 +141,7 @@ def _run(words: list[str], streams: Sequence[int]) -> NoReturn:
     try:
         _take(words, streams)
         if Path(words[0]).name == "python":
+            sys.argv = words[1:]
             runpy.run_path(words[1], run_name="__main__")
         else:
             importlib.import_module("permitry.cli.main").run_from_shell()

@@ -95,18 +95,10 @@ def words(workspace: Path, record: Path) -> list[str]:
     return ["gateway", "--rules", str(workspace / "rules.toml"), *places]
 
 
-@pytest.fixture(scope="session")
-def python(warm_program: Path) -> str:
-    """Return a Python that has all of permitry imported."""
-    link = warm_program.with_name("python")
-    link.symlink_to(warm_program)
-    return str(link)
-
-
 @pytest.fixture
-def notes(words: list[str], python: str) -> list[str]:
+def notes(words: list[str], warm_python: str) -> list[str]:
     """Return the words that start a gateway in front of the server for notes."""
-    return [*words, "--name", "notes", "--", python, "server.py"]
+    return [*words, "--name", "notes", "--", warm_python, "server.py"]
 
 
 @pytest.fixture
@@ -269,11 +261,11 @@ def test_a_grant_counts(
 
 
 def test_all_is_in_the_store_unless_another_place_is_named(
-    run: Run, words: list[str], python: str, workspace: Path
+    run: Run, words: list[str], warm_python: str, workspace: Path
 ) -> None:
     """The record as well, in one chain, and all in one file when the client has left."""
     at = words.index("--record")
-    words = [*words[:at], *words[at + 2 :], "--name", "notes", "--", python, "server.py"]
+    words = [*words[:at], *words[at + 2 :], "--name", "notes", "--", warm_python, "server.py"]
     run(words, workspace, lambda client: client.call_tool("find", {"word": "a"}))
     path = user_state() / "permitry.db"
     for _ in range(100):
@@ -389,9 +381,9 @@ def test_broken_rules_run_nothing(
     assert found == "found a"
 
 
-def test_servers_of_a_tools_file(run: Run, words: list[str], python: str, workspace: Path) -> None:
+def test_servers_of_a_tools_file(run: Run, words: list[str], warm_python: str, workspace: Path) -> None:
     """Several, each with a name of its own."""
-    command = json.dumps([python, "server.py"])
+    command = json.dumps([warm_python, "server.py"])
     file = workspace / "tools.toml"
     file.write_text(f"schema = 1\n[mcp.a]\ncommand = {command}\n[mcp.b]\ncommand = {command}\n", encoding="utf-8")
 
@@ -415,10 +407,10 @@ def test_servers_of_a_tools_file(run: Run, words: list[str], python: str, worksp
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 def test_a_server_that_ends_in_a_call_takes_no_one_with_it(
-    run: Run, words: list[str], python: str, workspace: Path, era: Era
+    run: Run, words: list[str], warm_python: str, workspace: Path, era: Era
 ) -> None:
     """The call is on record as started; the gateway and the other server go on, and it is started again."""
-    command = json.dumps([python, "server.py"])
+    command = json.dumps([warm_python, "server.py"])
     file = workspace / "tools.toml"
     file.write_text(f"schema = 1\n[mcp.a]\ncommand = {command}\n[mcp.b]\ncommand = {command}\n", encoding="utf-8")
 
