@@ -53,12 +53,15 @@ def operands_in(words: tuple[Word, ...], folder: Folder, given: Given) -> Operan
     elsewhere = words_elsewhere(words)
     if elsewhere:
         # A command that runs on another machine is an action of its own.
-        named = attrs.evolve(named, paths=tuple(each for each in named.paths if each.word not in elsewhere))
+        paths, guessed = (
+            tuple(each for each in group if each.word not in elsewhere) for group in (named.paths, named.guessed)
+        )
+        named = attrs.evolve(named, paths=paths, guessed=guessed)
     code = named_in_code(Word(text)) if text is not None and reads_code(words) else ()
     found_hosts, guessed_connects = (
         tuple(connect for word in hosts for connect in connects(word)) for hosts in (named.hosts, named.guessed_hosts)
     )
-    guessed = [folder.place_of(each.word, each.access, descent=each.below) for each in (*named.guessed, *code)]
+    touched_perhaps = [folder.place_of(each.word, each.access, descent=each.below) for each in (*named.guessed, *code)]
     touches = tuple(touched(named, folder, given))
-    found = Operands(touches, found_hosts, named.is_listed, (*guessed, *guessed_connects))
+    found = Operands(touches, found_hosts, named.is_listed, (*touched_perhaps, *guessed_connects))
     return attrs.evolve(found, guessed=(*found.guessed, *anything_of(words, named.unclear, found, folder)))

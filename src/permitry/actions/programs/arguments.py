@@ -31,14 +31,15 @@ _HEX_DIGITS = frozenset(string.hexdigits + "x")
 class Parts:
     """The options and operands among a program's arguments.
 
-    `before` is the number of operands before `--`. `is_spread`: a pattern or expansion is in the place of a value. As
-    it may become several words or none, the words after it may have other roles than it seems. `values` are the
-    indices of words that are the value of an option, whatever their expansions become; `texts` of those that are or
-    have a value which is neither a path nor an address.
+    `places` are the indices of the operands, `before` is the number of those before `--`. `is_spread`: a pattern or
+    expansion is in the place of a value. As it may become several words or none, the words after it may have other
+    roles than it seems. `values` are the indices of words that are the value of an option, whatever their expansions
+    become; `texts` of those that are or have a value which is neither a path nor an address.
     """
 
     found: list[tuple[str, Word | None]] = attrs.field(factory=list)
     operands: list[Word] = attrs.field(factory=list)
+    places: list[int] = attrs.field(factory=list)
     before: int = 0
     is_spread: bool = False
     values: list[int] = attrs.field(factory=list)
@@ -75,9 +76,9 @@ def read_options(
     return _Reader(words, entry, options, name, options_first or entry.options_first, is_any).parts()
 
 
-def read_known(words: Sequence[Word], entry: Entry) -> Parts:
+def read_known(words: Sequence[Word], entry: Entry, *, options_first: bool = False) -> Parts:
     """Return the options and operands up to the first unknown option, or word that may be one."""
-    reader = _Reader(words, entry, entry.known, "", entry.options_first, is_any=True)
+    reader = _Reader(words, entry, entry.known, "", options_first or entry.options_first, is_any=True)
     with contextlib.suppress(RefusedError):
         reader.parts()
     return reader.result
@@ -141,17 +142,22 @@ class _Reader:
             self.at += 1
             if word.text == "--":
                 self.result.before = len(self.result.operands)
-                self.result.operands += self.words[self.at :]
+                self.operands(self.at)
                 return self.result
             if not word.may_be_option or word.text == "-":
-                self.result.operands.append(word)
                 if self.options_first:
-                    self.result.operands += self.words[self.at :]
+                    self.operands(self.at - 1)
                     break
+                self.operands(self.at - 1, self.at)
             else:
                 self.option(word)
         self.result.before = len(self.result.operands)
         return self.result
+
+    def operands(self, start: int, end: int | None = None) -> None:
+        words = self.words[start:end]
+        self.result.operands += words
+        self.result.places += range(start, start + len(words))
 
     def option(self, word: Word) -> None:
         """Read one option.
@@ -247,5 +253,6 @@ class _Reader:
         is_plain = not word.may_be_option or word.text == "-"
         if not is_plain and (is_spread(word) or word.text[1:2] not in _DIGITS):
             raise RefusedError(f"`{self.name} {name}` with the value `{word.text}`")
+        self.result.texts += [self.at - 1] if name in self.entry.texts and not is_spread(word) else []
         self.result.is_spread = self.result.is_spread or is_spread(word)
         return word

@@ -278,7 +278,7 @@ def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
     behind = _by_name(data.get("runs_behind", {}))
     fields["runs_behind"] = {name: _wrapper(each, groups) for name, each in behind.items()}
     fields["kinds"] = {name: frozenset(text.split()) for name, text in data.get("kinds", {}).items()}
-    fields["commands"] = _Records(data["commands"], groups) if "commands" in data else {}
+    fields["commands"] = _Records(_by_name(data["commands"]), groups) if "commands" in data else {}
     for name in _SETS_OF_WORDS & fields.keys():
         fields[name] = frozenset(fields[name].split())
     return Entry(shapes=_shapes(data), **fields)

@@ -6,7 +6,7 @@ do not fit the table, or a program not in it, every word is a possible path, and
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
@@ -23,6 +23,7 @@ from permitry.actions.programs.arguments import (
     with_options_first,
 )
 from permitry.actions.programs.awk import check_awk
+from permitry.actions.programs.bare_words import NO_PATHS, names_in_words, record_in_any_case, roles_in
 from permitry.actions.programs.candidates import (
     UNSEEN,
     addresses_in,
@@ -52,7 +53,8 @@ _MOST_NAMED = 3000
 _MOST_HOSTS = 1000
 _ANY = (Access.READ, Access.WRITE)
 _NONE: frozenset[Access] = frozenset()
-_NO_PATHS = frozenset({"text", "host", "pair", "none"})
+_NOT_ALL = frozenset({"name", "file"})
+"""Roles of operands of programs any word of which may be a path as well."""
 _SURE = {
     "read": frozenset({Access.READ}),
     "read/replace": frozenset({Access.READ, Access.WRITE}),
@@ -132,7 +134,7 @@ def _only_prints_help(words: Sequence[Word]) -> bool:
     with an error. False for a program that has no shape, or takes any words: they may be another program's.
     """
     entry = record_of(words[0].text)
-    if not entry.shapes or any("any" in role for shape in entry.shapes for role in shape.operands):
+    if not entry.shapes or {"any", *_NOT_ALL} & roles_in(entry):
         return False
     first = next(itertools.dropwhile(lambda word: is_cluster(word, entry.known), words[1:]), Word(""))
     return first.text.startswith("--") and first.text in entry.shows and not is_spread(first)
@@ -192,7 +194,7 @@ def _names_from_files(words: Sequence[Word]) -> Iterator[Word]:
 
 def _known(words: tuple[Word, ...], reads: Reads) -> Operands:
     name, entry, rest = _found(words)
-    if not entry.shapes:
+    if not entry.shapes or _NOT_ALL & roles_in(entry):
         raise RefusedError(f"the operands of `{name}` are not known")
     found, shape = _collected(name, entry, rest)
     # Sub-commands are those of `git`, which may run programs that a configuration file names.
@@ -337,12 +339,6 @@ def _entry_of(words: Sequence[Word]) -> Entry:
         return record_of(words[0].text)
 
 
-def _record_in_any_case(name: str) -> Entry:
-    """Return what is known about a program: what `/bin/RM` may do is what `rm` does."""
-    record = record_of(name)
-    return record if record.is_known else record_of(name.rpartition("/")[2].casefold())
-
-
 def _has_magic(word: Word) -> bool:
     """Return whether a word may be a git pathspec with magic that leads out of the working directory (`:/`)."""
     return word.text.startswith((":/", ":(")) and not word.text.startswith(":(exclude)")
@@ -351,7 +347,7 @@ def _has_magic(word: Word) -> bool:
 def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
     """Return every word that may be a path as one, and as guesses what parts of words, options and texts may name."""
     program = words[0].text.rpartition("/")[2]
-    entry = _record_in_any_case(words[0].text)
+    entry = record_in_any_case(words[0].text)
     only_reads = reads(words) or entry.script == "test"
     accesses, doubtful = ({Access.READ: _NONE}, ()) if only_reads else _possible_accesses(entry, words)
     descends = _descends(words)
@@ -362,22 +358,21 @@ def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
     rest = [word for at, word in enumerate(words) if at and not (word.is_open and at in texts)]
     given = [word for word in dict.fromkeys(rest) if word.text != "--"]
     unclear = tuple(word for word in given if word.is_open)
-    named = frozenset(filter(is_name, given)) - code - script_of(words)
+    names, bare = names_in_words(words)
+    perhaps = [word for word in given if word not in names]
+    whole = frozenset(filter(is_name, perhaps)) - code - script_of(words)
     candidates = (
         candidate
-        for word in given
+        for word in perhaps
         if word not in code
         for candidate in paths_in(word, program)
-        if candidate not in named and (candidate.text or candidate.is_open)
+        if candidate not in whole and (candidate.text or candidate.is_open)
     )
-    paths = [
-        Named(access, word, is_tree, instead=instead)
-        for word in given
-        if word in named
-        for access, instead in accesses.items()
-    ]
+    in_order = [word for word in perhaps if word in whole]
+    paths = list(_in_any_way((word for word in in_order if word not in bare), accesses, is_tree=is_tree))
     paths += () if only_reads else _filled(words)
-    guessed = [Named(access, word, is_tree) for word in given if word in named for access in doubtful]
+    guessed = [Named(access, word, is_tree) for word in in_order if word in bare for access in accesses]
+    guessed += [Named(access, word, is_tree) for word in in_order for access in doubtful]
     guessed += [Named(access, word, is_tree) for word in candidates for access in (*accesses, *doubtful)]
     guessed += (each for word in code for each in named_in_code(word))
     if record_of(program).script == "sed":
@@ -385,15 +380,24 @@ def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
             (guessed if word.is_open else paths).append(Named(access, word))
     if only_reads:
         return Operands((*unseen, *paths), guessed=tuple(guessed), unclear=unclear)
-    several = [word for word in given if word in code or len(word.text.split()) > 1]
-    hosts, guessed_hosts = (
-        _limited_hosts(host for word in group for host in hosts_in(word, is_network=entry.network))
-        for group in ((word for word in given if word not in several), several)
-    )
+    hosts, guessed_hosts = _possible_hosts(given, code, entry)
     git = hosts_of_git(words) if program == "git" else ()
     return Operands(
         (*unseen, *paths), (*hosts, *git), guessed=tuple(guessed), guessed_hosts=guessed_hosts, unclear=unclear
     )
+
+
+def _possible_hosts(words: Sequence[Word], code: Container[Word], entry: Entry) -> Iterator[tuple[Word, ...]]:
+    """Yield the hosts that words may name, and those that are in code or a text with blanks."""
+    several = [word for word in words if word in code or len(word.text.split()) > 1]
+    for group in ([word for word in words if word not in several], several):
+        yield _limited_hosts(host for word in group for host in hosts_in(word, is_network=entry.network))
+
+
+def _in_any_way(words: Iterable[Word], accesses: _Possible, *, is_tree: bool) -> Iterator[Named]:
+    """Yield each path once for each access that may be made to it."""
+    for word in words:
+        yield from (Named(access, word, is_tree, instead=instead) for access, instead in accesses.items())
 
 
 def named_in_code(code: Word) -> Iterator[Named]:
@@ -417,7 +421,7 @@ def _possible_accesses(entry: Entry, words: Sequence[Word]) -> tuple[_Possible, 
     accesses = frozenset({*_ANY, Access.DELETE} if may_delete else _ANY)
     doubtful = (Access.DELETE,) if not may_delete and any(_may_be(options, word) for word in words[1:]) else ()
     given = [shape for shape in entry.shapes if any(_has_option(word, shape.when, entry) for word in words)]
-    meant = {role.rstrip("*+?") for shape in given or entry.shapes for role in shape.operands} - _NO_PATHS
+    meant = {role.rstrip("*+?") for shape in given or entry.shapes for role in shape.operands} - NO_PATHS
     sure = {_SURE.get(role, _NONE) for role in meant}
     # In a fixed order, so that a call is explained in the same way each time.
     in_order = (each for each in Access if each in accesses)

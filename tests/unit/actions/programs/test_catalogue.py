@@ -200,3 +200,13 @@ def test_some_programs_run_nothing(name: str, *, expected: bool) -> None:
 def test_a_field_is_one_of_some_words(field: str, functions: Collection[str]) -> None:
     """A word that no function is named by would be one that is not looked at; and none is of no program."""
     assert {getattr(record, field) for record in catalogue().values()} - {""} == set(functions)
+
+
+def test_the_page_on_how_to_teach_a_program_shows_rows_of_the_data() -> None:
+    """They are copied from it, and so they are what the commands on the page are decided by."""
+    root = Path(__file__).parents[4]
+    page = (root / "docs" / "how-to" / "teach-a-program.md").read_text(encoding="utf-8")
+    data = (root / "src" / "permitry" / "actions" / "programs.toml").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in page.splitlines() if " = { " in line]
+    assert len(rows) == 3
+    assert set(rows) <= set(data)

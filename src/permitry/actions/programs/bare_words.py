@@ -1,0 +1,96 @@
+"""Which words of a program are names, and not paths: those of sub-commands, scripts, packages.
+
+A word without a dot and a slash may be anything. It is a path for certain only where the record of the program says
+so, and none where the record calls it a name or a text; else that it is one is a guess, and a guess blocks nothing.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from permitry.actions.programs.arguments import is_spread, read_known
+from permitry.actions.programs.catalogue import Entry, record_of
+from permitry.core.action import Word
+
+__all__ = ["NO_PATHS", "names_in_words", "record_in_any_case", "roles_in"]
+
+_NAME = re.compile(r"[\w:@+-]+")
+
+NO_PATHS = frozenset({"text", "host", "pair", "none", "name"})
+"""The roles of operands that are not paths."""
+
+
+def names_in_words(words: Sequence[Word]) -> tuple[frozenset[Word], frozenset[Word]]:
+    """Return the words that are names or texts by the record of the program, and those that are paths only by a guess.
+
+    A word that is there twice counts as what may be a path.
+    """
+    entry, start, places = _called(words)
+    # What another program of this name does is not known.
+    if record_of(words[0].text).is_known and not words[0].is_open:
+        places |= {start + at for at in _names_behind(words[start:], entry)}
+    else:
+        places = set()
+    others = {word for at, word in enumerate(words) if at not in places}
+    names = frozenset(words[at] for at in places) - others
+    return names, frozenset() if roles_in(entry) - NO_PATHS else _guesses(words)
+
+
+def _names_behind(words: Sequence[Word], entry: Entry) -> Iterator[int]:
+    """Yield the indices of the operands that are names, and of values that are texts."""
+    parts = read_known(words, entry)
+    if not parts.is_spread:
+        yield from parts.texts
+    roles = entry.shapes[-1].operands if entry.shapes else ()
+    for role, at in zip(_repeat(roles), parts.places, strict=False):
+        if role.rstrip("*+?") != "name" or is_spread(words[at]):
+            return
+        if _NAME.fullmatch(words[at].text):
+            yield at
+
+
+def _guesses(words: Sequence[Word]) -> frozenset[Word]:
+    # Behind `--`, those of git are paths.
+    is_git = words[0].text == "git"
+    end = next((at for at, word in enumerate(words) if is_git and word.text == "--"), len(words))
+    return frozenset(filter(_is_bare, words[:end])) - {*words[end:]}
+
+
+def roles_in(entry: Entry) -> frozenset[str]:
+    """Return the roles that operands of a program may have."""
+    roles = (role.rstrip("*+?") for shape in entry.shapes for role in shape.operands)
+    return frozenset(name for role in roles for name in role.split("/"))
+
+
+def record_in_any_case(name: str) -> Entry:
+    """Return what is known about a program: what `/bin/RM` may do is what `rm` does."""
+    record = record_of(name)
+    return record if record.is_known else record_of(name.rpartition("/")[2].casefold())
+
+
+def _called(words: Sequence[Word]) -> tuple[Entry, int, set[int]]:
+    """Return what is known about the program or sub-command that is called, and where its words begin.
+
+    The indices are those of the names of sub-commands; any known options may come before them.
+    """
+    entry, start, names = record_in_any_case(words[0].text), 1, set[int]()
+    while entry.commands:
+        parts = read_known(words[start:], entry, options_first=True)
+        at = start + parts.places[0] if parts.places else 0
+        if not at or parts.is_spread or is_spread(words[at]) or words[at].text not in entry.commands:
+            break
+        names.add(at)
+        entry, start = entry.commands[words[at].text], at + 1
+    return entry, start, names
+
+
+def _repeat(roles: Sequence[str]) -> Iterator[str]:
+    """Yield the roles of the first operands, in order; one that may have many operands without an end."""
+    for role in roles:
+        yield role
+        while role.endswith(("*", "+")):
+            yield role
+
+
+def _is_bare(word: Word) -> bool:
+    """Return whether a word looks like any name: there is neither a slash nor a dot in it, nor a wildcard."""
+    return not (is_spread(word) or word.is_home or "/" in word.text or "." in word.text)
