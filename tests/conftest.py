@@ -16,17 +16,20 @@ import attrs
 import pytest
 
 import permitry.actions
+from permitry.actions.command import Command, Redirection
 from permitry.actions.programs.catalogue import compact
-from permitry.actions.shell.strict import Command, Redirection
 from permitry.core.action import Word
 from permitry.store.records import store_at
 from permitry.store.store import Store
-from tests.hermetic import clear_home, forbid_writes, set_environment
+from tests.hermetic import clear_home, forbid_writes, keep_bytecode, set_environment
 from tests.postgres import Cluster, cluster
 from tests.whole_calls import EVERYTHING, PUSH
 
 PROGRAMS = Path(permitry.actions.__file__).with_name("programs.json")
+pytest_plugins = ("tests.rows", "pytester")
+
 _HOME = pytest.StashKey[Path]()
+_BYTECODE = pytest.StashKey[Path]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,14 +37,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if not PROGRAMS.is_file() or PROGRAMS.read_text(encoding="utf-8") != compact():
         PROGRAMS.write_text(compact(), encoding="utf-8")
     config.stash[_HOME] = Path(tempfile.mkdtemp(prefix="home-"))
+    config.stash[_BYTECODE] = Path(tempfile.mkdtemp(prefix="bytecode-"))
     set_environment(config.stash[_HOME])
+    keep_bytecode(config.stash[_BYTECODE])
     forbid_writes()
     _restore_signals()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove the home of the tests."""
-    shutil.rmtree(config.stash[_HOME], ignore_errors=True)
+    """Remove the home of the tests, and what was compiled."""
+    for folder in (config.stash[_HOME], config.stash[_BYTECODE]):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -83,6 +89,14 @@ def warm_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield program
         server.stdin.close()
         assert server.wait(timeout=20) == 0
+
+
+@pytest.fixture(scope="session")
+def warm_python(warm_program: Path) -> str:
+    """Return a Python that runs scripts, and has all of permitry imported."""
+    link = warm_program.with_name("python")
+    link.symlink_to(warm_program)
+    return str(link)
 
 
 @pytest.fixture(scope="session")

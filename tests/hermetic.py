@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["OutsideWriteError", "clear_home", "forbid_writes", "is_outside", "set_environment"]
+__all__ = ["OutsideWriteError", "clear_home", "forbid_writes", "is_outside", "keep_bytecode", "set_environment"]
 
 # What programs under test look at beside the home: folders of their own, a repository, hosts that run us.
 _PREFIXES = ("XDG_", "GIT_", "CLAUDE", "CODEX", "GEMINI", "COPILOT", "CURSOR", "CLINE", "OPENCODE", "PERMITRY_")
@@ -40,6 +40,14 @@ def set_environment(home: Path) -> None:
         if name.startswith(_PREFIXES) and not name.startswith(_OF_TESTS):
             del os.environ[name]
     os.environ["HOME"] = str(home)
+
+
+def keep_bytecode(folder: Path) -> None:
+    """Have Python keep in `folder` what it compiles, if it is set to keep nothing: tests start it a thousand times."""
+    if sys.dont_write_bytecode:
+        sys.dont_write_bytecode = False
+        sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def clear_home(home: Path) -> None:

@@ -24,26 +24,39 @@ class Row:
 
 
 def for_each(
-    names: str | Sequence[str], table: Iterable[Any], *, ids: Iterable[str] | Callable[[Any], str | None] | None = None
+    names: str | Sequence[str],
+    table: Iterable[Any],
+    *,
+    ids: Iterable[str] | Callable[[Any], str | None] | None = None,
+    every: int = 1,
 ) -> Callable[[Test], Test]:
     """Return a decorator as `pytest.mark.parametrize` is one, whose test is one test.
 
-    A row has a `tmp_path` and a `monkeypatch` of its own; other fixtures serve the whole table.
+    A row has a `tmp_path` and a `monkeypatch` of its own; other fixtures serve the whole table. With `every`, it is of
+    every so manieth row, and of all of them in a run with `-m large`.
     """
     rows = tuple(_rows(names, table, ids))
 
     def decorate(test: Test) -> Test:
         @functools.wraps(test)
         def run(**fixtures: Any) -> None:  # noqa: ANN401 -- the fixtures of any test
-            _run_all(test, rows, fixtures)
+            _run_all(test, rows[:: fixtures.pop("_every", 1)], fixtures)
 
         signature = inspect.signature(test)
         of_rows = set(_split(names))
         wanted = [parameter for name, parameter in signature.parameters.items() if name not in of_rows]
+        if every > 1:
+            wanted.append(inspect.Parameter("_every", inspect.Parameter.KEYWORD_ONLY))
         run.__signature__ = signature.replace(parameters=wanted)  # type: ignore[attr-defined]  # what pytest reads
-        return run
+        return _of_samples(every)(run) if every > 1 else run
 
     return decorate
+
+
+def _of_samples(every: int) -> Callable[[Test], Test]:
+    return pytest.mark.parametrize(
+        "_every", [pytest.param(every, id="some"), pytest.param(1, id="all", marks=pytest.mark.large)]
+    )
 
 
 def _split(names: str | Sequence[str]) -> list[str]:

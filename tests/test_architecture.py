@@ -190,6 +190,14 @@ def test_rules_do_not_know_each_other() -> None:
         assert known <= allowed, place(path)
 
 
+def test_what_reads_text_and_what_knows_programs_do_not_know_each_other() -> None:
+    """`actions/derive/` alone asks both; what both need is next to them."""
+    for folder in ("reading", "programs"):
+        for path in sorted((SOURCE / "actions" / folder).glob("*.py")):
+            rooms = {parts[1] for parts in own_imports(path) if parts[0] == "actions" and len(parts) > 1}
+            assert not {"reading", "programs", "derive"} - {folder} & rooms, place(path)
+
+
 def test_third_parties_stay_in_their_places() -> None:
     """Every foreign package is imported only where the design puts it."""
     known = {"permitry", "permitry_tools", "permitry_hosts", "permitry_ops", *sys.stdlib_module_names}

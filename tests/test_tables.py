@@ -107,3 +107,20 @@ def test_a_row_has_no_marks() -> None:
     """They would be lost."""
     with pytest.raises(ValueError, match="no marks"):
         for_each("number", [pytest.param(1, marks=pytest.mark.large)])
+
+
+def test_a_sample_is_of_every_so_manieth_row() -> None:
+    """All rows are for a run with `-m large`."""
+    seen = []
+
+    @for_each("number", range(10), every=4)
+    def test(number: int) -> None:
+        seen.append(number)
+
+    (mark,) = test.pytestmark  # type: ignore[attr-defined]  # pytest sets it
+    some, whole = mark.args[1]
+    assert (some.marks, [each.name for each in whole.marks]) == ((), ["large"])
+    test(_every=some.values[0])
+    assert seen == [0, 4, 8]
+    test(_every=whole.values[0])
+    assert seen[3:] == list(range(10))

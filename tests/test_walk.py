@@ -27,7 +27,7 @@ SHOWN = {
     "guard.guard.begin", "guard.guard.ask", "guard.line.decide_call", "guard.line.settle_answer",
     "core.policy.decide",
     "channels.channel.ask",
-    "audit.record.record", "audit.record.started", "audit.record.finished",
+    "audit.recorder.record", "audit.recorder.started", "audit.recorder.finished",
     "dispatch.registry.dispatch",
 }  # fmt: skip
 """What a walk is compared by, besides the stages; on failure all of it is printed."""
@@ -45,15 +45,15 @@ guard.stages.grant.use_grant
 guard.stages.budget.charge
 guard.stages.snapshot.take_snapshot
 guard.stages.record.record_call
-audit.record.record
+audit.recorder.record
 guard.stages.settle.settle
 """
 ASK = """
-audit.record.record
+audit.recorder.record
 guard.guard.ask
 channels.channel.ask
 guard.line.settle_answer
-audit.record.record
+audit.recorder.record
 guard.stages.bind.edit
 guard.stages.resolve.resolve
 guard.stages.decide.decide
@@ -64,8 +64,8 @@ guard.stages.settle.settle
 """
 RUN = """
 dispatch.registry.dispatch
-audit.record.started
-audit.record.finished
+audit.recorder.started
+audit.recorder.finished
 """
 WALKS = {"look": BEGIN + RUN, "write": BEGIN + ASK + RUN, "remove": BEGIN}
 """By tool: a call that is allowed, one that is asked about and approved, and one that is blocked."""

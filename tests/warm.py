@@ -3,7 +3,8 @@
 `python tests/warm.py PROGRAM` imports permitry, listens at `PROGRAM.socket`, writes the file `PROGRAM`, prints a line
 when it is ready, and ends with its standard input. The file is a program: it hands its words, directory, environment
 and streams to the listener, and ends as the command ends. So each command has a process of its own, and leaves nothing
-to the next one. With PERMITRY_TEST_TERMINAL, the number of a descriptor, it is the first program on that terminal.
+to the next one. With PERMITRY_TEST_TERMINAL, the number of a descriptor, it is the first program on that terminal. A
+link to it named `python` runs a script in place of permitry.
 
 That the program starts from nothing, and loads no more than it needs, is for the tests that start the real one.
 """
@@ -17,6 +18,7 @@ import importlib
 import io
 import os
 import pkgutil
+import runpy
 import select
 import signal
 import socket
@@ -61,18 +63,23 @@ def main(program: Path) -> None:
 
 
 def _import_everything() -> None:
-    package = importlib.import_module("permitry")
-    for module in pkgutil.walk_packages(package.__path__, "permitry."):
-        # No command needs an adapter, and most of their frameworks are not installed here.
-        if not module.name.endswith("__main__") and not module.name.startswith("permitry_hosts.adapters."):
-            try:
-                importlib.import_module(module.name)
-            except ModuleNotFoundError as error:
-                # It belongs to an extra that is not installed here, as in the environment of one adapter.
-                if str(error.name).startswith("permitry"):
-                    raise
+    for name in ("permitry", "permitry_tools", "permitry_hosts", "permitry_ops"):
+        package = importlib.import_module(name)
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+            # No command needs an adapter, and most of their frameworks are not installed here.
+            if not module.name.endswith("__main__") and ".adapters." not in module.name:
+                _import(module.name)
     gc.collect()
     gc.freeze()
+
+
+def _import(name: str) -> None:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        # It belongs to an extra that is not installed here, as in the environment of one adapter.
+        if str(error.name).startswith("permitry"):
+            raise
 
 
 class _Running(NamedTuple):
@@ -133,7 +140,12 @@ def _run(words: list[str], streams: Sequence[int]) -> NoReturn:
     code = 1
     try:
         _take(words, streams)
-        importlib.import_module("permitry.cli.main").run_from_shell()
+        if Path(words[0]).name == "python":
+            sys.argv = words[1:]
+            runpy.run_path(words[1], run_name="__main__")
+        else:
+            importlib.import_module("permitry.cli.main").run_from_shell()
+        code = 0
     except SystemExit as end:
         code = int(end.code or 0)
     except BaseException:  # noqa: BLE001 -- whatever it is, it is shown

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import attrs
 
 from permitry.actions.changes import Undo
-from permitry.audit.record import Recorder
+from permitry.audit.recorder import Recorder
 from permitry.channels.channel import ConfirmationChannel
 from permitry.channels.notifier import ToolRejectionNotifier
 from permitry.channels.request import ConfirmationRequestFactory, ToolConfirmationRequest

@@ -7,14 +7,14 @@ functions here say what a command or a call means to a policy, for tools that ac
 from collections.abc import Sequence
 
 from permitry.actions.braces import expand
+from permitry.actions.derive.applied import SHELLS, AppliedPatch, applied_patch, calls_patching, script_in
+from permitry.actions.derive.runners import program_of
+from permitry.actions.derive.script import read_argv, read_command
 from permitry.actions.extract import ReadActions
 from permitry.actions.folders import Folder
 from permitry.actions.hosts import read_url
 from permitry.actions.patches import LONGEST_PATCH
-from permitry.actions.shell.applied import AppliedPatch, applied_patch, calls_patching, script_in
-from permitry.actions.shell.lenient import read_leniently
-from permitry.actions.shell.reading import read_argv, read_command
-from permitry.actions.shell.runners import program_of
+from permitry.actions.reading.lenient import read_leniently
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.conditions.host import is_private
 from permitry.core.action import Access, Actions, Connect, Place
@@ -64,6 +64,7 @@ __all__ = [
     "DIRECTORY",
     "LONGEST_PATCH",
     "READ",
+    "SHELLS",
     "TEMPORARY",
     "Access",
     "AppliedPatch",

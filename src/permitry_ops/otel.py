@@ -4,7 +4,6 @@ Names are those of its conventions for generative AI: https://github.com/open-te
 """
 
 import json
-import logging
 import threading
 import time
 from collections import OrderedDict
@@ -15,13 +14,12 @@ import attrs
 from opentelemetry import metrics, trace
 from opentelemetry.trace import Span, Status, StatusCode
 
-from permitry.audit.record import Recorder
+from permitry.audit.listener import Listener
 from permitry.audit.redaction import redacted
 from permitry.core.call import ToolCall
 
 __all__ = ["OtelRecorder"]
 
-_LOG = logging.getLogger("permitry.otel")
 _NAME = "permitry"
 _TOOL, _ID, _ARGUMENTS = "gen_ai.tool.name", "gen_ai.tool.call.id", "gen_ai.tool.call.arguments"
 _ERROR = "error.type"
@@ -41,7 +39,7 @@ class _Open:
 
 
 @attrs.define(eq=False)
-class OtelRecorder:
+class OtelRecorder(Listener):
     """Keeps each event with `recorder`, and then makes it part of a span for the call, and of metrics.
 
     The span `execute_tool TOOL` begins with the decision, inside of the span that is current then, and ends when the
@@ -54,7 +52,6 @@ class OtelRecorder:
     >>> handler = ToolHandler(Session(), recorder=OtelRecorder(MemoryRecorder()))
     """
 
-    recorder: Recorder
     shows_arguments: bool = attrs.field(default=False, kw_only=True)
     most: int = attrs.field(default=1_000, kw_only=True, validator=attrs.validators.ge(1))
     tracer_provider: trace.TracerProvider | None = attrs.field(default=None, kw_only=True)
@@ -76,27 +73,10 @@ class OtelRecorder:
         self._runs = meter.create_histogram("gen_ai.execute_tool.duration", "s", "how long tools ran")
         self._undos = meter.create_counter("permitry.undos", "{undo}", "calls whose changes were taken back")
 
-    def record(self, event: str, call: ToolCall, /, **details: object) -> None:
-        """Keep one event, and pass it on.
-
-        Raises: what `recorder` raises.
-        """
-        self.recorder.record(event, call, **details)
-        try:
-            with self._lock:
-                self._pass_on(event, call, details)
-        except Exception:  # noqa: BLE001 -- whether a call runs does not depend on telemetry
-            _LOG.warning("cannot pass on an event `%s`", event, exc_info=True)
-
-    @property
-    def together(self) -> Any:  # noqa: ANN401 -- a method that `recorder` may lack
-        """What `recorder` has for several records in one write."""
-        return self.recorder.together  # type: ignore[attr-defined]  # without it, this recorder has none either
-
-    @property
-    def session(self) -> Any:  # noqa: ANN401 -- as above
-        """The id of the session, where `recorder` has one."""
-        return self.recorder.session  # type: ignore[attr-defined]  # as above
+    def hear(self, event: str, call: ToolCall, details: Mapping[str, Any]) -> None:
+        """Make an event part of a span, and of metrics."""
+        with self._lock:
+            self._pass_on(event, call, details)
 
     def close(self) -> None:
         """End all spans: what has not ended by now is unfinished. The recorder stays open."""
@@ -123,16 +103,16 @@ class OtelRecorder:
                 found.asked_at = time.monotonic()
                 found.span.add_event("permitry.asked")
             case "answered":
-                self._answered(key, call, details)
+                self._note_answer(key, call, details)
             case "finished":
-                outcome, is_ok = str(details.get("outcome")), details.get("ok") is True
-                error = None if is_ok else f"permitry.{outcome.replace(' ', '_')}"
-                own = {_TOOL: call.tool} | ({} if error is None else {_ERROR: error})
+                outcome, own, error = str(details.get("outcome")), {_TOOL: call.tool}, None
+                if details.get("ok") is not True:
+                    own[_ERROR] = error = f"permitry.{outcome.replace(' ', '_')}"
                 self._runs.record(float(details.get("seconds") or 0), own)
                 self._span(key, call).span.set_attribute("permitry.outcome", outcome)
                 self._end(key, error)
             case "undone":
-                self._undone(call, details)
+                self._note_undo(call, details)
             case _:
                 self._span(key, call).span.add_event(f"permitry.{event}")
 
@@ -140,7 +120,7 @@ class OtelRecorder:
         """Return the rule that failed; why it did may quote an argument."""
         return redacted(error) if self.shows_arguments else error.partition(":")[0]
 
-    def _answered(self, key: _Key, call: ToolCall, details: Mapping[str, Any]) -> None:
+    def _note_answer(self, key: _Key, call: ToolCall, details: Mapping[str, Any]) -> None:
         is_approved, is_edited = details.get("approved") is True, details.get("edited") is True
         found, about = self._span(key, call), {"permitry.approved": is_approved}
         own = {"permitry.edited": is_edited, "permitry.grant": details.get("grant")}
@@ -153,7 +133,7 @@ class OtelRecorder:
             # The call with the edited arguments is another one, with a span of its own.
             self._end(key, None)
 
-    def _undone(self, call: ToolCall, details: Mapping[str, Any]) -> None:
+    def _note_undo(self, call: ToolCall, details: Mapping[str, Any]) -> None:
         seconds, now = float(details.get("seconds") or 0), time.time_ns()
         given = {_UNDONE[name]: details[name] for name in _UNDONE if details.get(name)}
         span = self._tracer.start_span(
@@ -166,7 +146,9 @@ class OtelRecorder:
         """Return the span of a call, a new one where it has none."""
         if key not in self._open:
             attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.type": "function", _TOOL: call.tool}
-            attributes |= {"permitry.call.digest": call.digest} | ({} if call.call_id is None else {_ID: call.call_id})
+            attributes["permitry.call.digest"] = call.digest
+            if call.call_id is not None:
+                attributes[_ID] = call.call_id
             self._open[key] = _Open(self._tracer.start_span(f"execute_tool {call.tool}", attributes=attributes))
             if len(self._open) > self.most:
                 self._end(next(iter(self._open)), "permitry.unfinished")

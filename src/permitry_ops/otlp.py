@@ -12,7 +12,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-from permitry.audit.record import Recorder
+from permitry.audit.recorder import Recorder
 from permitry_ops.otel import OtelRecorder
 
 __all__ = ["over_otlp"]

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from permitry.port import (
+    SHELLS,
     PayloadKind,
     ToolError,
     ToolLimits,
@@ -38,7 +39,6 @@ FORMS: Final = ("exec_command", "unified_exec")
 
 _MOST_SESSIONS = 64
 _KEEP = 512 * 1024
-_SHELLS = ("bash", "sh", "zsh")
 _SHELL_FOLDERS = ("/bin", "/usr/bin")
 _CHARS_PER_TOKEN = 4
 _MOST_TOKENS = 10_000
@@ -289,7 +289,7 @@ def _type(group: ProcessGroup, text: str) -> None:
 def _check_shell(arguments: dict[str, Any]) -> None:
     """Accept a shell whose name can be that of one; whether it is installed is for the run to see."""
     name = arguments.get("shell")
-    if isinstance(name, str) and name.rpartition("/")[2] not in _SHELLS:
+    if isinstance(name, str) and name.rpartition("/")[2] not in SHELLS:
         raise _unusable(name)
 
 
@@ -298,7 +298,7 @@ def _shell_named(name: str | None) -> str:
     if name is None:
         return default_shell()
     folder, _, base = name.rpartition("/")
-    found = shutil.which(base) if base in _SHELLS else None
+    found = shutil.which(base) if base in SHELLS else None
     if found is not None and (name in (base, found) or folder in _SHELL_FOLDERS):
         return name if folder else found
     raise _unusable(name)

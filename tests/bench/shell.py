@@ -17,10 +17,10 @@ from tests.bench.timing import Request, Subject, Timing, measure
 from tree_sitter import Language, Parser
 
 from permitry import AuthContext, AuthorizationPolicy, ToolCall, load_policy
+from permitry.actions.derive.script import read_command
 from permitry.actions.folders import Folder
-from permitry.actions.shell.reading import read_command
-from permitry.actions.shell.strict import read_strictly
-from permitry.actions.shell.words import UnreadableError
+from permitry.actions.reading.strict import read_strictly
+from permitry.actions.reading.words import UnreadableError
 
 __all__ = ["run"]
 

@@ -33,6 +33,8 @@ from permitry.store.sqlite import SqliteStore
 Outcome: TypeAlias = tuple[int, str, str]
 Cli: TypeAlias = Callable[..., Outcome]
 Era: TypeAlias = Literal["legacy", "auto"]
+Run: TypeAlias = Callable[..., Any]
+REAL = [sys.executable, "-m", "permitry"]
 
 SERVER = """
 import os, time
@@ -94,13 +96,19 @@ def words(workspace: Path, record: Path) -> list[str]:
 
 
 @pytest.fixture
-def notes(words: list[str]) -> list[str]:
+def notes(words: list[str], warm_python: str) -> list[str]:
     """Return the words that start a gateway in front of the server for notes."""
-    return [*words, "--name", "notes", "--", sys.executable, "server.py"]
+    return [*words, "--name", "notes", "--", warm_python, "server.py"]
 
 
-def run(
-    words: list[str],
+@pytest.fixture
+def run(warm_program: Path) -> Run:
+    """Return a function that works with a gateway, which has everything imported."""
+    return lambda words, *rest, **options: work_with([str(warm_program), *words], *rest, **options)
+
+
+def work_with(
+    line: list[str],
     folder: Path,
     work: Callable[[Client], Awaitable[Any]],
     *,
@@ -117,10 +125,9 @@ def run(
 
     async def main() -> object:
         environment = {name: os.environ[name] for name in os.environ if name.startswith(("XDG_", "OTEL_"))}
-        program = StdioServerParameters(
-            command=sys.executable, args=["-m", "permitry", *words], env=environment, cwd=folder
-        )
-        async with Client(stdio_client(program), mode=era, elicitation_callback=elicited, cache=None) as client:
+        command, *arguments = line
+        started = StdioServerParameters(command=command, args=arguments, env=environment, cwd=folder)
+        async with Client(stdio_client(started), mode=era, elicitation_callback=elicited, cache=None) as client:
             return await work(client)
 
     return asyncio.run(main())
@@ -143,7 +150,7 @@ def test_a_client_works_through_it(
         listed = [each.name for each in (await client.list_tools()).tools]
         return [client.protocol_version, *listed, *[text(await client.call_tool(*call)) for call in calls]]
 
-    version, *found = run(notes, workspace, work, era=era)
+    version, *found = work_with([*REAL, *notes], workspace, work, era=era)
     assert version == {"legacy": "2025-11-25", "auto": "2026-07-28"}[era]
     assert found == ["find", "keep", "slow", "leave", "found a", "kept", "There is no tool `forget`."]
     assert (workspace / "kept.txt").read_text() == "b"
@@ -157,7 +164,7 @@ def test_a_client_works_through_it(
 
 
 def test_what_it_decides_is_sent_to_a_collector(
-    notes: list[str], workspace: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, notes: list[str], workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With `--otel`: a call that ran after a question, and one that was blocked."""
 
@@ -176,7 +183,7 @@ def test_what_it_decides_is_sent_to_a_collector(
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
-def test_a_no_is_a_no(notes: list[str], workspace: Path, era: Era) -> None:
+def test_a_no_is_a_no(run: Run, notes: list[str], workspace: Path, era: Era) -> None:
     """The file is not there."""
     result = run(notes, workspace, lambda client: client.call_tool("keep", {"text": "b"}), era=era, approve=False)
     assert "The user declined" in text(result)
@@ -186,7 +193,7 @@ def test_a_no_is_a_no(notes: list[str], workspace: Path, era: Era) -> None:
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 @pytest.mark.parametrize(("answer", "shown"), [(True, "kept"), (False, "Not this one"), (None, "got none")])
 def test_a_question_waits_for_another_terminal(
-    *, notes: list[str], workspace: Path, era: Era, answer: bool | None, shown: str
+    *, run: Run, notes: list[str], workspace: Path, era: Era, answer: bool | None, shown: str
 ) -> None:
     """Whatever the client can show; without an answer in time, the call does not run."""
     store = SqliteStore(user_state() / "permitry.db")
@@ -199,7 +206,6 @@ def test_a_question_waits_for_another_terminal(
         question = StoredQuestion.of(rows[0])
         assert question.request is not None
         assert (question.tool, question.request.call.to_dict()) == ("mcp:notes/keep", {"text": "b"})
-        assert question.above[0] == os.getpid()
         assert len(question.above) == 2
         if answer is not None:
             response = ToolConfirmationResponse(answer, instructions="" if answer else "Not this one.")
@@ -218,7 +224,30 @@ def test_a_question_waits_for_another_terminal(
     store.close()
 
 
-def test_a_grant_counts(notes: list[str], workspace: Path, recorded: Callable[[], list[dict[str, Any]]]) -> None:
+def test_a_question_says_who_asks(notes: list[str], workspace: Path) -> None:
+    """The process that has started the gateway, and what is above it."""
+    store = SqliteStore(user_state() / "permitry.db")
+    questions = StoredQuestions(store)
+    above: list[int] = []
+
+    def look() -> None:
+        end = time.monotonic() + 20
+        while not above and time.monotonic() < end:
+            above.extend(process for row in questions.open(Moment.now()) for process in StoredQuestion.of(row).above)
+            time.sleep(0.05)
+
+    human = threading.Thread(target=look)
+    human.start()
+    words = [notes[0], "--ask", "wait=1", *notes[1:]]
+    work_with([*REAL, *words], workspace, lambda client: client.call_tool("keep", {"text": "b"}))
+    human.join()
+    assert (above[0], len(above)) == (os.getpid(), 2)
+    store.close()
+
+
+def test_a_grant_counts(
+    run: Run, notes: list[str], workspace: Path, recorded: Callable[[], list[dict[str, Any]]]
+) -> None:
     """What it is for runs unasked, whoever the client is, and is on record as granted; a block stays one."""
     store = SqliteStore(user_state() / "permitry.db")
     StoredGrants(store).add(Grant('tools = ["mcp:notes/keep", "mcp:notes/forget"]', id="0a").row())
@@ -231,10 +260,12 @@ def test_a_grant_counts(notes: list[str], workspace: Path, recorded: Callable[[]
     assert [each["rule"] for each in recorded() if each["event"] == "decided"] == ["grant-0a", "stay"]
 
 
-def test_all_is_in_the_store_unless_another_place_is_named(words: list[str], workspace: Path) -> None:
+def test_all_is_in_the_store_unless_another_place_is_named(
+    run: Run, words: list[str], warm_python: str, workspace: Path
+) -> None:
     """The record as well, in one chain, and all in one file when the client has left."""
     at = words.index("--record")
-    words = [*words[:at], *words[at + 2 :], "--name", "notes", "--", sys.executable, "server.py"]
+    words = [*words[:at], *words[at + 2 :], "--name", "notes", "--", warm_python, "server.py"]
     run(words, workspace, lambda client: client.call_tool("find", {"word": "a"}))
     path = user_state() / "permitry.db"
     for _ in range(100):
@@ -251,9 +282,7 @@ def test_without_its_store_it_does_not_start(notes: list[str], workspace: Path, 
     """No call could be recorded, nor asked about."""
     (tmp_path / "s.db").write_text("what?")
     words = [notes[0], "--store", str(tmp_path / "s.db"), *notes[1:]]
-    done = subprocess.run(
-        [sys.executable, "-m", "permitry", *words], cwd=workspace, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*REAL, *words], cwd=workspace, capture_output=True, text=True, check=False)
     assert done.returncode == 4
     assert "file is not a database" in done.stderr
 
@@ -268,7 +297,7 @@ def test_nothing_but_the_protocol_is_printed(notes: list[str], workspace: Path) 
         {"id": 4, "method": "no/such"},
     ]
     program = subprocess.Popen(
-        [sys.executable, "-m", "permitry", *notes],
+        [*REAL, *notes],
         cwd=workspace, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert program.stdin is not None
@@ -296,7 +325,7 @@ def test_a_signal_ends_all_of_it(
         {"id": 2, "method": "tools/call", "params": {"name": "slow", "arguments": {}}},
     ]
     program = subprocess.Popen(
-        [sys.executable, "-m", "permitry", *notes],
+        [*REAL, *notes],
         cwd=workspace, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert program.stdin is not None
@@ -314,7 +343,7 @@ def test_a_signal_ends_all_of_it(
     assert (recorded()[-1]["event"], recorded()[-1]["outcome"]) == ("finished", "cancelled")
 
 
-def test_changed_rules_count(notes: list[str], workspace: Path) -> None:
+def test_changed_rules_count(run: Run, notes: list[str], workspace: Path) -> None:
     """At once: the very next call is decided by them, and so is an answer to a question that was open."""
     rules = workspace / "rules.toml"
 
@@ -335,7 +364,9 @@ def test_changed_rules_count(notes: list[str], workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [lambda file: file.write_text(f"{RULES}effect ="), Path.unlink])
-def test_broken_rules_run_nothing(notes: list[str], workspace: Path, damage: Callable[[Path], object]) -> None:
+def test_broken_rules_run_nothing(
+    run: Run, notes: list[str], workspace: Path, damage: Callable[[Path], object]
+) -> None:
     """Until they are right again, and then without a new start."""
     rules = workspace / "rules.toml"
 
@@ -350,9 +381,9 @@ def test_broken_rules_run_nothing(notes: list[str], workspace: Path, damage: Cal
     assert found == "found a"
 
 
-def test_servers_of_a_tools_file(words: list[str], workspace: Path) -> None:
+def test_servers_of_a_tools_file(run: Run, words: list[str], warm_python: str, workspace: Path) -> None:
     """Several, each with a name of its own."""
-    command = json.dumps([sys.executable, "server.py"])
+    command = json.dumps([warm_python, "server.py"])
     file = workspace / "tools.toml"
     file.write_text(f"schema = 1\n[mcp.a]\ncommand = {command}\n[mcp.b]\ncommand = {command}\n", encoding="utf-8")
 
@@ -375,9 +406,11 @@ def test_servers_of_a_tools_file(words: list[str], workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
-def test_a_server_that_ends_in_a_call_takes_no_one_with_it(words: list[str], workspace: Path, era: Era) -> None:
+def test_a_server_that_ends_in_a_call_takes_no_one_with_it(
+    run: Run, words: list[str], warm_python: str, workspace: Path, era: Era
+) -> None:
     """The call is on record as started; the gateway and the other server go on, and it is started again."""
-    command = json.dumps([sys.executable, "server.py"])
+    command = json.dumps([warm_python, "server.py"])
     file = workspace / "tools.toml"
     file.write_text(f"schema = 1\n[mcp.a]\ncommand = {command}\n[mcp.b]\ncommand = {command}\n", encoding="utf-8")
 
@@ -429,7 +462,7 @@ def test_mistakes_are_reported(cli: Cli, words: list[str], more: list[str], prob
 def test_a_server_that_is_none_is_reported_without_tracebacks(notes: list[str], workspace: Path) -> None:
     """Each of its lines would have one, and the problem would be out of sight."""
     program = [sys.executable, "-c", "print('hello'); print('again')"]
-    words = [sys.executable, "-m", "permitry", *notes[: notes.index("--") + 1], *program]
+    words = [*REAL, *notes[: notes.index("--") + 1], *program]
     ended = subprocess.run(words, cwd=workspace, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (4, "")
     assert ended.stderr.endswith(f"started by `{sys.executable}`, cannot be used: Connection closed\n")
@@ -467,7 +500,7 @@ def test_it_serves_over_http(notes: list[str], workspace: Path, home: Path) -> N
     """With a token that it makes; standard error says where both are."""
     at = notes.index("--")
     program = subprocess.Popen(
-        [sys.executable, "-m", "permitry", *notes[:at], "--listen", "127.0.0.1:1", *notes[at:]],
+        [*REAL, *notes[:at], "--listen", "127.0.0.1:1", *notes[at:]],
         cwd=workspace, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
@@ -492,7 +525,7 @@ def test_a_signal_ends_it_over_http(
     token, at = tmp_path / "token", notes.index("--")
     more = ["--listen", f"127.0.0.1:{port}", "--token-file", str(token)]
     program = subprocess.Popen(
-        [sys.executable, "-m", "permitry", *notes[:at], *more, *notes[at:]],
+        [*REAL, *notes[:at], *more, *notes[at:]],
         cwd=workspace, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -542,7 +575,7 @@ def files(words: list[str], workspace: Path) -> list[str]:
 
 @pytest.mark.large
 @pytest.mark.parametrize("era", ["legacy", "auto"])
-def test_before_the_official_server_for_files(files: list[str], workspace: Path, era: Era) -> None:
+def test_before_the_official_server_for_files(run: Run, files: list[str], workspace: Path, era: Era) -> None:
     """The file system is the proof of what ran."""
     (workspace / "a.txt").write_text("hello", encoding="utf-8")
     (workspace / ".env").write_text("KEY=1", encoding="utf-8")
@@ -572,7 +605,7 @@ def test_before_the_official_server_for_files(files: list[str], workspace: Path,
 @pytest.mark.large
 @pytest.mark.parametrize(("folder", "is_read"), [("", False), ('folder = "inner"\n', True)])
 def test_the_official_server_looks_for_relative_paths_in_a_folder_of_its_own(
-    files: list[str], workspace: Path, *, folder: str, is_read: bool
+    run: Run, files: list[str], workspace: Path, *, folder: str, is_read: bool
 ) -> None:
     """A rule about that folder keeps what it should, and only where it is declared nothing else is asked about."""
     (workspace / "inner/secret").mkdir(parents=True)
@@ -594,7 +627,9 @@ def test_the_official_server_looks_for_relative_paths_in_a_folder_of_its_own(
 
 @pytest.mark.large
 @pytest.mark.parametrize("era", ["legacy", "auto"])
-def test_before_the_official_server_over_http(files: list[str], workspace: Path, tmp_path: Path, era: Era) -> None:
+def test_before_the_official_server_over_http(
+    run: Run, files: list[str], workspace: Path, tmp_path: Path, era: Era
+) -> None:
     """What a second gateway passes on to the first, at its address, is decided twice."""
     (workspace / "a.txt").write_text("hello", encoding="utf-8")
     with socket.socket() as probe:
@@ -602,7 +637,7 @@ def test_before_the_official_server_over_http(files: list[str], workspace: Path,
         address = f"127.0.0.1:{probe.getsockname()[1]}"
     token, at = tmp_path / "token", files.index("--")
     words = [*files[:at], "--listen", address, "--token-file", str(token), *files[at:]]
-    first = subprocess.Popen([sys.executable, "-m", "permitry", *words], cwd=workspace, stdin=subprocess.DEVNULL)
+    first = subprocess.Popen([*REAL, *words], cwd=workspace, stdin=subprocess.DEVNULL)
     try:
         for _ in range(300):
             with contextlib.suppress(OSError):

@@ -283,7 +283,8 @@ def test_the_one_who_asks_grants_nothing(path: Path, typed: Callable[[str], None
     [
         'when.command = ["bash *"]', 'when.command = ["bash"]', 'when.command = ["/bin/{sh,dash}"]',
         'when.command = ["python3 *"]', 'when.command = ["*"]', 'when.command = ["sudo *"]', 'when.command = ["git *"]',
-        'when.command = "zsh"', 'tools = ["*"]', 'tools = ["@writes"]', 'tools = ["run_shell"]', 'tools = "*"',
+        'when.command = "zsh"', 'when.command = ["rbash"]', 'tools = ["*"]',
+        'tools = ["@writes"]', 'tools = ["run_shell"]', 'tools = "*"',
         'tools = ["*"]\nwhen.agent = ["main"]', 'tools = ["?*"]\nwhen.mode = ["default"]', 'when.path = ["/**"]',
         'when.host = ["*"]',
     ],

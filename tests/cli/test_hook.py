@@ -23,12 +23,23 @@ MAKE = json.dumps(command("claude-code", "make"))
 @pytest.fixture
 def hook(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Return a function that runs `permitry hook` on a payload, after some code that breaks it."""
-    home = tmp_path_factory.getbasetemp() / "hook-home"
+    return _hook(sys.executable, tmp_path_factory.getbasetemp() / "hook-home")
+
+
+@pytest.fixture
+def quick_hook(warm_python: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Return the same for a program that has everything imported."""
+    return _hook(warm_python, tmp_path_factory.getbasetemp() / "hook-home")
+
+
+def _hook(python: str, home: Path) -> Run:
     home.mkdir(exist_ok=True)
+    script = home / "broken.py"
 
     def run(payload: str | bytes, *words: str, code: str = "") -> "subprocess.CompletedProcess[str]":
         data = payload.encode() if isinstance(payload, str) else payload
-        program = [sys.executable, "-c", code + _MAIN, "hook", *(words or ("claude-code",))]
+        script.write_text(code + _MAIN, encoding="utf-8")
+        program = [python, str(script), "hook", *(words or ("claude-code",))]
         environ = {**os.environ, "HOME": str(home)}
         done = subprocess.run(program, input=data, capture_output=True, env=environ, check=False)
         return subprocess.CompletedProcess(program, done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -73,9 +84,9 @@ def test_silence_is_nothing_at_all(hook: Run) -> None:
         ("import sys; sys.modules['permitry_hosts.cli.hook'] = None; ", (), "ModuleNotFoundError"),
     ],
 )
-def test_whatever_goes_wrong_blocks_the_call(hook: Run, code: str, words: tuple[str, ...], problem: str) -> None:
+def test_whatever_goes_wrong_blocks_the_call(quick_hook: Run, code: str, words: tuple[str, ...], problem: str) -> None:
     """Exit code 2 with a reason; any other one lets the call run in some hosts."""
-    done = hook(PUSH, *words, code=code)
+    done = quick_hook(PUSH, *words, code=code)
     assert (done.returncode, done.stdout) == (2, "")
     assert problem in done.stderr
 
@@ -85,29 +96,29 @@ def test_whatever_goes_wrong_blocks_the_call(hook: Run, code: str, words: tuple[
     ["", "what?", PUSH + PUSH, PUSH[:-1], b"\xff\xfe", "[]", "{}", PUSH + " " * 8_400_000],
     ids=["empty", "garbage", "two documents", "half", "bytes", "list", "object", "8 MiB"],
 )
-def test_what_cannot_be_read_blocks_the_call(hook: Run, payload: str | bytes) -> None:
+def test_what_cannot_be_read_blocks_the_call(quick_hook: Run, payload: str | bytes) -> None:
     """It could be about any call."""
-    done = hook(payload)
+    done = quick_hook(payload)
     assert (done.returncode, done.stdout) == (2, "")
     assert "could not decide about this call" in done.stderr
 
 
-def test_cline_is_answered_with_a_document_in_any_case(hook: Run) -> None:
+def test_cline_is_answered_with_a_document_in_any_case(quick_hook: Run) -> None:
     """It looks at no exit code."""
-    done = hook("what?", "cline")
+    done = quick_hook("what?", "cline")
     assert done.returncode == 0
     assert json.loads(done.stdout)["cancel"] is True
 
 
-def test_what_would_take_longer_than_the_host_waits_is_not_begun(hook: Run) -> None:
+def test_what_would_take_longer_than_the_host_waits_is_not_begun(quick_hook: Run) -> None:
     """It would run the call."""
-    done = hook(json.dumps(command("cline", "make")), "cline", "--ask", "wait")
+    done = quick_hook(json.dumps(command("cline", "make")), "cline", "--ask", "wait")
     assert "may take 20 seconds" in json.loads(done.stdout)["errorMessage"]
 
 
-def test_a_large_call_is_decided(hook: Run) -> None:
+def test_a_large_call_is_decided(quick_hook: Run) -> None:
     """Up to the size that arguments may have."""
-    done = hook(json.dumps(command("claude-code", f"git push; echo {'x' * 500_000}")))
+    done = quick_hook(json.dumps(command("claude-code", f"git push; echo {'x' * 500_000}")))
     assert "deny" in done.stdout
 
 

@@ -174,6 +174,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm_program: Path)
     return Scratch(tmp_path, warm_program.parent)
 
 
+@pytest.mark.apart
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_every_example_runs(
     page: Path, scratch: Scratch, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch

@@ -16,14 +16,15 @@ from pathlib import Path
 import attrs
 from tests.matching import is_graded
 
+from permitry.actions.command import Command
+from permitry.actions.derive.recursive import read_recursively, read_words_recursively
+from permitry.actions.derive.unwrap import classify
 from permitry.actions.extract import ReadActions
 from permitry.actions.hosts import other_readings, read_host, read_url
 from permitry.actions.patches import paths_of
 from permitry.actions.paths import read_path
-from permitry.actions.programs.classify import classify
 from permitry.actions.programs.operands import touches_of
-from permitry.actions.shell.recursive import read_recursively, read_words_recursively
-from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
+from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.conditions.args import argument_condition
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern

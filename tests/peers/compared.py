@@ -1,5 +1,6 @@
 """Rules of peers as rule files of ours, and the verdicts of both compared."""
 
+import functools
 import json
 import re
 import sys
@@ -15,6 +16,7 @@ from permitry.config.origin import Origin
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
+from permitry.core.policy import AuthorizationPolicy
 
 Case: TypeAlias = dict[str, Any]
 Rule: TypeAlias = dict[str, Any]
@@ -93,7 +95,15 @@ def verdict(
 
     With no user to ask, a question is a refusal.
     """
-    policy = attrs.evolve(load_rules(files).policy(), reader=ReadActions(home, has_disk=has_disk))
+    origins = tuple(Origin(str(file)) if isinstance(file, Path) else file for file in files)
+    texts = tuple(Path(origin.name).read_text(encoding="utf-8") for origin in origins)
+    policy = attrs.evolve(_policy(origins, texts), reader=ReadActions(home, has_disk=has_disk))
     found = AuthContext(**{"workspace": f"{home}/project", **context})
     decided = policy.decide(call, found).verdict
     return Verdict.BLOCK if decided is Verdict.CONFIRM and not found.attended else decided
+
+
+@functools.cache
+def _policy(origins: tuple[Origin, ...], _texts: tuple[str, ...]) -> AuthorizationPolicy:
+    """Return the policy of rule files with these texts, which many cases have in common."""
+    return load_rules(origins).policy()

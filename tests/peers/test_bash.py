@@ -28,7 +28,8 @@ import attrs
 import pytest
 from tests.tables import for_each
 
-from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
+from permitry.actions.command import Command
+from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.action import Word
 
 SAMPLES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "security" / "shell_cases.jsonl"

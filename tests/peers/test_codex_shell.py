@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 import pytest
 from tests.peers.translate_codex import call_of, rules_of
 
-from permitry.actions.programs.classify import Classified, Refused, classify, why_not_reading
-from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
+from permitry.actions.command import Command
+from permitry.actions.derive.unwrap import Classified, Refused, classify, why_not_reading
+from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.action import Word
 from permitry.core.decision import Verdict
 

@@ -21,8 +21,8 @@ from tests.peers.compared import (
 )
 from tests.peers.translate_gemini import MODES, call_of, rule_file_of
 
-from permitry.actions.programs.classify import why_not_reading_all
-from permitry.actions.shell.strict import read_strictly
+from permitry.actions.derive.unwrap import why_not_reading_all
+from permitry.actions.reading.strict import read_strictly
 from permitry.core.decision import Verdict
 from permitry_hosts.importers import Source
 from permitry_hosts.importers.gemini import EFFECTS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from permitry.actions.shell.recursive import read_recursively
+from permitry.actions.derive.recursive import read_recursively
 
 SAMPLES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "security" / "shell_cases.jsonl"
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from tests.tables import for_each
 
-from permitry.actions.shell.strict import read_strictly
+from permitry.actions.reading.strict import read_strictly
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.decision import Verdict
 from permitry_hosts.importers.claude_code import EFFECTS

@@ -43,7 +43,7 @@ class LostError(Exception):
 
 
 @pytest.mark.skipif(not ROWS, reason="the folder `shared` is not beside this checkout")
-@for_each("row", ROWS, ids=[row["id"] for row in ROWS])
+@for_each("row", ROWS, ids=[row["id"] for row in ROWS], every=4)
 def test_a_report_of_a_peers_user(row: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Is decided as the report asks; where that is known to be otherwise, it errs on the strict side."""
     if "call" not in row:

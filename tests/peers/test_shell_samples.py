@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from permitry.actions.programs.classify import why_not_reading, why_not_reading_all
-from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
+from permitry.actions.command import Command
+from permitry.actions.derive.unwrap import why_not_reading, why_not_reading_all
+from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.action import Word
 
 CASES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases"

@@ -1,5 +1,7 @@
 """Rules and calls of Gemini CLI's published cases: the rules are imported, and facts of the session are added."""
 
+import functools
+import json
 import re
 
 from tests.peers.compared import Case, Rule
@@ -31,8 +33,15 @@ def rule_file_of(rules: list[Rule], case: Case) -> str:
     rest = "allow" if case["mode"] == "yolo" else case["default_decision"]
     if rest != "ask_user":
         tables.append({"toolName": "*", "decision": rest, "priority": -1})
-    text = written(imported_rules([SourceRule(table, "case") for table in tables]), ["case"]).text
+    text = _imported(json.dumps(tables))
     return text if case["trusted_folder"] else text + _DISTRUST
+
+
+@functools.cache
+def _imported(tables: str) -> str:
+    """Return the rule file of tables, which most cases have in common."""
+    rules = [SourceRule(table, "case") for table in json.loads(tables)]
+    return written(imported_rules(rules), ["case"]).text
 
 
 def _table(rule: Rule) -> Rule:

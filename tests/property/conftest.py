@@ -2,7 +2,7 @@
 
 The tests of this folder are the same code under two profiles: a plain `pytest` runs them with the small one, and
 `pytest -m large` with the large one. Under the small one each law is tried twice: with 30 examples that are the same in
-every run, and with 30 of this run alone, whose seed is shown when the law fails; `--hypothesis-seed` repeats them.
+every run, and with 10 of this run alone, whose seed is shown when the law fails; `--hypothesis-seed` repeats them.
 Hypothesis reads the profile when a test is decorated, so it is loaded in `pytest_configure`, before any test file of
 this folder is imported. The project deselects the marker `large` by default, so exactly a run with `-m large` puts that
 marker on every test here, before pytest selects by it.
@@ -80,8 +80,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     law(**{name: pyfuncitem.funcargs[name] for name in inspect.signature(law).parameters})
     number = int(config.getoption("--hypothesis-seed") or secrets.randbits(32))
     seed(number)(law)
+    usual = law._hypothesis_internal_use_settings  # noqa: SLF001 -- there is no other way to change them
+    fewer = settings(usual, max_examples=max(1, usual.max_examples // 3))
     try:
-        return (yield)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(law, "_hypothesis_internal_use_settings", fewer)
+            return (yield)
     except Exception as error:
         error.add_note(f"These examples were of this run alone; for the same ones: --hypothesis-seed={number}")
         raise

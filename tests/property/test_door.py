@@ -12,7 +12,7 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permitry.audit.record import AuditRecord, MemoryRecorder
+from permitry.audit.recorder import AuditRecord, MemoryRecorder
 from permitry.channels.channel import CallbackChannel
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse

@@ -11,7 +11,7 @@ from types import FrameType
 from tests.tables import for_each
 
 from permitry import AuthContext, AuthorizationPolicy, ToolCall, load_policy
-from permitry.actions.shell import reading
+from permitry.actions.derive import script
 
 _CONTEXT = AuthContext(workspace="/nowhere/space")
 _POLICIES = {name: load_policy(f"permitry:{name}") for name in ("read-only", "coding-agent")}
@@ -51,7 +51,7 @@ def test_work_grows_with_the_length(name: str, form: str) -> None:
 def _work(policy: AuthorizationPolicy, text: str) -> int:
     """Return how many functions are called for a decision."""
     count = 0
-    reading.kept.cache_clear()  # the work of reading a text that was not read before
+    script.kept.cache_clear()  # the work of reading a text that was not read before
 
     def note(_: FrameType, event: str, __: object) -> None:
         nonlocal count

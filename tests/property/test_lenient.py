@@ -3,8 +3,8 @@
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from permitry.actions.shell.recursive import read_recursively
-from permitry.actions.shell.strict import UnreadableError, read_strictly
+from permitry.actions.derive.recursive import read_recursively
+from permitry.actions.reading.strict import UnreadableError, read_strictly
 
 PIECES = (
     *" \t\n;&|()<>'\"\\$`{}~#!*?[]=", "&&", "||", ">>", "<<", "<<-", "<<<", "2>&1", "2>", "\\\n", "$(", "${x}", "$'a'",

@@ -8,14 +8,15 @@ import sys
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
 from tests.compare.requests import DENY as RULES
 from tests.tables import for_each
 
 from permitry import AuthContext, ToolCall, Verdict, load_policy
-from permitry.actions.shell.strict import read_strictly
-from permitry.actions.shell.words import LONGEST_VALUE, MOST_OF_VALUES
+from permitry.actions.reading.strict import read_strictly
+from permitry.actions.reading.words import LONGEST_VALUE, MOST_OF_VALUES
 
-LONGEST = 1024
+LONGEST = 1024 if settings().max_examples > 100 else 512
 """How long a text gets by doubling, at most."""
 MOST_SECONDS = 15
 MOST_MEBIBYTES = 192
@@ -126,7 +127,7 @@ CONSTRUCTS: dict[str, Make] = {
 CHILD = f"""
 import resource, sys, time
 from permitry import AuthContext, ToolCall, load_policy
-from tests.property.test_shell_bounds import CONSTRUCTS, LONGEST, RULES
+from tests.property.test_shell_bounds import CONSTRUCTS, RULES
 
 context = AuthContext(workspace="/nowhere/space", attended=True)
 policies = [load_policy(RULES), load_policy("permitry:coding-agent")]
@@ -136,7 +137,7 @@ limit = {MOST_MEBIBYTES} * 2**20 + int(open("/proc/self/statm").read().split()[0
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 for name in sys.argv[1:]:
     many = 12
-    while len(text := CONSTRUCTS[name](many)) <= LONGEST:
+    while len(text := CONSTRUCTS[name](many)) <= {LONGEST}:
         for policy in policies:
             begin = time.process_time()
             resource.setrlimit(resource.RLIMIT_CPU, (int(begin) + {MOST_SECONDS} + 1, resource.RLIM_INFINITY))
@@ -151,7 +152,7 @@ print("done")
 @pytest.mark.skipif(sys.platform != "linux", reason="the limits are those of Linux")
 @for_each("part", range(4))
 def test_no_construct_multiplies_the_work(part: int) -> None:
-    """Twice as often, and again, up to a kilobyte: a decision ends in time and with little memory."""
+    """Twice as often, and again, up to a length: a decision ends in time and with little memory."""
     names = list(CONSTRUCTS)[part::4]
     done = subprocess.run(
         [sys.executable, "-c", CHILD, *names], check=False, capture_output=True, text=True, timeout=900

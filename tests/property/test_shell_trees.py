@@ -7,7 +7,8 @@ import attrs
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from permitry.actions.shell.strict import Command, read_strictly
+from permitry.actions.command import Command
+from permitry.actions.reading.strict import read_strictly
 
 
 @given(chance=st.randoms(use_true_random=False))

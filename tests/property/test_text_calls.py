@@ -166,6 +166,8 @@ def test_no_literal_means_what_python_does_not_mean_by_it(text: str) -> None:
             assert call.arguments == {"a": of_json(meant)} or "{" in text
 
 
+_QUOTE = '\\"'
+_TOOLS = {"f": {"properties": {"a": {"type": "object"}}}}
 _FORMS: dict[str, Callable[[int], str]] = {
     **{mark: lambda count, mark=mark: mark * count for mark in _MARKS},  # type: ignore[misc]  # a default of the loop
     "openings and braces": lambda count: "<tool_call>{" * count,
@@ -192,6 +194,7 @@ _FORMS: dict[str, Callable[[int], str]] = {
     "messages of others": lambda count: "<|start|>user<|message|>" * count,
     "sections in thinking": lambda count: "<think>" + "<|tool_calls_section_begin|><|tool_call_begin|>" * count,
     "closed calls": lambda count: '<tool_call>{"name": "f", "arguments": {}}</tool_call>' * count,
+    "quotes in deep text": lambda count: f'<function=f><parameter=a>{"{" * 70}"{_QUOTE * count}</parameter></function>',
     "blanks": lambda count: "{" + " " * 20 * count,
 }
 
@@ -206,7 +209,15 @@ def test_work_grows_with_the_length(form: str) -> None:
 
 @for_each(
     "form",
-    ["openings and braces", "nested lists of objects", "closings of values", "<think>", "<|channel|>", "[TOOL_CALL]"],
+    [
+        "openings and braces",
+        "nested lists of objects",
+        "closings of values",
+        "quotes in deep text",
+        "<think>",
+        "<|channel|>",
+        "[TOOL_CALL]",
+    ],
 )
 def test_time_grows_with_the_length(form: str) -> None:
     """Work inside one call of a function grows no faster: eight times the text, less than 20 times the time."""
@@ -218,7 +229,7 @@ def test_time_grows_with_the_length(form: str) -> None:
 def _seconds(text: str) -> float:
     def once() -> float:
         begin = time.process_time()
-        parse_text(text)
+        parse_text(text, _TOOLS)
         return time.process_time() - begin
 
     return min(once() for _ in range(7))

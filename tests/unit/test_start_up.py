@@ -34,7 +34,7 @@ SLOW = frozenset(
     }
 )  # fmt: skip
 # What only commands and addresses need.
-READERS = frozenset({"permitry.actions.hosts", "permitry.actions.shell.reading"})
+READERS = frozenset({"permitry.actions.hosts", "permitry.actions.derive.script"})
 READ = {"name": "read_file", "arguments": {"path": "a.txt"}}
 SHELL = {"name": "run_shell", "arguments": {"command": "git status | head"}}
 

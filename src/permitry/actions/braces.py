@@ -1,7 +1,7 @@
 """Choices in braces, as programs other than a shell expand them: `a{b,c}` is `ab` and `ac`, the innermost first.
 
 A shell expands the outermost first, heeds quotes, and leaves `{a}` alone: see
-`permitry.actions.shell.simple_command`. In the patterns of rules braces are a part of the grammar, and a mistake in
+`permitry.actions.reading.simple_command`. In the patterns of rules braces are a part of the grammar, and a mistake in
 them is an error.
 """
 

@@ -21,7 +21,7 @@ from permitry.core.json_values import JsonValue
 from permitry.core.spec import ArgumentRole, ToolSpec
 
 if TYPE_CHECKING:
-    from permitry.actions.shell.reading import ShellReading
+    from permitry.actions.derive.script import ShellReading
 
 __all__ = ["HARMLESS_ARGUMENTS", "ReadActions"]
 
@@ -201,8 +201,8 @@ class _Extraction:
 
         INVARIANT: law 4. A shell makes several commands of a list, and a restriction holds for any of them.
         """
-        from permitry.actions.shell.lists import read_list  # noqa: PLC0415 -- most calls have no command
-        from permitry.actions.shell.reading import read_argv, read_command  # noqa: PLC0415 -- as above
+        from permitry.actions.derive.lists import read_list  # noqa: PLC0415 -- most calls have no command
+        from permitry.actions.derive.script import read_argv, read_command  # noqa: PLC0415 -- as above
 
         if isinstance(value, str):
             is_text = role is not ArgumentRole.ARGV
@@ -259,7 +259,7 @@ class _Extraction:
                 assert_never(role)
 
     def patch(self, text: str) -> None:
-        from permitry.actions.shell.reading import patched  # noqa: PLC0415 -- most calls have no patch
+        from permitry.actions.derive.script import patched  # noqa: PLC0415 -- most calls have no patch
 
         touches, doubt = patched(text, self.folder)
         self.certain += touches
@@ -324,7 +324,7 @@ def _also(actions: Actions, likely: Actions) -> Actions:
 
 def _with_patch(command: JsonValue, readings: "Sequence[ShellReading]") -> "Sequence[ShellReading]":
     """Return the readings of a command for a tool that applies a patch itself, if that is all the command does."""
-    from permitry.actions.shell.applied import applied_patch, as_applied  # noqa: PLC0415 -- most calls have no command
+    from permitry.actions.derive.applied import applied_patch, as_applied  # noqa: PLC0415 -- most calls have no command
 
     words = [word for word in command if isinstance(word, str)] if isinstance(command, tuple) else []
     text = command if isinstance(command, str) else words
@@ -395,14 +395,14 @@ def _guesses(call: ToolCall, folder: Folder) -> Iterator[Action]:
 
 
 def _loosely(text: str, folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
-    from permitry.actions.shell.reading import loosely  # noqa: PLC0415 -- most calls have no command
+    from permitry.actions.derive.script import loosely  # noqa: PLC0415 -- most calls have no command
 
     return loosely(text, folder)
 
 
 def _guess(text: str, folder: Folder) -> Iterator[Touch | Connect]:
     from permitry.actions.hosts import other_readings, read_url  # noqa: PLC0415 -- needed only for undeclared arguments
-    from permitry.actions.shell.words import has_wildcard  # noqa: PLC0415 -- see above
+    from permitry.actions.reading.words import has_wildcard  # noqa: PLC0415 -- see above
 
     if text:
         is_glob = has_wildcard(text) and not any(map(str.isspace, text))

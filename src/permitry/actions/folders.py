@@ -14,7 +14,7 @@ from permitry.actions.paths import can_follow, read_path
 from permitry.core.action import UNSEEN_NAME, Access, Descent, Listing, Place, Touch, Word
 
 if TYPE_CHECKING:
-    from permitry.actions.shell.strict import Command
+    from permitry.actions.command import Command
 
 __all__ = ["Folder", "Walk"]
 

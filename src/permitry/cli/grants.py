@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from permitry.actions.programs.catalogue import record_of
 from permitry.audit.record import user_name
 from permitry.channels.clock import Moment
 from permitry.channels.stored_question import StoredQuestion
@@ -39,7 +40,6 @@ __all__ = ["configure", "too_wide"]
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _WIDE = {"covers-interpreter", "no-anchor"}
 _NARROW = {"args", "command", "digest", "host", "path", "text"}
-_SHELLS = {"ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "pwsh", "sh", "tcsh", "zsh"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -206,7 +206,7 @@ def _texts(value: object) -> Sequence[str]:
 
 def _is_shell(pattern: str) -> bool:
     words = pattern.split()
-    return len(words) == 1 and bool(_SHELLS & set(re.findall(r"[\w-]+", words[0])))
+    return len(words) == 1 and any(record_of(name).shell for name in re.findall(r"[\w-]+", words[0]))
 
 
 def _is_any(tool: str) -> bool:

@@ -2,7 +2,7 @@
 
 import attrs
 
-from permitry.audit.record import LineRecorder
+from permitry.audit.record import StoredRecorder
 from permitry.channels.channel import ConfirmationChannel
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
@@ -23,7 +23,7 @@ class Renewal:
     """Puts changed rules in force: they are recorded before they count, and reported to the user."""
 
     reloader: PolicyReloader
-    recorder: LineRecorder
+    recorder: StoredRecorder
     guard: Guard
     _known: Loaded = attrs.field(init=False, repr=False)
 

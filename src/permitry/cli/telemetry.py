@@ -4,7 +4,7 @@ import argparse
 import contextlib
 from collections.abc import Iterator
 
-from permitry.audit.record import Recorder
+from permitry.audit.recorder import Recorder
 from permitry.extras import load
 from permitry.guard.guard import Guard
 

@@ -38,7 +38,7 @@ VERSION = "0.1.0"
 """The version of this package; asking `importlib.metadata` for it would take longer than reading the cache."""
 
 _PACKAGE = Path(__file__).parents[1]
-_CODE = ("config", "core", "conditions", "rules", "actions", "actions/programs", "actions/shell")
+_CODE = ("config", "core", "conditions", "rules", "actions", "actions/derive", "actions/programs", "actions/reading")
 _MOST_FILES = 64
 _LARGEST = 256 * 1024 * 1024
 _SECRET = 32

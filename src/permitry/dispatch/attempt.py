@@ -17,7 +17,7 @@ import attrs
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.dispatch.cancel import Cancellation, cancellable_by
-from permitry.dispatch.limits import Acquisition, holding, is_held, leads, mark_as_leader
+from permitry.dispatch.limits import Acquisition, hold_lock, is_held, leads, mark_as_leader
 from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, has_kind
 from permitry.dispatch.scope import Caller, CallScope
 from permitry.dispatch.telemetry import Outcome
@@ -157,7 +157,7 @@ class Attempt:
                     f"The tool `{self.tool.spec.name}` waited {self.tool.limits.wait:g} s for its turn and did not "
                     "run; another call is still at work."
                 )
-        with holding(acquisition):
+        with hold_lock(acquisition):
             return await self._work_in_time()
 
     async def _work_in_time(self) -> ToolResult:

@@ -4,10 +4,13 @@ import contextlib
 import contextvars
 import threading
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
 import attrs
 
-__all__ = ["Cancellation", "cancellable_by", "cancellation_here", "current_cancellation"]
+__all__ = ["Cancellation", "SetFor", "cancellable_by", "cancellation_here", "current_cancellation"]
+
+T = TypeVar("T")
 
 
 @attrs.define(eq=False)
@@ -92,17 +95,22 @@ def current_cancellation() -> Cancellation:
     return _CURRENT.get() or Cancellation()
 
 
-class cancellable_by:  # noqa: N801 -- used like a function that returns a context manager
-    """Make a cancellation the signal of what runs in the block, also in threads that copy its context."""
+class SetFor(Generic[T]):
+    """Sets a context variable for a block, also in threads that copy its context."""
 
     # Not a generator: every run of every tool comes through here.
-    __slots__ = ("_cancellation", "_token")
+    __slots__ = ("_token", "_value", "_variable")
 
-    def __init__(self, cancellation: Cancellation) -> None:
-        self._cancellation = cancellation
+    def __init__(self, variable: contextvars.ContextVar[T], value: T) -> None:
+        self._variable, self._value = variable, value
 
     def __enter__(self) -> None:
-        self._token = _CURRENT.set(self._cancellation)
+        self._token = self._variable.set(self._value)
 
     def __exit__(self, *_: object) -> None:
-        _CURRENT.reset(self._token)
+        self._variable.reset(self._token)
+
+
+def cancellable_by(cancellation: Cancellation) -> SetFor[Cancellation | None]:
+    """Make a cancellation the signal of what runs in the block, also in threads that copy its context."""
+    return SetFor(_CURRENT, cancellation)

@@ -5,16 +5,16 @@ a registry.
 """
 
 import concurrent.futures
-import contextlib
 import contextvars
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 
 import attrs
 
 from permitry.core.result import ToolResult
+from permitry.dispatch.cancel import SetFor
 
 __all__ = [
     "Acquisition",
@@ -23,7 +23,7 @@ __all__ = [
     "ReadWriteLocks",
     "SingleFlight",
     "ToolLimits",
-    "holding",
+    "hold_lock",
     "is_held",
     "leads",
     "mark_as_leader",
@@ -169,20 +169,9 @@ class ReadWriteLocks:
 _HELD: contextvars.ContextVar[tuple[Acquisition, ...]] = contextvars.ContextVar("permitry_locks", default=())
 
 
-class holding:  # noqa: N801 -- used like a function that returns a context manager
+def hold_lock(acquisition: Acquisition) -> SetFor[tuple[Acquisition, ...]]:
     """Mark what runs in the block, also in threads that copy its context, as part of the run that holds this lock."""
-
-    # Not a generator: nearly every run comes through here.
-    __slots__ = ("_acquisition", "_token")
-
-    def __init__(self, acquisition: Acquisition) -> None:
-        self._acquisition = acquisition
-
-    def __enter__(self) -> None:
-        self._token = _HELD.set((*_HELD.get(), self._acquisition))
-
-    def __exit__(self, *_: object) -> None:
-        _HELD.reset(self._token)
+    return SetFor(_HELD, (*_HELD.get(), acquisition))
 
 
 def is_held(locks: ReadWriteLocks) -> bool:
@@ -222,14 +211,9 @@ class SingleFlight:
         flying.set_result(result)
 
 
-@contextlib.contextmanager
-def mark_as_leader() -> Iterator[None]:
+def mark_as_leader() -> SetFor[bool]:
     """Mark what runs in the block, also in threads that copy its context, as part of a run that others may wait for."""
-    token = _LEADS.set(True)
-    try:
-        yield
-    finally:
-        _LEADS.reset(token)
+    return SetFor(_LEADS, True)
 
 
 def leads() -> bool:

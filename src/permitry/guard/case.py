@@ -10,7 +10,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.spec import ToolSpec
 from permitry.guard.ledger import PendingConfirmation
-from permitry.guard.outcome import Cause, Decided
+from permitry.guard.outcome import Cause, Decided, Pending
 from permitry.undo.first import Kept
 
 __all__ = ["NO_CONTEXT", "UNDECIDED", "Answer", "Case", "Step"]
@@ -45,6 +45,8 @@ class Case(NamedTuple):
     answer: Answer | None = None
     before: Decided | None = None
     """Set by `recall`: its earlier outcome, where it is decided again."""
+    open: Pending | None = None
+    """Set by `resume`: the question that is open about it, which a grant may answer."""
     context: AuthContext = NO_CONTEXT
     """Set by `decide`, and by `charge`, where that decides again."""
     decision: Decision = UNDECIDED
@@ -86,6 +88,7 @@ class Case(NamedTuple):
             self.spec,
             self.answer,
             self.before,
+            self.open,
             context,
             decision,
         )

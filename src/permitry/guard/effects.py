@@ -5,7 +5,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import attrs
 
-from permitry.audit.record import waits_for_disk
+from permitry.audit.recorder import waits_for_disk
 from permitry.channels.channel import ConfirmationChannel
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.guard.ledger import Ledger

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeVar
 import attrs
 
 from permitry.actions.changes import Undo
-from permitry.audit.record import MemoryRecorder, Recorder
+from permitry.audit.recorder import MemoryRecorder, Recorder
 from permitry.channels.channel import ConfirmationChannel, UnattendedChannel, check_channel
 from permitry.channels.notifier import ToolRejectionNotifier
 from permitry.channels.request import ConfirmationRequestFactory

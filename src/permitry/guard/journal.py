@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping
 
-from permitry.audit.record import decision_fields, record_start
+from permitry.audit.recorder import decision_fields, record_start
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.result import ToolResult

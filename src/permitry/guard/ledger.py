@@ -49,7 +49,8 @@ class EarlierQuestion:
     """A question about a call that was asked before this process was started.
 
     Once it is closed, `response` is the answer that it got, if any. `is_recorded` says that the decision to ask is on
-    record for a call by this very id. `dropped` says why an answer that it had does not count.
+    record for a call by this very id. `dropped` says why an answer that it had does not count. With `takes_grants` a
+    grant answers it while it is open.
     """
 
     pending: PendingConfirmation
@@ -57,6 +58,7 @@ class EarlierQuestion:
     is_open: bool
     is_recorded: bool = True
     dropped: str | None = None
+    takes_grants: bool = False
 
 
 class Ledger(Protocol):

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, Self, TypeAlias
 
 import attrs
 
-from permitry.audit.record import RunRecord
+from permitry.audit.recorder import RunRecord
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision

@@ -3,7 +3,7 @@
 from typing import Literal, Protocol
 
 from permitry.actions.changes import Undo
-from permitry.audit.record import Recorder
+from permitry.audit.recorder import Recorder
 from permitry.channels.channel import ConfirmationChannel
 from permitry.channels.notifier import ToolRejectionNotifier
 from permitry.channels.request import ConfirmationRequestFactory

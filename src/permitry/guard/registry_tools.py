@@ -4,7 +4,7 @@ from typing import cast
 
 import attrs
 
-from permitry.audit.record import RunRecord
+from permitry.audit.recorder import RunRecord
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict

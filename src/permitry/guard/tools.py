@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from permitry.audit.record import RunRecord
+from permitry.audit.recorder import RunRecord
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision

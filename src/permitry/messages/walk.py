@@ -10,13 +10,12 @@ import attrs
 
 from permitry.errors import CallError
 from permitry.messages.formats.call import Block, Diagnostic, ParsedText, TextCall
-from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.cursor import BrokenError, Cursor, MoreError
 from permitry.messages.formats.json_calls import DATA_FENCES
 from permitry.messages.formats.mark import Mark
 from permitry.messages.formats.marks import CLOSERS, FENCES, FORMATS, STRAY, marks_of
 from permitry.messages.formats.named_json import SECTIONS, is_last_section
 from permitry.messages.formats.quoting import Found, Line, Lines, Wrappers, is_enclosed
-from permitry.messages.formats.scan import BrokenError, MoreError, Scan
 from permitry.messages.formats.tools import Tools
 
 __all__ = ["Walk"]
@@ -87,14 +86,13 @@ class Walk:
 
     def run(self, text: str, *, is_open: bool) -> int:
         """Take in `text` as far as it is certain; return where that ends. All of it is, unless it `is_open`."""
-        scan = Scan(text, self._tools, is_open=is_open, base=self._base)
-        scan.is_repairing, scan.prior = self._is_repairing, self._prior
+        cur = Cursor(text, self._tools, is_open, self._base, self._prior, self._is_repairing)
         self.wanted = None
         self._at = 0
-        end = self._walk(scan)
-        self._move(scan, end)
+        end = self._walk(cur)
+        self._move(cur, end)
         self._base += end
-        self._prior = scan.before(end)
+        self._prior = cur.before(end)
         return end
 
     def certain(self) -> ParsedText:
@@ -132,46 +130,46 @@ class Walk:
 
     # Reading
 
-    def _walk(self, scan: Scan) -> int:
-        pos, limit, text = 0, -1, scan.text
+    def _walk(self, cur: Cursor) -> int:
+        pos, limit, text = 0, -1, cur.text
         while True:
             if self._is_over:
                 self._is_thinking = False
                 self._skip(text[pos:])
                 return len(text)
             if self._until:
-                pos = self._pass(scan, pos)
+                pos = self._pass(cur, pos)
                 if self._until:
                     return pos
             found = self._marks.pattern.search(text, pos)
             if limit < pos:
-                limit = len(text) - (self._partial(text, pos) if scan.is_open else 0)
+                limit = len(text) - (self._partial(text, pos) if cur.is_open else 0)
             if found is None or found.start() >= limit:
-                self._say_up_to(scan, pos, limit)
+                self._say_up_to(cur, pos, limit)
                 return limit
-            self._say_up_to(scan, pos, found.start())
+            self._say_up_to(cur, pos, found.start())
             pos = found.start()
             try:
-                pos = self._take(scan, pos, found.group())
+                pos = self._take(cur, pos, found.group())
             except MoreError as more:
                 self.wanted = more.wanted
                 return pos
 
-    def _pass(self, scan: Scan, pos: int) -> int:
+    def _pass(self, cur: Cursor, pos: int) -> int:
         """Skip text in which nothing is a call, up to the closing mark that ends it."""
-        found = _any_of(self._until).search(scan.text, pos)
-        section = -1 if found else self._section(scan, pos)
+        found = _any_of(self._until).search(cur.text, pos)
+        section = -1 if found else self._section(cur, pos)
         if found:
             end = found.start()
         elif section >= 0:
             end = section
             self.wanted = self._until[0] if len(self._until) == 1 else None
         else:
-            marks = (*self._until, *SECTIONS) if scan.is_open else ()
-            end = len(scan.text) - max((_overlap(scan.text, pos, mark) for mark in marks), default=0)
-        self._move(scan, end)
-        self._skip(scan.text[pos:end])
-        if found or (section >= 0 and not scan.is_open):
+            marks = (*self._until, *SECTIONS) if cur.is_open else ()
+            end = len(cur.text) - max((_overlap(cur.text, pos, mark) for mark in marks), default=0)
+        self._move(cur, end)
+        self._skip(cur.text[pos:end])
+        if found or (section >= 0 and not cur.is_open):
             self._until, self._tail = (), ""
         return found.end() if found and found.group() != _NEXT else end
 
@@ -185,63 +183,63 @@ class Walk:
         self._refuse_thoughts(self._tail)
         self._tail = self._tail[-_LONGEST_STRAY:]
 
-    def _section(self, scan: Scan, pos: int) -> int:
+    def _section(self, cur: Cursor, pos: int) -> int:
         """Return where thinking that nothing closes ends in calls of Kimi, or may do so, or -1."""
         if not self._is_thinking or _KIMI_CLOSER not in self._until or SECTIONS[0] not in self._marks.readers:
             return -1
-        found = _any_of(SECTIONS).search(scan.text, pos)
-        if found is None or not (scan.is_open or is_last_section(scan, found.start())):
+        found = _any_of(SECTIONS).search(cur.text, pos)
+        if found is None or not (cur.is_open or is_last_section(cur, found.start())):
             return -1
         return found.start()
 
-    def _take(self, scan: Scan, start: int, text: str) -> int:
+    def _take(self, cur: Cursor, start: int, text: str) -> int:
         """Take in the block that begins with the mark `text`, or the mark as text; return its end."""
-        scan.code, scan.first, scan.is_doubtful = self._code, self._lines.first, self._is_doubtful
-        scan.opened = self._wrappers.opened
+        cur.code, cur.first, cur.is_doubtful = self._code, self._lines.first, self._is_doubtful
+        cur.opened = self._wrappers.opened
         if self._wrappers.opened.get(text):
-            begin = self._wrappers.close(scan, text, start + len(text))
+            begin = self._wrappers.close(cur, text, start + len(text))
             self._quote([] if begin is None else self._found[begin:], _IN_TICKS)
             return start + len(text)
         for mark in self._marks.readers[text]:
-            if not mark.is_at(scan, start):
+            if not mark.is_at(cur, start):
                 continue
-            scan.format = mark.format if self._format == "auto" or not mark.format else self._format
+            cur.format = mark.format if self._format == "auto" or not mark.format else self._format
             try:
-                block = mark.read(Cursor(scan, start, start + len(mark.text)))
-                why = self._quotation(scan, start, block)
+                block = mark.read(cur.begin(start, start + len(mark.text)))
+                why = self._quotation(cur, start, block)
             except BrokenError as error:
-                return self._refuse(scan, start, error)
+                return self._refuse(cur, start, error)
             if block is not None and why is None:
-                self._keep(scan, start, block, mark)
+                self._keep(cur, start, block, mark)
                 return block.end
             if block is not None and block.calls:
-                return self._refuse(scan, start, BrokenError(block.end, why or "", is_meant=False))
+                return self._refuse(cur, start, BrokenError(block.end, why or "", is_meant=False))
         if text in FENCES:
-            return self._take_fence(scan, start, text)
-        self._say(scan.text[start])
+            return self._take_fence(cur, start, text)
+        self._say(cur.text[start])
         return start + 1
 
-    def _quotation(self, scan: Scan, start: int, block: Block | None) -> str | None:
+    def _quotation(self, cur: Cursor, start: int, block: Block | None) -> str | None:
         """Return why a block is a quotation, or None: what is written about calls and marks is text."""
         if block is None or not (block.calls or block.until or block.closer or block.quotes or block.is_last):
             return None
         if self._line.is_quoted and not block.until:
             return _IN_LINE
-        if is_enclosed(scan, start, block.end) or (block.calls and self._wrappers.are_closed(scan, block.end)):
+        if is_enclosed(cur, start, block.end) or (block.calls and self._wrappers.are_closed(cur, block.end)):
             return _IN_TICKS
-        if self._line.is_in_ticks and "`" in scan.text[block.end : scan.run(_LINE, block.end)]:
+        if self._line.is_in_ticks and "`" in cur.text[block.end : cur.run(_LINE, block.end)]:
             return _IN_TICKS
         if block.calls or block.closer or self._code is None:
             return None
         is_code = block.is_last or self._code not in DATA_FENCES
-        return _IN_CODE if is_code and scan.find(self._fence, block.end) >= 0 else None
+        return _IN_CODE if is_code and cur.find(self._fence, block.end) >= 0 else None
 
-    def _refuse(self, scan: Scan, start: int, error: BrokenError) -> int:
+    def _refuse(self, cur: Cursor, start: int, error: BrokenError) -> int:
         end = max(error.end, start + 1)
         self._is_doubtful = self._is_doubtful or error.is_in_string
-        self._refuse_thoughts(scan.text[start:end])
-        self._note(scan, error.message, start, end, is_broken=error.is_meant and not self._line.is_quoted)
-        self._say_up_to(scan, start, end)
+        self._refuse_thoughts(cur.text[start:end])
+        self._note(cur, error.message, start, end, is_broken=error.is_meant and not self._line.is_quoted)
+        self._say_up_to(cur, start, end)
         return end
 
     def _refuse_thoughts(self, text: str) -> None:
@@ -249,29 +247,29 @@ class Walk:
         if self._found and _any_of(STRAY).search(text):
             self._quote(self._found, _IN_THOUGHT, is_broken=True)
 
-    def _keep(self, scan: Scan, start: int, block: Block, mark: Mark) -> None:
+    def _keep(self, cur: Cursor, start: int, block: Block, mark: Mark) -> None:
         if block.is_stray:
-            self._end_thought(scan, start, block.end)
+            self._end_thought(cur, start, block.end)
         if block.ends:
             self._end_quotation(block.ends)
         if block.calls:
-            self._keep_calls(scan, start, block, mark)
+            self._keep_calls(cur, start, block, mark)
         else:
             self._say(block.content)
-            self._note(scan, block.note, start, block.end, is_broken=block.is_broken)
+            self._note(cur, block.note, start, block.end, is_broken=block.is_broken)
         if block.until:
             self._until, self._is_thinking = block.until, block.is_thinking
             self._has_thought = self._has_thought or block.is_thinking
         if block.closer:
-            self._wrappers.open(scan, start, block.closer, len(self._found))
+            self._wrappers.open(cur, start, block.closer, len(self._found))
             self._is_wrapped = self._is_wrapped or not self._line.is_indented
         if block.quotes:
             self._quotes.setdefault(block.quotes, len(self._found))
         self._is_over = self._is_over or block.is_last
 
-    def _keep_calls(self, scan: Scan, start: int, block: Block, mark: Mark) -> None:
+    def _keep_calls(self, cur: Cursor, start: int, block: Block, mark: Mark) -> None:
         place = (self._base + start, self._base + block.end)
-        found = Found(self._placed(block, place), scan.text[start : block.end], block.content, place)
+        found = Found(self._placed(block, place), cur.text[start : block.end], block.content, place)
         found.note, found.is_broken = block.note, block.is_broken
         self._found.append(found)
         self._content.append(found)
@@ -289,13 +287,13 @@ class Walk:
         calls[-1] = attrs.evolve(calls[-1], span=(calls[-1].span[0], place[1] - len(block.content)))
         return tuple(calls)
 
-    def _take_fence(self, scan: Scan, start: int, text: str) -> int:
+    def _take_fence(self, cur: Cursor, start: int, text: str) -> int:
         """Keep track of blocks of code; return the end of the mark that begins or ends one, as far as it frames it.
 
         Who needs more than three backticks quotes a block, whatever its language.
         """
-        end = scan.run(_RUNS[text], start)
-        marks = scan.text[start:end]
+        end = cur.run(_RUNS[text], start)
+        marks = cur.text[start:end]
         if self._code is not None:
             is_end = marks.startswith(self._fence)
             if is_end:
@@ -305,10 +303,10 @@ class Walk:
         if text == _TILDES and self._line.head.strip():
             self._say(marks)
             return end
-        stop = scan.run(_LANGUAGE, end)
+        stop = cur.run(_LANGUAGE, end)
         self._fence, self._in_fence = marks, len(self._found)
-        self._code = scan.text[end:stop].strip().lower() if len(marks) == len(text) else marks
-        self._say(scan.text[start:stop], is_frame=True)
+        self._code = cur.text[end:stop].strip().lower() if len(marks) == len(text) else marks
+        self._say(cur.text[start:stop], is_frame=True)
         return stop
 
     # Quotations
@@ -327,15 +325,15 @@ class Walk:
         begin = self._quotes.pop(closer, 0 if closer.startswith("<") else len(self._found))
         self._quote(self._found[begin:], f"a call before `{closer}` is a quotation")
 
-    def _end_thought(self, scan: Scan, start: int, end: int) -> None:
+    def _end_thought(self, cur: Cursor, start: int, end: int) -> None:
         """Take what came before for reasoning: the text began inside it. A second time, only calls are taken back."""
-        mark = scan.text[start:end]
-        is_quoted = is_enclosed(scan, start, end)
+        mark = cur.text[start:end]
+        is_quoted = is_enclosed(cur, start, end)
         if self._has_thought or (is_quoted and not self._found):
             self._say(mark)
             self._refuse_thoughts(mark)
             return
-        is_in_code = self._code is not None and scan.find(self._fence, end) >= 0
+        is_in_code = self._code is not None and cur.find(self._fence, end) >= 0
         self._has_thought = True
         for found in self._found:
             found.is_quoted = True
@@ -345,7 +343,7 @@ class Walk:
         self._forget()
         # What the mark is quoted in goes on behind it.
         self._line, self._quotes = line, dict.fromkeys(quotes, 0)
-        self._wrappers.enclose(scan, start, mark)
+        self._wrappers.enclose(cur, start, mark)
         if is_in_code:
             self._code, self._fence = code, fence
         self._at = end
@@ -360,8 +358,8 @@ class Walk:
 
     # Keeping
 
-    def _note(self, scan: Scan, message: str | None, start: int, end: int, *, is_broken: bool) -> None:
-        name = scan.format if scan.format in FORMATS else None
+    def _note(self, cur: Cursor, message: str | None, start: int, end: int, *, is_broken: bool) -> None:
+        name = cur.format if cur.format in FORMATS else None
         self._add_note(message, (self._base + start, self._base + end), name, is_broken=is_broken)
 
     def _add_note(self, message: str | None, place: tuple[int, int], name: str | None, *, is_broken: bool) -> None:
@@ -370,11 +368,11 @@ class Walk:
             message = "too many broken marks; no further notes" if is_last else message
             self._notes.append(Diagnostic(message, *place, name, is_broken))
 
-    def _say_up_to(self, scan: Scan, pos: int, end: int) -> None:
+    def _say_up_to(self, cur: Cursor, pos: int, end: int) -> None:
         """Go on to `end`; what is there from `pos` on is content."""
         # A backtick behind a line break opens a quotation in the new line: the line is begun before it is said.
-        self._move(scan, end)
-        self._say(scan.text[pos:end])
+        self._move(cur, end)
+        self._say(cur.text[pos:end])
 
     def _say(self, piece: str, *, is_frame: bool = False) -> None:
         """Keep content. Calls that nothing marks are none where it follows them, unless it only frames a block."""
@@ -393,8 +391,8 @@ class Walk:
         self._line.say(piece)
         self._lines.say(piece, len(self._found))
 
-    def _move(self, scan: Scan, end: int) -> None:
-        self._line.move(scan.text[self._at : end])
+    def _move(self, cur: Cursor, end: int) -> None:
+        self._line.move(cur.text[self._at : end])
         self._at = end
 
     def _partial(self, text: str, pos: int) -> int:

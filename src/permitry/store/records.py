@@ -13,8 +13,7 @@ from typing import Any, BinaryIO
 
 import attrs
 
-from permitry.audit.record import JsonlRecorder, LineRecorder, new_session
-from permitry.audit.stored import StoredRecorder
+from permitry.audit.record import JsonlRecorder, StoredRecorder, new_session
 from permitry.errors import AuditError, StoreError
 from permitry.extras import load, missing
 from permitry.store.migrations import NAMES
@@ -82,7 +81,7 @@ def is_record(path: str | Path) -> bool:
     return isinstance(first, dict) and {"at", "session", "event"} <= first.keys()
 
 
-def recorder_at(path: str, *, session: str | None = None, patience: float = 10.0) -> LineRecorder:
+def recorder_at(path: str, *, session: str | None = None, patience: float = 10.0) -> StoredRecorder:
     """Return what keeps the record at a path; without the id of a session, under a new one.
 
     A record in a store waits at most `patience` seconds for other writers.

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from permitry.audit.record import MemoryRecorder
+from permitry.audit.recorder import MemoryRecorder
 from permitry.channels.channel import CallbackChannel
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse

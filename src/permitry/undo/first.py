@@ -3,7 +3,7 @@
 import attrs
 
 from permitry.actions.changes import Change, Undo, changes_of
-from permitry.audit.record import Recorder
+from permitry.audit.recorder import Recorder
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from permitry.audit.record import user_name
-from permitry.audit.stored import StoredRecorder
+from permitry.audit.record import StoredRecorder, user_name
 from permitry.channels.ancestors import ancestors
 from permitry.cli.inputs import add_rules_option, origins_from, refuse_list, tell
 from permitry.cli.logs import show_logs
@@ -32,7 +31,6 @@ from permitry.store.records import recorder_at, store_at
 from permitry.undo.vault import Vault
 
 if TYPE_CHECKING:
-    from permitry.audit.record import LineRecorder
     from permitry.guard.stored_ledger import StoredLedger
     from permitry.store.store import Store
     from permitry_hosts.gateway.server import Server
@@ -139,7 +137,9 @@ def execute(options: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def _opened(options: argparse.Namespace, session: Session, stack: contextlib.ExitStack) -> "tuple[LineRecorder, Store]":
+def _opened(
+    options: argparse.Namespace, session: Session, stack: contextlib.ExitStack
+) -> "tuple[StoredRecorder, Store]":
     """Return what records the calls of a session, and the store, which may be the same; both are closed at the end."""
     place, record = store_from(options), record_from(options)
     store = store_at(place)

@@ -1,7 +1,6 @@
 """One payload in, one reply out: the host is recognized, the call decided, and the effect written for that host."""
 
 import codecs
-import contextlib
 import functools
 import importlib
 import json
@@ -12,17 +11,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 import attrs
 
 from permitry.channels.ancestors import ancestors
-from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.folders import user_state
 from permitry.config.layers import default_store
 from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
-from permitry.core.decision import Verdict
+from permitry.core.decision import Decision, Verdict
 from permitry.core.json_values import parse_json
-from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import AuditError, CallError
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal, Silence
+from permitry.guard.parts import asker_of
+from permitry.guard.preview import preview
 from permitry.guard.session import Session
 from permitry.store.questions import StoredQuestions
 from permitry.store.records import record_name
@@ -33,7 +31,7 @@ from permitry_hosts.hooks.memory import locked
 from permitry_hosts.hooks.own_files import own_rules
 from permitry_hosts.hooks.policies import Policies
 from permitry_hosts.hooks.reading import Reading, named_rules, own_tools, reading
-from permitry_hosts.hooks.stores import Places, Recording, Stores
+from permitry_hosts.hooks.stores import Places, Stores
 from permitry_hosts.hooks.undoing import LateVault, note_end
 from permitry_hosts.hooks.waiting import wait_for_answer
 
@@ -142,7 +140,9 @@ def _effect(host: Host, event: Event, options: Options) -> Effect:
         wait_for_answer(options.questions, outcome.id, options.wait)
         # The answer meets the rules as they are now.
         outcome = _decided(host, event, options)
-    return _unanswered(outcome, options.places) if isinstance(outcome, Ask) else outcome
+    if isinstance(outcome, Ask):
+        return _unanswered(outcome, options.places)
+    return outcome
 
 
 def _about_settings(host: Host, event: Event) -> Effect:
@@ -151,7 +151,9 @@ def _about_settings(host: Host, event: Event) -> Effect:
 
     with locked(user_state() / "hooks", _session_name(host, event)) as notes:
         refusal = find_refusal(host, event, notes.path.with_suffix(".refused"))
-    return Effect(Verb.SILENCE) if refusal is None else Effect(Verb.DENY, refusal)
+    if refusal is None:
+        return Effect(Verb.SILENCE)
+    return Effect(Verb.DENY, refusal)
 
 
 def _unanswered(ask: Ask, places: Places) -> Effect:
@@ -204,15 +206,15 @@ def _decided(host: Host, event: Event, options: Options) -> Effect | Ask:
     read = _read(host, event, options)
     policy = options.policies.policy(read.rules, own_rules(options.places.files), read.name, read.spec)
     session = _session(host, event, options)
-    recorder = Recording(options.stores.recorder(options.places, session.id))
-    guard = Guard(
-        policy, session, recorder=recorder, unmatched="silence", undo=LateVault(user_state() / "undo"),
-        grants=options.stores.grants(options.places), factory=HostRequests(folder=event.folder),
-    )  # fmt: skip
-    with contextlib.closing(recorder), locked(user_state() / "hooks", session.id) as notes:
-        recall(host, event, session, heard_file(notes.path), options.policies.wanted(read.rules))
-        with notes.remembered(session, is_read=event.kind is Kind.PERMISSION):
-            effect = _answered(guard, event, read, options)
+    with options.stores.recorder(options.places, session.id) as recorder:
+        guard = Guard(
+            policy, session, recorder=recorder, unmatched="silence", undo=LateVault(user_state() / "undo"),
+            grants=options.stores.grants(options.places), factory=HostRequests(folder=event.folder),
+        )  # fmt: skip
+        with locked(user_state() / "hooks", session.id) as notes:
+            recall(host, event, session, heard_file(notes.path), options.policies.wanted(read.rules))
+            with notes.remembered(session, is_read=event.kind is Kind.PERMISSION):
+                effect = _answered(guard, event, read, options)
     if recorder.failure:
         raise AuditError(recorder.failure)
     return effect
@@ -224,18 +226,15 @@ def _answered(guard: Guard, event: Event, read: Reading, options: Options) -> Ef
     # A call without an id gets one, by which the question about it is found.
     call_id = event.call_id or f"call-{ledger.new_id()}"
     calls = [guard.call(tool, read.arguments, call_id=call_id, server=server) for server, tool in read.names]
-    context = AuthContext.from_state(guard.session)
-    call = max(calls, key=functools.partial(_strictness, guard.policy, context))
+    call = calls[0] if len(calls) == 1 else max(calls, key=functools.partial(_strictness, guard, ledger))
     is_asked_by_host = event.can_ask or event.kind is Kind.PERMISSION
     if is_asked_by_host:
         guard.asked_by = "host"
     else:
         guard.ledger = ledger
     # INVARIANT: law 6. Whatever the rules say by now, what was asked about stays a question, and a "no" stays one.
-    asked = is_asked_by_host and isinstance(call, ToolCall) and ledger.is_asked(call, _asker(guard.session))
+    asked = is_asked_by_host and isinstance(call, ToolCall) and ledger.is_asked(call, asker_of(guard))
     outcome = guard.check(call, asked=asked)
-    if isinstance(outcome, Ask) and not is_asked_by_host and (grant := _granted(guard, outcome)):
-        outcome = guard.answer(outcome.id, ToolConfirmationResponse(True, instructions=f"by `{grant}`"))
     match outcome:
         case Refusal():
             return Effect(Verb.DENY, outcome.text)
@@ -260,35 +259,29 @@ def _said(guard: Guard, outcome: Permit | Ask | Silence, options: Options) -> Ef
             return Effect(Verb.ASK, outcome.decision.reason)
         case Permit():
             outcome.take()
-            is_said = options.grants or _is_granted(guard, outcome)
-            return Effect(Verb.ALLOW if is_said else Verb.SILENCE, outcome.decision.reason)
-
-
-def _granted(guard: Guard, ask: Ask) -> str | None:
-    """Return the grant by which a call may run that was asked about before, or None; a use of it is taken."""
-    if guard.grants is None:
-        return None
-    # INVARIANT: law 6. A rule that permits the call by now answers no question.
-    if guard.policy.decide(ask.call, AuthContext.from_state(guard.session)).verdict is not Verdict.CONFIRM:
-        return None
-    decision, grant = guard.grants.take(guard.policy, ask.call, guard.session, None, ask.decision)
-    return decision.rule_id if decision.verdict is Verdict.ALLOW else grant and f"grant-{grant}"
+            if options.grants or _is_granted(guard, outcome):
+                return Effect(Verb.ALLOW, outcome.decision.reason)
+            return Effect(Verb.SILENCE, outcome.decision.reason)
 
 
 def _is_granted(guard: Guard, permit: Permit) -> bool:
     """Return whether a human has permitted the call: rules ask about it, or what decided is none of them."""
-    decision = permit.decision
+    return permit.decision.verdict is Verdict.CONFIRM or _is_grant(guard, permit.decision)
+
+
+def _is_grant(guard: Guard, decision: Decision) -> bool:
+    """Return whether what decided is none of the rules."""
     known = (getattr(rule, "id", None) for rule in guard.policy.rules)
-    return decision.verdict is Verdict.CONFIRM or decision.rule_id not in known
+    return decision.rule_id is not None and decision.rule_id not in known
 
 
-def _asker(session: Session) -> tuple[str, str]:
-    return session.id, session.agent
-
-
-def _strictness(policy: AuthorizationPolicy, context: AuthContext, call: ToolCall | Refusal) -> tuple[int, bool]:
-    """Return how strict the rules are about one reading of a name."""
+def _strictness(guard: Guard, ledger: HostLedger, call: ToolCall | Refusal) -> tuple[int, bool, bool]:
+    """Return how strict the rules are about one reading of a name, with what was granted, and what is asked."""
     if isinstance(call, Refusal):
-        return Verdict.BLOCK.strictness, True
-    decision = policy.decide(call, context)
-    return decision.verdict.strictness, decision.rule_id is not None
+        return Verdict.BLOCK.strictness, True, True
+    decision, is_open = preview(call, guard), ledger.is_asked(call, asker_of(guard))
+    strictness = decision.verdict.strictness
+    if is_open and not _is_grant(guard, decision):
+        # INVARIANT: law 6. No other reading is taken for the one that a human is asked about.
+        strictness = max(strictness, Verdict.CONFIRM.strictness)
+    return strictness, is_open, decision.rule_id is not None

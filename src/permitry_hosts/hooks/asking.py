@@ -43,7 +43,7 @@ class HostLedger(StoredLedger):
             self.store.renew(earlier.pending.pending_id, call.call_id or "", json.dumps(self._above), deadline)
         except StoreError as error:
             raise LedgerError(str(error)) from error
-        return earlier
+        return attrs.evolve(earlier, takes_grants=True)
 
     def is_asked(self, call: ToolCall, asker: Asker) -> bool:
         """Return whether a question about a call is open.

@@ -2,23 +2,22 @@
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
 import attrs
 
-from permitry.audit.record import JsonlRecorder, LineRecorder, user_name
-from permitry.audit.stored import StoredRecorder
+from permitry.audit.record import JsonlRecorder, StoredRecorder, user_name
 from permitry.config.layers import default_store
-from permitry.core.call import ToolCall
-from permitry.errors import AuditError, StoreError
+from permitry.errors import StoreError
 from permitry.guard.grants_in_force import Grants
 from permitry.guard.ledgers import counters_at, grants_at
 from permitry.store.leases import Counters
 from permitry.store.records import is_address, is_store, store_at
 from permitry.store.store import Store
 
-__all__ = ["Places", "Recording", "Stores"]
+__all__ = ["Places", "Stores"]
 
 
 @attrs.frozen
@@ -100,14 +99,17 @@ class Stores:
         """
         return self._opened(places.store, places.patience).counters
 
-    def recorder(self, places: Places, session: str) -> LineRecorder:
-        """Return what records the calls of a session.
+    @contextlib.contextmanager
+    def recorder(self, places: Places, session: str) -> Iterator[StoredRecorder]:
+        """Yield what records the calls of a session. A file is closed at the end; a store is, with all others.
 
         Raises: `AuditError`; `StoreError`.
         """
         if is_store(places.record):
-            return StoredRecorder(self.at(places.record, places.patience), session=session)
-        return JsonlRecorder(places.record, session=session)
+            yield StoredRecorder(self.at(places.record, places.patience), session=session)
+            return
+        with contextlib.closing(JsonlRecorder(places.record, session=session)) as recorder:
+            yield recorder
 
     def close(self) -> None:
         """Close all that is open."""
@@ -134,35 +136,6 @@ class Stores:
     def __exit__(self, *_: object) -> None:
         if not self.is_kept:
             self.close()
-
-
-@attrs.define
-class Recording:
-    """Records in another recorder, and keeps why that failed."""
-
-    recorder: LineRecorder
-    failure: str = ""
-
-    @property
-    def session(self) -> str:
-        """The session whose calls these are."""
-        return self.recorder.session
-
-    def record(self, event: str, call: ToolCall, /, **details: object) -> None:
-        """Keep one event.
-
-        Raises: `AuditError`.
-        """
-        try:
-            self.recorder.record(event, call, **details)
-        except AuditError as error:
-            self.failure = str(error)
-            raise
-
-    def close(self) -> None:
-        """Close a file; stores are closed by those who opened them."""
-        if isinstance(self.recorder, JsonlRecorder):
-            self.recorder.close()
 
 
 def _whole(name: str) -> str:

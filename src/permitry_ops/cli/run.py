@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import attrs
 
-from permitry.audit.record import LineRecorder, user_name
-from permitry.audit.stored import StoredRecorder
+from permitry.audit.record import StoredRecorder, user_name
 from permitry.channels.answers import AnswersChannel, read_answers
 from permitry.channels.stored_channel import StoredChannel
 from permitry.cli import prompt
@@ -118,7 +117,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 def _guard(
     options: argparse.Namespace, rules: RuleSet, toolset: Toolset, stack: contextlib.ExitStack
-) -> tuple[SessionGuard, LineRecorder]:
+) -> tuple[SessionGuard, StoredRecorder]:
     workspace, registry = Path(options.workspace), toolset.registry
     tell(rules.notices)
     tell(_exposed(toolset, workspace.resolve()))
@@ -183,7 +182,7 @@ def _webhook(options: argparse.Namespace) -> "WebhookChannel | None":
 
 def _opened(
     options: argparse.Namespace, workspace: Path, stack: contextlib.ExitStack
-) -> tuple[LineRecorder, Store | None]:
+) -> tuple[StoredRecorder, Store | None]:
     """Return what keeps the record, and the store, which may be the same; None for one that is away, and not needed."""
     record, place = record_from(options), store_from(options)
     for option, path in (("store", place), ("record", record)):

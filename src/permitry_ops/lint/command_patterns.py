@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from permitry.actions.derive.runners import runs_others
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import record_of
-from permitry.actions.shell.runners import runs_others
 from permitry.conditions.command import ArgvPattern
 from permitry.core.action import Word
 from permitry.core.decision import Verdict

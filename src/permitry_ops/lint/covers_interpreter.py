@@ -4,10 +4,10 @@ import functools
 import itertools
 from collections.abc import Iterator
 
+from permitry.actions.derive.runners import program_of, runs_others, unfolded
 from permitry.actions.programs.catalogue import Entry, catalogue, record_of
-from permitry.actions.shell.git import without_options
-from permitry.actions.shell.runners import program_of, runs_others, unfolded
-from permitry.actions.shell.running import wrapper_of
+from permitry.actions.programs.git import without_options
+from permitry.actions.programs.running import wrapper_of
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.scope import Scope
 from permitry.core.action import Word

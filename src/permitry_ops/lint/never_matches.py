@@ -4,7 +4,7 @@ import heapq
 import itertools
 from collections.abc import Iterable, Iterator
 
-from permitry.actions.shell.variables import changes_commands
+from permitry.actions.variables import changes_commands
 from permitry.conditions.args import ArgumentCondition
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.mode import ModeCondition

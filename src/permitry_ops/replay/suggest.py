@@ -11,9 +11,9 @@ from typing import Any
 
 import attrs
 
+from permitry.actions.derive.runners import program_of
 from permitry.actions.programs.catalogue import record_of
-from permitry.actions.shell.runners import program_of
-from permitry.actions.shell.running import wrapper_of
+from permitry.actions.programs.running import wrapper_of
 from permitry.config.load import load_rules
 from permitry.config.narrowest import Conditions, choices, is_one_tool
 from permitry.config.rule_text import Draft, draft_text

@@ -1,6 +1,6 @@
 """A call of `apply_patch` inside a command: an edit that looks like a command, so that shell tools can do it as one.
 
-What is such a command is said in `permitry/actions/shell/applied.py`, which tells the policy too.
+What is such a command is said in `permitry/actions/derive/applied.py`, which tells the policy too.
 
 Source: shared facts on apply_patch, "Shell recognition".
 """

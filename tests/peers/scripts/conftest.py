@@ -23,8 +23,8 @@ from typing import Protocol, TypeAlias
 import attrs
 import pytest
 
-from permitry.actions.programs.classify import why_not_reading
-from permitry.actions.shell.strict import Command
+from permitry.actions.command import Command
+from permitry.actions.derive.unwrap import why_not_reading
 from permitry.core.action import Word
 
 NOBODY = 65534

@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 import attrs
 
-from permitry.actions.programs.classify import why_not_reading
-from permitry.actions.shell.strict import Command
+from permitry.actions.command import Command
+from permitry.actions.derive.unwrap import why_not_reading
 from permitry.core.action import Word
 
 __all__ = ["Call", "Effect", "Grow", "Judge", "Language", "only_reads"]

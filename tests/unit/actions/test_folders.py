@@ -4,8 +4,8 @@ from pathlib import Path
 
 from tests.tables import for_each
 
+from permitry.actions.derive.script import read_command
 from permitry.actions.folders import Folder
-from permitry.actions.shell.reading import read_command
 from permitry.core.action import Access, Descent, Run, Touch, Word
 
 WORK, HOME = "/nowhere/me/work", "/nowhere/me"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tests.tables import for_each
 
+from permitry.actions.derive.script import read_command
 from permitry.actions.folders import Folder
 from permitry.actions.history import Changes, History
-from permitry.actions.shell.reading import read_command
 from permitry.core.action import Access, Operands, Place, Run, Touch
 
 

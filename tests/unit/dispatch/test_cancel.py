@@ -1,6 +1,7 @@
 """Cancelling: one terminal outcome each, whoever is first, and nothing left behind."""
 
 import asyncio
+import contextvars
 import os
 import signal
 import subprocess
@@ -14,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from permitry.audit.record import MemoryRecorder
+from permitry.audit.recorder import MemoryRecorder
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.dispatch.cancel import Cancellation, cancellable_by, cancellation_here, current_cancellation
+from permitry.dispatch.cancel import Cancellation, SetFor, cancellable_by, cancellation_here, current_cancellation
 from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import FatalToolError
@@ -330,3 +331,14 @@ def test_whoever_is_first_there_is_one_end(registry: ToolRegistry) -> None:
     for n, result in enumerate(results):
         end = ends[f"c{n}"]
         assert (end["ok"], end["outcome"] == "ok") == (result.ok, result.ok)
+
+
+def test_a_variable_is_set_for_a_block() -> None:
+    """Also in a context that is copied there; whatever ends the block, it is as before."""
+    variable = contextvars.ContextVar("variable", default=0)
+    with SetFor(variable, 1):
+        context = contextvars.copy_context()
+        with pytest.raises(KeyError), SetFor(variable, 2):
+            raise KeyError
+        assert variable.get() == 1
+    assert (variable.get(), context.run(variable.get)) == (0, 1)

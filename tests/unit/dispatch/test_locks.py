@@ -18,7 +18,7 @@ from permitry.audit.record import MemoryRecorder
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.dispatch.limits import ReadWriteLocks, ToolLimits, holding, is_held
+from permitry.dispatch.limits import ReadWriteLocks, ToolLimits, hold_lock, is_held
 from permitry.dispatch.registry import ToolRegistry
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
@@ -218,7 +218,7 @@ def test_a_turn_that_is_over_is_not_held_any_more() -> None:
     """What a tool leaves running takes locks of its own afterwards; those of another registry were never held."""
     locks, others = ReadWriteLocks(), ReadWriteLocks()
     acquisition = locks.acquire("r", is_shared=False)
-    with holding(acquisition):
+    with hold_lock(acquisition):
         context = contextvars.copy_context()
         assert (is_held(locks), is_held(others)) == (True, False)
     acquisition.release()

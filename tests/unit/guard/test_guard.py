@@ -129,6 +129,16 @@ def test_anything_but_a_call_is_a_mistake_of_the_program(kind: type[Guard]) -> N
         kind().check({"name": "look"})  # type: ignore[arg-type]  # the mistake
 
 
+def test_a_call_of_a_host_may_be_more_than_a_call() -> None:
+    """A subclass of the class of calls is decided as its name and arguments are."""
+
+    class HostCall(ToolCall):
+        """A call that a host makes a class of its own."""
+
+    call = HostCall("look", {"path": "a"}, call_id="c1")
+    assert isinstance(_guard().check(call), Permit)
+
+
 def test_the_name_of_the_host_is_for_words_only() -> None:
     """Rules see the tool's own name, and the model the one it knows."""
     guard = _guard()

@@ -9,7 +9,7 @@ import pytest
 from tests.guarding import ALLOWED, NO, RULES, YES, Broken, events, new_call, new_guard, open_ask
 from tests.tables import for_each
 
-from permitry.audit.record import MemoryRecorder, RunRecord
+from permitry.audit.recorder import MemoryRecorder, RunRecord
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict

@@ -3,7 +3,7 @@
 import pytest
 from tests.tables import for_each
 
-from permitry.audit.record import MemoryRecorder, RunRecord
+from permitry.audit.recorder import MemoryRecorder, RunRecord
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict

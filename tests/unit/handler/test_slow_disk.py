@@ -11,7 +11,8 @@ from typing import Any
 import attrs
 import pytest
 
-from permitry.audit.record import JsonlRecorder
+from permitry.audit.line_file import LineFile
+from permitry.audit.record import StoredRecorder
 from permitry.channels.channel import CallbackChannel
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -23,32 +24,33 @@ _SLOW = 0.15
 
 
 @attrs.define
-class _Slow(JsonlRecorder):
+class _Slow(LineFile):
     """Takes its time for each write, or fails; `threads` are those that wrote."""
 
     seconds: float = _SLOW
     fails: str = ""
     threads: set[int] = attrs.field(factory=set)
 
-    def _append(self, *lines: str) -> None:
+    def append(self, *lines: str) -> None:
         self.threads.add(threading.get_ident())
         time.sleep(self.seconds)
         if self.fails and any(self.fails in line for line in lines):
             raise AuditError("the disk is full")
-        super()._append(*lines)
+        super().append(*lines)
 
 
 @pytest.fixture
 def slow(handler: ToolHandler, tmp_path: Path) -> Iterator[_Slow]:
     """Return the slow record of the handler."""
-    handler.recorder = recorder = _Slow(str(tmp_path / "a.jsonl"))
-    yield recorder
-    recorder.close()
+    file = _Slow(str(tmp_path / "a.jsonl"))
+    handler.recorder = StoredRecorder(file)
+    yield file
+    file.close()
 
 
-def events(recorder: _Slow) -> list[str]:
+def events(file: _Slow) -> list[str]:
     """Return the events that are on record."""
-    lines = map(json.loads, Path(recorder.path).read_text().splitlines())
+    lines = map(json.loads, Path(file.path).read_text().splitlines())
     return [f"{line['event']} {line['outcome']}" if "outcome" in line else line["event"] for line in lines]
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from permitry.audit.record import JsonlRecorder, LineRecorder
-from permitry.audit.stored import StoredRecorder
+from permitry.audit.record import JsonlRecorder, StoredRecorder
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.errors import AuditError
@@ -20,19 +19,19 @@ Writes = list[list[str]]
 
 
 @pytest.fixture(params=[JsonlRecorder, lambda path: StoredRecorder(SqliteStore(path))], ids=["lines", "store"])
-def recorder(request: pytest.FixtureRequest, tmp_path: Path) -> LineRecorder:
+def recorder(request: pytest.FixtureRequest, tmp_path: Path) -> StoredRecorder:
     """Return a record on the disk."""
-    recorder: LineRecorder = request.param(str(tmp_path / "a.db"))
+    recorder: StoredRecorder = request.param(str(tmp_path / "a.db"))
     return recorder
 
 
 @pytest.fixture
-def writes(handler: ToolHandler, recorder: LineRecorder, monkeypatch: pytest.MonkeyPatch) -> Writes:
+def writes(handler: ToolHandler, recorder: StoredRecorder, monkeypatch: pytest.MonkeyPatch) -> Writes:
     """Return the events of each write of the handler."""
     made: Writes = []
     append = recorder._append  # noqa: SLF001 -- counted
 
-    def counted(_: LineRecorder, *lines: str) -> None:
+    def counted(_: StoredRecorder, *lines: str) -> None:
         append(*lines)
         made.append([json.loads(line)["event"] for line in lines])
 
@@ -69,7 +68,7 @@ def test_a_call_that_is_asked_about_or_blocked_is_not_started(handler: ToolHandl
 
 
 def test_both_are_on_the_disk_before_the_tool_runs(
-    handler: ToolHandler, recorder: LineRecorder, writes: Writes, monkeypatch: pytest.MonkeyPatch
+    handler: ToolHandler, recorder: StoredRecorder, writes: Writes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where they cannot be written, the tool does not run, and the call is blocked."""
     ran: list[Writes] = []
@@ -99,19 +98,19 @@ def test_a_call_whose_tool_was_replaced_is_finished_on_record(
     handler: ToolHandler, writes: Writes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It does not look as if it still ran."""
-    record = LineRecorder.record
+    record = StoredRecorder.record
 
-    def swapped(self: LineRecorder, event: str, call: ToolCall, /, **details: object) -> None:
+    def swapped(self: StoredRecorder, event: str, call: ToolCall, /, **details: object) -> None:
         record(self, event, call, **details)
         if event == "started":
             handler.registry.unregister("look")
 
-    monkeypatch.setattr(LineRecorder, "record", swapped)
+    monkeypatch.setattr(StoredRecorder, "record", swapped)
     assert not handler.handle(_LOOK).ok
     assert writes == [["decided", "started"], ["finished"], ["decided"]]
 
 
-def test_what_fails_together_is_not_kept(recorder: LineRecorder, writes: Writes) -> None:
+def test_what_fails_together_is_not_kept(recorder: StoredRecorder, writes: Writes) -> None:
     """Nor is what another recorder keeps meanwhile held back."""
 
     def fail() -> None:
@@ -124,7 +123,7 @@ def test_what_fails_together_is_not_kept(recorder: LineRecorder, writes: Writes)
     assert writes == []
 
 
-def test_another_record_inside_is_not_held_back(recorder: LineRecorder, tmp_path: Path) -> None:
+def test_another_record_inside_is_not_held_back(recorder: StoredRecorder, tmp_path: Path) -> None:
     """Only what goes to this one shares a write."""
     other = JsonlRecorder(str(tmp_path / "other.jsonl"))
     with recorder.together():

@@ -62,7 +62,6 @@ _ABOUT_HOSTS = re.compile(r"proxy|url|insteadof|host|server", re.IGNORECASE)
 _BRACES = re.compile(BRACES.pattern + r"|\[([0-9]{1,9}|[A-Za-z])-([0-9]{1,9}|[A-Za-z])(?::[0-9]+)?\]")
 _OPTIONS_WITH_HOST = frozenset({"--remote", "--smtp-server"})
 _HEAD = re.compile(r"(?:[^/?#{}\[\]]*://)?[^/?#]*")
-_REMOTE = frozenset({"clone", "fetch", "ls-remote", "pull", "push"})
 
 Words = Sequence[Word]
 
@@ -208,7 +207,8 @@ def hosts_of_git(words: Words) -> Iterator[Word]:
         if "." in key and _ABOUT_HOSTS.search(key) and "/" not in key:
             for each in (word,) if equals else words[at + 1 : at + 2]:
                 yield from _parts_of_hosts(_part(each, each.text.partition("=")[2] or each.text))
-    at = next((at for at, text in enumerate(texts) if text in _REMOTE), len(texts))
+    remote = record_of("git").kinds["remote"]
+    at = next((at for at, text in enumerate(texts) if text in remote), len(texts))
     operand = next((word for word in words[at + 1 :] if not word.text.startswith("-")), None)
     if operand is not None and ":" in operand.text.partition("/")[0] and "://" not in operand.text:
         yield machine_of(operand)

@@ -146,12 +146,16 @@ class Entry:
     runs_behind: Mapping[str, Wrapper] = attrs.field(factory=dict)
     runner: str = ""
     runs_values: frozenset[str] = frozenset()
+    runs_open: frozenset[str] = frozenset()
     runs_after: tuple[str, ...] = ()
+    open_words: str = ""
     interprets: bool = False
     guess: str = ""
     evaluates: bool = False
     passes_on: bool = False
+    kinds: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
     input: str = ""
+    prints: str = ""
     language: str = ""
     makes: str = ""
     undoable: bool = False
@@ -176,7 +180,7 @@ class Entry:
 _UNKNOWN, _NONE = Entry(), Options()
 _SETS_OF_WORDS = frozenset(
     {"needs", "operands_need", "shows", "looks", "names_from", "texts", "unsets", "code", "renames", "fills"}
-    | {"runs_values"}
+    | {"runs_open", "runs_values"}
 )
 _SHAPE = frozenset(attrs.fields_dict(Shape))
 _RUNS = frozenset({"runs", "leading", "optional", "sets"})
@@ -273,6 +277,7 @@ def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
         fields["runs"] = _wrapper(data, groups, fields["known"])
     behind = _by_name(data.get("runs_behind", {}))
     fields["runs_behind"] = {name: _wrapper(each, groups) for name, each in behind.items()}
+    fields["kinds"] = {name: frozenset(text.split()) for name, text in data.get("kinds", {}).items()}
     fields["commands"] = _Records(_by_name(data["commands"]), groups) if "commands" in data else {}
     for name in _SETS_OF_WORDS & fields.keys():
         fields[name] = frozenset(fields[name].split())

@@ -1,90 +1,36 @@
-"""Whether a command only reads.
+"""Whether a program only reads: None if it does, or the reason why it may do more.
 
-For each command of the strict reader, the result is None if it only reads, or the reason why it may do more. It is None
-only if `programs.toml` lists the program, its sub-command and its options. Wrappers such as `timeout` are unwrapped
-first.
+It is None only if `programs.toml` lists the program, its sub-command and its options.
 
 Source: shared/reference/security.md, section 3 and "Contracts used by the case files".
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-import attrs
-
+from permitry.actions.command import Command
 from permitry.actions.programs.arguments import Parts, is_spread, read_options, sub_command
 from permitry.actions.programs.awk import check_awk
 from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
 from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test
 from permitry.actions.programs.sed import check_sed
-from permitry.actions.programs.wrappers import PARAMETERS, check_assignments, unwrap
-from permitry.actions.shell.strict import Command
+from permitry.actions.programs.wrappers import PARAMETERS, check_assignments
 from permitry.core.action import Word
 
-__all__ = ["Classified", "Refused", "classify", "why_not_reading", "why_not_reading_all"]
+__all__ = ["doubt_of"]
 
 # The words that load a module, and not a field (`.import`), a text ("import") or a key (`import:`).
 _LOADS_MODULES = re.compile(r"(?<![\w.\"$])(?:import|include|modulemeta)\b(?!\s*:)")
-_NETWORK_FILES = ("/dev/tcp", "/dev/udp")
 
 _EXPRESSIONS = {"find": check_find, "printf": check_printf, "set": check_set, "test": check_test}
 _SCRIPTS = {"awk": check_awk, "sed": check_sed}
 
 
-@attrs.frozen
-class Classified:
-    """A classified command without its wrappers; `doubt` is why it may do more than read, None if it only reads.
+def doubt_of(command: Command, *, has_moved: bool = False) -> str | None:
+    """Return why an unwrapped command may do more than read, in one phrase for a human; None if it only reads.
 
-    Its redirections are not considered. `command.within` names the wrappers.
+    `has_moved`: after a `cd`, `git` may find an embedded repository, whose configuration may run programs.
     """
-
-    command: Command
-    doubt: str | None = None
-
-
-@attrs.frozen
-class Refused:
-    """A command that cannot be unwrapped, and the reason: with unknown wrappers or assignments it may run anything."""
-
-    command: Command
-    reason: str
-
-
-def classify(commands: Iterable[Command]) -> tuple[Classified | Refused, ...]:
-    """Return the commands of a script, unwrapped and classified, in order.
-
-    The commands are also considered together: after a `cd`, `git` may find an embedded repository, whose configuration
-    may run programs.
-    """
-    results: list[Classified | Refused] = []
-    has_moved = False
-    for outer in commands:
-        try:
-            inner = unwrap(outer)
-        except RefusedError as error:
-            results.append(Refused(outer, str(error)))
-            continue
-        for command in inner:
-            results.append(Classified(command, _doubt(command, has_moved=has_moved)))
-            has_moved = has_moved or command.words[0].text == "cd"
-    return tuple(results)
-
-
-def why_not_reading(command: Command) -> str | None:
-    """Return why a command may do more than read, in one phrase for a human; None if it only reads."""
-    return why_not_reading_all((command,))
-
-
-def why_not_reading_all(commands: Iterable[Command]) -> str | None:
-    """Return why the commands of a script, or their redirections, may do more than read; None if all only read."""
-    for one in classify(commands):
-        reason = one.reason if isinstance(one, Refused) else one.doubt or _why_not_redirected(one.command)
-        if reason is not None:
-            return reason
-    return None
-
-
-def _doubt(command: Command, *, has_moved: bool) -> str | None:
     try:
         check_assignments(command.assignments)
         if command.only_assigns:
@@ -98,18 +44,6 @@ def _doubt(command: Command, *, has_moved: bool) -> str | None:
         return "a shell with parameters"
     around = map(record_of, command.within)
     return next((f"a wrapper {entry.never}" for entry in around if entry.never), None)
-
-
-def _why_not_redirected(command: Command) -> str | None:
-    for redirection in command.redirections:
-        target = redirection.target
-        if target is None:
-            continue
-        if any(name in target for name in _NETWORK_FILES):
-            return f"`{target}` opens a network connection"
-        if redirection.operator != "<" and target != "/dev/null":
-            return f"writes `{target}`"
-    return None
 
 
 # The program ---------------------------------------------------------------------------------------------------------

@@ -14,16 +14,6 @@ from permitry.core.action import Word
 
 __all__ = ["expanded_by_program"]
 
-_SEARCHING = frozenset({"archive", "grep"})
-_SHOWING = frozenset(
-    {
-        "archive", "blame", "cat-file", "diff", "diff-files", "diff-index", "diff-tree", "grep", "log", "show",
-        "whatchanged",
-    }
-)  # fmt: skip
-"""The sub-commands that show the content of the files that match their pathspecs."""
-
-_VALUED = frozenset({"-G", "-L", "-S", "-e", "-n", "--author", "--committer", "--format", "--grep", "--since"})
 _HERE = Word(".")
 _MOST_CHOICES = 64
 
@@ -43,13 +33,14 @@ def expanded_by_program(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
 
 def _of_git(texts: Sequence[str]) -> Iterator[tuple[Word, bool]]:
     # Options of `git` itself, and their values, may come before the sub-command.
-    command = next((text for text in texts[:6] if text in _SHOWING), "")
-    if command in _SEARCHING:
-        yield _HERE, True
-    if command not in _SHOWING:
+    kinds = record_of("git").kinds
+    command = next((text for text in texts[:6] if text in kinds["shows"]), None)
+    if command is None:
         return
+    if command in kinds["searches"]:
+        yield _HERE, True
     for before, text in zip(("", *texts), texts, strict=False):
-        if text.startswith("-") or before in _VALUED:
+        if text.startswith("-") or before in kinds["texts"]:
             continue
         if text.startswith(":"):
             yield from _magic(text)

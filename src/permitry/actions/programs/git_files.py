@@ -16,20 +16,10 @@ from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
 from permitry.actions.programs.named import HERE, Contents, Named
 from permitry.core.action import Access, Descent, Word
 
-__all__ = ["VALUED", "files_of_git", "fills_work_tree", "join_words"]
+__all__ = ["files_of_git", "fills_work_tree", "join_words"]
 
 Words = Sequence[Word]
 
-VALUED = frozenset(
-    {"-C", "-c", "--attr-source", "--config-env", "--exec-path", "--git-dir", "--namespace", "--work-tree"}
-)
-"""Options before the sub-command that take the next word as their value."""
-
-_FILL = frozenset(
-    {"am", "apply", "checkout", "checkout-index", "cherry-pick", "clone", "merge", "pull", "read-tree", "rebase"}
-    | {"reset", "restore", "revert", "stash", "submodule", "switch"}
-)
-"""Sub-commands that put files into the work tree, whichever one that is."""
 _HARMLESS = frozenset({"--no-pager", "-P", "-p", "--paginate", "--no-optional-locks", "--no-lazy-fetch"})
 _HARMLESS_SETTINGS = ("advice.", "color.", "commit.", "user.")
 _TEMPLATE = "init.templatedir"
@@ -127,7 +117,9 @@ def join_words(folder: Word, word: Word) -> Word:
 
 def fills_work_tree(words: Words) -> bool:
     """Return whether the words are a call of git that puts files into a work tree."""
-    return words[0].text.rpartition("/")[2] == "git" and any(word.text in _FILL for word in words[1:])
+    return words[0].text.rpartition("/")[2] == "git" and not record_of("git").kinds["fills"].isdisjoint(
+        word.text for word in words[1:]
+    )
 
 
 def files_of_git(words: Words) -> Iterator[Named]:
@@ -136,7 +128,7 @@ def files_of_git(words: Words) -> Iterator[Named]:
         return
     call = _read(words)
     name = call.words[0].text if call.words else ""
-    if call.tree is not None and name in _FILL:
+    if call.tree is not None and name in record_of("git").kinds["fills"]:
         yield attrs.evolve(call, is_plain=False).fill(call.tree, None)
     elif name in _COMMANDS:
         yield from _COMMANDS[name](call)
@@ -146,7 +138,7 @@ def _read(words: Words) -> _Call:
     """Return what the options before the sub-command say, and the sub-command."""
     at, tree, is_plain, rest = HERE, None, True, tuple(words[1:])
     while rest and rest[0].text.startswith("-"):
-        first, is_valued = rest[0], rest[0].text in VALUED
+        first, is_valued = rest[0], rest[0].text in record_of("git").known.valued
         option, _, attached = first.text.partition("=")
         value = next(iter(rest[1:2]), HERE) if is_valued else attrs.evolve(first, text=attached, is_home=False)
         rest = rest[1 + is_valued :]

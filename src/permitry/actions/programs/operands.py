@@ -6,11 +6,12 @@ do not fit the table, or a program not in it, every word is a possible path, and
 
 import functools
 import itertools
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
 
+from permitry.actions.command import Command
 from permitry.actions.programs.arguments import (
     Parts,
     is_cluster,
@@ -36,13 +37,12 @@ from permitry.actions.programs.candidates import (
     script_of,
 )
 from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, record_of
-from permitry.actions.programs.classify import why_not_reading
+from permitry.actions.programs.classify import doubt_of
 from permitry.actions.programs.expressions import compares_texts
 from permitry.actions.programs.filters import expanded_by_program
 from permitry.actions.programs.git_files import files_of_git
 from permitry.actions.programs.named import HERE, Collector, Named, Operands
 from permitry.actions.programs.sed import effects_of_sed, files_of_sed
-from permitry.actions.shell.strict import Command
 from permitry.core.action import Access, Descent, Word
 
 __all__ = ["named_in_code", "touches_of", "with_values"]
@@ -66,31 +66,40 @@ _SURE = {
 _ARRANGED = {"tar": unbundled, "unzip": with_options_first}
 """How the words of programs are put into the order that their tables are about."""
 
+Reads: TypeAlias = Callable[[tuple[Word, ...]], bool]
+"""Whether a command only reads."""
 _Accesses: TypeAlias = tuple[Access, ...]
 _Possible: TypeAlias = Mapping[Access, frozenset[Access]]
 
 
-def touches_of(words: Sequence[Word]) -> Operands:
+@functools.lru_cache(maxsize=_REMEMBERED)
+def only_reads_alone(words: tuple[Word, ...]) -> bool:
+    """Return whether a command only reads; of a program that runs another one that is not known here."""
+    return not record_of(words[0].text).wraps and doubt_of(Command(words)) is None
+
+
+def touches_of(words: Sequence[Word], only_reads: Reads = only_reads_alone) -> Operands:
     """Return the paths and hosts that the words of a command name; `words` begin with the program, without wrappers.
 
-    A name that is read from a file or from standard input is an open word without text.
+    `only_reads` says it of a program that runs another one as well. A name that is read from a file or from standard
+    input is an open word without text.
     """
-    return _touches_of(tuple(words))
+    return _touches_of(tuple(words), only_reads)
 
 
 # The result depends only on the words, and one decision asks for it several times.
 @functools.lru_cache(maxsize=_REMEMBERED)
-def _touches_of(words: tuple[Word, ...]) -> Operands:
+def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
     try:
-        found = Operands() if _only_prints_help(words) else _known(words)
+        found = Operands() if _only_prints_help(words) else _known(words, only_reads)
     except RefusedError:
-        found = Operands() if _compares_texts(words) else _possible(words)
+        found = Operands() if _compares_texts(words) else _possible(words, only_reads)
     expanded = tuple(Named(Access.READ, word, is_tree) for word, is_tree in expanded_by_program(words))
     if expanded:
         found = attrs.evolve(found, paths=(*found.paths, *expanded), is_listed=False)
     unseen = tuple(_names_from_files(words))
     if unseen:
-        hosts = () if _only_reads(words) else tuple(word for word in unseen if word.is_open)
+        hosts = () if only_reads(words) else tuple(word for word in unseen if word.is_open)
         paths = (*found.paths, *(Named(Access.READ, word) for word in unseen))
         found = attrs.evolve(found, paths=paths, hosts=(*found.hosts, *hosts), is_listed=False)
     return _limited(attrs.evolve(found, paths=(*found.paths, *files_of_git(words))))
@@ -183,7 +192,7 @@ def _names_from_files(words: Sequence[Word]) -> Iterator[Word]:
 # Programs whose operands are known -----------------------------------------------------------------------------------
 
 
-def _known(words: tuple[Word, ...]) -> Operands:
+def _known(words: tuple[Word, ...], reads: Reads) -> Operands:
     name, entry, rest = _found(words)
     if not entry.shapes or _NOT_ALL & roles_in(entry):
         raise RefusedError(f"the operands of `{name}` are not known")
@@ -191,16 +200,11 @@ def _known(words: tuple[Word, ...]) -> Operands:
     # Sub-commands are those of `git`, which may run programs that a configuration file names.
     is_listed = name == words[0].text and not any("any" in role for role in shape.operands)
     does = found.hosts or found.copies or any(each.access is not Access.READ for each in found.paths)
-    only_reads = _only_reads(words)
+    only_reads = reads(words)
     hosts = found.hosts
     if not (is_listed and does) and not only_reads:
         hosts = (*hosts, *(each for word in words[1:] if "://" in word.text for each in addresses_in(word)))
     return attrs.evolve(found, hosts=hosts, is_listed=is_listed and bool(does or only_reads))
-
-
-@functools.lru_cache(maxsize=_REMEMBERED)
-def _only_reads(words: tuple[Word, ...]) -> bool:
-    return why_not_reading(Command(words)) is None
 
 
 def _collected(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands, Shape]:
@@ -340,11 +344,11 @@ def _has_magic(word: Word) -> bool:
     return word.text.startswith((":/", ":(")) and not word.text.startswith(":(exclude)")
 
 
-def _possible(words: tuple[Word, ...]) -> Operands:
+def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
     """Return every word that may be a path as one, and as guesses what parts of words, options and texts may name."""
     program = words[0].text.rpartition("/")[2]
     entry = record_in_any_case(words[0].text)
-    only_reads = _only_reads(words) or entry.script == "test"
+    only_reads = reads(words) or entry.script == "test"
     accesses, doubtful = ({Access.READ: _NONE}, ()) if only_reads else _possible_accesses(entry, words)
     descends = _descends(words)
     is_tree = descends or any(shape.trees for shape in entry.shapes)

@@ -1,23 +1,18 @@
-"""Unwraps programs that run another one, such as `timeout` and `sh -c`, so that the program they run is classified.
+"""What programs that run another one, such as `timeout` and `sh -c`, run by their words.
 
 A command is refused if it uses a wrapper in a way that `programs.toml` does not list.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-import attrs
-
+from permitry.actions.command import Command
 from permitry.actions.programs.arguments import is_spread, read_options
-from permitry.actions.programs.catalogue import Entry, RefusedError, Wrapper, record_of
-from permitry.actions.shell.strict import Command, UnreadableError, read_strictly
-from permitry.actions.shell.variables import fact_of, leads_elsewhere
+from permitry.actions.programs.catalogue import Entry, RefusedError, Wrapper
+from permitry.actions.variables import fact_of
 from permitry.core.action import Word
 
-__all__ = ["PARAMETERS", "check_assignments", "unwrap"]
-
-DEEPEST = 4
-"""How many wrappers and shells there may be around a program."""
+__all__ = ["PARAMETERS", "check_assignments", "runs_file", "runs_text", "wrapped"]
 
 PARAMETERS = "$@"
 """Among what is around a command: it is in the text of a shell that has parameters."""
@@ -26,72 +21,13 @@ _HOW = re.compile(r"-[euvx]*o|-[euvx]+|--")
 """Options of a shell that only say how it runs the file behind them; one that ends in `o` has a value."""
 
 
-def unwrap(command: Command) -> tuple[Command, ...]:
-    """Return the command that runs inside the wrappers of `command`, or the commands in the text of a `sh -c`.
-
-    Neither assignments nor redirections are checked: those of a shell are moved to its commands, redirections to the
-    first, which runs in the same folder. `within` names the wrappers, `start` and `end` are those of the outermost
-    command.
-
-    Raises: `RefusedError` if a wrapper is used in a way that is not listed.
-    """
-    return tuple(_unwrap(command, 0))
-
-
-def _unwrap(command: Command, depth: int) -> Iterator[Command]:
-    while not command.only_assigns:
-        name = command.words[0].text
-        entry = record_of(name)
-        if not (entry.wraps or entry.shell == "bash"):
-            yield command
-            return
-        depth += 1
-        if depth > DEEPEST:
-            raise RefusedError("too many programs that run another")
-        if entry.shell:
-            yield from _shell(command, depth)
-            return
-        inner, assignments = _wrapped(command, entry, entry.runs or Wrapper())
-        if not inner:
-            yield command
-            return
-        assignments = (*command.assignments, *assignments)
-        command = attrs.evolve(command, words=inner, assignments=assignments, within=(*command.within, name))
-    yield command
-
-
-def _shell(command: Command, depth: int) -> Iterator[Command]:
-    """Yield the commands in the text of a shell, which must come right behind `-c`; its parameters are any words.
-
-    A shell that runs a file is left as it is, as the file would be if it were named alone.
-    """
-    name, arguments = command.words[0].text, command.words[1:]
+def runs_text(arguments: Sequence[Word]) -> bool:
+    """Return whether a shell runs a text, which must come right behind `-c`; its parameters are any words."""
     is_text = len(arguments) > 1 and arguments[0].text in _SHELL_OPTIONS and arguments[1].text[:1] not in ("-", "+")
-    is_text = is_text and not any(map(is_spread, arguments[:2]))
-    if not (is_text or _runs_file(arguments)):
-        raise RefusedError(f"`{name}` with something else than `-c` and one text, or a file")
-    variable = next((name for name, _ in command.assignments if leads_elsewhere(name)), None)
-    if variable is not None:
-        raise RefusedError(f"`{name}` with another `{variable}`")
-    if not is_text:
-        yield command
-        return
-    try:
-        first, *others = read_strictly(arguments[1].text)
-    except UnreadableError as error:
-        raise RefusedError(f"`{name} -c` with a text that is not readable: {error}") from error
-    redirections = (*command.redirections, *first.redirections)
-    around = (*command.within, name, *([PARAMETERS] if len(arguments) > len(["-c", "text"]) else []))
-    for inner in (attrs.evolve(first, follows=command.follows, redirections=redirections), *others):
-        within = (*around, *inner.within)
-        assignments = (*command.assignments, *inner.assignments)
-        is_fed = inner.is_fed or command.is_piped
-        moved = attrs.evolve(inner, start=command.start, end=command.end, within=within, assignments=assignments)
-        moved = attrs.evolve(moved, is_fed=is_fed)
-        yield from _unwrap(moved, depth)
+    return is_text and not any(map(is_spread, arguments[:2]))
 
 
-def _runs_file(arguments: Sequence[Word]) -> bool:
+def runs_file(arguments: Sequence[Word]) -> bool:
     """Return whether a shell runs the file that is its first operand."""
     at = 0
     while at < len(arguments) and _HOW.fullmatch(arguments[at].text):
@@ -100,7 +36,7 @@ def _runs_file(arguments: Sequence[Word]) -> bool:
     return file.text[:1] not in ("", "-", "+") and not any(map(is_spread, arguments[: at + 1]))
 
 
-def _wrapped(command: Command, entry: Entry, wrapper: Wrapper) -> tuple[tuple[Word, ...], tuple[tuple[str, str], ...]]:
+def wrapped(command: Command, entry: Entry, wrapper: Wrapper) -> tuple[tuple[Word, ...], tuple[tuple[str, str], ...]]:
     """Return the words that a wrapper runs as a command, none if it runs nothing; and the variables that it sets."""
     name = command.words[0].text
     parts = read_options(command.words[1:], entry, name=name, options_first=True, is_any=bool(entry.unsets))

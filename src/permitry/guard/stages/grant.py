@@ -1,15 +1,41 @@
 """What a human has granted before answers the question of now."""
 
+from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.decision import Verdict
-from permitry.guard.case import Case
+from permitry.errors import LedgerError
+from permitry.guard.case import Case, Step
+from permitry.guard.journal import not_recorded, record
+from permitry.guard.open_questions import claim, look_again
+from permitry.guard.outcome import Pending
 from permitry.guard.parts import Parts
 
 __all__ = ["use_grant"]
 
+_YES = ToolConfirmationResponse(True)
 
-def use_grant(case: Case, parts: Parts) -> Case:
-    """Take a use of a grant for a call that would be asked about; none lifts a block."""
+
+def use_grant(case: Case, parts: Parts) -> Step:
+    """Take a use of a grant for a call that would be asked about; none lifts a block.
+
+    Where a question about the call is open already, it stays open, unless a grant answers it.
+    """
     if parts.grants is None or case.decision.verdict is not Verdict.CONFIRM:
-        return case
+        # INVARIANT: law 6. Rules that permit the call by now answer no question.
+        return case if case.open is None else case.open
     decision, grant = parts.grants.take(parts.policy, case.call, parts.session, case.spec, case.decision)
-    return case._replace(decision=decision, grant=grant)
+    case = case._replace(decision=decision, grant=grant)
+    return case if case.open is None else _answer(case, case.open, parts)
+
+
+def _answer(case: Case, question: Pending, parts: Parts) -> Step:
+    """Close a question with the grant that answers it."""
+    if case.grant is None and case.decision.verdict is not Verdict.ALLOW:
+        return question
+    try:
+        claim(question.pending_id, parts, _YES)
+    except LedgerError:
+        # A human was first, or another process.
+        return look_again(question, parts)
+    grant = case.grant or str(case.decision.rule_id).removeprefix("grant-")
+    answer = {"pending_id": question.pending_id, "approved": True, "grant": grant}
+    return case if record(parts, "answered", case.call, answer) else not_recorded(case.call, case.decision)

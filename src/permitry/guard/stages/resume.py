@@ -8,7 +8,7 @@ from permitry.guard.case import Case, Step
 from permitry.guard.journal import not_recorded, record_decision, refuse
 from permitry.guard.ledger import EarlierQuestion
 from permitry.guard.open_questions import close, decline, give_no_answer, look_again
-from permitry.guard.outcome import Blocked, Cause, Decided, Pending
+from permitry.guard.outcome import Blocked, Cause, Pending
 from permitry.guard.parts import Parts, asker_of
 from permitry.guard.refusal import already_handled, block_unasked, block_used_id
 
@@ -30,15 +30,18 @@ def resume(case: Case, parts: Parts) -> Step:
         return refuse(case, parts, block_unasked(str(error), parts.policy.version), Cause.QUESTIONS)
 
 
-def _take_up(case: Case, parts: Parts, earlier: EarlierQuestion) -> Decided:
-    """Return what became of a question that an earlier process asked."""
+def _take_up(case: Case, parts: Parts, earlier: EarlierQuestion) -> Step:
+    """Return what became of a question that an earlier process asked, or go on where a grant may answer it."""
     call, question, response = case.call, earlier.pending, earlier.response
     decision = question.decision
     if not earlier.is_recorded and not record_decision(parts, call, case.spec, decision):
         return not_recorded(call, decision)
     if earlier.is_open:
         request = attrs.evolve(parts.factory.create(call, decision, case.spec), pending_id=question.pending_id)
-        return look_again(Pending(question.pending_id, call, decision, request), parts)
+        known = look_again(Pending(question.pending_id, call, decision, request), parts)
+        if isinstance(known, Pending) and earlier.takes_grants:
+            return case._replace(open=known)
+        return known
     if response is None:
         if earlier.dropped is not None:
             close(question, parts, earlier.dropped, by=question.answered_by)

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from permitry.audit.record import RunRecord
+from permitry.audit.recorder import RunRecord
 from permitry.core.decision import Decision, Verdict
 from permitry.errors import FullLedgerError, LedgerError, UnknownToolError
 from permitry.guard.budgets import charge_approved
@@ -33,7 +33,9 @@ def settle(case: Case, parts: Parts) -> Decided:
 def _ask(case: Case, parts: Parts) -> Decided:
     """Open a question about a call, unless a grant is its answer, or its host asks in its own way."""
     if case.grant is not None:
-        if not record(parts, "answered", case.call, {"approved": True, "grant": case.grant}):
+        # The answer to a question that was open is on record already.
+        answer = {"approved": True, "grant": case.grant}
+        if case.open is None and not record(parts, "answered", case.call, answer):
             return not_recorded(case.call, case.decision)
         return _authorize(case, parts)
     if may_run(case.decision, case, parts):

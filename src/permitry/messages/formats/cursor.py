@@ -1,48 +1,173 @@
-"""A place in the text that moves over what a reader understands of it."""
+"""A place in a text that moves over what a reader understands of it, and knows when the end has not come yet."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, Self, TypeAlias
 
 import attrs
 
 from permitry.messages.formats.call import Block, TextCall
-from permitry.messages.formats.scan import BrokenError, Scan
+from permitry.messages.formats.tools import Tools
 
-__all__ = ["Cursor", "Reader"]
+__all__ = ["LOOK_BACK", "BrokenError", "Cursor", "MoreError", "Reader", "unique"]
 
+LOOK_BACK: Final = 80
 _LONGEST_NAME: Final = 256
+_BLANKS: Final = re.compile(r"\s*+")
 
 
-@attrs.define
-class Cursor:
-    """The place up to which a block is read that begins at `start`; at first it is behind the mark of the block.
+class MoreError(Exception):
+    """More text may change the answer; `wanted` is a text without which it will not."""
 
-    Where more text could change an answer, the scan raises `MoreError`. What had to be guessed at `is_repaired`.
+    def __init__(self, wanted: str | None = None) -> None:
+        super().__init__(wanted)
+        self.wanted = wanted
+
+
+class BrokenError(Exception):
+    """The text begins like a block of a format and is none; what was read of it up to `end` is not a call.
+
+    `is_in_string` says that it broke inside a string: it is unknown where the string ends, and what looks like a call
+    after that place may be a part of it. `is_meant` is False where a call was perhaps not meant at all.
     """
 
-    scan: Scan
-    start: int
-    pos: int
-    is_repaired: bool = False
+    def __init__(self, end: int, message: str = "", *, is_in_string: bool = False, is_meant: bool = True) -> None:
+        super().__init__(message)
+        self.end = end
+        self.message = message
+        self.is_in_string = is_in_string
+        self.is_meant = is_meant
+
+
+@attrs.define(eq=False)
+class Cursor:
+    """The text that is being parsed, and the place up to which a block is read that begins at `start`.
+
+    At first the place is behind the mark of the block. `first` is the character with which each line of the content so
+    far begins, any digit as 0, or a blank where they differ. What had to be guessed at `is_repaired`.
+
+    INVARIANT: while the text `is_open`, no answer is given that more text could change: `MoreError` is raised instead.
+    Every reader gets its knowledge of the text from these methods, so streams and whole texts give the same calls.
+    """
+
+    text: str
+    tools: Tools = attrs.field(factory=lambda: Tools(None))
+    is_open: bool = False
+    base: int = 0
+    prior: str = ""
+    is_repairing: bool = False
+    format: str = attrs.field(default="", init=False)
+    first: str = attrs.field(default="", init=False)
+    is_doubtful: bool = attrs.field(default=False, init=False)
+    code: str | None = attrs.field(default=None, init=False)
+    opened: Mapping[str, int] = attrs.field(default=MappingProxyType({}), init=False)
+    start: int = attrs.field(default=0, init=False)
+    pos: int = attrs.field(default=0, init=False)
+    is_repaired: bool = attrs.field(default=False, init=False)
+    _found: dict[str, tuple[int, int]] = attrs.field(factory=dict, init=False)
+
+    def begin(self, start: int, pos: int) -> Self:
+        """Go to a block that begins at `start`, and is read from `pos` on."""
+        self.start, self.pos, self.is_repaired = start, pos, False
+        return self
 
     @property
-    def text(self) -> str:
+    def piece(self) -> str:
         """The text from `start` to here."""
-        return self.scan.text[self.start : self.pos]
+        return self.text[self.start : self.pos]
 
-    def at(self, mark: str) -> bool:
-        """Return whether `mark` comes next."""
-        return self.scan.at(mark, self.pos)
+    @property
+    def has_content(self) -> bool:
+        """Whether anything but blanks was said so far."""
+        return bool(self.first)
+
+    # Looking
+
+    def find(self, mark: str, start: int) -> int:
+        """Return where `mark` next occurs, or -1. Each mark is searched for only once through the whole text."""
+        at = self._known(mark, start)
+        if at is None:
+            at = self.text.find(mark, start)
+            self._found[mark] = (start, at)
+        if at < 0 and self.is_open:
+            raise MoreError(mark)
+        return at
+
+    def find_before(self, mark: str, following: tuple[str, ...], start: int) -> tuple[int, int]:
+        """Return where `mark` next occurs with one of `following` after it, and where that one is; or -1 twice.
+
+        A value may hold its own closing mark: the one that closes it is the one the next mark comes after.
+        """
+        key = f"{mark}\0{following[0]}"
+        at = self._known(key, start)
+        if at is None:
+            at = self.find(mark, start)
+            while at >= 0 and not any(self.at(each, self.blank_end(at + len(mark))) for each in following):
+                at = self.find(mark, at + len(mark))
+            self._found[key] = (start, at)
+        return (at, self.blank_end(at + len(mark))) if at >= 0 else (-1, -1)
+
+    def search(self, pattern: re.Pattern[str], start: int) -> int:
+        """Return where `pattern` is next found, or -1. Each is searched for only once through the whole text."""
+        at = self._known(pattern.pattern, start)
+        if at is None:
+            found = pattern.search(self.text, start)
+            at = found.start() if found else -1
+            self._found[pattern.pattern] = (start, at)
+        if at < 0 and self.is_open:
+            raise MoreError
+        return at
+
+    def _known(self, key: str, start: int) -> int | None:
+        """Return what an earlier search has found, if it answers for `start` too."""
+        since, at = self._found.get(key, (len(self.text) + 1, 0))
+        return at if since <= start and (at < 0 or start <= at) else None
+
+    def at(self, mark: str, pos: int = -1) -> bool:
+        """Return whether `mark` is at `pos`, or comes next."""
+        begin = self.pos if pos < 0 else pos
+        if self.text.startswith(mark, begin):
+            return True
+        if self.is_open and len(self.text) - begin < len(mark) and mark.startswith(self.text[begin:]):
+            raise MoreError
+        return False
+
+    def blank_end(self, pos: int) -> int:
+        """Return the first place from `pos` on that is not a blank."""
+        return self.run(_BLANKS, pos)
+
+    def run(self, characters: re.Pattern[str], pos: int) -> int:
+        """Return the end of the run of `characters` at `pos`; the pattern must match one character after the other."""
+        found = characters.match(self.text, pos)
+        end = found.end() if found else pos
+        if self.is_open and end >= len(self.text):
+            raise MoreError
+        return end
+
+    def is_end(self, pos: int) -> bool:
+        """Return whether the text ends at `pos`."""
+        if pos < len(self.text):
+            return False
+        if self.is_open:
+            raise MoreError
+        return True
+
+    def before(self, pos: int) -> str:
+        """Return up to `LOOK_BACK` characters before `pos`."""
+        lead = self.text[max(pos - LOOK_BACK, 0) : pos]
+        return lead if len(lead) == LOOK_BACK else f"{self.prior}{lead}"[-LOOK_BACK:]
+
+    # Moving
 
     def skip(self) -> Self:
         """Move behind the blanks that come next."""
-        self.pos = self.scan.skip(self.pos)
+        self.pos = self.blank_end(self.pos)
         return self
 
     def has(self, mark: str) -> bool:
         """Move behind `mark`; return whether it comes next."""
-        is_next = self.scan.at(mark, self.pos)
+        is_next = self.at(mark)
         self.pos += len(mark) if is_next else 0
         return is_next
 
@@ -56,19 +181,19 @@ class Cursor:
 
     def take(self, characters: re.Pattern[str]) -> str:
         """Move behind the run of `characters` that comes next, and return it."""
-        begin, self.pos = self.pos, self.scan.run(characters, self.pos)
-        return self.scan.text[begin : self.pos]
+        begin, self.pos = self.pos, self.run(characters, self.pos)
+        return self.text[begin : self.pos]
 
     def until(self, mark: str, message: str = "") -> str:
         """Move behind the next `mark`; return the text before it.
 
         Raises: `BrokenError` where there is none.
         """
-        begin, end = self.pos, self.scan.find(mark, self.pos)
+        begin, end = self.pos, self.find(mark, self.pos)
         if end < 0:
             raise BrokenError(begin, message or f"`{mark}` is missing")
         self.pos = end + len(mark)
-        return self.scan.text[begin:end]
+        return self.text[begin:end]
 
     def until_before(self, mark: str, following: tuple[str, ...]) -> str:
         """Move to the first of `following` that comes right after a `mark`; return the text before the mark.
@@ -76,16 +201,16 @@ class Cursor:
         Raises: `BrokenError` where there is none.
         """
         begin = self.pos
-        end, after = self.scan.find_before(mark, following, begin)
+        end, after = self.find_before(mark, following, begin)
         if end < 0:
             raise BrokenError(begin, f"`{mark}` is missing")
         self.pos = after
-        return self.scan.text[begin:end]
+        return self.text[begin:end]
 
     def rename(self, old: str, new: str) -> None:
         """Give what is read a name of its own, unless another format than `old` was asked for."""
-        if self.scan.format == old:
-            self.scan.format = new
+        if self.format == old:
+            self.format = new
 
     def call(self, name: str, arguments: object, *, call_id: object = None, format_name: str | None = None) -> TextCall:
         """Return the call from `start` to here.
@@ -96,13 +221,12 @@ class Cursor:
             raise BrokenError(self.pos, "the name of the tool is missing or holds odd characters")
         if not isinstance(arguments, dict):
             raise BrokenError(self.pos, f"the arguments of `{name}` are not a JSON object")
-        scan = self.scan
         return TextCall(
             name,
             arguments,
-            format_name or scan.format,
-            (scan.base + self.start, scan.base + self.pos),
-            scan.tools.knows(name),
+            format_name or self.format,
+            (self.base + self.start, self.base + self.pos),
+            self.tools.knows(name),
             self.is_repaired,
             call_id if isinstance(call_id, str) and call_id else None,
         )
@@ -130,10 +254,23 @@ class Cursor:
             return Block(self.pos, calls)
         if not is_needed:
             return Block(end, calls)
-        if not self.scan.is_end(self.pos):
+        if not self.is_end(self.pos):
             raise BrokenError(end, f"`{closers[0]}` is missing")
         return Block(self.pos, calls, note=f"`{closers[0]}` is missing at the end of the text")
 
 
 # Returns None for what is not a block of its format.
 Reader: TypeAlias = Callable[[Cursor], Block | None]
+
+
+def unique(pairs: Iterable[tuple[str, object]], end: int) -> dict[str, object]:
+    """Return the object of `pairs`.
+
+    Raises: `BrokenError` for a key that comes twice: it is unknown which one is meant.
+    """
+    result: dict[str, object] = {}
+    for key, value in pairs:
+        if key in result:
+            raise BrokenError(end, f"the argument `{key[:60]}` occurs twice")
+        result[key] = value
+    return result

@@ -7,9 +7,8 @@ import re
 from typing import Final
 
 from permitry.messages.formats.call import Block
-from permitry.messages.formats.cursor import Cursor
-from permitry.messages.formats.literal import read_arguments
-from permitry.messages.formats.scan import BrokenError, MoreError
+from permitry.messages.formats.cursor import BrokenError, Cursor, MoreError
+from permitry.messages.formats.json_text import read_arguments
 from permitry.messages.formats.tagged import Tags
 
 __all__ = [
@@ -59,7 +58,7 @@ def read_other_message(cur: Cursor) -> Block | None:
 def _head(cur: Cursor) -> str | None:
     """Return the header that comes next, and move behind its mark."""
     head = cur.take(_HEAD)
-    if cur.scan.is_open and len(cur.scan.text) - cur.pos < len(_MESSAGE):
+    if cur.is_open and len(cur.text) - cur.pos < len(_MESSAGE):
         raise MoreError
     return head if cur.has(_MESSAGE) else None
 
@@ -77,7 +76,7 @@ def _message(cur: Cursor, head: str) -> Block:
     arguments, end = read_arguments(cur, within=ENDS[0]), cur.pos
     if any(map(cur.skip().has, ENDS)):
         return cur.block(names.pop(), arguments)
-    if not cur.scan.is_end(cur.pos) and not cur.at(START):
+    if not cur.is_end(cur.pos) and not cur.at(START):
         raise BrokenError(end, f"`{ENDS[0]}` is missing")
     after, cur.pos = cur.pos, end
     return Block(after, (cur.call(names.pop(), arguments),), note=f"`{ENDS[0]}` is missing")
@@ -104,16 +103,16 @@ def read_addressed(cur: Cursor) -> Block | None:
 
 def read_muse(cur: Cursor) -> Block | None:
     """Return the block of a call that no header addresses, if nothing comes before it."""
-    opened = cur.scan.opened
+    opened = cur.opened
     is_addressed = bool(opened.get("<|eom|>") or opened.get("</atem:function_calls>"))
     return _MUSE.read(cur) if is_addressed else None
 
 
 def read_muse_wrapper(cur: Cursor) -> Block | None:
     """Return the block of the mark around calls, of which the first follows."""
-    scan, end = cur.scan, cur.pos
+    end = cur.pos
     if not cur.skip().at("<atem:invoke "):
         return None
-    if not scan.opened.get("<|eom|>") and (scan.has_content or scan.format == "muse_glimmer"):
+    if not cur.opened.get("<|eom|>") and (cur.has_content or cur.format == "muse_glimmer"):
         return None
     return Block(end, closer="</atem:function_calls>")

@@ -8,7 +8,6 @@ does not have, every value of a run of values a call, and, when tools are given,
 language than JSON it is code.
 """
 
-import contextlib
 import re
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -17,10 +16,9 @@ from typing import Any, Final
 import attrs
 
 from permitry.messages.formats.call import Block, TextCall
-from permitry.messages.formats.cursor import Cursor, Reader
-from permitry.messages.formats.literal import read_value
-from permitry.messages.formats.scan import BrokenError, Scan
-from permitry.messages.formats.values import Named, NoCallError, name_all, name_call
+from permitry.messages.formats.cursor import BrokenError, Cursor, Reader
+from permitry.messages.formats.json_text import end_of_broken, read_value, try_json
+from permitry.messages.formats.values import Named, name_all
 
 __all__ = ["DATA_FENCES", "json_block", "read_bare_json", "read_fence"]
 
@@ -37,16 +35,16 @@ def json_block(
     def read(cur: Cursor) -> Block | None:
         if _object_at(cur.skip()) < 0:
             return None
-        scan, start, pos = cur.scan, cur.start, cur.pos
+        start, pos = cur.start, cur.pos
         if is_closer_needed and len(closers) == 1:
             # An open text is waited for, up to the mark.
-            scan.find(closers[0], pos)
+            cur.find(closers[0], pos)
         try:
             calls, why = _read_calls(cur, closers, needs_arguments=needs_arguments, is_keyed=is_keyed)
         except BrokenError as error:
             if error.is_in_string:
                 raise
-            raise BrokenError(_broken_end(scan, start, pos, error.end, closers), error.message) from None
+            raise BrokenError(_broken_end(cur, start, pos, error.end, closers), error.message) from None
         found = cur.close(calls, closers, is_needed=is_closer_needed and bool(closers))
         return attrs.evolve(found, note=why, is_broken=True) if why else found
 
@@ -55,16 +53,16 @@ def json_block(
 
 def _object_at(cur: Cursor) -> int:
     """Return where an object comes next, or the first one of a list, or -1."""
-    pos = cur.scan.skip(cur.pos + 1) if cur.at("[") else cur.pos
-    return pos if cur.scan.at("{", pos) else -1
+    pos = cur.blank_end(cur.pos + 1) if cur.at("[") else cur.pos
+    return pos if cur.at("{", pos) else -1
 
 
-def _broken_end(scan: Scan, start: int, pos: int, end: int, closers: Sequence[str]) -> int:
+def _broken_end(cur: Cursor, start: int, pos: int, end: int, closers: Sequence[str]) -> int:
     """Return the end of a broken block: its closing mark, if that comes before the next opening one."""
     if len(closers) != 1:
         return end
-    at = scan.find(closers[0], end)
-    other = scan.text.find(scan.text[start:pos].strip(), end, max(at, end))
+    at = cur.find(closers[0], end)
+    other = cur.text.find(cur.text[start:pos].strip(), end, max(at, end))
     return at + len(closers[0]) if at >= 0 and other < 0 else end
 
 
@@ -80,7 +78,7 @@ def _read_calls(
     while True:
         cur.is_repaired = False
         value = read_value(cur, next(iter(closers), None))
-        found, why = _keyed(value) if is_keyed else _good(value, needs_arguments=needs_arguments)
+        found, why = _keyed(value) if is_keyed else name_all(value, needs_arguments=needs_arguments)
         refused = refused or why
         calls += [cur.call(name, arguments, call_id=call_id) for name, arguments, call_id in found]
         end = cur.pos
@@ -92,19 +90,6 @@ def _read_calls(
     if not calls:
         raise BrokenError(end, refused or "")
     return tuple(calls), refused
-
-
-def _good(value: object, *, needs_arguments: bool) -> tuple[list[Named], str | None]:
-    """Return those of the calls in a JSON value that are calls, and why another one is none."""
-    try:
-        return name_all(value, needs_arguments=needs_arguments), None
-    except NoCallError as error:
-        why = str(error)
-    found: list[Named] = []
-    for item in value if isinstance(value, list) else ():
-        with contextlib.suppress(NoCallError):
-            found.append(name_call(item, needs_arguments=needs_arguments))
-    return found, why
 
 
 def _keyed(value: object) -> tuple[list[Named], str | None]:
@@ -129,10 +114,10 @@ _FENCED: Final = MappingProxyType({"json_object": "json_fence"})
 
 def read_bare_json(cur: Cursor) -> Block | None:
     """Return the block of the JSON values that begin with the mark."""
-    scan, start = cur.scan, cur.start
-    if scan.code is not None and scan.code not in DATA_FENCES:
+    start = cur.start
+    if cur.code is not None and cur.code not in DATA_FENCES:
         return None
-    if scan.is_doubtful or scan.before(start).rstrip().endswith(_INSIDE):
+    if cur.is_doubtful or cur.before(start).rstrip().endswith(_INSIDE):
         raise BrokenError(start + 1)
     cur.pos = start
     return _read_run(cur)
@@ -142,21 +127,19 @@ def _read_run(cur: Cursor) -> Block:
     """Return the block of the JSON values that come next: calls if all of them are, else text."""
     calls: list[TextCall] = []
     why: str | None = None
-    scan = cur.scan
     while True:
         cur.start = cur.pos
         try:
-            value, cur.pos = scan.try_json(cur.pos)
+            value = try_json(cur)
         except BrokenError as error:
             raise _broken(cur, error) from None
-        try:
-            found = name_all(value, is_bare=True)
-        except NoCallError as error:
-            why = why or (str(error) if _CALL_LIKE.match(scan.text, cur.start) else "")
-        else:
-            why = why or _unknown(scan, found)
-            shape = _shape(scan, value)
+        found, refused = name_all(value, is_bare=True)
+        if refused is None:
+            why = why or _unknown(cur, found)
+            shape = _shape(cur, value)
             calls += [cur.call(name, given, call_id=call_id, format_name=shape) for name, given, call_id in found]
+        else:
+            why = why or (refused if _CALL_LIKE.match(cur.text, cur.start) else "")
         end = cur.pos
         cur.take(_BETWEEN)
         if not cur.at("{"):
@@ -168,25 +151,24 @@ def _read_run(cur: Cursor) -> Block:
 
 def _broken(cur: Cursor, error: BrokenError) -> BrokenError:
     """Return the refusal of JSON that is none; if it began like a call and broke in a string, the rest is lost too."""
-    scan = cur.scan
-    if not _CALL_LIKE.match(scan.text, cur.pos):
+    if not _CALL_LIKE.match(cur.text, cur.pos):
         return BrokenError(error.end, is_in_string=error.is_in_string)
-    end = scan.end_of_broken(error.end, None if scan.code is None else "```") if error.is_in_string else error.end
+    end = end_of_broken(cur, error.end, None if cur.code is None else "```") if error.is_in_string else error.end
     return BrokenError(end, error.message, is_in_string=error.is_in_string)
 
 
-def _unknown(scan: Scan, found: list[Named]) -> str | None:
+def _unknown(cur: Cursor, found: list[Named]) -> str | None:
     for name, _, _ in found:
-        if scan.tools.knows(name) is False:
+        if cur.tools.knows(name) is False:
             return f"no tool `{name[:60]}` is declared, so the JSON is taken for data"
         if name.lower().split() == _FINAL:
             return ""
     return None
 
 
-def _shape(scan: Scan, value: Any) -> str:  # noqa: ANN401 -- any JSON
-    if scan.format not in ("", _AUTO):
-        return scan.format
+def _shape(cur: Cursor, value: Any) -> str:  # noqa: ANN401 -- any JSON
+    if cur.format not in ("", _AUTO):
+        return cur.format
     if isinstance(value, list):
         return "json_array"
     if isinstance(value.get("function"), dict) or "tool_calls" in value:
@@ -196,12 +178,12 @@ def _shape(scan: Scan, value: Any) -> str:  # noqa: ANN401 -- any JSON
 
 def read_fence(cur: Cursor) -> Block | None:
     """Return the block of a fence that holds calls and nothing else; the fence is part of the call."""
-    if cur.scan.code is not None or cur.scan.is_doubtful or cur.at("`"):
+    if cur.code is not None or cur.is_doubtful or cur.at("`"):
         return None
     language = cur.take(_LANGUAGE).lower()
     cur.skip()
     begin = _object_at(cur) if language in DATA_FENCES else -1
-    if begin < 0 or not cur.scan.at('"', cur.scan.skip(begin + 1)):
+    if begin < 0 or not cur.at('"', cur.blank_end(begin + 1)):
         return None
     try:
         inner = _read_run(cur)

@@ -9,10 +9,9 @@ from typing import Any, Final
 import attrs
 
 from permitry.core.json_values import MAX_DEPTH
-from permitry.messages.formats.cursor import Cursor
-from permitry.messages.formats.scan import BrokenError, MoreError
+from permitry.messages.formats.cursor import BrokenError, Cursor, MoreError
 
-__all__ = ["NUMBER", "PYTHON", "Dialect", "number_of", "read_arguments", "read_literal", "read_value"]
+__all__ = ["NUMBER", "PYTHON", "Dialect", "number_of", "read_literal"]
 
 _WORDS: Final[Mapping[str, object]] = MappingProxyType(
     {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
@@ -87,40 +86,6 @@ class _Open:
         return self.value[0] if is_value else self.value
 
 
-def read_arguments(cur: Cursor, *closers: str, within: str | None = None) -> object:
-    """Move behind the JSON object that comes next and all `closers` behind it; return the object.
-
-    The first closer, or `within`, is what ends the block around the object. Raises: `BrokenError`.
-    """
-    if not cur.skip().at("{"):
-        raise BrokenError(cur.pos, "the arguments are not a JSON object")
-    value = read_value(cur, next(iter(closers), within))
-    for closer in closers:
-        cur.skip().need(closer)
-    return value
-
-
-def read_value(cur: Cursor, closer: str | None = None) -> object:
-    """Move behind the JSON value that comes next, and return it. `closer` ends the block around it.
-
-    Repaired are the quotes and words of Python, a comma too many, comments, and brackets the text ends before; only
-    when the caller asked for it.
-    """
-    begin = cur.pos
-    if cur.scan.is_repairing:
-        try:
-            value, cur.pos = cur.scan.try_json(begin)
-        except BrokenError:
-            with contextlib.suppress(BrokenError):
-                value = read_literal(cur, PYTHON)
-                cur.is_repaired = True
-                return value
-        else:
-            return value
-    value, cur.pos = cur.scan.read_json(begin, closer)
-    return value
-
-
 def read_literal(cur: Cursor, dialect: Dialect) -> object:
     """Move behind the value that comes next, and return it.
 
@@ -130,7 +95,7 @@ def read_literal(cur: Cursor, dialect: Dialect) -> object:
     while True:
         _skip_gap(cur)
         top = stack[-1] if stack else None
-        char = cur.scan.text[cur.pos : cur.pos + 1]
+        char = cur.text[cur.pos : cur.pos + 1]
         if top is not None and top.key is None and (char == top.closer or _is_cut(cur)):
             value = stack.pop().close(cur.pos, is_cut=not char)
             cur.pos += len(char)
@@ -177,8 +142,7 @@ def _is_key(cur: Cursor, dialect: Dialect) -> bool:
 def _skip_gap(cur: Cursor) -> Cursor:
     """Move behind blanks and comments; a comment ends in its line."""
     cur.take(_GAP)
-    scan = cur.scan
-    if scan.is_open and scan.text.startswith("/", cur.pos) and scan.text.find("\n", cur.pos) < 0:
+    if cur.is_open and cur.text.startswith("/", cur.pos) and cur.text.find("\n", cur.pos) < 0:
         raise MoreError
     return cur
 
@@ -198,7 +162,7 @@ def _put(cur: Cursor, top: _Open, value: object) -> None:
 
 def _is_cut(cur: Cursor) -> bool:
     """Return whether the text ends before its brackets are closed, and they may be closed for it."""
-    return cur.scan.is_repairing and cur.scan.is_end(cur.pos)
+    return cur.is_repairing and cur.is_end(cur.pos)
 
 
 def _read_key(cur: Cursor, known: Mapping[str, object], dialect: Dialect) -> str:
@@ -262,8 +226,8 @@ def _read_quoted(cur: Cursor, dialect: Dialect) -> str | None:
     quote = next(filter(cur.at, dialect.strings), None)
     if quote is None:
         return None
-    found = dialect.strings[quote].match(cur.scan.text, cur.pos)
-    if found is None and cur.scan.is_open:
+    found = dialect.strings[quote].match(cur.text, cur.pos)
+    if found is None and cur.is_open:
         raise MoreError(quote)
     if found is None:
         raise BrokenError(cur.pos + len(quote), "a string is not closed")

@@ -7,8 +7,7 @@ from typing import Any, Final
 import attrs
 
 from permitry.messages.formats.call import Block
-from permitry.messages.formats.cursor import Cursor, Reader
-from permitry.messages.formats.scan import BrokenError, Scan
+from permitry.messages.formats.cursor import BrokenError, Cursor, Reader
 
 __all__ = ["Mark", "closed_thinking", "foreign_bar", "frame", "html_tag", "read_nothing", "wrapper"]
 
@@ -56,11 +55,11 @@ class Mark:
         if self.closer is not None:
             yield re.escape(self.closer), self.closer
 
-    def is_at(self, scan: Scan, pos: int) -> bool:
+    def is_at(self, cur: Cursor, pos: int) -> bool:
         """Return whether the mark counts at `pos`, where its text is."""
         if self.is_first:
-            return scan.base + pos == 0
-        return self.pattern is None or re.compile(self.pattern).match(scan.text, pos) is not None
+            return cur.base + pos == 0
+        return self.pattern is None or re.compile(self.pattern).match(cur.text, pos) is not None
 
     def serves(self, format_name: str) -> bool:
         """Return whether the mark counts when texts of this format are parsed."""
@@ -71,7 +70,7 @@ def frame(*, is_shown: bool = False, **parts: Any) -> Reader:  # noqa: ANN401 --
     """Return a reader of a block that ends with its mark, which is content if it `is_shown`."""
 
     def read(cur: Cursor) -> Block:
-        return Block(cur.pos, content=cur.text if is_shown else "", **parts)
+        return Block(cur.pos, content=cur.piece if is_shown else "", **parts)
 
     return read
 
@@ -80,7 +79,7 @@ def closed_thinking(closer: str) -> Reader:
     """Return a reader of thinking that must be closed."""
 
     def read(cur: Cursor) -> Block | None:
-        is_closed = cur.scan.find(closer, cur.pos) >= 0
+        is_closed = cur.find(closer, cur.pos) >= 0
         return Block(cur.pos, until=(closer,), is_thinking=True) if is_closed else None
 
     return read
@@ -93,7 +92,7 @@ def html_tag(name: str) -> Reader:
         attributes = cur.take(_TAG_END)
         if not cur.has(">") or attributes[:1].strip():
             return None
-        return Block(cur.pos, content=cur.text, quotes=f"</{name}>")
+        return Block(cur.pos, content=cur.piece, quotes=f"</{name}>")
 
     return read
 

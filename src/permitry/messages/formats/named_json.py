@@ -9,10 +9,9 @@ import re
 from typing import Final
 
 from permitry.messages.formats.call import Block
-from permitry.messages.formats.cursor import Cursor, Reader
+from permitry.messages.formats.cursor import BrokenError, Cursor, Reader
 from permitry.messages.formats.json_calls import json_block
-from permitry.messages.formats.literal import read_arguments
-from permitry.messages.formats.scan import BrokenError, Scan
+from permitry.messages.formats.json_text import read_arguments, read_json
 from permitry.messages.formats.tools import Tools
 
 __all__ = [
@@ -84,21 +83,19 @@ def read_functionary(cur: Cursor) -> Block | None:
         return Block(cur.pos)
     if not cur.skip().at("{"):
         return None
-    value, cur.pos = cur.scan.read_json(cur.pos)
-    return cur.block(name, value)
+    return cur.block(name, read_json(cur))
 
 
 def read_first_json(cur: Cursor) -> Block | None:
     """Return the block of JSON after a tool's name alone on the first line: Functionary's text begins after `>>>`."""
-    scan = cur.scan
-    lead = scan.before(cur.start)
-    if scan.base + cur.start != len(lead) or not lead.endswith("\n"):
+    lead = cur.before(cur.start)
+    if cur.base + cur.start != len(lead) or not lead.endswith("\n"):
         return None
     name = lead.removesuffix("\n")
-    if not scan.tools.knows(name) and (scan.format == _AUTO_FIRST or not _FUNCTIONARY_NAME.fullmatch(name)):
+    if not cur.tools.knows(name) and (cur.format == _AUTO_FIRST or not _FUNCTIONARY_NAME.fullmatch(name)):
         return None
-    value, cur.pos = scan.read_json(cur.start)
-    return cur.block(name, value, format_name="functionary_v32")
+    cur.pos = cur.start
+    return cur.block(name, read_json(cur), format_name="functionary_v32")
 
 
 def read_plamo(cur: Cursor) -> Block | None:
@@ -129,7 +126,7 @@ def read_kimi(cur: Cursor) -> Block | None:
     if not cur.skip().has(_ARGUMENT):
         return None
     arguments = read_arguments(cur, _END)
-    name, is_guess = _tool(cur.scan.tools, call_id)
+    name, is_guess = _tool(cur.tools, call_id)
     if name is None:
         raise BrokenError(cur.pos, f"`{call_id[:60]}` is not `functions.NAME:INDEX`")
     cur.is_repaired = cur.is_repaired or is_guess
@@ -154,11 +151,11 @@ def _fits(call_id: str, tool: str) -> bool:
     return bool(name) and text.startswith(name) and _INDEX.fullmatch(text, len(name)) is not None
 
 
-def is_last_section(scan: Scan, pos: int) -> bool:
+def is_last_section(cur: Cursor, pos: int) -> bool:
     """Return whether the text from `pos` on is nothing but complete sections of good calls."""
-    cur = Cursor(scan, pos, pos)
+    cur.begin(pos, pos)
     try:
-        while not scan.is_end(cur.pos):
+        while not cur.is_end(cur.pos):
             _pass_section(cur)
             if cur.skip().has(_LAST):
                 cur.skip()

@@ -10,10 +10,9 @@ from typing import Any, Final
 import attrs
 
 from permitry.messages.formats.call import Block, TextCall
-from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.cursor import BrokenError, Cursor, unique
+from permitry.messages.formats.json_text import read_json, try_json
 from permitry.messages.formats.literal import PYTHON, Dialect, read_literal
-from permitry.messages.formats.scan import BrokenError, Scan, unique
-from permitry.messages.formats.tools import Tools
 
 __all__ = ["Lead", "is_closed", "lead_of", "line_of", "next_line", "read_bracket", "read_langchain", "read_react"]
 
@@ -46,27 +45,27 @@ def line_of(*words: str) -> "re.Pattern[str]":
     return re.compile(rf"\n{_ANY}({'|'.join(map(re.escape, words))})")
 
 
-def lead_of(scan: Scan, pos: int) -> Lead | None:
+def lead_of(cur: Cursor, pos: int) -> Lead | None:
     """Return what comes before `pos` in its line, or None when that is more than a lead."""
-    before = scan.before(pos)
+    before = cur.before(pos)
     line = before[before.rfind("\n") + 1 :]
-    is_whole = len(line) < len(before) or scan.base + pos == len(before)
+    is_whole = len(line) < len(before) or cur.base + pos == len(before)
     return Lead(line) if is_whole and _LEAD.fullmatch(line) else None
 
 
-def next_line(scan: Scan, pos: int, lead: Lead) -> int | None:
+def next_line(cur: Cursor, pos: int, lead: Lead) -> int | None:
     """Return where the next words begin, or None when their line has other marks; an item may go on without its own."""
     if not lead.marks:
-        return scan.skip(pos)
-    begin = scan.run(_LEADS, pos)
-    other = lead_of(scan, begin)
+        return cur.blank_end(pos)
+    begin = cur.run(_LEADS, pos)
+    other = lead_of(cur, begin)
     return begin if other is not None and other.marks in (lead.marks, lead.marks.rstrip("-*+0.)")) else None
 
 
-def is_closed(scan: Scan, pos: int, lead: Lead) -> bool:
+def is_closed(cur: Cursor, pos: int, lead: Lead) -> bool:
     """Return whether nothing but lines with such a lead follows `pos`, as far as the next line shows it."""
-    after = scan.skip(pos)
-    return scan.is_end(after) or lead.begins("0" if scan.text[after].isdigit() else scan.text[after])
+    after = cur.blank_end(pos)
+    return cur.is_end(after) or lead.begins("0" if cur.text[after].isdigit() else cur.text[after])
 
 
 # ReAct
@@ -87,97 +86,98 @@ _REMARK: Final = re.compile(r"(?:\s+\([^()]*\)|\(\))\Z")
 
 def read_react(cur: Cursor) -> Block | None:
     """Return the block of an action, its input, and the lines in which the model observes and thinks."""
-    scan = cur.scan
-    lead = lead_of(scan, cur.start)
+    lead = lead_of(cur, cur.start)
     if lead is None:
         return None
     words = cur.skip().take(_LINE).strip()
     if not words:
         return None
-    begin = next_line(scan, cur.pos, lead)
-    if begin is None or not scan.at(_INPUT, begin):
+    begin = next_line(cur, cur.pos, lead)
+    if begin is None or not cur.at(_INPUT, begin):
         return None
     cur.pos = begin + len(_INPUT)
-    brace = _brace(scan, cur.pos, lead)
+    brace = _brace(cur, cur.pos, lead)
     name = _REMARK.sub("", words.strip("`*\"'")) if len(words) <= _LONGEST_LINE else ""
-    if not _is_tool(scan, name):
-        raise _refusal(scan, f"the action `{words[:60]}` names no tool", cur.pos, brace)
+    if not _is_tool(cur, name):
+        raise _refusal(cur, f"the action `{words[:60]}` names no tool", cur.pos, brace)
     cur.is_repaired = name != words
-    return _object(cur, name, lead, brace) if scan.at("{", brace) else _plain(cur, name, lead)
+    return _object(cur, name, lead, brace) if cur.at("{", brace) else _plain(cur, name, lead)
 
 
-def _brace(scan: Scan, begin: int, lead: Lead) -> int:
+def _brace(cur: Cursor, begin: int, lead: Lead) -> int:
     """Return where the object of an input may begin: in its line, or in the next one, but for the mark of a fence."""
-    end = scan.run(_LINE, begin)
-    inline = scan.text[begin:end]
+    end = cur.run(_LINE, begin)
+    inline = cur.text[begin:end]
     if "{" in inline:
         return begin + inline.index("{")
-    below = next_line(scan, end, lead) if inline.strip() in _FENCES else None
-    if below is not None and scan.at("```", below):
-        fence = scan.run(_LINE, below)
-        below = next_line(scan, fence, lead) if scan.text[below:fence].strip() in _FENCES else None
+    below = next_line(cur, end, lead) if inline.strip() in _FENCES else None
+    if below is not None and cur.at("```", below):
+        fence = cur.run(_LINE, below)
+        below = next_line(cur, fence, lead) if cur.text[below:fence].strip() in _FENCES else None
     return end if below is None else below
 
 
-def _is_tool(scan: Scan, name: str) -> bool:
+def _is_tool(cur: Cursor, name: str) -> bool:
     """Return whether `name` is one of a tool: a declared one, or one that a tool could have."""
     if not name or len(name) > _LONGEST_NAME or _ANSWER.search(name):
         return False
-    if scan.tools.knows(name):
+    if cur.tools.knows(name):
         return True
     return name.lower() not in _NONE and _POSSIBLE.fullmatch(name) is not None and any(map(str.isalnum, name))
 
 
-def _refusal(scan: Scan, message: str, begin: int, brace: int) -> BrokenError:
+def _refusal(cur: Cursor, message: str, begin: int, brace: int) -> BrokenError:
     """Return the refusal of an action; JSON that is its input is not a call either."""
-    if scan.text[begin:brace].strip(" \t\r\n`>") not in ("", "json") or not scan.at("{", brace):
+    if cur.text[begin:brace].strip(" \t\r\n`>") not in ("", "json") or not cur.at("{", brace):
         return BrokenError(begin, message, is_meant=False)
+    cur.pos = brace
     try:
-        return BrokenError(scan.try_json(brace)[1], message, is_meant=False)
+        try_json(cur)
     except BrokenError as error:
         return BrokenError(error.end, message, is_in_string=error.is_in_string, is_meant=False)
+    return BrokenError(cur.pos, message, is_meant=False)
 
 
 def _object(cur: Cursor, name: str, lead: Lead, brace: int) -> Block:
     """Return the block of an input that is an object, which begins with the brace."""
-    scan, words = cur.scan, cur.scan.text[cur.pos : brace]
+    words = cur.text[cur.pos : brace]
     cur.pos = brace
     value, is_literal = _input(cur)
-    if "```" in words and scan.at("```", scan.skip(cur.pos)):
+    if "```" in words and cur.at("```", cur.blank_end(cur.pos)):
         cur.skip().has("```")
     is_repaired = cur.is_repaired or is_literal or words.strip(" \t\r\n`>") not in ("", "json")
     note = "the action is in a list" if lead.marks else None
     note = "the input is not plain JSON" if is_repaired else note
-    rest = scan.run(_LINE, cur.pos)
+    rest = cur.run(_LINE, cur.pos)
     cur.is_repaired = note is not None
     call = cur.call(name, value, format_name="react_json")
-    if is_repaired or not scan.text[cur.pos : rest].strip(" \t`)"):
+    if is_repaired or not cur.text[cur.pos : rest].strip(" \t`)"):
         cur.pos = rest
     return _with_steps(cur, call, note)
 
 
 def _with_steps(cur: Cursor, call: TextCall, note: str | None = None) -> Block:
     """Return the block with the lines in which the model observes and thinks: they are content, and quote nothing."""
-    scan, end = cur.scan, cur.pos
+    end = cur.pos
     while True:
-        begin = scan.run(_LEADS, end)
-        is_next = "\n" in scan.text[end:begin]
-        if not is_next or not any(scan.at(word, begin) for word in _ENDING):
-            end = begin if is_next and scan.at("Action:", begin) else end
-            return Block(end, (call,), content=scan.text[cur.pos : end], note=note)
-        end = scan.run(_LINE, begin)
+        begin = cur.run(_LEADS, end)
+        is_next = "\n" in cur.text[end:begin]
+        if not is_next or not any(cur.at(word, begin) for word in _ENDING):
+            end = begin if is_next and cur.at("Action:", begin) else end
+            return Block(end, (call,), content=cur.text[cur.pos : end], note=note)
+        end = cur.run(_LINE, begin)
 
 
 def _plain(cur: Cursor, name: str, lead: Lead) -> Block:
     """Return the block of an input that is plain text: all there is, up to what the agent observes or thinks."""
-    scan, begin = cur.scan, cur.pos
+    begin = cur.pos
     text = _take_line(cur, lead) if lead.marks else _take_lines(cur, lead)
     text = text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
     if not text:
         raise BrokenError(begin, "the input is missing")
     cur.is_repaired = cur.is_repaired or bool(lead.marks)
-    format_name = "react" if scan.format == "react_json" else scan.format
-    return _with_steps(cur, cur.call(name, {_only(scan, name): text}, format_name=format_name))
+    format_name = "react" if cur.format == "react_json" else cur.format
+    return _with_steps(cur, cur.call(name, {_only(cur, name): text}, format_name=format_name))
 
 
 def _take_line(cur: Cursor, lead: Lead) -> str:
@@ -187,7 +187,7 @@ def _take_line(cur: Cursor, lead: Lead) -> str:
     """
     begin = cur.pos
     text = cur.take(_LINE).strip()
-    if not lead.begins(cur.scan.first) or not is_closed(cur.scan, cur.pos, lead):
+    if not lead.begins(cur.first) or not is_closed(cur, cur.pos, lead):
         raise BrokenError(begin, _QUOTATION, is_meant=False)
     return text
 
@@ -197,13 +197,13 @@ def _take_lines(cur: Cursor, lead: Lead) -> str:
 
     Raises: `BrokenError`.
     """
-    scan, begin = cur.scan, cur.pos
-    end = scan.search(_NEXT, begin)
-    following = _NEXT.match(scan.text, end) if end >= 0 else None
+    begin = cur.pos
+    end = cur.search(_NEXT, begin)
+    following = _NEXT.match(cur.text, end) if end >= 0 else None
     if following and following[1] not in _ENDING:
         raise BrokenError(begin, "another action or an answer follows the input")
-    cur.pos = end if following else len(scan.text)
-    first, *lines = scan.text[begin : cur.pos].strip().split("\n")
+    cur.pos = end if following else len(cur.text)
+    first, *lines = cur.text[begin : cur.pos].strip().split("\n")
     if any(line.strip() and not line.startswith(lead.text) for line in lines):
         raise BrokenError(begin, "the input is indented less than its action")
     return "\n".join((first, *(line.removeprefix(lead.text) for line in lines)))
@@ -212,14 +212,13 @@ def _take_lines(cur: Cursor, lead: Lead) -> str:
 def _input(cur: Cursor) -> tuple[Any, bool]:
     """Move behind the object that comes next; return it, and whether it is a literal that is not JSON."""
     try:
-        value, cur.pos = cur.scan.try_json(cur.pos)
+        return try_json(cur), False
     except BrokenError:
         return read_literal(cur, PYTHON), True
-    return value, False
 
 
-def _only(scan: Scan, name: str) -> str:
-    properties = scan.tools.schema(name).get("properties")
+def _only(cur: Cursor, name: str) -> str:
+    properties = cur.tools.schema(name).get("properties")
     return str(next(iter(properties))) if isinstance(properties, dict) and len(properties) == 1 else "input"
 
 
@@ -234,22 +233,22 @@ def read_langchain(cur: Cursor) -> Block | None:
     name = cur.take(_TEXT).strip()
     if not name or not cur.has("</tool>") or not cur.skip().has(_BODY):
         return None
-    scan, begin, note = cur.scan, cur.pos, None
-    stop = scan.find(_BODY_END, begin)
+    begin, note = cur.pos, None
+    stop = cur.find(_BODY_END, begin)
     if stop < 0:
-        if scan.text.find("<", begin) >= 0 or not scan.text[begin:].strip():
+        if cur.text.find("<", begin) >= 0 or not cur.text[begin:].strip():
             raise BrokenError(begin, f"`{_BODY_END}` is missing")
-        stop = cur.pos = len(scan.text)
+        stop = end = len(cur.text)
         note = f"`{_BODY_END}` is missing at the end of the text"
     else:
-        cur.pos = stop + len(_BODY_END)
-    inner = scan.skip(begin)
-    if scan.at("{", inner):
-        value, after = scan.read_json(inner, _BODY_END)
-        if not scan.text[after:stop].strip():
+        end = stop + len(_BODY_END)
+    if cur.skip().at("{"):
+        value, after, cur.pos = read_json(cur, _BODY_END), cur.pos, end
+        if not cur.text[after:stop].strip():
             return cur.block(name, value, note=note)
+    cur.pos = end
     cur.is_repaired = note is not None
-    return cur.block(name, {_only(scan, name): scan.text[begin:stop]}, note=note)
+    return cur.block(name, {_only(cur, name): cur.text[begin:stop]}, note=note)
 
 
 # Arrows
@@ -261,11 +260,11 @@ _BRACKET: Final = "[/TOOL_CALL]"
 
 def read_bracket(cur: Cursor) -> Block | None:
     """Return the block of `[TOOL_CALL]`, an object of arrows (`tool => "f"`), and `[/TOOL_CALL]`."""
-    begin, stop = cur.pos, cur.scan.find(_BRACKET, cur.pos)
-    found = _TOOL_ARROW.match(cur.scan.text, begin, stop) if stop >= 0 else None
+    begin, stop = cur.pos, cur.find(_BRACKET, cur.pos)
+    found = _TOOL_ARROW.match(cur.text, begin, stop) if stop >= 0 else None
     if not found:
         return None
-    body, cur.pos = cur.scan.text[found.end() : stop], stop + len(_BRACKET)
+    body, cur.pos = cur.text[found.end() : stop], stop + len(_BRACKET)
     arguments: object
     try:
         if body.lstrip("{ \t\r\n").startswith("--"):
@@ -285,7 +284,7 @@ def _arrows(body: str) -> object:
 
     Raises: `BrokenError`.
     """
-    cur = Cursor(Scan(body, Tools(None)), 0, 0)
+    cur = Cursor(body)
     arguments = read_literal(cur, _ARROWS)
     if body[cur.pos :].strip() not in ("", "}"):
         raise BrokenError(cur.pos, "there is more than a call in the brackets")

@@ -8,9 +8,8 @@ import re
 from typing import Final
 
 from permitry.messages.formats.call import Block, TextCall
-from permitry.messages.formats.cursor import Cursor, Reader
+from permitry.messages.formats.cursor import BrokenError, Cursor, Reader, unique
 from permitry.messages.formats.literal import PYTHON, Dialect, read_literal
-from permitry.messages.formats.scan import BrokenError, unique
 from permitry.messages.formats.values import types_of
 
 __all__ = ["gemma_block", "python_block", "read_bare_python"]
@@ -40,8 +39,7 @@ def python_block(*closers: str) -> Reader:
 
 def read_bare_python(cur: Cursor) -> Block | None:
     """Return the block of a list of calls that nothing marks."""
-    scan = cur.scan
-    if scan.code is not None or scan.is_doubtful or not _is_name(cur.skip()):
+    if cur.code is not None or cur.is_doubtful or not _is_name(cur.skip()):
         return None
     try:
         calls, end = _calls(cur, is_list=True), cur.pos
@@ -53,15 +51,15 @@ def read_bare_python(cur: Cursor) -> Block | None:
     for token in _END_TOKENS:
         if cur.has(token):
             cur.skip()
-    if scan.has_content or scan.tools.is_given or not scan.is_end(cur.pos):
+    if cur.has_content or cur.tools.is_given or not cur.is_end(cur.pos):
         raise BrokenError(end)
     return Block(end, calls)
 
 
 def _is_name(cur: Cursor) -> bool:
     """Return whether a name and an opening bracket come next."""
-    end = cur.scan.run(_NAME, cur.pos)
-    return end > cur.pos and cur.scan.at("(", end)
+    end = cur.run(_NAME, cur.pos)
+    return end > cur.pos and cur.at("(", end)
 
 
 def _calls(cur: Cursor, *, is_list: bool) -> tuple[TextCall, ...]:
@@ -91,7 +89,7 @@ def _call(cur: Cursor) -> TextCall:
     while not cur.skip().has(")"):
         key = cur.take(_NAME)
         cur.skip().need("=", "an argument has no name")
-        found.append((key, _value(cur.skip(), cur.scan.tools.property(name, key))))
+        found.append((key, _value(cur.skip(), cur.tools.property(name, key))))
         if not cur.skip().has(",") and not cur.at(")"):
             raise BrokenError(cur.pos, "a comma or a closing bracket is missing")
     return cur.call(name, unique(found, cur.pos - 1))

@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from permitry.messages.formats.call import TextCall
-from permitry.messages.formats.scan import Scan
+from permitry.messages.formats.cursor import Cursor
 
 __all__ = ["Found", "Line", "Lines", "Wrappers", "is_enclosed"]
 
@@ -123,24 +123,24 @@ class Wrappers:
     opened: dict[str, int] = attrs.field(factory=dict)
     _quoted: dict[str, tuple[int, tuple[str, ...]]] = attrs.field(factory=dict)
 
-    def open(self, scan: Scan, start: int, closer: str, found: int) -> None:
+    def open(self, cur: Cursor, start: int, closer: str, found: int) -> None:
         """Take note of a mark that begins at `start`."""
         self.opened[closer] = self.opened.get(closer, 0) + 1
-        self.enclose(scan, start, closer, found)
+        self.enclose(cur, start, closer, found)
 
-    def enclose(self, scan: Scan, start: int, closer: str, found: int = 0) -> None:
+    def enclose(self, cur: Cursor, start: int, closer: str, found: int = 0) -> None:
         """Take note of the backtick or quotation mark before a mark that begins at `start`."""
-        if closers := closers_before(scan, start):
+        if closers := closers_before(cur, start):
             self._quoted.setdefault(closer, (found, closers))
 
-    def are_closed(self, scan: Scan, end: int) -> bool:
+    def are_closed(self, cur: Cursor, end: int) -> bool:
         """Return whether a quotation around one of them ends at `end`."""
-        return any(is_closed(scan, end, closers) for _, closers in self._quoted.values())
+        return any(is_closed(cur, end, closers) for _, closers in self._quoted.values())
 
-    def close(self, scan: Scan, closer: str, end: int) -> int | None:
+    def close(self, cur: Cursor, closer: str, end: int) -> int | None:
         """Close a mark; return from which block on all is a quotation, None if nothing is."""
         begin, closers = self._quoted.get(closer, (0, ()))
-        is_quotation = is_closed(scan, end, closers)
+        is_quotation = is_closed(cur, end, closers)
         self.opened[closer] -= 1
         self._quoted.pop(closer, None)
         return begin if is_quotation else None
@@ -151,20 +151,20 @@ def is_indented(line: str) -> bool:
     return _INDENTED.match(line) is not None
 
 
-def closers_before(scan: Scan, start: int) -> tuple[str, ...]:
+def closers_before(cur: Cursor, start: int) -> tuple[str, ...]:
     """Return what closes the backtick or quotation mark before a block; nothing where there is none."""
-    before = scan.before(start)
+    before = cur.before(start)
     if before.rstrip(_BLANKS).endswith("`"):
         return ("`",)
     return tuple(closer for opener, closer in _PAIRS if before.endswith(opener))
 
 
-def is_closed(scan: Scan, end: int, closers: tuple[str, ...]) -> bool:
+def is_closed(cur: Cursor, end: int, closers: tuple[str, ...]) -> bool:
     """Return whether one of them follows; before a backtick there may be blanks."""
-    at = scan.run(_GAP, end) if "`" in closers else end
-    return any(scan.at(closer, at) for closer in closers)
+    at = cur.run(_GAP, end) if "`" in closers else end
+    return any(cur.at(closer, at) for closer in closers)
 
 
-def is_enclosed(scan: Scan, start: int, end: int) -> bool:
+def is_enclosed(cur: Cursor, start: int, end: int) -> bool:
     """Return whether a block is between two backticks, which may have blanks inside, or two quotation marks."""
-    return is_closed(scan, end, closers_before(scan, start))
+    return is_closed(cur, end, closers_before(cur, start))

@@ -13,9 +13,8 @@ import attrs
 
 from permitry.core.json_values import MAX_DEPTH
 from permitry.messages.formats.call import Block
-from permitry.messages.formats.cursor import Cursor, Reader
-from permitry.messages.formats.literal import read_arguments
-from permitry.messages.formats.scan import BrokenError, Scan, unique
+from permitry.messages.formats.cursor import BrokenError, Cursor, Reader, unique
+from permitry.messages.formats.json_text import read_arguments, read_json
 from permitry.messages.formats.tools import items_of
 from permitry.messages.formats.values import coerce, trim, types_of
 
@@ -50,16 +49,15 @@ def read_function(cur: Cursor) -> Block | None:
     name = cur.take(_FUNCTION).strip("\"'")
     if not name or not cur.has(">"):
         return None
-    scan = cur.scan
-    if scan.opened.get(SEED):
+    if cur.opened.get(SEED):
         cur.rename("function_xml", "seed_oss")
     if cur.skip().at("{"):
-        format_name = scan.format if scan.format in _JSON_NAMES else _JSON_NAMES[0]
+        format_name = cur.format if cur.format in _JSON_NAMES else _JSON_NAMES[0]
         return cur.block(name, read_arguments(cur, _CLOSE), format_name=format_name)
     found: list[tuple[str, object]] = []
     while cur.has(_PARAMETER):
         found.append(_function_argument(cur, name))
-    if scan.is_repairing and cur.at("</tool_call>"):
+    if cur.is_repairing and cur.at("</tool_call>"):
         cur.is_repaired = True
     else:
         cur.need(_CLOSE)
@@ -67,23 +65,23 @@ def read_function(cur: Cursor) -> Block | None:
 
 
 def _function_argument(cur: Cursor, name: str) -> tuple[str, object]:
-    key, scan = cur.take(_KEY).strip(), cur.scan
+    key = cur.take(_KEY).strip()
     if not key or not cur.has(">"):
         raise BrokenError(cur.pos, "a parameter has no name")
     begin = cur.pos
     text = cur.until_before(_END, _FOLLOWING)
-    swallowed = _swallowed(scan, name, begin, begin + len(text))
+    swallowed = _swallowed(cur, name, begin, begin + len(text))
     if swallowed is not None:
-        if not scan.is_repairing:
+        if not cur.is_repairing:
             raise BrokenError(cur.pos, f"`{_END}` is missing before the next argument")
-        text, cur.pos, cur.is_repaired = scan.text[begin:swallowed], swallowed, True
-    return key, coerce(trim(text), scan.tools.property(name, key))
+        text, cur.pos, cur.is_repaired = cur.text[begin:swallowed], swallowed, True
+    return key, coerce(trim(text), cur.tools.property(name, key))
 
 
-def _swallowed(scan: Scan, name: str, start: int, end: int) -> int | None:
+def _swallowed(cur: Cursor, name: str, start: int, end: int) -> int | None:
     """Return where in a value another declared argument of the tool begins on a line of its own, or None."""
-    found = _INSIDE.finditer(scan.text, start, end)
-    return next((each.start(1) for each in found if scan.tools.property(name, each.group(2).strip()) is not None), None)
+    found = _INSIDE.finditer(cur.text, start, end)
+    return next((each.start(1) for each in found if cur.tools.property(name, each.group(2).strip()) is not None), None)
 
 
 # `<invoke name="NAME">` and `<parameter name="KEY">`
@@ -115,10 +113,10 @@ class Tags:
         if not name:
             raise BrokenError(cur.pos, "a call has no name")
         if "/" in head:
-            return cur.block(self._short(cur.scan, name), {})
+            return cur.block(self._short(cur, name), {})
         arguments: object
         if cur.skip().at("{"):
-            arguments, cur.pos = cur.scan.read_json(cur.pos, closer)
+            arguments = read_json(cur, closer)
             cur.skip()
         else:
             found: list[tuple[str, object]] = []
@@ -126,18 +124,18 @@ class Tags:
                 found.append(self._argument(cur, name))
             arguments = unique(found, cur.pos)
         cur.need(closer)
-        return cur.block(self._short(cur.scan, name), arguments)
+        return cur.block(self._short(cur, name), arguments)
 
     def _argument(self, cur: Cursor, name: str) -> tuple[str, object]:
         head = _attributes(cur)
         if head is None or not head.get("name"):
             raise BrokenError(cur.pos, "a parameter has no name")
         text = cur.until_before(f"</{self.parameter}>", (f"<{self.parameter}", f"</{self.call}>"))
-        if self.is_declared and cur.scan.tools.lacks(name, head["name"]):
+        if self.is_declared and cur.tools.lacks(name, head["name"]):
             raise BrokenError(cur.pos, f"`{name[:60]}` has no argument `{head['name'][:60]}`")
-        return head["name"], self._value(cur.scan, text, head, self._short(cur.scan, name))
+        return head["name"], self._value(cur, text, head, self._short(cur, name))
 
-    def _value(self, scan: Scan, text: str, head: Mapping[str, str], name: str) -> object:
+    def _value(self, cur: Cursor, text: str, head: Mapping[str, str], name: str) -> object:
         word = head.get("string")
         if self.is_declared and text.strip().startswith(_CDATA[0]) and text.strip().endswith(_CDATA[1]):
             text = text.strip()[len(_CDATA[0]) : -len(_CDATA[1])]
@@ -145,16 +143,16 @@ class Tags:
             return text if self.is_exact else trim(text)
         if word == "false":
             return coerce(text, _ANY)
-        schema = scan.tools.property(name, head["name"])
+        schema = cur.tools.property(name, head["name"])
         value = coerce(text, schema)
         if value is text and self.is_typed and not types_of(schema):
             value = coerce(text, _ANY_JSON)
         return value if value is not text or self.is_exact else trim(text)
 
-    def _short(self, scan: Scan, name: str) -> str:
+    def _short(self, cur: Cursor, name: str) -> str:
         """Return a name without its namespace where the model only doubles it, or where only so it is declared."""
         space, dot, short = name.rpartition(".")
-        if self.is_exact and dot and (space == short or (scan.tools.knows(short) and not scan.tools.knows(name))):
+        if self.is_exact and dot and (space == short or (cur.tools.knows(short) and not cur.tools.knows(name))):
             return short
         return name
 
@@ -175,7 +173,7 @@ _CPM: Final = Tags("function", "param", is_declared=True)
 def read_invoke(cur: Cursor) -> Block | None:
     """Return the block of an `<invoke>`, named after the wrapper around it."""
     for closer, name in (("</minimax:tool_call>", "minimax_m2_invoke"), ("</dots_function_call>", "dots")):
-        if cur.scan.opened.get(closer):
+        if cur.opened.get(closer):
             cur.rename("invoke_xml", name)
     return _INVOKE.read(cur)
 
@@ -185,7 +183,7 @@ def dsml_block(bar: str) -> Reader:
     tags = Tags(f"{bar}invoke", f"{bar}parameter", is_exact=True)
 
     def read(cur: Cursor) -> Block | None:
-        if not cur.scan.opened.get(f"</{bar}function_calls>"):
+        if not cur.opened.get(f"</{bar}function_calls>"):
             cur.rename("deepseek_v32_dsml", "deepseek_v4_dsml")
         return tags.read(cur)
 
@@ -227,7 +225,7 @@ class Pairs:
             key, kind = self._take(cur, "arg_key"), self._take(cur, "arg_type")
             if cur.has(f"<{self.prefix}arg_value>"):
                 text = cur.until_before(f"</{self.prefix}arg_value>", (opener, self.closer))
-                schema = {"type": kind} if kind else cur.scan.tools.property(name, key)
+                schema = {"type": kind} if kind else cur.tools.property(name, key)
                 found.append((key, coerce(trim(text), schema)))
         cur.need(self.closer)
         return cur.block(name, unique(found, cur.pos))
@@ -293,7 +291,7 @@ def read_minimax(cur: Cursor) -> Block | None:
     name = cur.take(_QUOTED)
     if not cur.has('">'):
         return None
-    root = _Element("", {**cur.scan.tools.schema(name), "type": "object"}, cur.pos)
+    root = _Element("", {**cur.tools.schema(name), "type": "object"}, cur.pos)
     _read_elements(cur, root)
     cur.need(_END_OF_CALL, "the call is not closed")
     return cur.block(name, unique(root.children, cur.pos))
@@ -321,16 +319,16 @@ def _read_elements(cur: Cursor, root: _Element) -> None:
 def _close(cur: Cursor, stack: list[_Element]) -> None:
     element, end = stack.pop(), cur.pos
     cur.need(f"{MINIMAX}</{element.name}>", f"`</{element.name}>` is missing")
-    stack[-1].children.append((element.name, _value(cur.scan, element, end)))
+    stack[-1].children.append((element.name, _value(cur, element, end)))
 
 
-def _value(scan: Scan, element: _Element, at: int) -> object:
+def _value(cur: Cursor, element: _Element, at: int) -> object:
     names = [name for name, _ in element.children]
     if names and set(names) == {"item"} and ("array" in types_of(element.schema) or not types_of(element.schema)):
         return [value for _, value in element.children]
     if names:
         return _object(element.children)
-    return coerce(scan.text[element.begin : at], element.schema)
+    return coerce(cur.text[element.begin : at], element.schema)
 
 
 def _object(children: list[tuple[str, object]]) -> dict[str, object]:

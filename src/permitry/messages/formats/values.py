@@ -8,10 +8,10 @@ from typing import Any, Final, TypeAlias
 
 from permitry.core.json_values import MAX_DEPTH, parse_json
 from permitry.errors import CallError
-from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.cursor import BrokenError, Cursor
+from permitry.messages.formats.json_text import depth_end
 from permitry.messages.formats.literal import NUMBER, PYTHON, number_of, read_literal
-from permitry.messages.formats.scan import BrokenError, Scan
-from permitry.messages.formats.tools import Tools, items_of
+from permitry.messages.formats.tools import items_of
 
 __all__ = ["Named", "NoCallError", "coerce", "name_all", "name_call", "object_of", "trim", "types_of"]
 
@@ -130,7 +130,7 @@ def _literal(text: str, types: Collection[str]) -> object:
         return None if "null" in types else _MISSING
     if not text.startswith(("{", "[", "(")):
         return _MISSING
-    cur = Cursor(Scan(text, Tools(None)), 0, 0)
+    cur = Cursor(text)
     try:
         value = read_literal(cur, PYTHON)
     except BrokenError:
@@ -140,14 +140,8 @@ def _literal(text: str, types: Collection[str]) -> object:
 
 
 def is_too_deep(text: str) -> bool:
-    """Return whether JSON text may be nested deeper than a call's arguments can be."""
-    if text.count("{") + text.count("[") < MAX_DEPTH:
-        return False
-    depth = deepest = 0
-    for char in re.findall(r"[\[\]{}]", re.sub(r'"[^"\\]*+(?:\\.[^"\\]*+)*"', "", text, flags=re.DOTALL)):
-        depth += 1 if char in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest >= MAX_DEPTH
+    """Return whether JSON text is nested deeper than what a call's arguments hold can be."""
+    return depth_end(text, len(text), MAX_DEPTH - 1) >= 0
 
 
 # In this order.
@@ -182,19 +176,25 @@ class NoCallError(Exception):
     """A JSON value is not a call, and why."""
 
 
-def name_all(value: object, *, is_bare: bool = False, needs_arguments: bool = True) -> list[Named]:
-    """Return name, arguments and id of each call in a JSON value; a list must be of calls throughout.
+def name_all(value: object, *, is_bare: bool = False, needs_arguments: bool = True) -> tuple[list[Named], str | None]:
+    """Return name, arguments and id of each call in a JSON value, and why one in it is none, if one is.
 
     `is_bare` is for JSON in text with no mark around it: keys a call does not have, or a schema for arguments, tell
-    that it is data. Raises: `NoCallError`.
+    that it is data.
     """
+    inner = value
     if isinstance(value, dict) and len(value) == 1:
-        value = next((value[word] for word in _ENVELOPES if word in value), value)
-    items = value if isinstance(value, list) else [value]
-    found = [name_call(item, is_bare=is_bare, needs_arguments=needs_arguments) for item in items]
-    if not found:
-        raise NoCallError("the list is empty")
-    return found
+        inner = next((value[word] for word in _ENVELOPES if word in value), value)
+    items = inner if isinstance(inner, list) else [inner]
+    found: list[Named] = []
+    why = None if items else "the list is empty"
+    for item in items:
+        try:
+            found.append(name_call(item, is_bare=is_bare, needs_arguments=needs_arguments))
+        except NoCallError as error:
+            why = why or str(error)
+    # What is in an envelope is one call: it is good as a whole, or not at all.
+    return ([] if why and inner is not value else found), why
 
 
 def name_call(item: object, *, is_bare: bool = False, needs_arguments: bool = True) -> Named:

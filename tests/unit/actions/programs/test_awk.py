@@ -4,9 +4,9 @@ import time
 
 from tests.tables import for_each
 
+from permitry.actions.command import Command
+from permitry.actions.derive.unwrap import why_not_reading
 from permitry.actions.programs.awk import opens_computed, runs_computed
-from permitry.actions.programs.classify import why_not_reading
-from permitry.actions.shell.strict import Command
 from permitry.config.load import load_policy
 from permitry.core.action import Word
 from permitry.core.call import ToolCall

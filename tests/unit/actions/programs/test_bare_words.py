@@ -3,7 +3,7 @@
 from tests.tables import for_each
 
 from permitry.actions.programs.bare_words import names_in_words
-from permitry.actions.shell.strict import read_strictly
+from permitry.actions.reading.strict import read_strictly
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from tests.tables import for_each
 
+from permitry.actions.derive.opened import OPEN_WORDS
 from permitry.actions.programs import catalogue as module
+from permitry.actions.programs import guesses, inputs, names
 from permitry.actions.programs.catalogue import Entry, Options, Wrapper, catalogue, compact, record_of
-from permitry.actions.shell import guesses, inputs
-from permitry.actions.shell.languages import LANGUAGES
-from permitry.actions.shell.nested import RUNNERS
+from permitry.actions.programs.languages import LANGUAGES
+from permitry.actions.programs.nested import RUNNERS
 
 TEXT = """
 [group]
@@ -189,6 +190,8 @@ def test_some_programs_run_nothing(name: str, *, expected: bool) -> None:
         ("input", [*inputs.FED, "code", "console"]),
         ("language", LANGUAGES),
         ("makes", ["copies", "named", "downloads", "empty"]),
+        ("open_words", OPEN_WORDS),
+        ("prints", [*names.PRINTERS, *names.FILTERS, "operands", "xargs"]),
         ("runner", RUNNERS),
         ("script", ["awk", "find", "jq", "printf", "sed", "set", "tar", "test", "unzip", "xargs"]),
         ("shell", ["bash", "posix", "other"]),

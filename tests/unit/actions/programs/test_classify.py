@@ -7,9 +7,10 @@ from pathlib import Path
 
 from tests.tables import for_each
 
+from permitry.actions.command import Command, Redirection
+from permitry.actions.derive.unwrap import Classified, Refused, classify, why_not_reading, why_not_reading_all
 from permitry.actions.programs.catalogue import Entry, catalogue
-from permitry.actions.programs.classify import Classified, Refused, classify, why_not_reading, why_not_reading_all
-from permitry.actions.shell.strict import Command, Redirection, UnreadableError, read_strictly
+from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.action import Word
 
 READING = r"""

@@ -4,7 +4,7 @@ from tests.tables import for_each
 
 from permitry.actions.programs.git_files import files_of_git, fills_work_tree, join_words
 from permitry.actions.programs.named import HERE
-from permitry.actions.shell.strict import read_strictly
+from permitry.actions.reading.strict import read_strictly
 from permitry.core.action import Word
 
 

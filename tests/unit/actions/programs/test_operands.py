@@ -7,14 +7,15 @@ from pathlib import Path
 import attrs
 from tests.tables import for_each
 
+from permitry.actions.command import Command
+from permitry.actions.derive.unwrap import Classified, classify, only_reads, why_not_reading
 from permitry.actions.programs.bare_words import names_in_words
 from permitry.actions.programs.candidates import code_of
 from permitry.actions.programs.catalogue import Entry, Shape, catalogue
-from permitry.actions.programs.classify import Classified, classify, why_not_reading
 from permitry.actions.programs.named import Operands
 from permitry.actions.programs.operands import touches_of, with_values
-from permitry.actions.shell.strict import Command, read_strictly
-from permitry.actions.shell.words import UnreadableError
+from permitry.actions.reading.strict import read_strictly
+from permitry.actions.reading.words import UnreadableError
 from permitry.core.action import Access, Descent, Word
 
 LISTED = {
@@ -529,7 +530,7 @@ def stored(name: str) -> Iterator[tuple[str, Command]]:
 def test_what_only_reads_names_nothing_else() -> None:
     """A command that only reads writes nothing, deletes nothing and connects to nothing, whatever its words are."""
     for line, command in stored("commands_reading.txt"):
-        found = touches_of(command.words)
+        found = touches_of(command.words, only_reads)
         assert {each.access for each in found.paths} <= {Access.READ}, line
         assert found.hosts == (), line
 

@@ -7,15 +7,14 @@ import pytest
 from tests.tables import for_each
 
 from permitry.messages.formats.call import Block
-from permitry.messages.formats.cursor import Cursor
-from permitry.messages.formats.scan import BrokenError, MoreError, Scan
+from permitry.messages.formats.cursor import LOOK_BACK, BrokenError, Cursor, MoreError, unique
 from permitry.messages.formats.tools import Tools
 
 _LETTERS = re.compile(r"[a-z]*+")
 
 
 def _cursor(text: str, *, is_open: bool = False) -> Cursor:
-    return Cursor(Scan(text, Tools(["known"]), is_open=is_open, base=10), 0, 0)
+    return Cursor(text, Tools(["known"]), is_open=is_open, base=10)
 
 
 @for_each(
@@ -36,7 +35,7 @@ def test_the_place_moves_over_what_is_read(
 ) -> None:
     """And over nothing else; the text before it is the block so far."""
     cur = _cursor(text)
-    assert (read(cur), cur.pos, cur.text) == (answer, pos, text[:pos])
+    assert (read(cur), cur.pos, cur.piece) == (answer, pos, text[:pos])
 
 
 @for_each(
@@ -73,7 +72,7 @@ def test_an_open_text_is_waited_for(read: Callable[[Cursor], object]) -> None:
 
 def test_a_call_has_its_place_in_the_whole_text() -> None:
     """And says whether its tool is known."""
-    cur = Cursor(_cursor("").scan, 1, 3)
+    cur = _cursor("").begin(1, 3)
     call = cur.call("known", {}, call_id="")
     assert (call.span, call.is_known, call.call_id, call.repaired) == ((11, 13), True, None, False)
     assert cur.call("other", {}).is_known is False
@@ -83,7 +82,7 @@ def test_a_call_has_its_place_in_the_whole_text() -> None:
 def test_a_name_of_its_own_is_given_to_one_format() -> None:
     """Another one was asked for by its name."""
     cur = _cursor("")
-    cur.scan.format = "one"
+    cur.format = "one"
     cur.rename("two", "three")
     assert cur.call("known", {}).format == "one"
     cur.rename("one", "three")
@@ -99,7 +98,7 @@ def test_an_odd_name_makes_no_call(name: str) -> None:
 
 @for_each("arguments", [None, [], "{}", 1])
 def test_arguments_are_an_object(arguments: object) -> None:
-    """Nothing else is taken for one."""
+    """Nothing else is piece for one."""
     with pytest.raises(BrokenError, match="JSON object"):
         _cursor("").call("a", arguments)
 
@@ -111,3 +110,59 @@ def test_a_block_ends_behind_its_closer() -> None:
     assert _cursor(" c").close((), ("<a>",), is_needed=False) == Block(0)
     with pytest.raises(BrokenError, match="`<a>` is missing"):
         _cursor(" c").close((), ("<a>",))
+
+
+@for_each(
+    "look",
+    [
+        lambda cur: cur.find("<end>", 0),
+        lambda cur: cur.find_before("<end>", ("<next>",), 0),
+        lambda cur: cur.search(re.compile("z"), 0),
+        lambda cur: cur.at("abcd", 0),
+        lambda cur: cur.blank_end(3),
+        lambda cur: cur.run(_LETTERS, 0),
+        lambda cur: cur.is_end(3),
+    ],
+)
+def test_an_open_text_is_not_judged_by_what_has_come(look: Callable[[Cursor], object]) -> None:
+    """More of it could change each of these answers."""
+    with pytest.raises(MoreError):
+        look(_cursor("abc", is_open=True))
+
+
+def test_a_whole_text_is_judged_by_what_it_is() -> None:
+    """The same looks have an answer once nothing more comes."""
+    cur = _cursor("abc")
+    assert (cur.find("<end>", 0), cur.find_before("<end>", ("<next>",), 0)) == (-1, (-1, -1))
+    assert (cur.at("abcd", 0), cur.blank_end(3), cur.run(_LETTERS, 0), cur.is_end(3)) == (
+        False,
+        3,
+        3,
+        True,
+    )
+
+
+def test_a_found_mark_is_found_again_from_another_place() -> None:
+    """What is remembered of a search answers only for places it was about."""
+    cur = _cursor("x-x-x")
+    assert [cur.find("x", start) for start in (0, 1, 3, 0, 5)] == [0, 2, 4, 0, -1]
+
+
+def test_a_mark_counts_with_its_follower() -> None:
+    """A value may hold its own closing mark."""
+    assert _cursor("a</v>b</v> <next>").find_before("</v>", ("<next>",), 0) == (6, 11)
+
+
+def test_the_look_back_goes_on_before_the_text() -> None:
+    """A stream forgets what it has parsed, but for so many characters."""
+    cur = _cursor("abc")
+    cur.prior = "x" * 100
+    assert cur.before(3) == "x" * (LOOK_BACK - 3) + "abc"
+    assert _cursor("y" * 100).before(100) == "y" * LOOK_BACK
+
+
+def test_an_argument_that_comes_twice_is_refused() -> None:
+    """Either could be meant."""
+    assert unique([("a", 1), ("b", 2)], 0) == {"a": 1, "b": 2}
+    with pytest.raises(BrokenError, match="`a` occurs twice"):
+        unique([("a", 1), ("a", 1)], 0)

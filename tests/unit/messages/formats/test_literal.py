@@ -5,15 +5,13 @@ import ast
 import pytest
 from tests.tables import for_each
 
-from permitry.messages.formats.cursor import Cursor
-from permitry.messages.formats.literal import PYTHON, read_arguments, read_literal
-from permitry.messages.formats.scan import BrokenError, MoreError, Scan
-from permitry.messages.formats.tools import Tools
+from permitry.messages.formats.cursor import BrokenError, Cursor, MoreError
+from permitry.messages.formats.literal import PYTHON, read_literal
 
 
 def read(text: str, *, is_open: bool = False) -> object:
     """Return the value of a literal that is the whole text."""
-    cur = Cursor(Scan(text, Tools(None), is_open=is_open), 0, 0)
+    cur = Cursor(text, is_open=is_open)
     value = read_literal(cur, PYTHON)
     assert cur.pos == len(text)
     return value
@@ -110,20 +108,3 @@ def test_an_open_text_is_waited_for(text: str) -> None:
     """What more text could change is not decided."""
     with pytest.raises(MoreError):
         read(text, is_open=True)
-
-
-def test_arguments_are_an_object_and_what_closes_it() -> None:
-    """Blanks may be between them; what is missing is named."""
-    cur = Cursor(Scan(' {"a": 1} - .', Tools(None)), 0, 0)
-    assert (read_arguments(cur, "-", "."), cur.pos) == ({"a": 1}, 13)
-    for text, message in (("[]", "the arguments are not a JSON object"), ("{}", "`-` is missing")):
-        with pytest.raises(BrokenError, match=message):
-            read_arguments(Cursor(Scan(text, Tools(None)), 0, 0), "-")
-
-
-def test_a_repaired_object_makes_a_repaired_call() -> None:
-    """However much that needs none is read after it."""
-    cur = Cursor(Scan("{'a': 1,} {}", Tools(None)), 0, 0)
-    cur.scan.is_repairing = True
-    assert (read_arguments(cur), read_arguments(cur)) == ({"a": 1}, {})
-    assert cur.call("f", {}).repaired

@@ -4,10 +4,8 @@ import pytest
 from tests.tables import for_each
 
 from permitry.messages.formats.call import Block
-from permitry.messages.formats.cursor import Cursor, Reader
+from permitry.messages.formats.cursor import BrokenError, Cursor, MoreError, Reader
 from permitry.messages.formats.mark import Mark, closed_thinking, foreign_bar, frame, html_tag, read_nothing, wrapper
-from permitry.messages.formats.scan import BrokenError, MoreError, Scan
-from permitry.messages.formats.tools import Tools
 
 
 def _nothing(*_: object) -> None:
@@ -31,15 +29,15 @@ def test_a_wrapper_is_dropped_before_what_it_wraps() -> None:
     """With its closer, when that comes; around anything else it is text."""
     mark = wrapper("<all>", "</all>", "f g", "<one>")
     assert (mark.serves("f"), mark.serves("g"), mark.serves("h")) == (True, True, False)
-    assert mark.read(Cursor(Scan("<all>\n <one>", Tools(None)), 0, 5)) == Block(5, closer="</all>")
-    assert mark.read(Cursor(Scan("<all> two", Tools(None)), 0, 5)) is None
+    assert mark.read(Cursor("<all>\n <one>").begin(0, 5)) == Block(5, closer="</all>")
+    assert mark.read(Cursor("<all> two").begin(0, 5)) is None
 
 
 def test_a_wrapper_waits_for_what_follows() -> None:
     """While a stream goes on, the next mark may be half of one."""
     mark = wrapper("<all>", "</all>", "f", "<one>")
     with pytest.raises(MoreError):
-        mark.read(Cursor(Scan("<all><on", Tools(None), is_open=True), 0, 5))
+        mark.read(Cursor("<all><on", is_open=True).begin(0, 5))
 
 
 def test_a_mark_counts_only_in_its_place() -> None:
@@ -47,7 +45,7 @@ def test_a_mark_counts_only_in_its_place() -> None:
     fitting = Mark("a", _nothing, pattern="a(?=b)")
     first = Mark("a", _nothing, is_first=True)
     for text, base, found in (("ab", 0, (True, True)), ("ac", 0, (False, True)), ("ab", 5, (True, False))):
-        scan = Scan(text, Tools(None), base=base)
+        scan = Cursor(text, base=base)
         assert (fitting.is_at(scan, 0), first.is_at(scan, 0)) == found
     assert list(first.patterns()) == [(r"a(?<=\Aa)", "a")]
     assert list(Mark("<", _nothing, closer=">").patterns()) == [("<", "<"), (">", ">")]
@@ -57,7 +55,7 @@ def test_the_plainest_readers() -> None:
     """A frame ends with its mark; thinking and tags must be closed, and a bar be one that models have."""
 
     def read(reader: Reader, rest: str) -> Block | None:
-        return reader(Cursor(Scan(f"<x{rest}", Tools(None)), 0, 2))
+        return reader(Cursor(f"<x{rest}").begin(0, 2))
 
     assert read(frame(is_shown=True, ends="x"), ">") == Block(2, content="<x", ends="x")
     assert read(frame(), ">") == Block(2)

@@ -5,13 +5,12 @@ from typing import Any
 from tests.parsing import calls, parsed, refused
 from tests.tables import for_each
 
+from permitry.messages.formats.cursor import Cursor
 from permitry.messages.formats.prompted import Lead, is_closed, lead_of, line_of, next_line
-from permitry.messages.formats.scan import Scan
-from permitry.messages.formats.tools import Tools
 
 
-def _scan(text: str, base: int = 0) -> Scan:
-    return Scan(text, Tools(None), base=base)
+def _scan(text: str, base: int = 0) -> Cursor:
+    return Cursor(text, base=base)
 
 
 @for_each(

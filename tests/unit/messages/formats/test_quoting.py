@@ -5,8 +5,8 @@ from typing import Any, Final
 from tests.parsing import calls, parsed
 from tests.tables import for_each
 
+from permitry.messages.formats.cursor import Cursor
 from permitry.messages.formats.quoting import Found, Line, Lines, is_enclosed
-from permitry.messages.formats.scan import Scan
 from permitry.messages.formats.tools import Tools
 
 INNER: Final = '{"name": "run", "arguments": {"command": "make clean"}}'
@@ -150,9 +150,9 @@ def test_an_object_between_sentences_does_not_count() -> None:
         assert parsed(text).calls == parsed(text, TOOLS).calls == ()
 
 
-def scan(text: str, tools: Any = None) -> Scan:  # noqa: ANN401 -- any shape of tools
+def scan(text: str, tools: Any = None) -> Cursor:  # noqa: ANN401 -- any shape of tools
     """Return a text that has ended."""
-    return Scan(text, Tools(tools))
+    return Cursor(text, Tools(tools))
 
 
 def test_a_line_knows_how_it_begins() -> None:

@@ -17,7 +17,7 @@ from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 from permitry_hosts.hooks.answering import Options, answer
 from permitry_hosts.hooks.host import Reply
-from permitry_hosts.hooks.stores import Places, Recording, Stores
+from permitry_hosts.hooks.stores import Places, Stores
 
 Hook = Callable[..., Reply]
 SILENT = Reply()
@@ -161,17 +161,16 @@ def test_a_store_is_kept_open_where_that_is_wanted(home: Path) -> None:
     assert not (home / "permitry.db-wal").exists()
 
 
-def test_why_something_was_not_recorded_is_kept(home: Path) -> None:
-    """It is what the user is shown."""
-    places = Places(None, str(home / "r.jsonl"))
+def test_a_file_of_the_record_is_closed_with_the_answer(home: Path) -> None:
+    """A store is kept open, as long as the others are."""
     with Stores() as stores:
-        recording = Recording(stores.recorder(places, "s1"))
-        recording.record("decided", ToolCall("make"))
-        assert (recording.session, recording.failure) == ("s1", "")
-        recording.close()
-        with pytest.raises(AuditError):
-            recording.record("decided", ToolCall("make"))
-    assert "is closed" in recording.failure
+        with stores.recorder(Places(None, str(home / "r.jsonl")), "s1") as in_file:
+            in_file.record("decided", ToolCall("make"))
+        with pytest.raises(AuditError, match="is closed"):
+            in_file.record("decided", ToolCall("make"))
+        with stores.recorder(Places(), "s1") as in_store:
+            pass
+        in_store.record("decided", ToolCall("make"))
 
 
 def test_a_store_in_another_place_is_guarded(hook: Hook, tmp_path: Path) -> None:

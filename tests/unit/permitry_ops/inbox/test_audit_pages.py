@@ -12,8 +12,7 @@ from tests.unit.permitry_ops.inbox.people import ANN, EVE
 from tests.unit.permitry_ops.inbox.probes import PROBES
 from tests.unit.permitry_ops.inbox.records import keep
 
-from permitry.audit.record import JsonlRecorder
-from permitry.audit.stored import StoredRecorder
+from permitry.audit.record import JsonlRecorder, StoredRecorder
 from permitry.core.call import ToolCall
 from permitry.store.records import records_at
 from permitry.store.sqlite import SqliteStore
@@ -91,7 +90,7 @@ def test_the_version_is_another_one_after_each_event(tmp_path: Path) -> None:
         JsonlRecorder(str(tmp_path / "a.jsonl")),
         StoredRecorder(SqliteStore(tmp_path / "a.db"), session="s"),
     ):
-        path = tmp_path / ("a.db" if isinstance(recorder, StoredRecorder) else "a.jsonl")
+        path = tmp_path / ("a.jsonl" if isinstance(recorder, JsonlRecorder) else "a.db")
         versions = []
         for _ in range(3):
             recorder.record("decided", call)

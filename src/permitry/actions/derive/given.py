@@ -1,0 +1,67 @@
+"""What a command touches by its words and by what it is given besides: its input, and files that it unpacks."""
+
+import functools
+from collections.abc import Sequence
+
+import attrs
+
+from permitry.actions.command import Command
+from permitry.actions.derive.opened import anything_of
+from permitry.actions.derive.runners import words_elsewhere
+from permitry.actions.derive.unwrap import Classified, Refused, only_reads
+from permitry.actions.folders import Folder
+from permitry.actions.programs.candidates import reads_code
+from permitry.actions.programs.operands import named_in_code
+from permitry.actions.programs.operands import touches_of as operands_of
+from permitry.actions.programs.sed import with_script
+from permitry.actions.programs.settings import connects
+from permitry.actions.touched import touched
+from permitry.actions.unpacked import Given, may_write
+from permitry.core.action import Action, Operands, Word
+
+__all__ = ["given_of", "only_one_writes", "operands_in"]
+
+
+def given_of(command: Command, text: str | None, before: Sequence[Action], *, is_last: bool) -> Given:
+    """Return what a command is given; `is_last`: nothing but the actions `before` it can change what it reads."""
+    inputs = [each for each in command.redirections if each.operator == "<"]
+    file = None
+    if len(inputs) == 1 and inputs[0].is_input and inputs[0].target is not None:
+        file = Word(inputs[0].target, is_home=inputs[0].is_home, is_open=inputs[0].is_open)
+    given = Given(file, text, is_one_text=[(each.target, each.is_open) for each in inputs] == [(None, False)])
+    # A variable may name another repository.
+    is_known = is_last and not any(name.startswith("GIT_") for name, _ in command.assignments)
+    return attrs.evolve(given, is_written=functools.partial(may_write, tuple(before))) if is_known else given
+
+
+def only_one_writes(found: Sequence[Classified | Refused]) -> bool:
+    """Return whether at most one of the commands may change any file."""
+    if any(isinstance(one, Refused) for one in found):
+        return False
+    return sum(isinstance(one, Classified) and _may_write(one) for one in found) <= 1
+
+
+def _may_write(one: Classified) -> bool:
+    written = (each.target for each in one.command.redirections if each.operator != "<")
+    return one.doubt is not None or any(target not in (None, "/dev/null") for target in written)
+
+
+def operands_in(words: tuple[Word, ...], folder: Folder, given: Given) -> Operands:
+    """Return what a program touches."""
+    text = given.text
+    named = operands_of(with_script(words, text), only_reads)
+    elsewhere = words_elsewhere(words)
+    if elsewhere:
+        # A command that runs on another machine is an action of its own.
+        paths, guessed = (
+            tuple(each for each in group if each.word not in elsewhere) for group in (named.paths, named.guessed)
+        )
+        named = attrs.evolve(named, paths=paths, guessed=guessed)
+    code = named_in_code(Word(text)) if text is not None and reads_code(words) else ()
+    found_hosts, guessed_connects = (
+        tuple(connect for word in hosts for connect in connects(word)) for hosts in (named.hosts, named.guessed_hosts)
+    )
+    touched_perhaps = [folder.place_of(each.word, each.access, descent=each.below) for each in (*named.guessed, *code)]
+    touches = tuple(touched(named, folder, given))
+    found = Operands(touches, found_hosts, named.is_listed, (*touched_perhaps, *guessed_connects))
+    return attrs.evolve(found, guessed=(*found.guessed, *anything_of(words, named.unclear, found, folder)))

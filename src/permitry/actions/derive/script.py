@@ -1,0 +1,500 @@
+"""From shell text, or the arguments of a program, to actions.
+
+Only what the strict reader accepts is certain. A text that it refuses is an unknown action; for restrictions, the
+lenient reader then finds the actions that the text may have.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import attrs
+
+from permitry.actions.command import Command, Redirection
+from permitry.actions.derive.given import given_of, only_one_writes, operands_in
+from permitry.actions.derive.opened import why_may_run_more
+from permitry.actions.derive.runners import program_of
+from permitry.actions.derive.unwrap import Classified, Refused, classify
+from permitry.actions.folders import Folder, Walk
+from permitry.actions.history import Changes, History, Reader
+from permitry.actions.hosts import read_url
+from permitry.actions.patches import hidden_patch, paths_of
+from permitry.actions.paths import apart
+from permitry.actions.programs.candidates import reads_code
+from permitry.actions.programs.catalogue import catalogue, record_of
+from permitry.actions.programs.git import without_options
+from permitry.actions.programs.inputs import takes_commands
+from permitry.actions.programs.made import run_of_made
+from permitry.actions.programs.names import prints_names
+from permitry.actions.programs.operands import with_values
+from permitry.actions.programs.sed import with_script
+from permitry.actions.programs.settings import connects, named_by_variables
+from permitry.actions.reading.strict import LONGEST, UnreadableError, read_strictly
+from permitry.actions.reading.words import has_wildcard
+from permitry.actions.unpacked import Given
+from permitry.actions.variables import is_special, kept_by_shell, sets_of, that_change_commands
+from permitry.core.action import Access, Action, Connect, Operands, Run, Touch, Unknown, Word
+
+if TYPE_CHECKING:
+    from permitry.actions.reading.lenient import LooseCommand, LooseReading
+
+__all__ = ["ShellReading", "kept", "loosely", "patched", "read_argv", "read_command"]
+
+_Found: TypeAlias = tuple[Action, bool]
+"""An action, and whether it is a guess."""
+
+_Read: TypeAlias = tuple[tuple[Command, ...], tuple[Classified | Refused, ...]]
+
+_LONGEST_KEPT = 1_000
+_LARGEST_KEPT = 5_000
+_MOST_KEPT = 64
+_NOWHERE = "/dev/null"
+_PATCHING = frozenset({"git", "patch"})
+_MOST_WORDS = 4_096
+_MANY_WORDS = 40
+_TOO_MUCH = "too much is run inside it"
+_NOT_IN_ORDER = frozenset(["&", "<(…)", ">(…)", "for", "function", "select", "until", "while"])
+_NOT_AT_ONCE = _NOT_IN_ORDER | {"$(…)", "case", "if"}
+_EXPANSION = re.compile(r"[$`(]")
+_PLAIN_PATH = re.compile(r"[\w./@%+=:,-]+")
+_SOCKETS = ("/dev/tcp/", "/dev/udp/")
+
+
+def _anything() -> Changes:
+    return Changes(is_anywhere=True)
+
+
+@attrs.frozen
+class ShellReading:
+    """The actions of a command.
+
+    `certain` are those of the strict reader; what it refuses is an `Unknown` among them. `possible` must run as far as
+    the lenient reader can see, and `guessed` may run; both are only for restrictions. `doubt` is why the command may do
+    more than read, None if it only reads. `changes` returns its changes to the disk that change where paths lead.
+    """
+
+    certain: tuple[Action, ...]
+    possible: tuple[Action, ...] = ()
+    doubt: str | None = None
+    guessed: tuple[Action, ...] = ()
+    changes: Callable[[], Changes] = attrs.field(default=_anything, eq=False, repr=False, kw_only=True)
+
+
+def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> ShellReading:
+    """Return the actions of shell text run in `folder`; `has_moved`: this is not the current folder of the session."""
+    try:
+        has_home = folder.home is not None and _PLAIN_PATH.fullmatch(folder.home) is not None
+        before = kept(text, has_moved, has_home) if len(text) <= _LONGEST_KEPT else None
+        commands, found = before or _read(text, has_moved=has_moved, has_home=has_home)
+    except UnreadableError as error:
+        reading = _read_with_nested(text)
+        unknown = Unknown(text, error.reason, error.offset, about=_unknown_of(text, reading))
+        possible, guessed = _loosely(reading, folder)
+        return ShellReading((unknown,), possible, unknown.reason, guessed)
+    return _Script(text, commands, found, folder, functools.partial(_read_with_nested, text)).reading()
+
+
+# What a text says depends on the text alone. It is read again when a call is recorded, and agents repeat commands.
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def kept(text: str, has_moved: bool, has_home: bool) -> _Read | None:  # noqa: FBT001 -- a key
+    """Return the same as `_read`; None for what may be too large to keep, as the commands of a loop are."""
+    commands, found = _read(text, has_moved=has_moved, has_home=has_home)
+    return (commands, found) if len(found) * len(text) <= _LARGEST_KEPT else None
+
+
+def _read(text: str, *, has_moved: bool, has_home: bool) -> _Read:
+    commands = read_strictly(text, has_home=has_home)
+    return commands, _classified(commands, has_moved=has_moved)
+
+
+def _classified(commands: tuple[Command, ...], *, has_moved: bool) -> tuple[Classified | Refused, ...]:
+    moved = (Command((Word("cd"), Word("."))),) if has_moved else ()
+    return classify((*moved, *commands))[len(moved) :]
+
+
+def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -> ShellReading:
+    """Return the actions of one program started without a shell."""
+    text = " ".join(argv)
+    if len(argv) > _MOST_WORDS:
+        reason = f"more than {_MOST_WORDS} arguments"
+        return ShellReading((Unknown(text[:LONGEST], reason),), doubt=reason)
+    if not argv or not argv[0] or "\0" in text:
+        return ShellReading((Unknown(text, "no program is named"),), doubt="no program is named")
+    command = Command(tuple(Word(word) for word in argv), end=len(text))
+    read = functools.partial(_read_words_with_nested, command.words)
+    found = _classified((command,), has_moved=has_moved)
+    return _Script(text, (command,), found, folder, read).reading()
+
+
+@attrs.define
+class _Script:
+    """Commands that the strict reader accepted; `_read_with_nested` reads the same text by the lenient reader."""
+
+    text: str
+    commands: Sequence[Command]
+    found: Sequence[Classified | Refused]
+    folder: Folder
+    _read_with_nested: "Callable[[], LooseReading]"
+    certain: list[Action] = attrs.field(factory=list)
+    possible: list[Action] = attrs.field(factory=list)
+    guessed: list[Action] = attrs.field(factory=list)
+    doubts: list[str] = attrs.field(factory=list)
+    needs_all: bool = False
+    names_within: tuple[str, ...] | None = None
+    sets: tuple[str, ...] = ()
+    is_last: bool = False
+
+    @functools.cached_property
+    def with_nested(self) -> "LooseReading":
+        """The commands that the lenient reader finds in the text, nested commands included."""
+        return self._read_with_nested()
+
+    def reading(self) -> ShellReading:
+        """Return what the commands do."""
+        found = self.found
+        self.sets = tuple(dict.fromkeys(each for one in found for each in kept_by_shell(one.command)))
+        walk = Walk(self.folder)
+        is_ordered = all(map(_is_in_order, found))
+        self.is_last = is_ordered or only_one_writes(found)
+        history = History(start=self.folder.earlier, is_ordered=is_ordered)
+        start_together = _start_together(found)
+        for each in found:
+            folder = walk.before(each.command).after(history.next())
+            if isinstance(each, Refused):
+                self.refused(each)
+            else:
+                self.command(each, folder)
+                walk.after(each.command)
+            history.add(_changing(each, folder, start_together=start_together))
+        if self.needs_all:
+            self.besides(_possible(self.with_nested, self.folder))
+        self.looked_through({each.command.words for each in found})
+        run = run_of_made((*self.certain, *self.possible, *self.guessed))
+        if run is not None:
+            reason = f"`{run.words[0].text}` may be a file that the text itself makes"
+            self.certain.append(Unknown(self.text, reason))
+            self.doubts.append(reason)
+        doubt = next(iter(self.doubts), None)
+        # All commands of a pipeline have ended before the next command of the call begins.
+        changes = _anything if start_together and doubt is not None else history.next()
+        return ShellReading(tuple(self.certain), tuple(self.possible), doubt, tuple(self.guessed), changes=changes)
+
+    def besides(self, found: Iterable[_Found]) -> None:
+        """Add actions that are not certain."""
+        possible, guessed = _by_certainty(found)
+        self.possible += possible
+        self.guessed += guessed
+
+    def refused(self, one: Refused) -> None:
+        self.unknown(one.command, one.reason)
+
+    def unknown(self, command: Command, reason: str) -> None:
+        """Add a command that may run anything, including text that other commands write to its input."""
+        self.certain.append(Unknown(self.text[command.start : command.end] or self.text, reason, command.start))
+        self.doubts.append(reason)
+        self.needs_all = True
+
+    def command(self, one: Classified, folder: Folder) -> None:
+        command = one.command
+        run = self.run(command, one.doubt, folder)
+        actions: list[Action] = [run]
+        actions += [action for each in command.redirections for action in _redirected(each, run, folder)]
+        self.certain += actions
+        has_names = command.follows == "|" and self.names_within == command.within
+        self.names_within = command.within if prints_names(command, has_names=has_names) else None
+        if (reason := _why_more(one, has_names=has_names)) is not None:
+            self.unknown(command, reason)
+        self.besides(_maybe_connected(command))
+        self.besides((each, True) for each in named_by_variables(command, folder))
+        if one.doubt is not None:
+            self.inner(command, folder)
+        self.doubts += filter(None, map(_why_not_reading, actions))
+
+    def inner(self, command: Command, folder: Folder) -> None:
+        """Add the nested commands that a program runs."""
+        if record_of(program_of(command.words)).language and (command.is_piped or command.redirections):
+            self.needs_all = True
+        command = attrs.evolve(command, words=with_script(command.words, self.document(command)))
+        words = () if command.only_assigns else command.words
+        assignments = [pair for pair in command.assignments if pair[0] not in command.unknown or is_special(pair[0])]
+        reading = _read_words_with_nested(words, assignments)
+        takes = functools.partial(takes_commands, is_piped=command.is_piped, has_input=command.has_input)
+        if any(takes(each.words, each.within) for each in reading.commands):
+            self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
+        sets = (*self.sets, *sets_of(command))
+        found = tuple(_inner(command, reading, folder, sets))
+        if sum(not _is_supposed(action) for action, _ in found) > 1:  # Of several, the order is not known.
+            found = tuple(_inner(command, reading, attrs.evolve(folder, is_ordered=False), sets))
+        is_elsewhere = program_of(command.words) in catalogue().elsewhere
+        self.besides(each for each in found if is_elsewhere or _is_supposed(each[0]))
+        # INVARIANT: law 3. The nested commands that a program runs must be permitted as well.
+        self.certain += [action for action, _ in found if not (is_elsewhere or _is_supposed(action))]
+
+    def run(self, command: Command, doubt: str | None, folder: Folder, *, is_wrapper: bool = False) -> Run:
+        given = given_of(command, self.document(command), self.certain, is_last=self.is_last)
+        run = _run(command, doubt, folder, given=given, is_wrapper=is_wrapper)
+        sets = (*self.sets, *sets_of(command))
+        return attrs.evolve(run, sets=sets) if sets else run
+
+    def document(self, command: Command) -> str | None:
+        """Return the here-document that `patch`, an interpreter or `sed -f -` reads; None for other commands."""
+        is_read = hidden_patch(command.words, "") is not None or reads_code(command.words)
+        is_read = is_read or program_of(command.words) in _PATCHING
+        is_read = is_read or with_script(command.words, "") != command.words
+        if not is_read or all(each.target is not None for each in command.redirections):
+            return None
+        texts = [text for each in self.with_nested.commands if each.argv == command.argv for text in each.stdin]
+        return "\n".join(texts) if texts else None
+
+    def looked_through(self, seen: Container[tuple[Word, ...]]) -> None:
+        """Add the wrappers that were unwrapped as actions: a restriction may be about `bash` itself."""
+        for command in self.commands:
+            if command.words not in seen:
+                self.possible.append(self.run(command, "it runs another program", self.folder, is_wrapper=True))
+                sets = (*self.sets, *sets_of(command))
+                self.besides(_inner(command, _read_words_with_nested(command.words), self.folder, sets))
+
+
+def _run(
+    command: "Command | LooseCommand",
+    doubt: str | None,
+    folder: Folder,
+    *,
+    given: Given,
+    is_wrapper: bool = False,
+    is_guess: bool = False,
+) -> Run:
+    """Return the action of running a command."""
+    patch = hidden_patch(command.words, given.text)
+    read = functools.partial(operands_in, command.words, folder, given)
+    if patch is not None:
+        read = functools.partial(_patched, patch, folder)
+    return Run(
+        with_values(command.words),
+        doubt,
+        read_operands=read,
+        within=command.within,
+        start=command.start,
+        end=command.end,
+        bare=_bare(command.words),
+        is_wrapper=is_wrapper,
+        is_guess=is_guess,
+    )
+
+
+def _by_certainty(found: Iterable[_Found]) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
+    """Return the actions that are not guesses, and those that are."""
+    sure: list[Action] = []
+    guessed: list[Action] = []
+    for action, is_guess in found:
+        (guessed if is_guess else sure).append(action)
+    return tuple(sure), tuple(guessed)
+
+
+def _inner(command: Command, reading: "LooseReading", folder: Folder, sets: tuple[str, ...]) -> Iterator[_Found]:
+    """Yield the actions of the nested commands that a program runs; `sets` are the assignments before it."""
+    before: tuple[str, ...] = ()
+    was_guess = False
+    for each in reading.commands:
+        # A program named with its folder is reported without the folder as well: both are one command.
+        is_again = each.argv == (*(name.rpartition("/")[2] for name in before[:1]), *before[1:])
+        if not is_again or (was_guess and not each.is_guess):
+            before, was_guess = each.argv, each.is_guess
+            if each.words != command.words:
+                yield from ((action, each.is_guess) for action in _loose(each, folder, sets))
+    if not reading.is_complete:
+        yield Unknown(" ".join(command.argv), _TOO_MUCH), False
+
+
+def _is_supposed(action: Action) -> bool:
+    return isinstance(action, Run) and any(name.endswith("?") for name in action.within)
+
+
+def _why_more(one: Classified, *, has_names: bool) -> str | None:
+    """Return why a command may run another that its words do not show; None if it does not."""
+    words = one.command.words
+    may_nest = one.doubt is not None and len(words) > _MANY_WORDS
+    # Of many nested commands, each is inside all those around it: looking at them one by one takes cubic time.
+    if may_nest and not _read_words_with_nested(words).is_complete:
+        return _TOO_MUCH
+    return why_may_run_more(one.command, has_names=has_names)
+
+
+def _why_not_reading(action: Action) -> str | None:
+    match action:
+        case Run():
+            return action.doubt
+        case Touch():
+            return None if action.access is Access.READ else f"writes `{action.place.text}`"
+        case Connect():
+            return f"`{action.text}` opens a network connection"
+        case _:
+            return None
+
+
+def patched(text: str, folder: Folder) -> tuple[tuple[Touch, ...], str | None]:
+    """Return what a patch touches, and why that is not certain, None if it is."""
+    found = paths_of(text)
+    if len(found.touched) > _MOST_WORDS:
+        return (), f"the patch touches more than {_MOST_WORDS} files"
+    # Some programs write through a link, and others replace the link by a new file.
+    touches = (
+        folder.place_of(Word(path), access, is_entry=access is Access.WRITE, origin="patch")
+        for access, path in found.touched
+    )
+    return tuple(each for touch in touches for each in apart(touch)), found.doubt
+
+
+def _patched(patch: str, folder: Folder) -> Operands:
+    touches, doubt = patched(patch, folder)
+    return Operands(touches, is_listed=doubt is None)
+
+
+def _start_together(found: Sequence[Classified | Refused]) -> bool:
+    """Return whether all are one pipeline in which every command opens its files at once, not after its input."""
+    are_piped = all(
+        each.command.follows in ("", "|") and _NOT_AT_ONCE.isdisjoint(each.command.within) for each in found
+    )
+    return are_piped and len(found) > 1 and all(map(_opens_at_once, found[1:]))
+
+
+def _is_in_order(one: Classified | Refused) -> bool:
+    """Return whether a command runs once, after those before it and before those after it."""
+    return one.command.follows != "|" and _NOT_IN_ORDER.isdisjoint(one.command.within)
+
+
+def _opens_at_once(one: Classified | Refused) -> bool:
+    return isinstance(one, Classified) and (one.doubt is None or one.command.words[0].text == "tee")
+
+
+def _changing(one: Classified | Refused, folder: Folder, *, start_together: bool) -> Reader | None:
+    """Return the function that reads what a command changes; None if it may change anything."""
+    if isinstance(one, Refused):
+        return _nothing if start_together else None
+    if one.doubt is None:
+        return _nothing
+    read = functools.partial(_operands_behind, one.command.words, folder)
+    return functools.partial(_if_listed, read) if start_together else read
+
+
+def _operands_behind(words: tuple[Word, ...], folder: Folder, changes: Changes) -> Operands:
+    return operands_in(words, folder.after(lambda: changes), Given())
+
+
+def _if_listed(read: Reader, changes: Changes) -> Operands:
+    operands = read(changes)
+    return operands if operands.is_listed else _nothing(changes)
+
+
+def _nothing(_: Changes) -> Operands:
+    return Operands(is_listed=True)
+
+
+def _redirected(redirection: Redirection, run: Run, folder: Folder) -> Iterator[Action]:
+    target = redirection.target
+    if target is None or target == _NOWHERE:
+        return
+    connect = _socket(target)
+    if connect is not None:
+        yield Connect(target, is_certain=False) if _may_be_socket(target) else connect
+        return
+    access = Access.READ if redirection.operator == "<" else Access.WRITE
+    origin = f"{redirection.operator} {target}"
+    word = Word(target, is_home=redirection.is_home, is_open=redirection.is_open)
+    touch = folder.place_of(word, access, origin=origin)
+    yield attrs.evolve(touch, words=run.words, sets=run.sets)
+
+
+def _maybe_connected(command: Command) -> Iterator[_Found]:
+    """Yield a connection for each redirection to an open word that may be one."""
+    for each in command.redirections:
+        if each.is_open and each.target is not None and _may_be_socket(each.target):
+            yield Connect(each.target, is_certain=False), True
+
+
+def _socket(target: str) -> Connect | None:
+    """Return the connection that bash opens instead of a file of this name, or None."""
+    kind, _, address = target.removeprefix("/dev/").partition("/")
+    if not target.startswith(_SOCKETS):
+        return None
+    host, _, port = address.partition("/")
+    return attrs.evolve(read_url(f"{kind}://{host}:{port}"), text=target, is_certain=False)
+
+
+def _may_be_socket(target: str) -> bool:
+    """Return whether an expansion may turn a target into a name for which bash opens a connection to any host."""
+    before = _EXPANSION.split(target, maxsplit=1)[0]
+    return before != target and any(
+        kind.startswith(before) or (before.startswith(kind) and "/" not in before.removeprefix(kind))
+        for kind in _SOCKETS
+    )
+
+
+def loosely(text: str, folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
+    """Return the actions of a text if it is run as a command: those that are not guesses, and those that are."""
+    return _loosely(_read_with_nested(text), folder)
+
+
+def _loosely(reading: "LooseReading", folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
+    return _by_certainty(_possible(reading, folder))
+
+
+def _bare(words: Sequence[Word]) -> tuple[Word, ...]:
+    return tuple(without_options(words)) if program_of(words) == "git" else ()
+
+
+# A text that only reads does not need the lenient reader, so that is loaded on first use.
+
+
+def _read_with_nested(text: str) -> "LooseReading":
+    from permitry.actions.derive.recursive import read_recursively  # noqa: PLC0415 -- see above
+
+    return read_recursively(text)
+
+
+def _unknown_of(text: str, reading: "LooseReading") -> str:
+    from permitry.actions.derive.accounted import what_is_unknown  # noqa: PLC0415 -- see above
+
+    return what_is_unknown(text, reading)
+
+
+def _read_words_with_nested(words: Sequence[Word], assignments: Sequence[tuple[str, str]] = ()) -> "LooseReading":
+    from permitry.actions.derive.recursive import read_words_recursively  # noqa: PLC0415 -- see above
+
+    return read_words_recursively(words, assignments)
+
+
+# What may happen -----------------------------------------------------------------------------------------------------
+
+
+def _possible(reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
+    """Yield the actions of the commands that the lenient reader found; any `cd` may have come before any of them."""
+    commands = reading.commands
+    for command in commands:
+        if command.words and command.words[0].text in ("cd", "pushd"):
+            folder = folder.joined(folder.moved(command.words[1:]))
+    yield from dict.fromkeys((action, each.is_guess) for each in commands for action in _loose(each, folder))
+    targets = dict.fromkeys(target for each in commands for target in (*each.reads, *each.writes))
+    yield from ((Connect(target, is_certain=False), True) for target in targets if _may_be_socket(target))
+    if not reading.is_complete:
+        yield Unknown("", "the text holds too much to look at"), False
+
+
+def _loose(command: "LooseCommand", folder: Folder, sets: tuple[str, ...] = ()) -> Iterator[Action]:
+    sets = (*sets, *that_change_commands(command.assignments))
+    if command.words:
+        text = "\n".join(command.stdin) if command.stdin else None
+        doubt = "it is not read with certainty"
+        run = _run(command, doubt, folder, given=Given(text=text), is_guess=command.is_guess)
+        yield attrs.evolve(run, sets=sets)
+    for _, value in command.assignments:
+        if "://" in value:
+            yield from connects(Word(value))
+    for target, access in ((command.reads, Access.READ), (command.writes, Access.WRITE)):
+        for text in target:
+            if text != _NOWHERE:
+                is_open = _EXPANSION.search(text) is not None
+                word = Word(text, has_wildcard(text), is_home=text.startswith("~"), is_open=is_open)
+                touch = folder.place_of(word, access, is_certain=False)
+                yield _socket(text) or attrs.evolve(touch, is_guess=command.is_guess, words=command.words, sets=sets)

@@ -1,0 +1,156 @@
+"""Nested commands in options and expressions, as of `find -exec`; and helpers for all readers of nested commands."""
+
+import fnmatch
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+import attrs
+
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.running import Inner
+from permitry.core.action import Word
+
+__all__ = [
+    "CLUSTER",
+    "NAMES_FROM",
+    "after_dashes",
+    "fd",
+    "find",
+    "has_letter",
+    "joined",
+    "listed",
+    "marked",
+    "program_of",
+    "read",
+    "run",
+    "with_names",
+]
+
+Words = Sequence[Word]
+
+CLUSTER = re.compile(r"[-+][A-Za-z0-9]+")
+_ATTACHED = re.compile(r"-[A-WYZa-wyz0-9]*[xX](.+)", re.DOTALL)
+_SHORTEST_PREFIX = len("--x")
+NAMES_FROM = "-files0-from"
+_EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
+
+
+def program_of(words: Words) -> str:
+    """Return the name of a command's program without its folder; empty for no words."""
+    return words[0].text.rpartition("/")[2] if words else ""
+
+
+def has_letter(word: Word, letter: str) -> bool:
+    """Return whether a word is a cluster of short options with this letter."""
+    return CLUSTER.fullmatch(word.text) is not None and letter in word.text
+
+
+def run(words: Words) -> Inner:
+    """Return a nested command that is given as words."""
+    return Inner("", tuple(words))
+
+
+def read(text: str) -> Inner:
+    """Return a nested command that is given as a text for a shell."""
+    return Inner("", text=text)
+
+
+def joined(words: Words) -> str:
+    """Return words as one text."""
+    return " ".join(word.text for word in words)
+
+
+def find(words: Words) -> Iterator[Inner]:
+    """Yield what `find` runs for the files it finds."""
+    for at, word in enumerate(words):
+        if word.text in _EXECUTING:
+            inner = _until_end(words[at + 1 :])
+            yield run(inner if any(each.text == NAMES_FROM for each in words) else with_names(inner))
+        elif may_execute(word) and any(each.text in (";", "+") for each in words[at + 1 :]):
+            # The word may become an option such as `-exec`: a pattern if a file has that name.
+            yield attrs.evolve(run(_until_end(words[at + 1 :])), is_guess=True)
+
+
+def with_names(words: Words) -> Words:
+    """Return words in which each name of a file is one word, and no option: it begins where `find` began."""
+    return [attrs.evolve(word, is_single=True) if word.is_open and word.text == "{}" else word for word in words]
+
+
+def may_execute(word: Word) -> bool:
+    """Return whether a word may become an option by which `find` runs a command."""
+    if word.is_open:
+        return word.text[:1] in ("$", "`", "-")
+    return word.is_glob and any(fnmatch.fnmatchcase(option, word.text) for option in _EXECUTING)
+
+
+def fd(words: Words) -> Iterator[Inner]:
+    """Yield what `fd` runs for the files it finds."""
+    for at, word in enumerate(words):
+        if word.text in ("--exec", "--exec-batch") or has_letter(word, "x") or has_letter(word, "X"):
+            yield run(_until_end(words[at + 1 :]))
+        elif word.text.startswith(("--exec=", "--exec-batch=")):
+            yield run((Word(word.text.partition("=")[2]), *_until_end(words[at + 1 :])))
+        if attached := _ATTACHED.fullmatch(word.text):
+            yield run((Word(attached[1]), *_until_end(words[at + 1 :])))
+
+
+def _until_end(words: Words) -> Words:
+    """Return the words up to `;`, or to `+` after `{}`; a word with `{}` becomes an unknown word."""
+    texts = [word.text for word in words]
+    ends = (at for at, text in enumerate(texts) if text == ";" or (text == "+" and "{}" in texts[at - 1 : at]))
+    end = next(ends, len(words))
+    return [marked(word) for word in words[:end]]
+
+
+def marked(word: Word, marks: Collection[str] = ("{}",)) -> Word:
+    """Return a word as unknown if it contains a placeholder (one of `marks`), otherwise unchanged."""
+    return attrs.evolve(word, is_open=True, is_single=False) if any(mark in word.text for mark in marks) else word
+
+
+def after_dashes(words: Words) -> Iterator[Inner]:
+    """Yield the command after `--`."""
+    at = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
+    yield run(words[at + 1 :])
+
+
+def listed(words: Words) -> Iterator[Inner]:
+    """Yield the commands in values of options, and in operands with a certain beginning."""
+    name = program_of(words)
+    record = record_of(name)
+    options = record.runs_values
+    for at, word in enumerate(words[1:], start=1) if options else ():
+        following = words[at + 1 : at + 2]
+        given, equals, value = word.text.partition("=")
+        if any(_is_option(given, option) for option in options):
+            yield from _value(value) if equals else (each for one in following for each in _value(one.text))
+        elif (short := word.text[:2]) in options:
+            yield from _value(word.text[2:])
+        elif given.startswith("-") and not given.startswith("--") and f"-{given[-1]}" in options and short:
+            yield from (each for one in following for each in _value(one.text))
+        elif word.text.startswith("-") and not word.text.startswith("--"):
+            yield from _in_cluster(word.text, options)
+    if name == "tar" and any(f"-{letter}" in options for letter in joined(words[1:2])):
+        # The values of a bundle of letters are the next words, in the order of the letters.
+        yield from (attrs.evolve(read(word.text), is_guess=True) for word in words[2:])
+    marks = record.runs_after
+    yield from (read(word.text[len(mark) :]) for word in words[1:] for mark in marks if word.text.startswith(mark))
+
+
+def _in_cluster(text: str, options: Collection[str]) -> Iterator[Inner]:
+    """Yield what is attached to an option within a cluster of letters; before it may be one that takes the rest."""
+    for letter in (option[1] for option in options if len(option) == len("-c")):
+        yield from (attrs.evolve(each, is_guess=True) for each in _value(text[1:].partition(letter)[2]))
+
+
+def _is_option(given: str, option: str) -> bool:
+    """Return whether an option is the listed one, or an abbreviation of it."""
+    return given == option or (len(given) >= _SHORTEST_PREFIX and given.startswith("--") and option.startswith(given))
+
+
+def _value(text: str) -> Iterator[Inner]:
+    """Yield the command in an option's value: `cmd`, `exec=cmd`, `alias.x=!cmd` or `ProxyCommand=cmd`.
+
+    The text after `=` is a guess: it may be a value that is not run.
+    """
+    yield read(text.lstrip("!|"))
+    yield attrs.evolve(read(text.partition("=")[2].lstrip("!|")), is_guess=True)

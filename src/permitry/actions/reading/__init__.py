@@ -1,0 +1,1 @@
+"""Shell text, read into commands: by the strict reader, and by the lenient one."""

@@ -1,0 +1,136 @@
+"""Constructs that give a name to something: arrays, functions, `select`, and loops that count.
+
+Source: bash(1), "Compound Commands", "Arrays", "Shell Function Definitions".
+"""
+
+import re
+from collections.abc import Callable, Mapping
+
+from permitry.actions.builtins import MOVES, has_meaning
+from permitry.actions.reading.compounds import RESERVED, Assigned, CompoundReader
+from permitry.actions.variables import is_special
+from permitry.core.action import Word
+
+__all__ = ["ConstructReader"]
+
+_FUNCTION = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*\([ \t]*\)")
+_NUMBER = r"[ ]*-?[0-9]+[ ]*"
+_COUNTED = re.compile(
+    rf"[ \t]*\(\([ ]*([A-Za-z_][A-Za-z0-9_]*)[ ]*={_NUMBER};[ ]*\1[ ]*(?:[<>]=?|!=){_NUMBER};"
+    rf"[ ]*(?:\1(?:\+\+|--)|(?:\+\+|--)\1|\1[ ]*[+-]={_NUMBER})[ ]*\)\)"
+)
+
+
+class ConstructReader(CompoundReader):
+    """Reads these constructs as well; `counted` are the variables of loops that count, `functions` the names."""
+
+    def __init__(self, text: str, known: frozenset[str] = frozenset()) -> None:
+        super().__init__(text, known)
+        self.counted: list[str] = []
+        self.functions: set[str] = set()
+
+    def constructs(self) -> Mapping[str, tuple[str, Callable[[], object]]]:
+        """Return for each reserved word that opens a construct its name, and how it is read."""
+        return {**super().constructs(), "select": ("select", self.selection)}
+
+    def command(self) -> None:
+        """Consume a construct, the definition of a function, or a simple command."""
+        found = _FUNCTION.match(self.text, self.at)
+        if found is None:
+            super().command()
+        else:
+            self.function(found)
+
+    # Functions -------------------------------------------------------------------------------------------------------
+
+    def function(self, found: re.Match[str]) -> None:
+        """Consume `NAME() { list }`. Its commands count where it is defined; a call is a program of that name.
+
+        A name that means something to permitry is refused, as its words would be read as that program's.
+        """
+        name, begin = found[1], self.at
+        if has_meaning(name) or name in RESERVED or name in self.functions or self.documents:
+            raise self.refuse("a function with an unusual name", begin)
+        self.functions.add(name)
+        self.at = found.end()
+        self.separators()
+        if not self.at_keyword("{"):
+            raise self.refuse("a function of an unusual kind", begin)
+        self.inside("function", lambda: self.compound("{…}", 1, lambda: self.list_of_commands("}")))
+
+    def check_functions(self) -> None:
+        """Refuse functions where the folder changes, and calls by which their commands mean something else.
+
+        That is by an input or variables that are given to them, or in other functions.
+        """
+        for each in self.found if self.functions else ():
+            is_given = each.is_piped or each.assignments or any(one.operator == "<" for one in each.redirections)
+            is_unusual = each.argv[0] in self.functions and (is_given or "function" in each.within)
+            if is_unusual or each.argv[0] in MOVES:
+                raise self.refuse("a function that is called in an unusual way", each.start)
+
+    # Loops -----------------------------------------------------------------------------------------------------------
+
+    def selection(self) -> None:
+        """Consume ` NAME in words; do list done`, which may run any number of times."""
+        begin, before = self.at, len(self.found)
+        name = self.loop_name()
+        self.assigned.append(Assigned(name))
+        self.loop_words(name)
+        if self.connector() == "&" or not self.at_keyword("do") or self.documents:
+            raise self.refuse("a `select` without its `do`", begin)
+        self.at += 2
+        self.list_of_commands("done")
+        self.check_repeated(begin, before)
+
+    def loop(self) -> None:
+        """Consume a loop over words, or one that counts: ` ((NAME=1; NAME<9; NAME++)); do list done`."""
+        begin, before = self.at, len(self.found)
+        found = _COUNTED.match(self.text, self.at)
+        if found is None:
+            super().loop()
+            return
+        if is_special(found[1]):
+            raise self.refuse("a loop with an unusual variable", begin)
+        self.counted.append(found[1])
+        self.assigned.append(Assigned(found[1]))
+        self.at = found.end()
+        self.blanks()
+        if self.connector() == "&" or not self.at_keyword("do") or self.documents:
+            raise self.refuse("a loop without its `do`", begin)
+        self.at += 2
+        self.list_of_commands("done")
+        self.check_repeated(begin, before)
+
+    def check_counted(self, unchanged: frozenset[str]) -> None:
+        """Refuse a loop that counts if its variable may get another value: arithmetic would evaluate that.
+
+        `unchanged` are the names to which the text gives a value in one place alone.
+        """
+        if not unchanged.issuperset(self.counted):
+            raise self.refuse("a loop with a variable that something else may change", 0)
+
+    # Arrays ----------------------------------------------------------------------------------------------------------
+
+    def array(self) -> Word:
+        """Consume `(word …)` and return it, as a value that is not known."""
+        begin = self.at
+        self.at += 1
+        while not self.at_end_of_array(begin):
+            start = self.at
+            if any(word.text.startswith("[") for word in self.words()) or self.at == start:
+                raise self.refuse("an array with subscripts", begin)
+        self.at += 1
+        if not self.ends_word() or self.peek() == "(":
+            raise self.refuse("text behind an array", begin)
+        return Word(self.text[begin : self.at], is_open=True)
+
+    def at_end_of_array(self, begin: int) -> bool:
+        """Consume blanks and newlines; return whether the array ends here."""
+        self.blanks()
+        while self.peek() == "\n" and not self.documents:
+            self.newline()
+            self.blanks()
+        if self.peek() != ")" and (self.ends_word() or self.peek() in "#["):
+            raise self.refuse("an array of an unusual kind", begin)
+        return self.peek() == ")"

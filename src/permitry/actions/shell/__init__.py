@@ -1,1 +1,0 @@
-"""Shell text: the strict reader, the lenient one, what programs run inside, and what all that does."""

@@ -1,0 +1,23 @@
+"""Which programs run their operands."""
+
+from tests.tables import for_each
+
+from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.programs.running import wrapper_of
+
+
+@for_each("name", ["sudo", "timeout", "ld-linux-x86-64.so.2", "ld.so"])
+def test_what_runs_its_operands_is_known(name: str) -> None:
+    """The loader of programs too, under any of its names."""
+    assert wrapper_of(name) is not None
+
+
+@for_each("name", ["", "cat", "ld", "sudo2", "xld.so"])
+def test_any_other_program_is_no_wrapper(name: str) -> None:
+    """By its whole name."""
+    assert wrapper_of(name) is None
+
+
+def test_no_shell_is_a_wrapper() -> None:
+    """What follows its options is a script, and not a program."""
+    assert not any(wrapper_of(name) for name, record in catalogue().items() if record.shell)
