@@ -32,7 +32,10 @@ def names_in_words(words: Sequence[Word]) -> tuple[frozenset[Word], frozenset[Wo
         places = set()
     others = {word for at, word in enumerate(words) if at not in places}
     names = frozenset(words[at] for at in places) - others
-    return names, frozenset() if roles_in(entry) - NO_PATHS else _guesses(words)
+    if roles_in(entry) - NO_PATHS:
+        return names, frozenset()
+    files = {value for option, value in read_known(words[start:], entry).found if option in entry.code}
+    return names, _guesses(words) - files
 
 
 def _names_behind(words: Sequence[Word], entry: Entry) -> Iterator[int]:

@@ -35,7 +35,8 @@ def decide(command: str) -> Verdict:
         "npm run build", "npm --silent run build", "yarn build", "make build", "make -C x build", "cargo build",
         "git push build", "git -C x push origin build", "git commit -m build", "git branch -d build", "docker build x",
         "pip install build", "systemctl status build", "time make build", "timeout 5 make -j4 build",
-        "env A=b npm run build", "gh pr list", "poetry run build",
+        "env A=b npm run build", "gh pr list", "poetry run build", "sudo make build",
+        "exec make build",
     ],
 )  # fmt: skip
 def test_a_name_is_not_a_path(command: str) -> None:
@@ -47,8 +48,8 @@ def test_a_name_is_not_a_path(command: str) -> None:
     "command",
     [
         "unknown build", "unknown -o build", "unknown run build", "npm run x -- build", "npm --unknown build run x",
-        "docker build build", "git checkout build", "git log build", "git unknown build", "./npm run build",
-        "make OUT=build", "sudo unknown build", "kubectl cp build x",
+        "git checkout build", "git log build", "git unknown build", "./npm run build",
+        "make OUT=build", "sudo unknown build", "xargs unknown build", "sudo -e build", "kubectl cp build x:/",
         "git push build && unknown build",
     ],
 )  # fmt: skip
@@ -62,7 +63,8 @@ def test_that_a_name_is_a_path_is_a_guess(command: str) -> None:
     [
         "unknown ./build", "unknown build/x", "npm run ./build", "vim build", "rm --unknown build", "git add build",
         "git log -- build", "git checkout x -- build", "git commit build", "cat build", "sudo vim build",
-        "timeout 5 vim build",
+        "timeout 5 vim build", "xargs --unknown rm build", "exec vim build", "make -f build x", "bash build",
+        "docker cp build x:/", "chroot build ls", "setsid -f vim build",
         "xargs rm build", "pytest build", "7z x build", "git push build && rm -r build",
     ],
 )  # fmt: skip
