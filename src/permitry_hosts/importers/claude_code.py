@@ -5,7 +5,7 @@ is allowed a permission. What it has built in is written out as rules.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -15,8 +15,8 @@ from permitry.config.rule_text import Draft
 from permitry.errors import PermitryError
 from permitry_hosts.importers.claude_code_built_in import WRITERS, built_in, folders_of
 from permitry_hosts.importers.claude_code_matcher import NAMES, PARAMETER, PARAMETERS_OF_BASH, probes
-from permitry_hosts.importers.commands import examples_of, narrow_pattern, restrict
-from permitry_hosts.importers.drafts import Imported, Outcome, Row, Source
+from permitry_hosts.importers.commands import add_examples, examples_of, narrow_pattern, restrict
+from permitry_hosts.importers.drafts import Imported, Outcome, Row, Source, are_texts
 from permitry_hosts.importers.json_text import Located, read_json
 
 __all__ = ["EFFECTS", "PLACES", "imported"]
@@ -89,7 +89,7 @@ def _permissions(source: Source) -> tuple[Mapping[str, Any], Located]:
         raise PermitryError(f"`{source.name}` is not a settings file of Claude Code: `permissions` is not an object")
     for kind in EFFECTS:
         listed = table.get(kind, [])
-        if not (isinstance(listed, list) and all(isinstance(text, str) for text in listed)):
+        if not are_texts(listed):
             raise PermitryError(f"`{source.name}`: `permissions.{kind}` is not a list of texts")
     return table, file
 
@@ -123,26 +123,65 @@ def _mode(mode: object) -> tuple[Outcome, str]:
     return Outcome.DROPPED, "the host says the mode of each call"
 
 
+@attrs.frozen
+class _Rule:
+    """A rule that could be read: its class, the effect of ours, its tool, and what is in the brackets, or a star.
+
+    `root` is the folder that a leading `/` of a path is.
+    """
+
+    kind: str
+    effect: str
+    tool: str
+    content: str
+    root: str
+
+    @property
+    def is_permission(self) -> bool:
+        return self.kind == "allow"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is about all of its tool."""
+        return self.content == "*"
+
+    @property
+    def parameter(self) -> tuple[str, str] | None:
+        """The parameter that it names, and the value."""
+        found = PARAMETER.fullmatch(self.content)
+        return found and (found["name"], found["value"].strip())
+
+    @property
+    def names_subject(self) -> bool:
+        """Whether its parameter is an argument that a rule has words of its own for."""
+        return self.parameter is not None and self.parameter[0] in _SUBJECTS
+
+
 def _row(place: str, kind: str, text: str, *, root: str, is_closed: bool) -> Row:
     effect = "block" if is_closed and kind == "ask" else EFFECTS[kind]
     shown = f"{kind} {text}"
     found = _RULE.fullmatch(text)
     if found is None:
-        if kind == "allow":
-            return Row(place, shown, effect, (), Outcome.IGNORED, "it is not a rule")
-        name = re.match(r"[A-Za-z_]+", text)
-        drafts = (Draft(effect, (name[0] if name else "*",)),)
-        return Row(place, shown, effect, drafts, Outcome.WIDENED, "it is not a rule that can be read: the whole tool")
-    tool, content = found["tool"], found["content"]
-    if tool in _WRITERS and content not in (None, "*"):
+        return _unread(place, shown, effect, text)
+    content = "*" if found["content"] is None else found["content"]
+    rule = _Rule(kind, effect, found["tool"], content, root)
+    if rule.tool in _WRITERS and not rule.is_whole:
         return Row(place, shown, effect, (), Outcome.IGNORED, "Read and Edit say what files a tool may touch")
-    made = tuple(_drafts(kind, effect, tool, content, root=root))
-    if not made:
-        return _unsaid(place, shown, kind, effect=effect, tool=tool, content=content)
-    tried = probes(kind, tool, content or "*", root=root)
-    row = Row(place, shown, effect, made, *_compared(kind, tool, content), probes=tried)
-    is_below = root and re.match("/(?!/)", content or "") and tool in ("Read", "Edit")
+    drafts = tuple(_drafts(rule))
+    if not drafts:
+        return _unsaid(place, shown, rule)
+    tried = probes(kind, rule.tool, content or "*", root=root)
+    row = Row(place, shown, effect, drafts, *_compared(rule), probes=tried)
+    is_below = root and re.match("/(?!/)", content) and rule.tool in ("Read", "Edit")
     return _below(row, root) if is_below else row
+
+
+def _unread(place: str, shown: str, effect: str, text: str) -> Row:
+    if effect == "allow":
+        return Row(place, shown, effect, (), Outcome.IGNORED, "it is not a rule")
+    name = re.match(r"[A-Za-z_]+", text)
+    drafts = (Draft(effect, (name[0] if name else "*",)),)
+    return Row(place, shown, effect, drafts, Outcome.WIDENED, "it is not a rule that can be read: the whole tool")
 
 
 def _below(row: Row, root: str) -> Row:
@@ -156,74 +195,91 @@ def _below(row: Row, root: str) -> Row:
     return attrs.evolve(row, outcome=Outcome.WIDENED, note=note)
 
 
-def _unsaid(place: str, shown: str, kind: str, *, effect: str, tool: str, content: str | None) -> Row:
-    if kind == "allow":
-        is_glob = content in (None, "*")
-        note = "a permission for several tools must name a server" if is_glob else "it cannot be said"
-        return Row(place, shown, effect, (), Outcome.IGNORED if is_glob else Outcome.DROPPED, note)
-    parameter = PARAMETER.fullmatch(content or "")
-    if parameter is not None and parameter["name"] in _SUBJECTS:
-        return Row(place, shown, effect, (), Outcome.IGNORED, f"`{parameter['name']}` cannot be a parameter of a rule")
-    return Row(place, shown, effect, (Draft(effect, (tool,)),), Outcome.WIDENED, f"it is about all of `{tool}`")
+def _unsaid(place: str, shown: str, rule: _Rule) -> Row:
+    """Return the row of a rule that cannot be said."""
+    effect = rule.effect
+    if rule.is_permission and rule.is_whole:
+        note = "a permission for several tools must name a server"
+        return Row(place, shown, effect, (), Outcome.IGNORED, note)
+    if rule.is_permission:
+        return Row(place, shown, effect, (), Outcome.DROPPED, "it cannot be said")
+    if rule.parameter and rule.names_subject:
+        note = f"`{rule.parameter[0]}` cannot be a parameter of a rule"
+        return Row(place, shown, effect, (), Outcome.IGNORED, note)
+    note = f"it is about all of `{rule.tool}`"
+    return Row(place, shown, effect, (Draft(effect, (rule.tool,)),), Outcome.WIDENED, note)
 
 
-def _compared(kind: str, tool: str, content: str | None) -> tuple[Outcome, str]:
-    if content in (None, "*"):
+def _compared(rule: _Rule) -> tuple[Outcome, str]:
+    if rule.is_whole:
         return Outcome.SAME, ""
-    if kind != "allow" and tool in ("Read", "Edit"):
+    if rule.is_permission:
+        return (Outcome.STRICTER, "it is for https alone") if rule.tool == "WebFetch" else (Outcome.SAME, "")
+    if rule.tool in ("Read", "Edit"):
         return Outcome.STRICTER, "it holds for every tool and command"
-    if kind != "allow" and tool in _READERS:
+    if rule.tool in _READERS:
         return Outcome.STRICTER, "there only rules for Read are sure to hold"
-    if kind == "allow" and tool == "WebFetch":
-        return Outcome.STRICTER, "it is for https alone"
     return Outcome.SAME, ""
 
 
-def _drafts(kind: str, effect: str, tool: str, content: str | None, *, root: str) -> Iterator[Draft]:
-    parameter = PARAMETER.fullmatch(content or "")
-    if content in (None, "*"):
-        yield from _on_tool(kind, effect, tool)
-    elif tool == "Bash" and (parameter is None or parameter["name"] not in PARAMETERS_OF_BASH):
-        yield from _on_command(kind, effect, content or "")
-    elif tool in ("Read", "Edit") and (kind != "allow" or (content or "").strip("/. ")):
-        tools = ("*",) if kind != "allow" else ("Read",) if tool == "Read" else WRITERS
-        when = {"path": _paths(kind, content or "", root=root)}
-        access = {} if tool == "Read" else {"access": ["write", "delete"]}
-        yield Draft(effect, tools, {**when, **access}, match=_plain(when["path"][:1]))
-    elif tool in _READERS and kind != "allow" and parameter is None:
-        yield Draft(effect, (tool,), {"path": _paths(kind, content or "", root=root)})
-    elif tool == "WebFetch":
-        host = (content or "").removeprefix("domain:")
-        if kind != "allow" or re.fullmatch(r"(\*\.)?[^*]+|\*", host):
-            match = () if host == "*" else (f"https://{host.replace('*.', 'a.')}/",)
-            yield Draft(
-                effect, (tool,), {"host": [host]}, match=match, no_match=("https://other.invalid/",) * bool(match)
-            )
-    elif tool in NAMES:
-        # With a colon it may be the name of what a plugin brings, or a parameter with its value.
-        yield from _on_name(effect, ("Skill",) if tool == "Skill" else ("Agent", "Task"), NAMES[tool], content or "")
-        yield from _on_parameter(kind, effect, tool, parameter)
+def _drafts(rule: _Rule) -> Iterable[Draft]:
+    if rule.is_whole:
+        return _on_tool(rule.effect, rule.tool)
+    match rule.tool:
+        case "Bash":
+            is_parameter = rule.parameter is not None and rule.parameter[0] in PARAMETERS_OF_BASH
+            return _on_parameter(rule) if is_parameter else _on_command(rule)
+        case "Read" | "Edit":
+            return _on_path(rule)
+        case "WebFetch":
+            return _on_host(rule)
+        case tool if tool in _READERS and not rule.is_permission and rule.parameter is None:
+            return [Draft(rule.effect, (tool,), {"path": _paths(rule)})]
+        case _:
+            # With a colon it may be the name of what a plugin brings, or a parameter with its value.
+            return [*_on_name(rule), *_on_parameter(rule)]
+
+
+def _on_path(rule: _Rule) -> Iterator[Draft]:
+    """Yield the rule for a path: a restriction is about every tool, a permission needs more than dots and slashes."""
+    tools: tuple[str, ...] = ("*",)
+    if rule.is_permission:
+        tools = ("Read",) if rule.tool == "Read" else WRITERS
+        if not rule.content.strip("/. "):
+            return
+    when = {"path": _paths(rule)}
+    access = {} if rule.tool == "Read" else {"access": ["write", "delete"]}
+    yield Draft(rule.effect, tools, {**when, **access}, match=_plain(when["path"][:1]))
+
+
+def _on_host(rule: _Rule) -> Iterator[Draft]:
+    host = rule.content.removeprefix("domain:")
+    if rule.is_permission and not re.fullmatch(r"(\*\.)?[^*]+|\*", host):
+        return
+    when = {"host": [host]}
+    if host == "*":
+        yield Draft(rule.effect, ("WebFetch",), when)
     else:
-        yield from _on_parameter(kind, effect, tool, parameter)
+        match = (f"https://{host.replace('*.', 'a.')}/",)
+        yield Draft(rule.effect, ("WebFetch",), when, match=match, no_match=("https://other.invalid/",))
 
 
-def _on_tool(kind: str, effect: str, name: str) -> Iterator[Draft]:
+def _on_tool(effect: str, name: str) -> Iterator[Draft]:
     """Yield the rule for a tool; a pattern for tools permits only those of one server.
 
     A restriction on `mcp:server/tool` holds for `mcp__server__tool`; a permission names the tool in both ways.
     """
     server, _, tool = name.removeprefix("mcp__").partition("__")
+    match = () if "*" in name else (name,)
+    selectors: tuple[str, ...] = WRITERS if name == "Edit" else (name,)
     if name.startswith("mcp__"):
         selector = f"mcp:{server}/{tool or '*'}"
-        if kind != "allow":
-            yield Draft(
-                effect, (selector, *_over_the_server(server, tool)), match=() if "*" in selector else (selector,)
-            )
-        elif "*" not in server:
-            hosts = f"mcp__{server}__{tool or '*'}"
-            yield Draft(effect, (selector, hosts), match=() if "*" in selector else (selector,))
-    elif kind != "allow" or "*" not in name:
-        yield Draft(effect, WRITERS if name == "Edit" else (name,), match=() if "*" in name else (name,))
+        match = () if "*" in selector else (selector,)
+        other = [f"mcp__{server}__{tool or '*'}"] if effect == "allow" else _over_the_server(server, tool)
+        selectors = (selector, *other)
+    is_of_several = "*" in (server if name.startswith("mcp__") else name)
+    if effect != "allow" or not is_of_several:
+        yield Draft(effect, selectors, match=match)
 
 
 def _over_the_server(server: str, tool: str) -> Iterator[str]:
@@ -234,58 +290,60 @@ def _over_the_server(server: str, tool: str) -> Iterator[str]:
             yield f"mcp:{server[: star.end()]}/*{server[star.end() :]}{rest}"
 
 
-def _on_name(effect: str, tools: tuple[str, ...], argument: str, name: str) -> Iterator[Draft]:
+def _on_name(rule: _Rule) -> Iterator[Draft]:
     """Yield the rule for a name in an argument; a star in a permission is not certain to be one."""
-    test: dict[str, Any] = {"eq": name} if "*" not in name else {"glob": re.sub(r"[ :]\*$", "*", name)}
-    if effect != "allow" or "eq" in test:
-        yield Draft(effect, tools, {"args": {argument: {"exists": True, **test}}})
+    if rule.tool not in NAMES:
+        return
+    name = rule.content
+    tools = ("Skill",) if rule.tool == "Skill" else ("Agent", "Task")
+    test: dict[str, Any] = {"glob": re.sub(r"[ :]\*$", "*", name)} if "*" in name else {"eq": name}
+    if not rule.is_permission or "eq" in test:
+        yield Draft(rule.effect, tools, {"args": {NAMES[rule.tool]: {"exists": True, **test}}})
 
 
-def _on_parameter(kind: str, effect: str, tool: str, parameter: re.Match[str] | None) -> Iterator[Draft]:
+def _on_parameter(rule: _Rule) -> Iterator[Draft]:
     """Yield the rule for a parameter: a restriction, which an absent one never matches."""
-    if parameter is None or parameter["name"] in _SUBJECTS or kind == "allow":
+    if rule.parameter is None or rule.names_subject or rule.is_permission:
         return
-    value = parameter["value"].strip()
+    name, value = rule.parameter
     test: dict[str, Any] = {"eq": value == "true"} if value in ("true", "false") else {"glob": value}
-    tools = tuple(draft.tools[0] for draft in _on_tool("deny", effect, tool))
-    yield Draft(effect, tools, {"args": {parameter["name"]: {"exists": True, **test}}})
+    tools = tuple(draft.tools[0] for draft in _on_tool(rule.effect, rule.tool))
+    yield Draft(rule.effect, tools, {"args": {name: {"exists": True, **test}}})
 
 
-def _on_command(kind: str, effect: str, content: str) -> Iterator[Draft]:
+def _on_command(rule: _Rule) -> Iterator[Draft]:
     """Yield the rule for a command: a permission for a prefix covers none that runs another."""
-    parameter = PARAMETER.fullmatch(content)
-    if parameter is not None and parameter["name"] in _SUBJECTS:
+    if rule.names_subject:
         return
-    if kind != "allow":
-        for when in restrict(content):
-            match, no_match = examples_of(when["command"][0]) if "command" in when else ((), ())
-            yield Draft(effect, ("Bash",), when, match=match, no_match=no_match)
+    if not rule.is_permission:
+        yield from (add_examples(Draft(rule.effect, ("Bash",), when)) for when in restrict(rule.content))
         return
-    pattern = narrow_pattern(content)
-    is_prefix = pattern is not None and pattern.endswith("*")
-    if pattern is None or (is_prefix and pattern.split()[0] in _RUNNERS):
+    pattern = narrow_pattern(rule.content)
+    if pattern is None:
+        return
+    program, is_prefix = pattern.split()[0], pattern.endswith("*")
+    if is_prefix and program in _RUNNERS:
         return
     match, no_match = examples_of(pattern)
-    runs_find = is_prefix and fnmatchcase("find", pattern.split()[0])
-    unless = ({"command": _FINDS},) if runs_find else ()
-    yield Draft(effect, ("Bash",), {"command": [pattern]}, unless, match=match, no_match=no_match)
+    unless = ({"command": _FINDS},) if is_prefix and fnmatchcase("find", program) else ()
+    yield Draft(rule.effect, ("Bash",), {"command": [pattern]}, unless, match=match, no_match=no_match)
 
 
-def _paths(kind: str, content: str, *, root: str) -> list[str]:
+def _paths(rule: _Rule) -> list[str]:
     """Return patterns of gitignore's kind, relative to the settings or to the workspace: one is about all below it."""
-    pattern = _pattern(kind, content.rstrip("/"), root=root)
+    pattern = _pattern(rule, rule.content.rstrip("/"))
     return [pattern] if pattern.endswith("**") else [pattern, f"{pattern}/**"]
 
 
-def _pattern(kind: str, content: str, *, root: str) -> str:
+def _pattern(rule: _Rule, content: str) -> str:
     if content.startswith("//"):
         return content[1:]
     if content.startswith("~"):
         return content
     if content.startswith("/"):
-        return f"{root}{content}" if root else content[1:]
+        return f"{rule.root}{content}" if rule.root else content[1:]
     is_name = "/" not in content
-    is_folder = kind != "allow" and re.fullmatch(r"[^/*]+/\*\*", content)
+    is_folder = not rule.is_permission and re.fullmatch(r"[^/*]+/\*\*", content)
     return f"**/{content}" if is_name or is_folder else content.removeprefix("./")
 
 

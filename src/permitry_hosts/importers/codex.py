@@ -17,7 +17,7 @@ import attrs
 from permitry.config.rule_text import Draft
 from permitry.errors import ConfigError
 from permitry_hosts.importers.commands import examples_of
-from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Source
+from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Source, are_texts
 from permitry_hosts.importers.probes import Matcher, is_about_all, is_about_any, probe_commands
 from permitry_hosts.importers.starlark import problem_at, read_calls
 
@@ -86,7 +86,7 @@ def _mistakes_in_host(values: Mapping[str, Any]) -> Iterator[str]:
     name, paths = values.get("name"), values.get("paths")
     if not (isinstance(name, str) and name and "/" not in name):
         yield "`name` is the name of a program without a folder"
-    elif not _is_list_of_texts(paths):
+    elif not are_texts(paths):
         yield "`paths` is a list of paths"
     elif wrong := [path for path in paths or () if not (path.startswith("/") and path.rpartition("/")[2] == name)]:
         yield f"`{wrong[0]}` is not an absolute path of `{name}`"
@@ -147,17 +147,13 @@ def _argv(example: object) -> list[str]:
             return shlex.split(example)
         except ValueError:
             return []
-    return example if isinstance(example, list) and _is_list_of_texts(example) else []
-
-
-def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return example if are_texts(example) else []
 
 
 def _words(word: object) -> list[str]:
     """Return the alternatives for one word of a pattern; none for what is not such a word."""
     alternatives = [word] if isinstance(word, str) else word
-    return alternatives if isinstance(alternatives, list) and _is_list_of_texts(alternatives) else []
+    return alternatives if are_texts(alternatives) else []
 
 
 # Rules ---------------------------------------------------------------------------------------------------------------

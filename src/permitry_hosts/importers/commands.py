@@ -10,9 +10,11 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from permitry.config.rule_text import Conditions
+import attrs
 
-__all__ = ["escape_words", "examples_of", "narrow_pattern", "restrict"]
+from permitry.config.rule_text import Conditions, Draft
+
+__all__ = ["add_examples", "escape_words", "examples_of", "narrow_pattern", "restrict"]
 
 _MOST_PATTERNS = 16
 _MOST_WORDS = 32
@@ -143,3 +145,11 @@ def examples_of(pattern: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     except ValueError:
         return (), ()
     return (stem,), (shlex.join(words[:-1]),) if len(words) > 1 else ()
+
+
+def add_examples(draft: Draft) -> Draft:
+    """Return a rule with examples of the first pattern of its command, if it has one and no exceptions."""
+    if "command" not in draft.when or draft.unless:
+        return draft
+    match, no_match = examples_of(draft.when["command"][0])
+    return attrs.evolve(draft, match=match, no_match=no_match)

@@ -2,13 +2,18 @@
 
 import enum
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import attrs
 
 from permitry.config.rule_text import Draft
 
-__all__ = ["Imported", "Outcome", "Probe", "Row", "Source", "Template"]
+__all__ = ["Imported", "Outcome", "Probe", "Row", "Source", "Template", "are_texts"]
+
+
+def are_texts(value: object) -> TypeGuard[list[str]]:
+    """Return whether a value of a file is a list of texts."""
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
 class Outcome(enum.Enum):

@@ -22,11 +22,11 @@ from permitry.config.rule_text import Conditions, Draft
 from permitry.config.toml import load_toml
 from permitry.errors import ConfigError, Problem
 from permitry_hosts.importers.claude_code_built_in import ASSIGNS
-from permitry_hosts.importers.commands import examples_of
-from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Source
+from permitry_hosts.importers.commands import add_examples
+from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Source, are_texts
 from permitry_hosts.importers.gemini_patterns import on_arguments, on_commands, own_texts, prefix_of
 from permitry_hosts.importers.gemini_settings import entries_of, is_settings
-from permitry_hosts.importers.ordered import Ordered, in_phases
+from permitry_hosts.importers.ordered import Ordered, phases_of
 from permitry_hosts.importers.probes import Matcher, fill_stars, is_about_any, parts_of, probe_commands, probe_tools
 
 __all__ = ["EFFECTS", "PLACES", "Rule", "imported", "imported_rules", "matcher"]
@@ -41,6 +41,8 @@ _KEYS = {
     "allowRedirection", "argsPattern", "commandPrefix", "commandRegex", "decision", "denyMessage", "interactive",
     "mcpName", "modes", "name", "priority", "subagent", "toolAnnotations", "toolName",
 }  # fmt: skip
+_TEXTS = ("toolName", "commandPrefix", "modes")
+_TEXT = ("argsPattern", "commandRegex", "mcpName", "subagent", "denyMessage")
 
 
 @attrs.frozen
@@ -73,11 +75,7 @@ def imported_rules(rules: Sequence[Rule]) -> Imported:
     """Return rules, of which the highest priority is asked first."""
     ordered = sorted(rules, key=lambda rule: -rule.table.get("priority", 0))
     made = [list(_translated(rule)) for rule in ordered]
-    drafts = iter(in_phases(list(itertools.chain.from_iterable(made))))
-    rows = [
-        _row(rule, translated, [next(drafts) for _ in translated])
-        for rule, translated in zip(ordered, made, strict=True)
-    ]
+    rows = list(map(_row, ordered, made, phases_of(made)))
     return Imported("gemini", rows, _BUILT_IN)
 
 
@@ -114,25 +112,24 @@ def _mistakes(table: object) -> Iterator[tuple[tuple[str, ...], str]]:
         return
     known = {_camel(key): key for key in table}
     yield from (((key,), f"Gemini CLI does not know `{key}`") for name, key in known.items() if name not in _KEYS)
-    camel = {name: table[key] for name, key in known.items()}
-    texts = ("toolName", "commandPrefix", "modes")
-    named = [name for name in texts if name in camel and not _is_text_or_texts(camel[name])]
-    named += [
-        name
-        for name in ("argsPattern", "commandRegex", "mcpName", "subagent", "denyMessage")
-        if not isinstance(camel.get(name, ""), str)
-    ]
-    if camel.get("decision") not in EFFECTS:
-        named.append("decision")
-    if not isinstance(camel.get("priority"), int | float) or not isinstance(camel.get("toolAnnotations", {}), dict):
-        named.append("priority")
-    if set(camel.get("modes", [])) - set(_MODES):
-        named.append("modes")
-    yield from (((known[name],) if name in known else (), f"`{name}` is missing or wrong") for name in named)
+    for name in _wrong_keys({name: table[key] for name, key in known.items()}):
+        yield (known[name],) if name in known else (), f"`{name}` is missing or wrong"
+
+
+def _wrong_keys(table: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the keys whose values are missing or of another type than Gemini CLI takes."""
+    yield from (name for name in _TEXTS if name in table and not _is_text_or_texts(table[name]))
+    yield from (name for name in _TEXT if not isinstance(table.get(name, ""), str))
+    if table.get("decision") not in EFFECTS:
+        yield "decision"
+    if not isinstance(table.get("priority"), int | float) or not isinstance(table.get("toolAnnotations", {}), dict):
+        yield "priority"
+    if set(table.get("modes", [])) - set(_MODES):
+        yield "modes"
 
 
 def _is_text_or_texts(value: object) -> bool:
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(each, str) for each in value))
+    return isinstance(value, str) or are_texts(value)
 
 
 # Rules ---------------------------------------------------------------------------------------------------------------
@@ -236,7 +233,7 @@ def _row(rule: Rule, made: Sequence[Ordered], drafts: Sequence[Draft | None]) ->
     table, effect = rule.table, EFFECTS[rule.table["decision"]]
     texts = _pattern_texts(table)
     shown = " ".join(filter(None, (table["decision"], "|".join(rule.names), " | ".join(texts))))
-    kept = tuple(_with_examples(draft) for draft in drafts if draft is not None)
+    kept = tuple(add_examples(draft) for draft in drafts if draft is not None)
     if not made:
         return Row(rule.place, shown, effect, (), Outcome.DROPPED, "a permission for such arguments cannot be said")
     if not kept:
@@ -328,13 +325,6 @@ def matcher(rule: Rule) -> Matcher | None:
 
 def _lacks_pattern(table: Mapping[str, Any], made: Sequence[Ordered]) -> bool:
     return "argsPattern" in table and not any({"args", "command", "text"} & each.when.keys() for each in made)
-
-
-def _with_examples(draft: Draft) -> Draft:
-    if "command" not in draft.when or draft.unless:
-        return draft
-    match, no_match = examples_of(draft.when["command"][0])
-    return attrs.evolve(draft, match=match, no_match=no_match)
 
 
 # What is built in ----------------------------------------------------------------------------------------------------

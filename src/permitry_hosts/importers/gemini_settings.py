@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from permitry.errors import PermitryError
-from permitry_hosts.importers.drafts import Outcome, Row, Source
+from permitry_hosts.importers.drafts import Outcome, Row, Source, are_texts
 from permitry_hosts.importers.json_text import Located, read_json
 
 __all__ = ["Entry", "entries_of", "is_settings"]
@@ -90,7 +90,7 @@ def _lists(source: Source, file: Located) -> Iterator[tuple[tuple[str, str], tup
                 found = found.get(key) if isinstance(found, dict) else None
             if found is None:
                 continue
-            if not (isinstance(found, list) and all(isinstance(text, str) for text in found)):
+            if not are_texts(found):
                 raise PermitryError(f"`{source.name}`: `{'.'.join(path)}` is not a list of texts")
             yield name, path, found
 

@@ -6,6 +6,7 @@ printed in the order in which the model gave them, so a pattern over them holds 
 """
 
 import importlib
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -16,8 +17,8 @@ import attrs
 from permitry.config.rule_text import Draft
 from permitry.errors import ConfigError, PermitryError, Problem
 from permitry.extras import missing
-from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Source
-from permitry_hosts.importers.ordered import Ordered, in_phases
+from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Source, are_texts
+from permitry_hosts.importers.ordered import Ordered, phases_of
 from permitry_hosts.importers.probes import probe_tools
 
 __all__ = ["PLACES", "imported"]
@@ -45,11 +46,10 @@ def imported(sources: Sequence[Source]) -> Imported:
     approvers = [each for source in sources for each in _approvers(source)]
     made = [(approver, *_translated(approver)) for approver in approvers]
     rest = Ordered("block", ("*",), message="No approver is for this tool.")
-    *drafts, last = in_phases([*(each for _, each, _, _ in made if each is not None), rest])
-    found = iter(drafts)
+    groups = [[] if each is None else [each] for _, each, _, _ in made]
+    *found, (last,) = phases_of([*groups, [rest]])
     rows = [
-        _row(approver, None if each is None else next(found), outcome, note, is_said=each is not None)
-        for approver, each, outcome, note in made
+        _row(approver, drafts, outcome, note) for (approver, _, outcome, note), drafts in zip(made, found, strict=True)
     ]
     place = sources[-1].name if sources else ""
     drafts_of_rest = () if last is None else (last,)
@@ -76,16 +76,18 @@ def _approvers(source: Source) -> Iterator[_Approver]:
     nodes = next(value for key, value in root.value if key.value == "approvers").value
     for table, node in zip(listed, nodes, strict=True):
         place = f"{source.name}:{node.start_mark.line + 1}"
-        tools = table.get("tools") if isinstance(table, dict) else None
-        texts = [tools] if isinstance(tools, str) else tools
-        if not (
-            isinstance(texts, list)
-            and all(isinstance(text, str) for text in texts)
-            and isinstance(table.get("name"), str)
-        ):
-            raise PermitryError(f"{place}: an approver has a `name` and `tools`")
-        names = tuple(name.strip() for text in texts for name in re.split(r",(?![^(]*\))", text) if name.strip())
-        yield _Approver(table["name"], names, table, place)
+        match table:
+            case {"name": str(name), "tools": str(text)}:
+                yield _Approver(name, tuple(_split(text)), table, place)
+            case {"name": str(name), "tools": texts} if are_texts(texts):
+                yield _Approver(name, tuple(itertools.chain.from_iterable(map(_split, texts))), table, place)
+            case _:
+                raise PermitryError(f"{place}: an approver has a `name` and `tools`")
+
+
+def _split(text: str) -> Iterator[str]:
+    """Yield the patterns in a text, between commas that are in no brackets."""
+    yield from filter(None, map(str.strip, re.split(r",(?![^(]*\))", text)))
 
 
 def _translated(approver: _Approver) -> tuple[Ordered | None, Outcome, str]:
@@ -113,14 +115,13 @@ def _probes(tools: Sequence[str]) -> tuple[Probe, ...]:
     return probe_tools(names, lambda name: any(fnmatchcase(f"{name}()", pattern) for pattern in patterns))
 
 
-def _row(approver: _Approver, draft: Draft | None, outcome: Outcome, note: str, *, is_said: bool) -> Row:
-    effect = "allow" if not is_said else ""
+def _row(approver: _Approver, drafts: Sequence[Draft | None], outcome: Outcome, note: str) -> Row:
     shown = f"{approver.name} {', '.join(approver.tools)}"
-    if draft is not None:
-        alone = (attrs.evolve(draft, unless=()),)
-        return Row(
-            approver.place, shown, draft.effect, (draft,), outcome, note, probes=_probes(approver.tools), alone=alone
-        )
-    if is_said:
+    if not drafts:
+        return Row(approver.place, shown, "allow", (), outcome, note)
+    draft = drafts[0]
+    if draft is None:
         return Row(approver.place, shown, "allow", (), Outcome.IGNORED, "an earlier approver decides about all of it")
-    return Row(approver.place, shown, effect, (), outcome, note)
+    alone = (attrs.evolve(draft, unless=()),)
+    probes = _probes(approver.tools)
+    return Row(approver.place, shown, draft.effect, (draft,), outcome, note, probes=probes, alone=alone)

@@ -14,10 +14,10 @@ import attrs
 
 from permitry.config.rule_text import Conditions, Draft
 from permitry.errors import PermitryError
-from permitry_hosts.importers.commands import examples_of, narrow_pattern, restrict
+from permitry_hosts.importers.commands import add_examples, narrow_pattern, restrict
 from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Source
 from permitry_hosts.importers.json_text import Located, read_json
-from permitry_hosts.importers.ordered import Ordered, in_phases
+from permitry_hosts.importers.ordered import Ordered, phases_of
 from permitry_hosts.importers.probes import (
     Matcher,
     fill_stars,
@@ -81,14 +81,9 @@ def imported_rules(rules: Sequence[Rule]) -> Imported:
     """Return rules, of which the last match decides."""
     last_first = list(reversed(rules))
     made = [[_of_agent(rule, each) for each in _translated(rule)] for rule in last_first]
-    drafts = iter(in_phases([each for several in made for each in several]))
     rows = [
-        attrs.evolve(
-            _row(rule, [next(drafts) for _ in several]),
-            probes=_probes(rule),
-            alone=tuple(each.alone for each in several),
-        )
-        for rule, several in zip(last_first, made, strict=True)
+        attrs.evolve(_row(rule, drafts), probes=_probes(rule), alone=tuple(each.alone for each in several))
+        for rule, several, drafts in zip(last_first, made, phases_of(made), strict=True)
     ]
     return Imported("opencode", rows[::-1], _BUILT_IN)
 
@@ -256,7 +251,7 @@ def _regex(text: str) -> str:
 def _row(rule: Rule, drafts: Sequence[Draft | None]) -> Row:
     effect = EFFECTS[rule.action]
     shown = " ".join(filter(None, (rule.action, rule.permission, rule.pattern, rule.agent and f"of {rule.agent}")))
-    kept = tuple(_with_examples(draft) for draft in drafts if draft is not None)
+    kept = tuple(add_examples(draft) for draft in drafts if draft is not None)
     if not drafts:
         return Row(rule.place, shown, effect, (), *_why_nothing(rule, effect))
     if not kept:
@@ -275,13 +270,6 @@ def _why_nothing(rule: Rule, effect: str) -> tuple[Outcome, str]:
         return Outcome.IGNORED, "no command is an empty text"
     is_of_session = rule.permission in ("doom_loop", "external_directory")
     return Outcome.DROPPED, "it permits nothing by itself" if is_of_session else "it cannot be said"
-
-
-def _with_examples(draft: Draft) -> Draft:
-    if "command" not in draft.when or draft.unless:
-        return draft
-    match, no_match = examples_of(draft.when["command"][0])
-    return attrs.evolve(draft, match=match, no_match=no_match)
 
 
 _BUILT_IN = (

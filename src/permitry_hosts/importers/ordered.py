@@ -7,7 +7,7 @@ import attrs
 
 from permitry.config.rule_text import Conditions, Draft
 
-__all__ = ["Ordered", "in_phases"]
+__all__ = ["Ordered", "in_phases", "phases_of"]
 
 _FIRST, _LAST = 201, 399
 
@@ -56,6 +56,12 @@ def in_phases(rules: Sequence[Ordered]) -> list[Draft | None]:
         is_late = priority > _LAST and rule.effect == "allow"
         drafts.append(None if is_late else _draft(rule, min(priority, _LAST)))
     return drafts
+
+
+def phases_of(groups: Sequence[Sequence[Ordered]]) -> list[list[Draft | None]]:
+    """Return what `in_phases` does for the rules of all groups, by group."""
+    drafts = iter(in_phases([rule for group in groups for rule in group]))
+    return [[next(drafts) for _ in group] for group in groups]
 
 
 def _draft(rule: Ordered, priority: int | None = None, unless: tuple[Conditions, ...] = ()) -> Draft:

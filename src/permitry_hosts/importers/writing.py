@@ -106,17 +106,19 @@ def _mended(entries: Sequence[_Entry], lines: set[int]) -> bool:
 
 def _rows(rows: Sequence[Row], entries: Sequence[_Entry]) -> Iterator[Row]:
     for number, row in enumerate(rows):
-        own = [entry for entry in entries if entry.row == number]
-        kept = [entry for entry in own if entry.draft is not None]
-        lines = tuple(entry.start for entry in kept)
-        if own and not kept:
-            yield attrs.evolve(row, outcome=Outcome.DROPPED, note="permitry has no such condition", lines=())
-        elif any(entry.is_wider for entry in kept) or len(kept) < len(own):
-            yield attrs.evolve(row, outcome=Outcome.WIDENED, note="permitry has no such condition", lines=lines)
-        else:
-            is_untried = bool(kept) and not row.probes and row.outcome is Outcome.SAME
-            outcome = Outcome.NOT_TRIED if is_untried else row.outcome
-            yield attrs.evolve(row, outcome=outcome, lines=lines or row.lines)
+        yield _row(row, [entry for entry in entries if entry.row == number])
+
+
+def _row(row: Row, own: Sequence[_Entry]) -> Row:
+    """Return a row with what became of its own entries."""
+    kept = [entry for entry in own if entry.draft is not None]
+    lines = tuple(entry.start for entry in kept)
+    if len(kept) < len(own) or any(entry.is_wider for entry in kept):
+        outcome = Outcome.WIDENED if kept else Outcome.DROPPED
+        return attrs.evolve(row, outcome=outcome, note="permitry has no such condition", lines=lines)
+    if kept and not row.probes and row.outcome is Outcome.SAME:
+        row = attrs.evolve(row, outcome=Outcome.NOT_TRIED)
+    return attrs.evolve(row, lines=lines or row.lines)
 
 
 # The text ------------------------------------------------------------------------------------------------------------

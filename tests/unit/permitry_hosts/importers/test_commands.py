@@ -4,7 +4,8 @@ import re
 
 from tests.tables import for_each
 
-from permitry_hosts.importers.commands import examples_of, narrow_pattern, restrict
+from permitry.config.rule_text import Draft
+from permitry_hosts.importers.commands import add_examples, examples_of, narrow_pattern, restrict
 
 
 @for_each(
@@ -100,3 +101,12 @@ def test_a_pattern_over_several_commands_is_compared_with_the_whole_text(text: s
 def test_examples_are_made_of_plain_patterns(pattern: str, examples: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
     """A command that fits, and one that has a word too few."""
     assert examples_of(pattern) == examples
+
+
+def test_a_rule_with_exceptions_has_no_examples() -> None:
+    """They may be among the exceptions; and a rule without a command has none."""
+    plain = Draft("allow", ("bash",), {"command": ["ls *"]})
+    match, no_match = examples_of("ls *")
+    assert (add_examples(plain).match, add_examples(plain).no_match) == (match, no_match)
+    for other in (Draft("allow", ("bash",), {"command": ["ls *"]}, ({"tools": ["a"]},)), Draft("allow", ("bash",))):
+        assert add_examples(other) == other

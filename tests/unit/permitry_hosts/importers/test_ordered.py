@@ -1,6 +1,6 @@
 """Lists in which the first match decides, as restrictions and permissions."""
 
-from permitry_hosts.importers.ordered import Ordered, in_phases
+from permitry_hosts.importers.ordered import Ordered, in_phases, phases_of
 
 
 def test_a_restriction_excepts_what_was_permitted_before() -> None:
@@ -45,3 +45,11 @@ def test_beyond_the_last_number_a_permission_is_left_out() -> None:
     assert drafts[-1] is None
     assert drafts[-2] is not None
     assert drafts[-2].priority == 399
+
+
+def test_rules_in_groups_are_one_list() -> None:
+    """Each group has its own of what becomes of them."""
+    allow, block, ask = Ordered("allow", ("a",)), Ordered("block", ("a",)), Ordered("confirm", ("b",))
+    first, none, last = phases_of([[allow, ask], [], [block]])
+    assert [*first, *none, *last] == in_phases([allow, ask, block])
+    assert (len(first), none, last) == (2, [], [None])
