@@ -41,7 +41,7 @@ _KEYS = {
     "allowRedirection", "argsPattern", "commandPrefix", "commandRegex", "decision", "denyMessage", "interactive",
     "mcpName", "modes", "name", "priority", "subagent", "toolAnnotations", "toolName",
 }  # fmt: skip
-_TEXTS = ("toolName", "commandPrefix", "modes")
+_TEXTS = ("toolName", "commandPrefix")
 _TEXT = ("argsPattern", "commandRegex", "mcpName", "subagent", "denyMessage")
 
 
@@ -120,11 +120,13 @@ def _wrong_keys(table: Mapping[str, Any]) -> Iterator[str]:
     """Yield the keys whose values are missing or of another type than Gemini CLI takes."""
     yield from (name for name in _TEXTS if name in table and not _is_text_or_texts(table[name]))
     yield from (name for name in _TEXT if not isinstance(table.get(name, ""), str))
-    if table.get("decision") not in EFFECTS:
+    # A list is no key of a table.
+    if table.get("decision") not in tuple(EFFECTS):
         yield "decision"
     if not isinstance(table.get("priority"), int | float) or not isinstance(table.get("toolAnnotations", {}), dict):
         yield "priority"
-    if set(table.get("modes", [])) - set(_MODES):
+    modes = table.get("modes", [])
+    if not are_texts(modes) or set(modes) - set(_MODES):
         yield "modes"
 
 
