@@ -120,7 +120,7 @@ def _wrong_keys(table: Mapping[str, Any]) -> Iterator[str]:
     """Yield the keys whose values are missing or of another type than Gemini CLI takes."""
     yield from (name for name in _TEXTS if name in table and not _is_text_or_texts(table[name]))
     yield from (name for name in _TEXT if not isinstance(table.get(name, ""), str))
-    # A list is no key of a table.
+    # In a mapping a list cannot be looked up.
     if table.get("decision") not in tuple(EFFECTS):
         yield "decision"
     if not isinstance(table.get("priority"), int | float) or not isinstance(table.get("toolAnnotations", {}), dict):
