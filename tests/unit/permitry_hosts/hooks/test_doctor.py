@@ -80,7 +80,13 @@ CHECKS = [
 ]
 
 
-@pytest.mark.parametrize("host", HOSTS)
+_TRIED = ("claude-code", "cline")
+"""The hosts of a change; each starts a process for each trial."""
+
+
+@pytest.mark.parametrize(
+    "host", [*_TRIED, *(pytest.param(host, marks=pytest.mark.large) for host in HOSTS if host not in _TRIED)]
+)
 def test_a_hook_that_is_well_blocks_in_every_trial(host: str, home: Path) -> None:
     """As its host would run it."""
     found = list(trials(host_named(host), hook_command(host, ["--deadline", "15"], 17), home))

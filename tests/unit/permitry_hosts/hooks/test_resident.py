@@ -212,7 +212,13 @@ message = "OWN RULE"
 """
 
 
-def test_what_is_heard_is_known_whoever_answers(home: Home) -> None:
+_ALL_WAYS = list(itertools.product((True, False), repeat=3))
+_PAIRS = [ways for ways in _ALL_WAYS if sum(ways) in (1, 3)]
+"""Ways of which each two are there in each combination."""
+
+
+@pytest.mark.parametrize("all_ways", [_PAIRS, pytest.param(_ALL_WAYS, marks=pytest.mark.large)], ids=["pairs", "all"])
+def test_what_is_heard_is_known_whoever_answers(home: Home, all_ways: list[tuple[bool, ...]]) -> None:
     """Each report, and each call, in process or by the resident: all ways have the same answers."""
     home.rules.write_text(HEARD)
     transcript = home.folder / "t.jsonl"
@@ -233,7 +239,7 @@ def test_what_is_heard_is_known_whoever_answers(home: Home) -> None:
         return done.stdout
 
     with home.resident():
-        for ways in itertools.product((True, False), repeat=3):
+        for ways in all_ways:
             session = f"s{ways}"
             asked, said, run = (functools.partial(send, session=session, is_resident=way) for way in ways)
             assert "OWN RULE" in asked("make this", more={})
