@@ -1,7 +1,7 @@
 """Grants in a store: of those who want the last use, one gets it; what is revoked or has expired counts no more."""
 
 import subprocess
-import sys
+from pathlib import Path
 
 import pytest
 
@@ -35,12 +35,18 @@ def names(grants: StoredGrants, now: Moment = NOW) -> list[str]:
 
 
 @pytest.mark.parametrize("uses", [1, 37])
-def test_eight_processes_take_no_more_than_there_is(address: str, grants: StoredGrants, uses: int) -> None:
+def test_eight_processes_take_no_more_than_there_is(
+    address: str, grants: StoredGrants, uses: int, tmp_path: Path, warm_python: str
+) -> None:
     """Nor less."""
+    (tmp_path / "taking.py").write_text(TAKING, encoding="utf-8")
     grants.add(Grant('tools = ["x"]', uses_left=uses, id="g1").row())
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", TAKING, str(address)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [warm_python, str(tmp_path / "taking.py"), address],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for _ in range(8)
     ]
