@@ -291,25 +291,34 @@ def why_may_run_more(command: Command, *, has_names: bool = False) -> str | None
 
 
 def _why(command: Command, depth: int, *, has_names: bool = False) -> str | None:
+    return next(_reasons(command, depth, has_names=has_names), None)
+
+
+def _reasons(command: Command, depth: int, *, has_names: bool) -> Iterator[str]:
     pairs = (*command.assignments, *declared(command))
-    variable = next((name for name, value in pairs if runs_text(name, value)), None)
-    if variable is not None:
-        return f"sets `{variable}`, by which a shell runs other text"
-    open_text = any(each.is_open and each.target is None for each in command.redirections)
-    if open_text and (reads_code(command.words) or with_script(command.words, "") != command.words):
-        return f"`{command.words[0].text}` runs a text with an expansion"
-    if open_text and hidden_patch(command.words, "") is not None:
-        return f"`{command.words[0].text}` applies a text with an expansion"
-    if not command.only_assigns and may_run_open(command.words, has_names=has_names):
-        replaced = (
-            "`{}`" if any("{}" in word.text for word in command.words) else f"what `{command.words[0].text}` reads"
-        )
-        unknown = next((f"`{word.text}`" for word in command.words if word.is_open), replaced)
-        return f"{unknown} is not known before it runs, and `{command.words[0].text}` may run it"
-    if not command.only_assigns and _loads_output(command.words):
-        return f"`{command.words[0].text}` may run what another command prints"
-    text = None if command.only_assigns else _unread(command.words, depth)
-    return None if text is None else f"`{command.words[0].text}` runs a text that is not read with certainty"
+    yield from (f"sets `{name}`, by which a shell runs other text" for name, value in pairs if runs_text(name, value))
+    if command.only_assigns:
+        return
+    words, program = command.words, f"`{command.words[0].text}`"
+    if any(each.is_open and each.target is None for each in command.redirections):
+        if reads_code(words) or with_script(words, "") != words:
+            yield f"{program} runs a text with an expansion"
+        if hidden_patch(words, "") is not None:
+            yield f"{program} applies a text with an expansion"
+    if may_run_open(words, has_names=has_names):
+        yield f"{_what_is_open(words)} is not known before it runs, and {program} may run it"
+    if _loads_output(words):
+        yield f"{program} may run what another command prints"
+    if _unread(words, depth) is not None:
+        yield f"{program} runs a text that is not read with certainty"
+
+
+def _what_is_open(words: Words) -> str:
+    """Return what is not known of a command, as a message names it."""
+    for word in words:
+        if word.is_open:
+            return f"`{word.text}`"
+    return "`{}`" if any("{}" in word.text for word in words) else f"what `{words[0].text}` reads"
 
 
 def _loads_output(words: Words) -> bool:

@@ -115,25 +115,32 @@ def after_dashes(words: Words) -> Iterator[Inner]:
 
 def listed(words: Words) -> Iterator[Inner]:
     """Yield the commands in values of options, and in operands with a certain beginning."""
-    name = program_of(words)
-    record = record_of(name)
+    record = record_of(program_of(words))
     options = record.runs_values
-    for at, word in enumerate(words[1:], start=1) if options else ():
-        following = words[at + 1 : at + 2]
-        given, equals, value = word.text.partition("=")
-        if any(_is_option(given, option) for option in options):
-            yield from _value(value) if equals else (each for one in following for each in _value(one.text))
-        elif (short := word.text[:2]) in options:
-            yield from _value(word.text[2:])
-        elif given.startswith("-") and not given.startswith("--") and f"-{given[-1]}" in options and short:
-            yield from (each for one in following for each in _value(one.text))
-        elif word.text.startswith("-") and not word.text.startswith("--"):
-            yield from _in_cluster(word.text, options)
-    if name == "tar" and any(f"-{letter}" in options for letter in joined(words[1:2])):
+    for at, word in enumerate(words[1:], start=2) if options else ():
+        yield from _of_option(word.text, [each.text for each in words[at : at + 1]], options)
+    if record.script == "tar" and any(f"-{letter}" in options for letter in joined(words[1:2])):
         # The values of a bundle of letters are the next words, in the order of the letters.
         yield from (attrs.evolve(read(word.text), is_guess=True) for word in words[2:])
     marks = record.runs_after
     yield from (read(word.text[len(mark) :]) for word in words[1:] for mark in marks if word.text.startswith(mark))
+
+
+def _of_option(text: str, following: Sequence[str], options: Collection[str]) -> Iterator[Inner]:
+    """Yield the commands in the value of an option: what is attached to it, or follows."""
+    given, equals, value = text.partition("=")
+    if any(_is_option(given, option) for option in options):
+        values = (value,) if equals else following
+    elif text[:2] in options:
+        values = (text[2:],)
+    elif not given.startswith("-") or given.startswith("--"):
+        return
+    elif f"-{given[-1]}" in options:
+        values = following
+    else:
+        yield from _in_cluster(text, options)
+        return
+    yield from (each for one in values for each in _value(one))
 
 
 def _in_cluster(text: str, options: Collection[str]) -> Iterator[Inner]:

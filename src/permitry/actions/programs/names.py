@@ -37,7 +37,7 @@ def prints_names(command: Command, *, has_names: bool) -> bool:
     """Return whether a command prints names of files, or some lines of its input if that is such names."""
     if any(word.is_open for word in command.words) or command.redirections:
         return False
-    name, *texts = program_of(command.words), *(word.text for word in command.words[1:])
+    name, texts = program_of(command.words), [word.text for word in command.words[1:]]
     prints = record_of(name).prints
     if prints == "xargs":
         has_other_input = any(text.startswith(("-a", "--a")) for text in texts)

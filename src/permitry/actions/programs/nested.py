@@ -137,10 +137,6 @@ def _coproc(words: Words) -> Iterator[Inner]:
     yield run(words[2:])
 
 
-def _applet(words: Words) -> Iterator[Inner]:
-    yield run(words[1:])
-
-
 def xargs(words: Words) -> Iterator[Inner]:
     """Yield what `xargs` runs: as written, and with its replace strings and added arguments as unknown words."""
     for inner in _run_by("xargs", words):
@@ -199,14 +195,6 @@ def _fc(words: Words) -> Iterator[Inner]:
     """Yield any command: with operands, `fc` runs one of the history, perhaps changed, unless it lists them."""
     if len(words) > 1 and not any(has_letter(word, "l") for word in words[1:]):
         yield attrs.evolve(ANY_COMMAND, by=words[0].text)
-
-
-def _trap(words: Words) -> Iterator[Inner]:
-    yield from (read(word.text) for word in words[1:3])
-
-
-def _alias(words: Words) -> Iterator[Inner]:
-    yield from (read(word.text.partition("=")[2]) for word in words[1:])
 
 
 def _evaluated(words: Words) -> Iterator[Inner]:
@@ -289,10 +277,6 @@ def _powershell(words: Words) -> Iterator[Inner]:
     yield read(joined(words[at + 1 :]))
 
 
-def _bind(words: Words) -> Iterator[Inner]:
-    yield from (read(word.text.rpartition('":')[2]) for word in words[1:])
-
-
 def _hash(words: Words) -> Iterator[Inner]:
     """Yield the program that `hash -p` binds to another name, with unknown arguments."""
     if any(has_letter(word, "p") for word in words[1:]):
@@ -308,10 +292,10 @@ def _shell_of_device(words: Words) -> Iterator[Inner]:
 
 RUNNERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "adb": _shell_of_device,
-    "alias": _alias,
-    "applet": _applet,
+    "alias": lambda words: (read(word.text.partition("=")[2]) for word in words[1:]),
+    "applet": lambda words: iter([run(words[1:])]),
     "awk": commands_of_awk,
-    "bind": _bind,
+    "bind": lambda words: (read(word.text.rpartition('":')[2]) for word in words[1:]),
     "command-after-dashes": after_dashes,
     "compiler": _compiler,
     "coproc": _coproc,
@@ -333,7 +317,7 @@ RUNNERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "text-after-c": dash_c,
     "texts": _each_text,
     "time": _time,
-    "trap": _trap,
+    "trap": lambda words: (read(word.text) for word in words[1:3]),
     "watch": _watch,
     "xargs": xargs,
 }

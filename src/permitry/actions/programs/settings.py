@@ -24,19 +24,23 @@ _FOLDER = re.compile(r"(?:\$PWD|\$\{PWD\})/")
 def named_by_variables(command: Command, folder: Folder) -> Iterator[Touch | Connect]:
     """Yield what a command may write, and the hosts it may connect to, by the variables that are set for it."""
     for name, value in (*command.assignments, *declared(command)):
-        is_setting = changes_commands(name) is not None or name == "TMPDIR"
         for text in ("/", ".git/hooks") if fact_of(name, "fills") and value else ():
             yield folder.place_of(Word(text), Access.WRITE, descent=Descent.NEW, is_certain=False, origin=name)
+        is_setting = changes_commands(name) is not None or name == "TMPDIR"
         if "://" in value or (is_setting and value and _HOSTS.fullmatch(name)):
             # An assignment alone may be for an address that is never used.
             yield from connects(Word(value)) if is_setting or not command.only_assigns else ()
         elif is_setting and not _READ_ALONE.fullmatch(name):
-            path = _FOLDER.sub("", value, count=1)
-            if _PATH.fullmatch(path):
-                word = Word(path, is_open="$" in path or "`" in path)
-                is_filled = name == "GIT_WORK_TREE" and not command.only_assigns and fills_work_tree(command.words)
-                descent = Descent.NEW if is_filled else None
-                yield folder.place_of(word, Access.WRITE, descent=descent, is_certain=False, origin=name)
+            is_filled = name == "GIT_WORK_TREE" and not command.only_assigns and fills_work_tree(command.words)
+            yield from _written(name, value, folder, descent=Descent.NEW if is_filled else None)
+
+
+def _written(name: str, value: str, folder: Folder, *, descent: Descent | None) -> Iterator[Touch]:
+    """Yield the path that the value of a variable is, if it looks like one."""
+    path = _FOLDER.sub("", value, count=1)
+    if _PATH.fullmatch(path):
+        word = Word(path, is_open="$" in path or "`" in path)
+        yield folder.place_of(word, Access.WRITE, descent=descent, is_certain=False, origin=name)
 
 
 def connects(word: Word) -> Iterator[Connect]:
