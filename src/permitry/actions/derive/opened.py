@@ -107,7 +107,7 @@ def _may_run_more(text: str, by: str, depth: int) -> bool:
     except UnreadableError:
         return True
     return any(
-        _why(command, depth) is not None
+        any(_reasons(command, depth))
         or takes_commands(command.words, (by,), is_piped=command.is_piped, has_input=command.has_input)
         for command in commands
     )
@@ -287,14 +287,10 @@ def why_may_run_more(command: Command, *, has_names: bool = False) -> str | None
     `has_names`: its input is names of files. As for a pattern, none of them is taken for an option.
     """
     has_other_input = command.redirections or any(word.text.startswith(("-a", "--a")) for word in command.words)
-    return _why(command, DEEPEST, has_names=has_names and not has_other_input)
+    return next(_reasons(command, DEEPEST, has_names=has_names and not has_other_input), None)
 
 
-def _why(command: Command, depth: int, *, has_names: bool = False) -> str | None:
-    return next(_reasons(command, depth, has_names=has_names), None)
-
-
-def _reasons(command: Command, depth: int, *, has_names: bool) -> Iterator[str]:
+def _reasons(command: Command, depth: int, *, has_names: bool = False) -> Iterator[str]:
     pairs = (*command.assignments, *declared(command))
     yield from (f"sets `{name}`, by which a shell runs other text" for name, value in pairs if runs_text(name, value))
     if command.only_assigns:

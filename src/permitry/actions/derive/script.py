@@ -162,7 +162,7 @@ class _Script:
         for each in found:
             folder = walk.before(each.command).after(history.next())
             if isinstance(each, Refused):
-                self.refused(each)
+                self.unknown(each.command, each.reason)
             else:
                 self.command(each, folder)
                 walk.after(each.command)
@@ -185,9 +185,6 @@ class _Script:
         possible, guessed = _by_certainty(found)
         self.possible += possible
         self.guessed += guessed
-
-    def refused(self, one: Refused) -> None:
-        self.unknown(one.command, one.reason)
 
     def unknown(self, command: Command, reason: str) -> None:
         """Add a command that may run anything, including text that other commands write to its input."""
