@@ -253,6 +253,7 @@ class _Reader:
         is_plain = not word.may_be_option or word.text == "-"
         if not is_plain and (is_spread(word) or word.text[1:2] not in _DIGITS):
             raise RefusedError(f"`{self.name} {name}` with the value `{word.text}`")
-        self.result.texts += [self.at - 1] if name in self.entry.texts and not is_spread(word) else []
+        if name in self.entry.texts and not is_spread(word):
+            self.result.texts.append(self.at - 1)
         self.result.is_spread = self.result.is_spread or is_spread(word)
         return word

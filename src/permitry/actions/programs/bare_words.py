@@ -4,6 +4,7 @@ A word without a dot and a slash may be anything. It is a path for certain only 
 so, and none where the record calls it a name or a text; else that it is one is a guess, and a guess blocks nothing.
 """
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -43,9 +44,12 @@ def _names_behind(words: Sequence[Word], entry: Entry) -> Iterator[int]:
     parts = read_known(words, entry)
     if not parts.is_spread:
         yield from parts.texts
-    roles = entry.shapes[-1].operands if entry.shapes else ()
-    for role, at in zip(_repeat(roles), parts.places, strict=False):
-        if role.rstrip("*+?") != "name" or is_spread(words[at]):
+    roles = next((shape.operands for shape in reversed(entry.shapes)), ())
+    names = list(itertools.takewhile(lambda role: role.startswith("name"), roles))
+    # Enough of them, where there may be many.
+    names *= 1 + len(words) * ("name*" in names)
+    for at, _ in zip(parts.places, names, strict=False):
+        if is_spread(words[at]):
             return
         if _NAME.fullmatch(words[at].text):
             yield at
@@ -78,20 +82,13 @@ def _called(words: Sequence[Word]) -> tuple[Entry, int, set[int]]:
     entry, start, names = record_in_any_case(words[0].text), 1, set[int]()
     while entry.commands:
         parts = read_known(words[start:], entry, options_first=True)
-        at = start + parts.places[0] if parts.places else 0
-        if not at or parts.is_spread or is_spread(words[at]) or words[at].text not in entry.commands:
+        at = start + next(iter(parts.places), len(words))
+        called = words[at : at + 1]
+        if parts.is_spread or not called or is_spread(called[0]) or called[0].text not in entry.commands:
             break
         names.add(at)
         entry, start = entry.commands[words[at].text], at + 1
     return entry, start, names
-
-
-def _repeat(roles: Sequence[str]) -> Iterator[str]:
-    """Yield the roles of the first operands, in order; one that may have many operands without an end."""
-    for role in roles:
-        yield role
-        while role.endswith(("*", "+")):
-            yield role
 
 
 def _is_bare(word: Word) -> bool:
