@@ -256,6 +256,8 @@ def _replayed(outcome: Ready) -> ToolResult:
 
 
 def _rule_out_silence(outcome: Decided) -> Ready | Blocked:
-    if isinstance(outcome, Ready | Blocked):
-        return outcome
-    raise AssertionError("a handler leaves no call to its host")
+    match outcome:
+        case Ready() | Blocked():
+            return outcome
+        case _:
+            raise AssertionError("a handler leaves no call to its host")

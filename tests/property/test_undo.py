@@ -42,6 +42,7 @@ _commands = st.sampled_from(
         "rm {p}", "rm -r {p}", "rm -rf {p} {q}", "unlink {p}", "rmdir {p}", "mv {p} {q}", "mv -f {p} {q}",
         "mv -t d {p}", "cp {p} {q}", "cp -r {p} {q}", "cp -a {p} {q}", "cp -p {p} {q}", "cp -l {p} {q}",
         "cp -al {p} {q}", "install {p} {q}", "ln {p} {q}", "ln -s {p} {q}", "ln -sf {p} {q}", "ln -f {p} {q}",
+        "link {p} {q}",
         "mkdir {p}", "mkdir -p {p}/n/m",
         "touch {p}", "touch -r {p} {q}", "echo two > {p}", "echo two >> {p}", "tee {p} < {q}",
         "printf x | tee {p} {q}", "sed -i s/o/0/ {p}", "truncate -s 3 {p}", "dd if={p} of={q}", "sort -o {p} {q}",

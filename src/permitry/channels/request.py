@@ -14,7 +14,7 @@ from permitry.core.spec import ArgumentRole, ToolSpec
 
 __all__ = ["ConfirmationRequestFactory", "SuggestedGrant", "ToolConfirmationRequest"]
 
-_PATH_ROLES = (ArgumentRole.WRITE_PATH, ArgumentRole.READ_PATH)
+_PATH_ROLES = (ArgumentRole.WRITE_PATH, ArgumentRole.DELETE_PATH, ArgumentRole.READ_PATH)
 _PATH_NAMES = ("filepath", "file_path", "path")
 
 

@@ -10,6 +10,7 @@ paths and hosts.
 """
 
 import contextlib
+import functools
 import itertools
 from collections.abc import Iterable, Iterator
 from typing import Protocol, Self
@@ -70,6 +71,11 @@ class Scope:
     when: Conditions = _NOTHING
     unless: tuple[Conditions, ...] = attrs.field(default=(), converter=_alternatives)
     listed: Listed | None = attrs.field(default=None, repr=False, eq=False)
+
+    @functools.cached_property
+    def _names_tools_alone(self) -> bool:
+        """Whether there are no conditions, in `when` or in `unless`."""
+        return not (self.unless or self.when.plain or self.when.are_about_actions)
 
     @property
     def lists(self) -> frozenset[str]:
@@ -150,6 +156,8 @@ class Scope:
         With `is_alone=False`, actions of a shell command that only read need not be covered: other
         permissions may cover them.
         """
+        if self._names_tools_alone:
+            return self.selects(request, Match.YES)
         if not self.when.are_about_actions:
             return self.selects(request, Match.YES) and permit.permits(self.when, self.unless, request)
         certain, covered = request.actions.certain, self.covers(request)
@@ -171,7 +179,7 @@ class Scope:
         answer: bool | Unsure = False
         for each in (request, *request.otherwise) if request.likely else (request,):
             if answer is not True and self.selects(each, Match.ALIKE):
-                answer = restrict.restricts(self.when, self.unless, each) or answer
+                answer = self._names_tools_alone or restrict.restricts(self.when, self.unless, each) or answer
         return answer
 
     def facts(self, request: Request, needed: Match) -> Iterator[str]:

@@ -130,7 +130,7 @@ class ToolSelector:
         if self.text in _TRAITS:
             return Match.of(self._is_true(request))
         call = request.call
-        if self._pattern.matches(call.tool):
+        if call.tool == self.text or self._pattern.matches(call.tool):
             return Match.YES
         return Match.ALIKE if needed is not Match.YES and self._pattern.may_mean(call.readings) else Match.NO
 

@@ -164,7 +164,8 @@ class ToolCall:
     def digest(self) -> str:
         """The SHA-256 (hex) of kind, server, name and canonical arguments; the call id is not part of it."""
         # The canonical form of the list [kind, server, name].
-        head = f'["{self.kind._value_}",{canonical_text(self.server)},{canonical_text(self.name)}]'
+        server = "null" if self.server is None else canonical_text(self.server)
+        head = f'["{self.kind._value_}",{server},{canonical_text(self.name)}]'
         return hashlib.sha256(f"{head}{self.canonical}".encode()).hexdigest()
 
     @functools.cached_property
@@ -192,7 +193,7 @@ class ToolCall:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ToolCall):
             return NotImplemented
-        return self._identity == other._identity
+        return self is other or self._identity == other._identity
 
     def __hash__(self) -> int:
         return hash(self._identity)

@@ -1,6 +1,7 @@
 """A rule as a policy keeps it: what it says of itself is read once, and its decision made when it is first needed."""
 
 import contextlib
+import functools
 import inspect
 from collections.abc import Sequence
 
@@ -49,24 +50,20 @@ class CompiledRule:
         covers_nothing = inspect.ismethod(covers) and covers.__func__ is Rule.covers
         return self.phase is Phase.PERMISSION and self.effect is _ALLOW and not covers_nothing
 
-    @property
+    @functools.cached_property
     def decision(self) -> Decision:
         """What the rule decides, made on first use."""
-        decisions = self.cache.decisions
-        decision = decisions.get(self.rule_id)
-        if decision is None:
-            made = Decision(
-                self.effect,
-                self.rule_id,
-                self.phase,
-                self.reason,
-                self.message,
-                source=self.source,
-                policy_version=self.cache.version,
-                keeps=self.keeps,
-            )
-            decision = decisions.setdefault(self.rule_id, made)
-        return decision
+        made = Decision(
+            self.effect,
+            self.rule_id,
+            self.phase,
+            self.reason,
+            self.message,
+            source=self.source,
+            policy_version=self.cache.version,
+            keeps=self.keeps,
+        )
+        return self.cache.decisions.setdefault(self.rule_id, made)
 
     @property
     def specificity(self) -> tuple[int, int]:

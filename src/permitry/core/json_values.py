@@ -51,6 +51,8 @@ def _canonical_parts() -> Callable[[Any, int], Iterable[str]]:
 
 
 _parts = _canonical_parts()
+canonical_text: Callable[[str], str] = json.encoder.encode_basestring_ascii
+"""What `canonical_json` does for a text, sooner."""
 
 
 def parse_json(text: str) -> Any:  # noqa: ANN401 -- what JSON text holds is known only after looking
@@ -103,11 +105,6 @@ def canonical_json(value: JsonValue) -> str:
     """
     # A frozen value holds no circle, which this would not see; what is not a dict takes a detour through `dict`.
     return "".join(_parts(value.copy() if type(value) is MappingProxyType else value, 0))
-
-
-def canonical_text(value: str | None) -> str:
-    """Return what `canonical_json` does for a text or None, sooner."""
-    return "null" if value is None else json.encoder.encode_basestring_ascii(value)
 
 
 def mutable(value: JsonValue) -> Any:  # noqa: ANN401 -- the mirror of parse_json

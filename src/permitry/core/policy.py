@@ -63,6 +63,7 @@ def evaluate(request: Request, rules: Phases) -> Decision:
 
 
 Added = TypeVar("Added", bound=RuleSource | Lists)
+_NOTHING_LEFT = SideEffects()
 _BANDS = (Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION)
 
 
@@ -256,7 +257,7 @@ class AuthorizationPolicy:
     def side_effects(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> SideEffects:
         """Return what the call leaves behind when it runs; what is not known counts as left."""
         if not self.flows and context.rules is None and context.parent is None:
-            return SideEffects()
+            return _NOTHING_LEFT
         # A budget of an agent above is spent by its sub-agents as well.
         policies = [self.within(each) for each in context.lineage()]
         flows = {id(flow): flow for policy in policies for flow in policy.flows}.values()

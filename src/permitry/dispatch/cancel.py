@@ -2,6 +2,7 @@
 
 import contextlib
 import contextvars
+import functools
 import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -111,6 +112,5 @@ class SetFor(Generic[T]):
         self._variable.reset(self._token)
 
 
-def cancellable_by(cancellation: Cancellation) -> SetFor[Cancellation | None]:
-    """Make a cancellation the signal of what runs in the block, also in threads that copy its context."""
-    return SetFor(_CURRENT, cancellation)
+cancellable_by = functools.partial(SetFor, _CURRENT)
+"""Makes a cancellation the signal of what runs in the block, also in threads that copy its context."""

@@ -4,7 +4,7 @@ import contextlib
 
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.errors import LedgerError, ReplayError, safe_str
-from permitry.guard.effects import Disk, Reply, Steps, do
+from permitry.guard.effects import Disk, Reply, Steps
 from permitry.guard.line import settle_answer, withdraw
 from permitry.guard.open_questions import give_no_answer, interrupt, is_open
 from permitry.guard.outcome import Blocked, Decided, Pending, Ready
@@ -15,19 +15,21 @@ __all__ = ["abandon", "ask", "take_answer"]
 
 def ask(pending: Pending, parts: Parts) -> Steps[Ready | Blocked]:
     """Ask on the channel and settle the answer; if the channel fails, the call is blocked."""
-    if not (yield from do(Disk(parts, lambda: is_open(pending, parts)))):
+    if not (yield Disk(parts, lambda: is_open(pending, parts))):
         return give_no_answer(pending.call, pending.decision, parts)
     try:
-        response = yield from do(Reply(parts.channel, parts.ledger, pending.request))
+        response: object = yield Reply(parts.channel, parts.ledger, pending.request)
     except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
         why = f"{type(error).__name__}: {safe_str(error)}"
-        return (yield from do(Disk(parts, lambda: _give_up(pending, parts, why))))
+        given_up: Ready | Blocked = yield Disk(parts, lambda: _give_up(pending, parts, why))
+        return given_up
     except BaseException as error:
         # Ctrl-C, or a cancelled task: that is on record, and the question stays open.
         name = type(error).__name__
-        yield from do(Disk(parts, lambda: interrupt(pending, parts, name)))
+        yield Disk(parts, lambda: interrupt(pending, parts, name))
         raise
-    return (yield from do(Disk(parts, lambda: take_answer(pending, parts, response))))
+    settled: Ready | Blocked = yield Disk(parts, lambda: take_answer(pending, parts, response))
+    return settled
 
 
 def take_answer(pending: Pending, parts: Parts, response: object) -> Ready | Blocked:
@@ -45,8 +47,10 @@ def take_answer(pending: Pending, parts: Parts, response: object) -> Ready | Blo
 
 def _give_up(pending: Pending, parts: Parts, error: str | None) -> Ready | Blocked:
     closed = withdraw(pending.pending_id, parts, error)
-    # Another answer was taken already; it counts, and this one does not.
-    return give_no_answer(pending.call, pending.decision, parts) if closed is None else closed
+    if closed is None:
+        # Another answer was taken already; it counts, and this one does not.
+        return give_no_answer(pending.call, pending.decision, parts)
+    return closed
 
 
 def abandon(outcome: Decided, parts: Parts) -> None:

@@ -11,7 +11,7 @@ from permitry.channels.request import ToolConfirmationRequest
 from permitry.guard.ledger import Ledger
 from permitry.guard.parts import Parts
 
-__all__ = ["Disk", "Effect", "Reply", "Steps", "await_all", "block_on", "do"]
+__all__ = ["Disk", "Effect", "Reply", "Steps", "await_all", "block_on"]
 
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
@@ -84,12 +84,6 @@ class Reply:
         if not self.has_others:
             return await await_channel(self.channel, self.request)
         return await first_on_loop(self.channel, self.ledger, self.request)
-
-
-def do(effect: Effect[T]) -> Steps[T]:
-    """Have an effect done; the type of its result is known."""
-    result: T = yield effect
-    return result
 
 
 def block_on(steps: Steps[T]) -> T:

@@ -23,7 +23,7 @@ from permitry.errors import LateAnswerError, LedgerError, safe_str
 from permitry.guard.asking import ask, take_answer
 from permitry.guard.budgets import charge_anyway
 from permitry.guard.case import Case
-from permitry.guard.effects import Disk, Steps, await_all, block_on, do
+from permitry.guard.effects import Disk, Steps, await_all, block_on
 from permitry.guard.grants_in_force import Grants
 from permitry.guard.handled import HandledCalls
 from permitry.guard.ledger import ConfirmationLedger, Ledger
@@ -155,7 +155,7 @@ class Guard:
     def _inline(self, call: ToolCall | Refusal, spec: ToolSpec | None) -> Steps[Permit | Refusal | Silence]:
         if isinstance(call, Refusal):
             return call
-        outcome = yield from do(Disk(self, lambda: self.begin(call, spec)))
+        outcome: Decided = yield Disk(self, lambda: self.begin(call, spec))
         if isinstance(outcome, Pending):
             outcome = yield from ask(outcome, self)
         return self._for_host(outcome)

@@ -43,13 +43,12 @@ class HandledCalls(Generic[Outcome]):
         settled = self._settled.get(key)
         if settled is not None:
             return settled[0]
-        return self._open.get(key) if self._open else None
+        return self._open.get(key)
 
     def keep(self, asker: Asker, call: ToolCall, outcome: Outcome, *, is_open: bool) -> None:
         """Keep what became of a call, in place of what was kept before; `is_open` while it waits for an answer."""
         key = asker, call.call_id, call.digest
-        if self._open:
-            self._open.pop(key, None)
+        self._open.pop(key, None)
         if key in self._settled:
             self._taken -= self._settled.pop(key)[1]
         if is_open:

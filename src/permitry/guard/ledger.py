@@ -124,7 +124,8 @@ class Ledger(Protocol):
         ...
 
 
-@attrs.define
+# What is set later is not validated: attrs would do that for every question, twice.
+@attrs.define(on_setattr=attrs.setters.NO_OP)
 class ConfirmationLedger:
     """Open questions by pending id, in memory. Each can be claimed once, before its deadline.
 

@@ -8,7 +8,6 @@ import attrs
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
 from permitry.core.decision import Decision
 from permitry.core.result import ToolResult
 from permitry.errors import FullLedgerError, LedgerError
@@ -31,9 +30,9 @@ def open_question(case: Case, parts: Parts) -> Pending | Blocked:
     Raises: `FullLedgerError`; `LedgerError`.
     """
     call, decision = case.call, case.decision
-    # Labels and history may have grown since the decision.
-    origins = parts.policy.origins(call, AuthContext.from_state(parts.session), case.spec)
-    request = attrs.evolve(parts.factory.create(call, decision, case.spec), origins=origins)
+    request = parts.factory.create(call, decision, case.spec)
+    if origins := parts.policy.origins(call, case.context, case.spec):
+        request = attrs.evolve(request, origins=origins)
     question = _open(case, parts, request)
     request = attrs.evolve(request, pending_id=question.pending_id)
     if not record(parts, "asked", call, {"pending_id": question.pending_id}):

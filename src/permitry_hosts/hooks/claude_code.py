@@ -14,27 +14,18 @@ from typing import Any
 
 import attrs
 
-from permitry.core.names import server_tool
-from permitry.errors import CallError
 from permitry.files import open_regular
-from permitry_hosts.hooks.host import (
-    MODES,
-    Effect,
-    Event,
-    Host,
-    Kind,
-    Reply,
-    Settings,
-    Verb,
-    agent_in,
-    arguments_in,
-    call_key,
+from permitry_hosts.hooks.claude_like import (
+    command_hook,
     decision_about,
     event_output,
-    optional,
-    returned,
-    text_in,
+    hook_entries,
+    read_call,
+    read_event,
+    read_prompt,
+    report_entries,
 )
+from permitry_hosts.hooks.host import Effect, Event, Host, Kind, Reply, Settings, Verb, optional, text_in
 
 __all__ = ["HOST"]
 
@@ -60,44 +51,20 @@ def _wrote(payload: Mapping[str, Any]) -> bool:
 
 
 def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
-    name, folder = text_in(payload, "hook_event_name"), text_in(payload, "cwd")
-    if name not in _KINDS:
-        raise CallError(f"the event `{name}` is not known")
-    workspace, mode = environ.get("CLAUDE_PROJECT_DIR") or folder, optional(payload, "permission_mode") or "default"
-    attended = environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "1"
-    event = Event(
-        _KINDS[name],
-        name=name,
-        session=text_in(payload, "session_id"),
-        folder=folder,
-        workspace=workspace,
-        turn=optional(payload, "prompt_id"),
-        transcript=optional(payload, "transcript_path"),
-    )
+    event = read_event(payload, _KINDS, environ.get("CLAUDE_PROJECT_DIR"), turn="prompt_id")
+    mode = optional(payload, "permission_mode")
+    event = attrs.evolve(event, transcript=optional(payload, "transcript_path"))
     if event.kind is Kind.SETTINGS:
         is_file = payload.get("source") in _SOURCES
         return attrs.evolve(event, changed=optional(payload, "file_path") if is_file else None)
     if event.kind is Kind.PROMPT:
-        # What is written to a sub-agent is another agent's.
-        return attrs.evolve(event, text=None if optional(payload, "agent_id") else optional(payload, "prompt"))
-    arguments = arguments_in(payload, "tool_input")
+        return read_prompt(event, payload)
     owner = payload.get("mcp_server")
-    server, tool = server_tool(
-        text_in(payload, "tool_name"), text_in(owner, "name") if isinstance(owner, Mapping) else None
-    )
-    call = attrs.evolve(
-        event,
-        tool=tool,
-        arguments=arguments,
-        call_id=call_key(payload, "tool_use_id"),
-        server=server,
-        agent=agent_in(payload),
-        result=returned(payload.get("tool_response")) if name == "PostToolUse" else None,
-        mode=MODES.get(mode, mode),
-        is_attended=attended,
-        can_ask=attended and mode not in _UNASKED,
-    )
-    return attrs.evolve(call, mode="default") if mode == "plan" and _is_plan(call, environ) else call
+    call = read_call(event, payload, text_in(owner, "name") if isinstance(owner, Mapping) else None)
+    is_attended = environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "1"
+    can_ask = is_attended and mode not in _UNASKED
+    call = attrs.evolve(call, is_attended=is_attended, can_ask=can_ask)
+    return attrs.evolve(call, mode="default") if call.mode == "plan" and _is_plan(call, environ) else call
 
 
 def _is_plan(event: Event, environ: Mapping[str, str]) -> bool:
@@ -139,13 +106,16 @@ def _entries_in(transcript: str | None) -> Iterator[Mapping[str, Any]]:
 
 def _text(entry: Mapping[str, Any]) -> str | None:
     """Return the text of a message; None for results of tools."""
-    message = entry.get("message")
-    content = message.get("content") if isinstance(message, Mapping) else None
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    if not isinstance(blocks, list) or not all(isinstance(each, Mapping) for each in blocks):
+    match entry.get("message"):
+        case {"content": str(text)}:
+            return text
+        case {"content": [*blocks]} if all(isinstance(each, Mapping) for each in blocks):
+            types = [each.get("type") for each in blocks]
+        case _:
+            return None
+    if "text" not in types or "tool_result" in types:
         return None
-    texts = [str(each.get("text")) for each in blocks if each.get("type") == "text"]
-    return "\n".join(texts) if texts and not any(each.get("type") == "tool_result" for each in blocks) else None
+    return "\n".join(str(each.get("text")) for each in blocks if each.get("type") == "text")
 
 
 def _write(effect: Effect, event: Event) -> Reply:
@@ -160,14 +130,8 @@ def _write(effect: Effect, event: Event) -> Reply:
 
 def _entries(command: str, seconds: int) -> Mapping[str, Any]:
     # Without `onFailure` a hook that crashes lets the call run.
-    hook = {"type": "command", "command": command, "timeout": seconds, "onFailure": "block"}
-    asking = {event: {"matcher": "*", "hooks": [hook]} for event in ("PreToolUse", "PermissionRequest")}
-    return {**asking, "ConfigChange": {"hooks": [hook]}}
-
-
-def _reports(command: str, seconds: int) -> Mapping[str, Any]:
-    hook = {"type": "command", "command": command, "timeout": seconds}
-    return {"PostToolUse": {"matcher": "*", "hooks": [hook]}, "UserPromptSubmit": {"hooks": [hook]}}
+    hook = command_hook(command, seconds, onFailure="block")
+    return {**hook_entries(hook, "PreToolUse", "PermissionRequest"), "ConfigChange": {"hooks": [hook]}}
 
 
 _FILE = ".claude/settings.json"
@@ -178,7 +142,7 @@ _PROGRAMS = frozenset({
     "otelHeadersHelper", "proxyAuthHelper", "statusLine", "subagentStatusLine",
 })  # fmt: skip
 _SETTINGS = Settings(
-    _FILE, _FILE, _entries, reports=_reports, switches=_SWITCHES, elsewhere={"settings.local.json": _SWITCHES},
+    _FILE, _FILE, _entries, reports=report_entries, switches=_SWITCHES, elsewhere={"settings.local.json": _SWITCHES},
     programs=_PROGRAMS, pinned="""claude --settings '{"disableAllHooks": false}'""",
 )  # fmt: skip
 

@@ -8,29 +8,17 @@ session with `write_stdin` reaches no hook. What an agent writes to a sub-agent 
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
-from permitry.core.names import server_tool
-from permitry.errors import CallError
-from permitry_hosts.hooks.host import (
-    MODES,
-    PATIENT,
-    Effect,
-    Event,
-    Host,
-    Kind,
-    Reply,
-    Settings,
-    Verb,
-    agent_in,
-    arguments_in,
-    call_key,
+from permitry_hosts.hooks.claude_like import (
+    command_hook,
     decision_about,
     event_output,
-    optional,
-    returned,
-    text_in,
+    hook_entries,
+    read_call,
+    read_event,
+    read_prompt,
+    report_entries,
 )
+from permitry_hosts.hooks.host import PATIENT, Effect, Event, Host, Kind, Reply, Settings, Verb
 
 __all__ = ["HOST"]
 
@@ -47,32 +35,8 @@ def _wrote(payload: Mapping[str, Any]) -> bool:
 
 
 def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
-    name, folder = text_in(payload, "hook_event_name"), text_in(payload, "cwd")
-    if name not in _KINDS:
-        raise CallError(f"the event `{name}` is not known")
-    event = Event(
-        _KINDS[name],
-        name=name,
-        session=text_in(payload, "session_id"),
-        folder=folder,
-        workspace=environ["PWD"],
-        turn=optional(payload, "turn_id"),
-    )
-    if event.kind is Kind.PROMPT:
-        # What is written to a sub-agent is another agent's.
-        return attrs.evolve(event, text=None if optional(payload, "agent_id") else optional(payload, "prompt"))
-    mode = optional(payload, "permission_mode") or "default"
-    server, tool = server_tool(text_in(payload, "tool_name"))
-    return attrs.evolve(
-        event,
-        tool=tool,
-        arguments=arguments_in(payload, "tool_input"),
-        call_id=call_key(payload, "tool_use_id"),
-        server=server,
-        agent=agent_in(payload),
-        result=returned(payload.get("tool_response")) if event.kind is Kind.AFTER else None,
-        mode=MODES.get(mode, mode),
-    )
+    event = read_event(payload, _KINDS, environ["PWD"], turn="turn_id")
+    return read_prompt(event, payload) if event.kind is Kind.PROMPT else read_call(event, payload)
 
 
 def _write(effect: Effect, event: Event) -> Reply:
@@ -84,13 +48,7 @@ def _write(effect: Effect, event: Event) -> Reply:
 
 
 def _entries(command: str, seconds: int) -> Mapping[str, Any]:
-    hook = {"type": "command", "command": command, "timeout": seconds}
-    return {event: {"matcher": "*", "hooks": [hook]} for event in ("PreToolUse", "PermissionRequest")}
-
-
-def _reports(command: str, seconds: int) -> Mapping[str, Any]:
-    hook = {"type": "command", "command": command, "timeout": seconds}
-    return {"PostToolUse": {"matcher": "*", "hooks": [hook]}, "UserPromptSubmit": {"hooks": [hook]}}
+    return hook_entries(command_hook(command, seconds), "PreToolUse", "PermissionRequest")
 
 
 _NOTE = "Codex runs no hook before you have trusted it: start it, and look at `/hooks`."
@@ -98,7 +56,7 @@ _NOTE = "Codex runs no hook before you have trusted it: start it, and look at `/
 _ELSEWHERE = {"config.toml": [("features.hooks", False), ("features.codex_hooks", False)]}
 _FILE = ".codex/hooks.json"
 _SETTINGS = Settings(
-    _FILE, _FILE, _entries, reports=_reports, note=_NOTE, elsewhere=_ELSEWHERE, spare=PATIENT,
+    _FILE, _FILE, _entries, reports=report_entries, note=_NOTE, elsewhere=_ELSEWHERE, spare=PATIENT,
     pinned="codex -c features.hooks=true", is_inherited=True,
 )  # fmt: skip
 

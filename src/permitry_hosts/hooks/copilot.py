@@ -11,6 +11,7 @@ import attrs
 
 from permitry.core.json_values import parse_json
 from permitry.errors import CallError
+from permitry_hosts.hooks.claude_like import read_event
 from permitry_hosts.hooks.host import PATIENT, Effect, Event, Host, Kind, Reply, Settings, Verb, arguments_in, text_in
 
 __all__ = ["HOST"]
@@ -36,7 +37,7 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
     folder = text_in(payload, "cwd")
     workspace = environ.get("COPILOT_PROJECT_DIR") or folder
     if "hook_event_name" in payload:
-        return _claude_like(payload, folder, workspace)
+        return _claude_like(payload, workspace)
     name = payload.get("hookName", "postToolUse" if "toolResult" in payload else "preToolUse")
     if "prompt" in payload and "toolName" not in payload:
         name = "userPromptSubmitted"
@@ -64,9 +65,8 @@ def _result(result: object) -> object:
     return None
 
 
-def _claude_like(payload: Mapping[str, Any], folder: str, workspace: str) -> Event:
-    name = text_in(payload, "hook_event_name")
-    event = Event(_CLAUDE[name], name=name, session=text_in(payload, "session_id"), folder=folder, workspace=workspace)
+def _claude_like(payload: Mapping[str, Any], workspace: str) -> Event:
+    event = read_event(payload, _CLAUDE, workspace)
     if event.kind is Kind.PROMPT:
         return event
     tool, arguments = text_in(payload, "tool_name"), arguments_in(payload, "tool_input")

@@ -5,11 +5,13 @@ reports the user's words together with the files that they name, so that it is n
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import attrs
 
 from permitry.errors import CallError
+from permitry_hosts.hooks.claude_like import command_hook, hook_entries, read_event
 from permitry_hosts.hooks.host import (
     PATIENT,
     Effect,
@@ -35,9 +37,7 @@ def _wrote(payload: Mapping[str, Any]) -> bool:
 
 
 def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
-    name, folder = text_in(payload, "hook_event_name"), text_in(payload, "cwd")
-    workspace = environ.get("GEMINI_PROJECT_DIR") or folder
-    event = Event(_KINDS[name], name=name, session=text_in(payload, "session_id"), folder=folder, workspace=workspace)
+    event = read_event(payload, _KINDS, environ.get("GEMINI_PROJECT_DIR"))
     if event.kind is Kind.PROMPT:
         return event
     server, tool = _tool(payload)
@@ -70,14 +70,8 @@ def _write(effect: Effect, event: Event) -> Reply:
     return Reply()
 
 
-def _entries(command: str, seconds: int) -> Mapping[str, Any]:
-    hook = {"name": "permitry", "type": "command", "command": command, "timeout": seconds * 1000}
-    return {"BeforeTool": {"matcher": ".*", "hooks": [hook]}}
-
-
-def _reports(command: str, seconds: int) -> Mapping[str, Any]:
-    hook = {"name": "permitry", "type": "command", "command": command, "timeout": seconds * 1000}
-    return {"AfterTool": {"matcher": ".*", "hooks": [hook]}}
+def _hook(event: str, command: str, seconds: int) -> Mapping[str, Any]:
+    return hook_entries({"name": "permitry", **command_hook(command, seconds * 1000)}, event, matcher=".*")
 
 
 _FILE = ".gemini/settings.json"
@@ -85,7 +79,9 @@ _SWITCHES = [
     ("hooksConfig.enabled", False), ("tools.enableHooks", False),
     ("hooksConfig.disabled", "permitry"), ("hooks.disabled", "permitry"),
 ]  # fmt: skip
-_SETTINGS = Settings(_FILE, _FILE, _entries, reports=_reports, switches=_SWITCHES, spare=PATIENT)
+_SETTINGS = Settings(
+    _FILE, _FILE, partial(_hook, "BeforeTool"), reports=partial(_hook, "AfterTool"), switches=_SWITCHES, spare=PATIENT,
+)  # fmt: skip
 
 
 HOST = Host("gemini", _wrote, _read, _write, _SETTINGS, folders=frozenset({"dir_path"}), hears=frozenset({Kind.AFTER}))

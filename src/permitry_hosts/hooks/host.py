@@ -11,7 +11,6 @@ import attrs
 from permitry.errors import CallError
 
 __all__ = [
-    "MODES",
     "PATIENT",
     "Effect",
     "Event",
@@ -20,19 +19,11 @@ __all__ = [
     "Reply",
     "Settings",
     "Verb",
-    "agent_in",
     "arguments_in",
-    "call_key",
-    "decision_about",
-    "event_output",
     "optional",
     "returned",
     "text_in",
 ]
-
-
-MODES = {"bypassPermissions": "yolo"}
-"""The modes of Claude Code and Codex that have another name here."""
 
 
 class Kind(enum.Enum):
@@ -222,45 +213,23 @@ def arguments_in(payload: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return value
 
 
-def agent_in(payload: Mapping[str, Any]) -> str:
-    """Return the kind of the agent: `main` for the one that the user talks to, and for no other.
-
-    Raises: `CallError`.
-    """
-    kind = optional(payload, "agent_type") or "main"
-    return "sub-agent" if kind == "main" and optional(payload, "agent_id") else kind
-
-
 def returned(value: object) -> object:
     """Return the result of a call: of blocks that are all texts, as servers give them, the text; None for an error."""
     if isinstance(value, Mapping) and value.get("isError") is True:
         return None
-    blocks = (
-        value["content"]
-        if isinstance(value, Mapping) and {"content"} <= value.keys() <= {"content", "isError"}
-        else value
-    )
-    if isinstance(blocks, list) and blocks and all(isinstance(each, Mapping) for each in blocks):
-        texts = [each.get("text") for each in blocks if each.get("type") == "text"]
-        if len(texts) == len(blocks) and all(isinstance(each, str) for each in texts):
-            return "\n".join(map(str, texts))
-    return value
+    blocks: object = value
+    if isinstance(value, Mapping) and {"content"} <= value.keys() <= {"content", "isError"}:
+        blocks = value["content"]
+    if not isinstance(blocks, list) or not blocks:
+        return value
+    texts = [_text(each) for each in blocks]
+    return value if None in texts else "\n".join(map(str, texts))
 
 
-def call_key(payload: Mapping[str, Any], call: str, agent: str = "agent_id") -> str | None:
-    """Return the id of a call, with that of the sub-agent before it: an id may occur in several agents."""
-    parts = optional(payload, agent), optional(payload, call)
-    return None if parts[1] is None else "/".join(each for each in parts if each)
-
-
-def decision_about(effect: Effect, event: Event) -> Reply:
-    """Return what Claude Code and Codex are answered when they are about to ask the user for a permission."""
-    if effect.verb not in (Verb.ALLOW, Verb.DENY):
-        return Reply()
-    message = {"message": effect.text} if effect.verb is Verb.DENY else {}
-    return event_output(event, decision={"behavior": effect.verb.value, **message})
-
-
-def event_output(event: Event, **output: object) -> Reply:
-    """Return an answer to an event as Claude Code and Codex read it."""
-    return Reply.of({"hookSpecificOutput": {"hookEventName": event.name, **output}})
+def _text(block: object) -> str | None:
+    """Return the text of a block of text, and None for any other."""
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return text
+        case _:
+            return None

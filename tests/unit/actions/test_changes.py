@@ -45,6 +45,7 @@ def _changes(folder: Path, command: str) -> Changes:
         ("sed -i s/a/b/ a", "a"),
         ("gsed -i s/a/b/ a", "a"),
         ("grm a", "a/"),
+        ("link a c", "a c"),
         ("echo x > a", "a"),
         ("echo x >> link", "a"),
         ("echo x | tee b", "b"),

@@ -69,12 +69,19 @@ def test_a_path_is_found_by_its_usual_names(name: str, unruled: Decision) -> Non
     assert request.path == "src/a.py"
 
 
-@pytest.mark.parametrize("role", [ArgumentRole.WRITE_PATH, ArgumentRole.READ_PATH])
+@pytest.mark.parametrize("role", [ArgumentRole.WRITE_PATH, ArgumentRole.DELETE_PATH, ArgumentRole.READ_PATH])
 def test_a_declared_path_comes_first(role: ArgumentRole, unruled: Decision) -> None:
     """What the spec declares to be a path is one, whatever its name."""
     spec = ToolSpec("edit", roles={"command": ArgumentRole.COMMAND, "target": role})
     call = ToolCall("edit", {"command": "ls", "path": "b.py", "target": "a.py"})
     assert ConfirmationRequestFactory().create(call, unruled, spec).path == "a.py"
+
+
+def test_of_a_path_that_is_read_and_one_that_is_deleted_neither_is_shown(unruled: Decision) -> None:
+    """The one that is shown would be taken for all that the call is about."""
+    roles = {"source": ArgumentRole.READ_PATH, "gone": ArgumentRole.DELETE_PATH}
+    call = ToolCall("swap", {"source": "a.py", "gone": "b.py"})
+    assert ConfirmationRequestFactory().create(call, unruled, ToolSpec("swap", roles=roles)).path is None
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,8 @@ def test_links_elsewhere(text: str, expected: tuple[bool, bool]) -> None:
         ("http://127.0.0.1:8080/", ["private"], True),
         ("//0x7f.1", ["private"], True),
         ("see a.com", ["*"], True),
+        ("https://a.com/", ["*:8080"], False),
+        ("https://a.com:8080/", ["*:8080"], True),
         ("ann@a.com", ["mailto://a.com"], True),
     ],
 )

@@ -8,8 +8,11 @@ from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
 from permitry.conditions.match import Match
 from permitry.conditions.path import PathPattern
-from permitry.core.action import Access, Connect, Place, Run, Touch, Word
+from permitry.core.action import Access, Actions, Connect, Place, Run, Touch, Word
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry.core.effects import Effect
+from permitry.core.rule import Request
 
 KEY = Place("key", ("/w/key",), ("/w/key",))
 OPEN = Place("$X", is_certain=False, is_open=True)
@@ -66,3 +69,12 @@ def test_an_undeclared_tool_may_access_a_path_in_any_way() -> None:
     assert not ON_WRITING.for_guess(Effect(touch, run)).is_about(Effect(touch, run))
     assert ON_WRITING.of_any_access.verb == "touch"
     assert ON_HOST.of_any_access is ON_HOST
+
+
+@for_each(("programs", "found"), [("b", "b"), ("bd", "bd"), ("abcde", "abcde"), ("x", None), ("", None)])
+def test_only_patterns_that_may_match_are_left_of_many(programs: str, found: str | None) -> None:
+    """None of them where no program of the call is one of theirs."""
+    runs = Actions(tuple(Run((Word(program),)) for program in programs))
+    request = Request(ToolCall("bash"), AuthContext(), reader=lambda *_: runs)
+    narrowed = CommandPatterns(tuple(map(ArgvPattern, "abcde"))).narrow(request.facts)
+    assert found == (None if narrowed is None else "".join(each.text for each in narrowed.patterns))

@@ -488,3 +488,32 @@ def test_a_folder_around_what_is_made_is_not_touched_itself(
     patterns = PathPattern("."), PathPattern("**")
     matches = [each.match_place(place, ROOTS, enough=Match.ALIKE) for each in patterns]
     assert [(each is not Match.NO, each >= Match.ALIKE) for each in matches] == found
+
+
+@for_each(
+    ("pattern", "top", "start", "fires"),
+    [
+        ("src/**/.env", "/w", "/w/src", True),
+        ("src/*.py", "/w", "/w/src", False),
+        ("src/deep/.env", "/w", "/w/src/deep", True),
+        ("docs/**", "/w", "/w/docs", False),
+        ("**/.env", "/w", "/w", True),
+        ("src/**/.env", "/w/src/deep", "/w/src/deep", True),
+        ("docs/**/.env", "/w/src", "/w/src", False),
+    ],
+)
+def test_what_a_walk_meets_is_looked_for_where_the_pattern_begins(
+    pattern: str, top: str, start: str, *, fires: bool
+) -> None:
+    """From the folder that its literal beginning names, and nowhere if that is elsewhere."""
+    disk, looked = ("/w", "/w/src", "/w/src/deep", "/w/src/deep/.env"), []
+
+    def look(folder: str, _depth: int | None) -> Listing:
+        looked.append(folder)
+        below = tuple(name for name in disk if f"{name}/".startswith(f"{folder}/"))
+        return Listing(below, (-1,) * len(below))
+
+    place = attrs.evolve(at(top, is_tree=True), look=look)
+    assert (PathPattern(pattern).match_place(place, ROOTS) is not Match.NO) is fires
+    # Whether the folder itself is there is looked at first.
+    assert {*looked, top} == {start, top}

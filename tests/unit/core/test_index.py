@@ -354,6 +354,15 @@ def test_names_that_are_made_up_push_out_only_each_other(looked_up: list[str]) -
     assert len(_index(policy)._named) + len(_index(policy)._earlier) <= 2 * (4 + 1)  # noqa: SLF001 -- the bound
 
 
+def test_as_many_names_as_may_be_are_kept(looked_up: list[str]) -> None:
+    """None of them is looked up a second time."""
+    policy = _policy()
+    _index(policy).most = 4
+    for name in "abcdabcdabcd":
+        policy.decide(ToolCall(name), NOWHERE)
+    assert looked_up == ["a", "b", "c", "d"]
+
+
 def test_a_name_asked_about_of_late_is_kept(looked_up: list[str]) -> None:
     """Of two names, the one that is still in use stays."""
     policy = _policy()

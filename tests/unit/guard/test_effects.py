@@ -7,7 +7,7 @@ import attrs
 import pytest
 from tests.tables import for_each
 
-from permitry.guard.effects import Steps, await_all, block_on, do
+from permitry.guard.effects import Steps, await_all, block_on
 
 
 @attrs.define
@@ -40,7 +40,7 @@ def _steps(*effects: _Effect) -> Steps[list[object]]:
     found: list[object] = []
     for effect in effects:
         try:
-            found.append((yield from do(effect)))
+            found.append((yield effect))
         except OSError as error:
             found.append(str(error))
     return found
@@ -67,9 +67,9 @@ def test_a_coroutine_that_is_closed_waits_for_nothing_more() -> None:
 
     def way() -> Steps[None]:
         try:
-            yield from do(_Effect(1))
+            yield _Effect(1)
         finally:
-            yield from do(last)
+            yield last
 
     coroutine = await_all(way())
     coroutine.send(None)

@@ -18,10 +18,6 @@ __all__ = ["ANYTHING", "PATHS", "WORDS", "what_is_unknown"]
 
 ANYTHING, PATHS, WORDS = "", "path", "words"
 
-# After these, a path may lead elsewhere.
-_MAKE_LINKS = frozenset({"cp", "link", "ln", "mv", "unzip"})
-_LEADS = MOVING | {"[["}
-"""Builtins after which a path leads elsewhere, and one that evaluates its operands."""
 _OF_A_USER = re.compile(r"~[\w+-]")
 _LOOP = re.compile(r"\b(?:for|select)\s+(\w+)")
 _EXPANSION = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|\?)")
@@ -42,7 +38,13 @@ def what_is_unknown(text: str, reading: LooseReading) -> str:
     is_known = reading.is_plain and is_simple and text.isascii() and all(map(_is_accounted, commands))
     if not is_known:
         return ANYTHING
-    return WORDS if _MAKE_LINKS.isdisjoint(program_of(each.words) for each in commands) else PATHS
+    return PATHS if any(_may_make_links(each) for each in commands) else WORDS
+
+
+def _may_make_links(command: LooseCommand) -> bool:
+    """Return whether a path may lead elsewhere after a command: it makes links, moves them or unpacks some."""
+    shapes = record_of(program_of(command.words)).shapes
+    return any(shape.keeps or shape.format for shape in shapes)
 
 
 def _is_accounted(command: LooseCommand) -> bool:
@@ -50,4 +52,5 @@ def _is_accounted(command: LooseCommand) -> bool:
     words = command.words
     if command.assignments or not words or words[0].is_open or words[0].is_glob:
         return False
-    return record_of(words[0].text).runs_nothing and words[0].text not in _LEADS
+    record = record_of(words[0].text)
+    return record.runs_nothing and not record.evaluates and words[0].text not in MOVING

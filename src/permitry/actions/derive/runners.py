@@ -23,14 +23,6 @@ __all__ = ["MOST_WORDS", "Inner", "program_of", "runs_others", "shell_text", "un
 
 _NAMES_A_FILE = re.compile(r"(?:\A|[\s;&|({])=\w")
 """In zsh, `=git` is the file that `git` runs."""
-_GNU = """
-basename cat chgrp chmod chown chroot cp cut dd df du env expand find fold head install join link ln ls mkdir mkfifo
-mknod mktemp mv nice nohup od paste patch readlink realpath rm rmdir sed shred shuf sort split stat stdbuf sync tac tail
-tar tee timeout touch tr truncate uniq unlink wc xargs
-"""
-_OF_GNU = {f"g{name}": name for name in _GNU.split()}
-"""The names of GNU programs where those of the system are others, as on macOS."""
-
 MOST_WORDS = 500
 """How many words of a command line are looked at."""
 
@@ -97,7 +89,7 @@ def _may_run_parameter(text: str) -> bool:
 
 def _of_gnu(words: Words) -> Iterator[Inner]:
     """Yield the command with the name that the program has where GNU's are those of the system."""
-    name = _OF_GNU.get(program_of(words))
+    name = catalogue().of_gnu.get(program_of(words))
     if name is not None:
         yield Inner("", (attrs.evolve(words[0], text=name), *words[1:]))
 

@@ -209,13 +209,15 @@ class Catalogue(_Records):
     """The entries of all programs.
 
     `variables` is what is known about variables of the environment, by names and patterns of names; `elsewhere` are the
-    programs that run commands on another machine, or where paths lead elsewhere.
+    programs that run commands on another machine, or where paths lead elsewhere; `of_gnu` are the names that programs
+    of GNU have where those of the system are others, each with its usual one.
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         others = _by_name(data.get("other", {}))
         records = {name: {**record, "is_known": False} for name, record in others.items()} | _by_name(data["program"])
         super().__init__(records, data["group"])
+        self.of_gnu = {f"g{name}": name for name in data.get("gnu", {}).get("names", "").split()}
         self.variables = _by_name(data.get("variable", {}))
         self.elsewhere = frozenset(name for name, record in records.items() if record.get("elsewhere"))
 

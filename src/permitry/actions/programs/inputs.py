@@ -131,13 +131,8 @@ def _reads_source(words: Words) -> bool:
 def reads_shell(words: Words) -> bool:
     """Return whether a command line certainly runs its whole standard input in a shell, and on this machine."""
     record = record_of(program_of(words))
-    is_otherwise = program_of(words) in catalogue().elsewhere or record.input in (
-        "crontab",
-        "lines",
-        "makefile",
-        "xargs",
-    )
-    return reads_commands(words) and not is_otherwise
+    is_otherwise = record.input in ("crontab", "lines", "makefile", "xargs")
+    return reads_commands(words) and not is_otherwise and program_of(words) not in catalogue().elsewhere
 
 
 def _ssh_reads(words: Words) -> bool:

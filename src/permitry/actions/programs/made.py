@@ -38,6 +38,16 @@ class _Made:
             self.names.add(name)
             self.paths.update([name] if "/" in path else [])
 
+    def add_operands(self, words: Sequence[Word]) -> None:
+        """Add what a program makes under the names of its operands."""
+        makes = record_of(program_of(words)).makes
+        self.is_any = self.is_any or _renames(words)
+        for word in words[1:] if makes in ("copies", "named", "downloads") else ():
+            is_known = not (word.is_open or word.is_glob)
+            # `chmod` makes no other name: a pattern is one for files that are there.
+            if is_known or makes == "copies":
+                self.add(word.text, is_open=not is_known)
+
     def has(self, program: str, *, in_path: bool) -> bool:
         """Return whether a program may be one of these; without a folder it must be in one of the folders of PATH."""
         name = posixpath.basename(program)
@@ -54,12 +64,7 @@ def run_of_made(actions: Iterable[Action]) -> Run | None:
             made.add(action.place.text, is_open=action.place.is_open)
         elif isinstance(action, Run):
             runs.append(action)
-            makes = record_of(program_of(action.words)).makes
-            made.is_any = made.is_any or _renames(action.words)
-            for word in action.words[1:] if makes in ("copies", "named", "downloads") else ():
-                # `chmod` makes no other name: a pattern is one for files that are there.
-                if makes == "copies" or not (word.is_open or word.is_glob):
-                    made.add(word.text, is_open=word.is_open or word.is_glob)
+            made.add_operands(action.words)
     odd = [(by, name) for by in runs for name in _names_of(by) if not _PLAIN.fullmatch(name)]
     return next((run for run in runs if _is_made(run, made) or _takes_odd(run, odd)), None)
 

@@ -19,17 +19,19 @@ def use_grant(case: Case, parts: Parts) -> Step:
 
     Where a question about the call is open already, it stays open, unless a grant answers it.
     """
-    if parts.grants is None or case.decision.verdict is not Verdict.CONFIRM:
-        # INVARIANT: law 6. Rules that permit the call by now answer no question.
-        return case if case.open is None else case.open
-    decision, grant = parts.grants.take(parts.policy, case.call, parts.session, case.spec, case.decision)
-    case = case._replace(decision=decision, grant=grant)
-    return case if case.open is None else _answer(case, case.open, parts)
+    granted = case
+    if parts.grants is not None and case.decision.verdict is Verdict.CONFIRM:
+        decision, grant = parts.grants.take(parts.policy, case.call, parts.session, case.spec, case.decision)
+        granted = case._replace(decision=decision, grant=grant)
+    if case.open is None:
+        return granted
+    return _answer(case.open, granted, parts, is_granted=granted is not case)
 
 
-def _answer(case: Case, question: Pending, parts: Parts) -> Step:
-    """Close a question with the grant that answers it."""
-    if case.grant is None and case.decision.verdict is not Verdict.ALLOW:
+def _answer(question: Pending, case: Case, parts: Parts, *, is_granted: bool) -> Step:
+    """Close a question with the grant that answers it, if there is one."""
+    # INVARIANT: law 6. Rules that permit the call by now answer no question.
+    if not is_granted or (case.grant is None and case.decision.verdict is not Verdict.ALLOW):
         return question
     try:
         claim(question.pending_id, parts, _YES)
@@ -37,5 +39,6 @@ def _answer(case: Case, question: Pending, parts: Parts) -> Step:
         # A human was first, or another process.
         return look_again(question, parts)
     grant = case.grant or str(case.decision.rule_id).removeprefix("grant-")
-    answer = {"pending_id": question.pending_id, "approved": True, "grant": grant}
-    return case if record(parts, "answered", case.call, answer) else not_recorded(case.call, case.decision)
+    if record(parts, "answered", case.call, {"pending_id": question.pending_id, "approved": True, "grant": grant}):
+        return case
+    return not_recorded(case.call, case.decision)

@@ -13,9 +13,6 @@ __all__ = ["record_answer", "record_call"]
 def record_call(case: Case, parts: Parts) -> Step:
     """Record the decision, with the start of a call that runs at once; what is not recorded does not run."""
     call, decision = case.call, case.decision
-    if case.open is not None and case.grant is not None:
-        # As it was asked about, which is on record.
-        return case
     details = decision_fields(decision)
     details["arguments"] = call.to_dict()
     details["mode"] = case.context.mode

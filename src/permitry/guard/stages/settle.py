@@ -79,7 +79,8 @@ def _authorize(case: Case, parts: Parts) -> Ready | Blocked:
     if case.kept is not None and not record(parts, "kept", case.call, {"entry": case.kept.entry}):
         return not_recorded(case.call, case.decision)
     # All others were counted before, by the stage `charge`.
-    if case.is_approved and (now := _charge(case, parts)).verdict is Verdict.BLOCK:
+    is_approved = case.is_approved
+    if is_approved and (now := _charge(case, parts)).verdict is Verdict.BLOCK:
         return refuse(case, parts, now, Cause.POLICY)
     try:
         authorized = parts.tools.authorize(case.call, case.spec, case.context, _record_run(case, parts), parts.session)
@@ -88,7 +89,7 @@ def _authorize(case: Case, parts: Parts) -> Ready | Blocked:
     _apply_side_effects(case, parts)
     if case.is_remembered:
         parts.session.ignore(case.call.tool)
-    return Ready(case.call, case.decision, authorized, case.is_approved)
+    return Ready(case.call, case.decision, authorized, is_approved)
 
 
 def _record_run(case: Case, parts: Parts) -> RunRecord:

@@ -71,11 +71,11 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Server:
+def server(tmp_path: Path, warm_python: str) -> Server:
     """Return a server that is a program."""
     program = tmp_path / "server.py"
     program.write_text(PROGRAM, encoding="utf-8")
-    return Server("demo", (sys.executable, str(program)), env={"EXTRA": "1"}, folder=str(tmp_path), timeout=10.0)
+    return Server("demo", (warm_python, str(program)), env={"EXTRA": "1"}, folder=str(tmp_path), timeout=10.0)
 
 
 def run(upstream: Upstream, work: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 -- what the work gives

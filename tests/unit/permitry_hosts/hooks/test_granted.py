@@ -123,7 +123,7 @@ def test_a_grant_lifts_no_block_and_no_question_of_a_rule(hook: Hook, store: str
     assert "deny" in hook("touch a").out
     assert "deny" in hook("touch b").out
     events = [each["event"] for each in records_at(store, RecordFilter(equal={"digest": digest}))]
-    assert events == ["decided", "asked", "answered", "started", "decided", "asked"]
+    assert events == ["decided", "asked", "answered", "decided", "started", "decided", "asked"]
 
 
 def test_a_grant_is_for_its_session(hook: Hook, store: str) -> None:
