@@ -1,7 +1,7 @@
 """Which words of a program are names, and not paths: those of sub-commands, scripts, packages.
 
-A word without a dot and a slash may be anything. It is a path for certain only where the record of the program says
-so, and none where the record calls it a name or a text; else that it is one is a guess, and a guess blocks nothing.
+A word without a dot and a slash is a path for certain only where the record of the program says so, and none where the
+record calls it a name or a text; else that it is one is a guess, and a guess blocks nothing.
 """
 
 import itertools
@@ -31,12 +31,13 @@ def names_in_words(words: Sequence[Word]) -> tuple[frozenset[Word], frozenset[Wo
         places |= {start + at for at in _names_behind(words[start:], entry)}
     else:
         places = set()
-    others = {word for at, word in enumerate(words) if at not in places}
-    names = frozenset(words[at] for at in places) - others
+    names = frozenset(words[at] for at in places) - {word for at, word in enumerate(words) if at not in places}
     if roles_in(entry) - NO_PATHS:
         return names, frozenset()
     files = {value for option, value in read_known(words[start:], entry).found if option in entry.code}
-    return names, _guesses(words) - files
+    # Behind `--`, those of git are paths.
+    end = next((at for at, word in enumerate(words) if word.text == "--" and words[0].text == "git"), len(words))
+    return names, frozenset(filter(_is_bare, words[:end])) - files - {*words[end:]}
 
 
 def _names_behind(words: Sequence[Word], entry: Entry) -> Iterator[int]:
@@ -46,20 +47,12 @@ def _names_behind(words: Sequence[Word], entry: Entry) -> Iterator[int]:
         yield from parts.texts
     roles = next((shape.operands for shape in reversed(entry.shapes)), ())
     names = list(itertools.takewhile(lambda role: role.startswith("name"), roles))
-    # Enough of them, where there may be many.
     names *= 1 + len(words) * ("name*" in names)
     for at, _ in zip(parts.places, names, strict=False):
         if is_spread(words[at]):
             return
         if _NAME.fullmatch(words[at].text):
             yield at
-
-
-def _guesses(words: Sequence[Word]) -> frozenset[Word]:
-    # Behind `--`, those of git are paths.
-    is_git = words[0].text == "git"
-    end = next((at for at, word in enumerate(words) if is_git and word.text == "--"), len(words))
-    return frozenset(filter(_is_bare, words[:end])) - {*words[end:]}
 
 
 def roles_in(entry: Entry) -> frozenset[str]:
@@ -75,10 +68,7 @@ def record_in_any_case(name: str) -> Entry:
 
 
 def _called(words: Sequence[Word]) -> tuple[Entry, int, set[int]]:
-    """Return what is known about the program or sub-command that is called, and where its words begin.
-
-    The indices are those of the names of sub-commands; any known options may come before them.
-    """
+    """Return what is known about what is called, where its words begin, and the indices of names of sub-commands."""
     entry, start, names = record_in_any_case(words[0].text), 1, set[int]()
     while entry.commands:
         parts = read_known(words[start:], entry, options_first=True)

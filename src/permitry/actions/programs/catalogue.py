@@ -179,16 +179,13 @@ class Entry:
 
 _UNKNOWN, _NONE = Entry(), Options()
 _SHAPE = frozenset(attrs.fields_dict(Shape))
-_ELSEWHERE = _SHAPE | {"runs", "leading", "optional", "sets", "modes", "elsewhere"}
-"""The keys of a record that are not fields of `Entry`, or are read apart."""
+_READ_APART = _SHAPE | {"runs", "leading", "optional", "sets", "modes", "elsewhere"}
 _KINDS: Mapping[Any, Callable[[list[str]], Any]] = {frozenset[str]: frozenset, tuple[str, ...]: tuple}
 _SEVERAL = {
     kind: {field.name: _KINDS[field.type] for field in attrs.fields(kind) if field.type in _KINDS}
     for kind in (Entry, Shape)
 }
-"""The fields that are words in a text, with what they become."""
 _ENDINGS = {"[=]": "attached", "===": "tripled", "==": "doubled", "=": "valued", ":": "separate", "": "plain"}
-"""How the options of a kind end in `programs.toml`."""
 
 
 class _Records(UserDict[str, Any]):
@@ -262,7 +259,7 @@ def _by_name(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
-    fields = _fields(Entry, {name: value for name, value in data.items() if name not in _ELSEWHERE})
+    fields = _fields(Entry, {name: value for name, value in data.items() if name not in _READ_APART})
     whole_words = fields.get("whole_words", False)
     fields["is_known"] = data.get("is_known", True)
     fields["runs_nothing"] = fields.get("runs_nothing", False) or fields.get("any_option", False)

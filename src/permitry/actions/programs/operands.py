@@ -54,7 +54,6 @@ _MOST_HOSTS = 1000
 _ANY = (Access.READ, Access.WRITE)
 _NONE: frozenset[Access] = frozenset()
 _NOT_ALL = frozenset({"name", "file"})
-"""Roles of operands of programs any word of which may be a path as well."""
 _SURE = {
     "read": frozenset({Access.READ}),
     "read/replace": frozenset({Access.READ, Access.WRITE}),
@@ -64,7 +63,6 @@ _SURE = {
 }
 
 _ARRANGED = {"tar": unbundled, "unzip": with_options_first}
-"""How the words of programs are put into the order that their tables are about."""
 
 Reads: TypeAlias = Callable[[tuple[Word, ...]], bool]
 """Whether a command only reads."""
