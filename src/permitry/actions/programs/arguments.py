@@ -195,15 +195,11 @@ class _Reader:
             self.found(word.text, None)
         elif equals and (name in options.valued or name in options.attached):
             self.found(name, self.attached(name, word, value))
-        elif not equals and name in options.attached:
-            self.found(name, None)
-        elif not equals and name in options.valued:
-            self.found(name, self.value(name))
-        elif not equals and name in options.doubled:
-            self.value(name)
-            self.found(name, self.value(name))
-        else:
+        elif equals or options.count(name) not in (0, 1, 2):
             raise self.refuse(name)
+        else:
+            values = [self.value(name) for _ in range(options.count(name) or 0)]
+            self.found(name, next(reversed(values), None))
 
     def whole(self, word: Word) -> None:
         options = self.options
@@ -253,6 +249,7 @@ class _Reader:
         is_plain = not word.may_be_option or word.text == "-"
         if not is_plain and (is_spread(word) or word.text[1:2] not in _DIGITS):
             raise RefusedError(f"`{self.name} {name}` with the value `{word.text}`")
-        self.result.texts += [self.at - 1] if name in self.entry.texts and not is_spread(word) else []
+        if name in self.entry.texts and not is_spread(word):
+            self.result.texts.append(self.at - 1)
         self.result.is_spread = self.result.is_spread or is_spread(word)
         return word

@@ -1,9 +1,10 @@
 """Which words of a program are names, and not paths: those of sub-commands, scripts, packages.
 
-A word without a dot and a slash may be anything. It is a path for certain only where the record of the program says
-so, and none where the record calls it a name or a text; else that it is one is a guess, and a guess blocks nothing.
+A word without a dot and a slash is a path for certain only where the record of the program says so, and none where the
+record calls it a name or a text; else that it is one is a guess, and a guess blocks nothing.
 """
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -30,12 +31,13 @@ def names_in_words(words: Sequence[Word]) -> tuple[frozenset[Word], frozenset[Wo
         places |= {start + at for at in _names_behind(words[start:], entry)}
     else:
         places = set()
-    others = {word for at, word in enumerate(words) if at not in places}
-    names = frozenset(words[at] for at in places) - others
+    names = frozenset(words[at] for at in places) - {word for at, word in enumerate(words) if at not in places}
     if roles_in(entry) - NO_PATHS:
         return names, frozenset()
     files = {value for option, value in read_known(words[start:], entry).found if option in entry.code}
-    return names, _guesses(words) - files
+    # Behind `--`, those of git are paths.
+    end = next((at for at, word in enumerate(words) if word.text == "--" and words[0].text == "git"), len(words))
+    return names, frozenset(filter(_is_bare, words[:end])) - files - {*words[end:]}
 
 
 def _names_behind(words: Sequence[Word], entry: Entry) -> Iterator[int]:
@@ -43,19 +45,14 @@ def _names_behind(words: Sequence[Word], entry: Entry) -> Iterator[int]:
     parts = read_known(words, entry)
     if not parts.is_spread:
         yield from parts.texts
-    roles = entry.shapes[-1].operands if entry.shapes else ()
-    for role, at in zip(_repeat(roles), parts.places, strict=False):
-        if role.rstrip("*+?") != "name" or is_spread(words[at]):
+    roles = next((shape.operands for shape in reversed(entry.shapes)), ())
+    names = list(itertools.takewhile(lambda role: role.startswith("name"), roles))
+    names *= 1 + len(words) * ("name*" in names)
+    for at, _ in zip(parts.places, names, strict=False):
+        if is_spread(words[at]):
             return
         if _NAME.fullmatch(words[at].text):
             yield at
-
-
-def _guesses(words: Sequence[Word]) -> frozenset[Word]:
-    # Behind `--`, those of git are paths.
-    is_git = words[0].text == "git"
-    end = next((at for at, word in enumerate(words) if is_git and word.text == "--"), len(words))
-    return frozenset(filter(_is_bare, words[:end])) - {*words[end:]}
 
 
 def roles_in(entry: Entry) -> frozenset[str]:
@@ -71,27 +68,17 @@ def record_in_any_case(name: str) -> Entry:
 
 
 def _called(words: Sequence[Word]) -> tuple[Entry, int, set[int]]:
-    """Return what is known about the program or sub-command that is called, and where its words begin.
-
-    The indices are those of the names of sub-commands; any known options may come before them.
-    """
+    """Return what is known about what is called, where its words begin, and the indices of names of sub-commands."""
     entry, start, names = record_in_any_case(words[0].text), 1, set[int]()
     while entry.commands:
         parts = read_known(words[start:], entry, options_first=True)
-        at = start + parts.places[0] if parts.places else 0
-        if not at or parts.is_spread or is_spread(words[at]) or words[at].text not in entry.commands:
+        at = start + next(iter(parts.places), len(words))
+        called = words[at : at + 1]
+        if parts.is_spread or not called or is_spread(called[0]) or called[0].text not in entry.commands:
             break
         names.add(at)
         entry, start = entry.commands[words[at].text], at + 1
     return entry, start, names
-
-
-def _repeat(roles: Sequence[str]) -> Iterator[str]:
-    """Yield the roles of the first operands, in order; one that may have many operands without an end."""
-    for role in roles:
-        yield role
-        while role.endswith(("*", "+")):
-            yield role
 
 
 def _is_bare(word: Word) -> bool:

@@ -7,7 +7,8 @@ bytes of `programs.toml`. A build makes it (`.ci/hatch_build.py`), and so do the
 import functools
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections import UserDict
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,7 @@ class Options:
 
     def with_more(self, more: "Options") -> "Options":
         """Return these options and `more`."""
-        names = ("plain", "valued", "attached", "separate", "doubled", "tripled")
-        sets = {name: getattr(self, name) | getattr(more, name) for name in names}
+        sets = {kind: getattr(self, kind) | getattr(more, kind) for kind in _ENDINGS.values()}
         return Options(has_numbers=self.has_numbers or more.has_numbers, **sets)
 
     def takes(self, option: str) -> int | None:
@@ -178,34 +178,28 @@ class Entry:
 
 
 _UNKNOWN, _NONE = Entry(), Options()
-_SETS_OF_WORDS = frozenset(
-    {"needs", "operands_need", "shows", "looks", "names_from", "texts", "unsets", "code", "renames", "fills"}
-    | {"runs_open", "runs_values"}
-)
 _SHAPE = frozenset(attrs.fields_dict(Shape))
-_RUNS = frozenset({"runs", "leading", "optional", "sets"})
+_READ_APART = _SHAPE | {"runs", "leading", "optional", "sets", "modes", "elsewhere"}
+_KINDS: Mapping[Any, Callable[[list[str]], Any]] = {frozenset[str]: frozenset, tuple[str, ...]: tuple}
+_SEVERAL = {
+    kind: {field.name: _KINDS[field.type] for field in attrs.fields(kind) if field.type in _KINDS}
+    for kind in (Entry, Shape)
+}
+_ENDINGS = {"[=]": "attached", "===": "tripled", "==": "doubled", "=": "valued", ":": "separate", "": "plain"}
 
 
-class _Records(Mapping[str, Entry]):
+class _Records(UserDict[str, Any]):
     """Entries of programs or sub-commands by name; each is read when it is first asked for: git's takes long."""
 
     def __init__(self, records: Mapping[str, Any], groups: Mapping[str, str]) -> None:
-        self._records, self._groups = records, groups
-        self._entries: dict[str, Entry] = {}
+        super().__init__()
+        self.data, self._groups = dict(records), groups
 
     def __getitem__(self, name: str) -> Entry:
-        if name not in self._entries:
-            self._entries[name] = _entry(self._records[name], self._groups)
-        return self._entries[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._records)
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._records
+        entry = self.data[name]
+        if not isinstance(entry, Entry):
+            entry = self.data[name] = _entry(entry, self._groups)
+        return entry
 
 
 class Catalogue(_Records):
@@ -239,9 +233,8 @@ def catalogue() -> Catalogue:
 
 def record_of(name: str) -> Entry:
     """Return what is known about a program; an empty entry for any other name."""
-    if name not in catalogue():
-        return _UNKNOWN
-    return catalogue()[name]
+    known: Entry = catalogue().get(name, _UNKNOWN)
+    return known
 
 
 def compact() -> str:
@@ -266,24 +259,25 @@ def _by_name(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
-    fields = {
-        name: value for name, value in data.items() if name not in _SHAPE | _RUNS and name not in ("modes", "elsewhere")
-    }
+    fields = _fields(Entry, {name: value for name, value in data.items() if name not in _READ_APART})
     whole_words = fields.get("whole_words", False)
     fields["is_known"] = data.get("is_known", True)
     fields["runs_nothing"] = fields.get("runs_nothing", False) or fields.get("any_option", False)
     fields["options"] = _options(fields.get("options", ""), groups, whole_words=whole_words)
     fields["known"] = fields["options"].with_more(_options(fields.pop("more", ""), groups, whole_words=whole_words))
-    fields |= {name: tuple(fields[name].split()) for name in ("filters", "runs_after") if name in fields}
     if "runs" in data or data.get("wraps"):
         fields["runs"] = _wrapper(data, groups, fields["known"])
     behind = _by_name(data.get("runs_behind", {}))
     fields["runs_behind"] = {name: _wrapper(each, groups) for name, each in behind.items()}
     fields["kinds"] = {name: frozenset(text.split()) for name, text in data.get("kinds", {}).items()}
     fields["commands"] = _Records(_by_name(data["commands"]), groups) if "commands" in data else {}
-    for name in _SETS_OF_WORDS & fields.keys():
-        fields[name] = frozenset(fields[name].split())
     return Entry(shapes=_shapes(data), **fields)
+
+
+def _fields(kind: type[Entry] | type[Shape], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record, with words in place of a text where there are several."""
+    several = {name: make(data[name].split()) for name, make in _SEVERAL[kind].items() if name in data}
+    return {**data, **several}
 
 
 def _wrapper(data: Mapping[str, Any], groups: Mapping[str, str], known: Options = _NONE) -> Wrapper:
@@ -295,46 +289,20 @@ def _wrapper(data: Mapping[str, Any], groups: Mapping[str, str], known: Options 
 def _shapes(data: Mapping[str, Any]) -> tuple[Shape, ...]:
     """Return the shapes of a program's operands: those of its modes, in order, and the default one at the end."""
     usual = {name: value for name, value in data.items() if name in _SHAPE}
-    return tuple(_shape(usual | mode) for mode in (*data.get("modes", ()), {}) if "operands" in usual | mode)
-
-
-def _shape(data: Mapping[str, Any]) -> Shape:
-    fields = dict(data)
-    for name, value in data.items():
-        if name == "operands":
-            fields[name] = tuple(value.split())
-        elif isinstance(value, str) and name not in ("here", "format"):
-            fields[name] = frozenset(value.split())
-    return Shape(**fields)
+    shapes = (usual | mode for mode in (*data.get("modes", ()), {}))
+    return tuple(Shape(**_fields(Shape, shape)) for shape in shapes if "operands" in shape)
 
 
 def _options(text: str, groups: Mapping[str, str], *, whole_words: bool) -> Options:
     """Return the options that a text in `programs.toml` lists."""
-    sets: dict[str, set[str]] = {
-        "plain": set(),
-        "valued": set(),
-        "attached": set(),
-        "separate": set(),
-        "doubled": set(),
-        "tripled": set(),
-    }
+    sets: dict[str, set[str]] = {kind: set() for kind in _ENDINGS.values()}
     tokens = _tokens(text, groups)
     for item in tokens:
-        if item == "-NUM":
-            continue
-        for ending, kind in (
-            ("[=]", "attached"),
-            ("===", "tripled"),
-            ("==", "doubled"),
-            ("=", "valued"),
-            (":", "separate"),
-            ("", "plain"),
-        ):
-            if item.endswith(ending):
-                name = item.removesuffix(ending)
-                is_cluster = kind == "plain" and not name.startswith("--") and not whole_words
-                sets[kind].update((f"-{letter}" for letter in name[1:]) if is_cluster else (name,))
-                break
+        ending = next(filter(item.endswith, _ENDINGS))
+        name = item.removesuffix(ending)
+        is_cluster = not (ending or name.startswith("--") or whole_words)
+        if item != "-NUM":
+            sets[_ENDINGS[ending]].update((f"-{letter}" for letter in name[1:]) if is_cluster else (name,))
     return Options(has_numbers="-NUM" in tokens, **{kind: frozenset(names) for kind, names in sets.items()})
 
 

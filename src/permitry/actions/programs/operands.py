@@ -54,7 +54,6 @@ _MOST_HOSTS = 1000
 _ANY = (Access.READ, Access.WRITE)
 _NONE: frozenset[Access] = frozenset()
 _NOT_ALL = frozenset({"name", "file"})
-"""Roles of operands of programs any word of which may be a path as well."""
 _SURE = {
     "read": frozenset({Access.READ}),
     "read/replace": frozenset({Access.READ, Access.WRITE}),
@@ -64,7 +63,6 @@ _SURE = {
 }
 
 _ARRANGED = {"tar": unbundled, "unzip": with_options_first}
-"""How the words of programs are put into the order that their tables are about."""
 
 Reads: TypeAlias = Callable[[tuple[Word, ...]], bool]
 """Whether a command only reads."""
@@ -93,7 +91,7 @@ def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
     try:
         found = Operands() if _only_prints_help(words) else _known(words, only_reads)
     except RefusedError:
-        found = Operands() if _compares_texts(words) else _possible(words, only_reads)
+        found = _possible(words, only_reads)
     expanded = tuple(Named(Access.READ, word, is_tree) for word, is_tree in expanded_by_program(words))
     if expanded:
         found = attrs.evolve(found, paths=(*found.paths, *expanded), is_listed=False)
@@ -121,10 +119,6 @@ def _values_and_texts(words: Sequence[Word]) -> tuple[set[int], set[int]]:
         return set(), set()
     parts, before = read_known(rest, entry), len(words) - len(rest)
     return {before + at for at in parts.values}, {before + at for at in parts.texts}
-
-
-def _compares_texts(words: Sequence[Word]) -> bool:
-    return record_of(words[0].text).script == "test" and compares_texts(words)
 
 
 def _only_prints_help(words: Sequence[Word]) -> bool:
@@ -346,6 +340,8 @@ def _has_magic(word: Word) -> bool:
 
 def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
     """Return every word that may be a path as one, and as guesses what parts of words, options and texts may name."""
+    if record_of(words[0].text).script == "test" and compares_texts(words):
+        return Operands()
     program = words[0].text.rpartition("/")[2]
     entry = record_in_any_case(words[0].text)
     only_reads = reads(words) or entry.script == "test"
@@ -369,7 +365,8 @@ def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
         if candidate not in whole and (candidate.text or candidate.is_open)
     )
     in_order = [word for word in perhaps if word in whole]
-    paths = list(_in_any_way((word for word in in_order if word not in bare), accesses, is_tree=is_tree))
+    sure = [word for word in in_order if word not in bare]
+    paths = [Named(each, word, is_tree, instead=instead) for word in sure for each, instead in accesses.items()]
     paths += () if only_reads else _filled(words)
     guessed = [Named(access, word, is_tree) for word in in_order if word in bare for access in accesses]
     guessed += [Named(access, word, is_tree) for word in in_order for access in doubtful]
@@ -394,12 +391,6 @@ def _possible_hosts(words: Sequence[Word], code: Container[Word], entry: Entry) 
         yield _limited_hosts(host for word in group for host in hosts_in(word, is_network=entry.network))
 
 
-def _in_any_way(words: Iterable[Word], accesses: _Possible, *, is_tree: bool) -> Iterator[Named]:
-    """Yield each path once for each access that may be made to it."""
-    for word in words:
-        yield from (Named(access, word, is_tree, instead=instead) for access, instead in accesses.items())
-
-
 def named_in_code(code: Word) -> Iterator[Named]:
     """Yield the string literals of code in another language as paths, with every access: its use is not known."""
     # Nearly all code has a literal such as `"/"` or `"."` that joins or splits something.
@@ -414,7 +405,7 @@ def _possible_accesses(entry: Entry, words: Sequence[Word]) -> tuple[_Possible, 
     makes this access to each path. Deleting is a guess where only an option makes the program delete.
     """
     deleting = [
-        shape for shape in (*entry.shapes, *_sub_shapes(words)) if any("delete" in role for role in shape.operands)
+        shape for shape in (*entry.shapes, *_entry_of(words).shapes) if any("delete" in role for role in shape.operands)
     ]
     options = frozenset(option for shape in deleting for option in shape.when)
     may_delete = not all(shape.when for shape in deleting)
@@ -428,14 +419,6 @@ def _possible_accesses(entry: Entry, words: Sequence[Word]) -> tuple[_Possible, 
     return {
         each: _NONE if sure and all(each in one for one in sure) else accesses - {each} for each in in_order
     }, doubtful
-
-
-def _sub_shapes(words: Sequence[Word]) -> tuple[Shape, ...]:
-    """Return the shapes of the sub-command that is called, if it is known."""
-    try:
-        return _found(words)[1].shapes
-    except RefusedError:
-        return ()
 
 
 def _may_be(options: frozenset[str], word: Word) -> bool:
