@@ -1,5 +1,6 @@
 """`permitry audit`."""
 
+import contextlib
 import json
 import sqlite3
 import subprocess
@@ -294,7 +295,7 @@ def test_a_store_is_verified(cli: Cli, store: Path, tmp_path: Path) -> None:
     fill(store)
     assert cli("audit", "verify", "--record", store, "--anchor", heads)[0] == 0
     assert [json.loads(line)["number"] for line in heads.read_text().splitlines()] == [5, 10]
-    with sqlite3.connect(store) as connection:
+    with contextlib.closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("UPDATE record SET body = json_set(body, '$.verdict', 'allow') WHERE number = 3")
     connection.close()
     code, out, _ = cli("audit", "verify", "--record", store, "--anchor", heads, "--json")

@@ -11,6 +11,7 @@ import sqlite3
 import stat
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from permitry.errors import StoreError
 from permitry.store.chain import ChainedRecord, Head
 from permitry.store.chained_store import ChainedStore, read_head
 from permitry.store.migrations import MIGRATIONS
+from permitry.store.sqlite_file import close, connect, identity_of, state_of
 
 __all__ = ["SqliteStore"]
 
@@ -138,18 +140,18 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         with contextlib.ExitStack() as stack:
             path, log = self.path, Path(f"{self.path}-wal")
             if Path(f"{path}-shm").exists():
-                yield stack.enter_context(contextlib.closing(_connect(path, "mode=ro", self.patience)))
+                yield stack.enter_context(contextlib.closing(connect(path, "mode=ro", self.patience)))
                 return
             if log.exists() and log.stat().st_size:
                 # SQLite would write a file next to these, and so they are read elsewhere.
                 folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
                 for each in (log, path):
                     shutil.copyfile(each, folder / each.name)
-                yield stack.enter_context(contextlib.closing(_connect(folder / path.name, "mode=rw", self.patience)))
+                yield stack.enter_context(contextlib.closing(connect(folder / path.name, "mode=rw", self.patience)))
                 return
-            before = _state(path)
-            yield stack.enter_context(contextlib.closing(_connect(path, "mode=ro&immutable=1", self.patience)))
-            if _state(path) != before:
+            before = state_of(path)
+            yield stack.enter_context(contextlib.closing(connect(path, "mode=ro&immutable=1", self.patience)))
+            if state_of(path) != before:
                 raise StoreError(f"the store `{path}` was written to while it was read; try again")
 
     @contextlib.contextmanager
@@ -191,8 +193,10 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
             self._connection = None
         if self._connection is None:
             self._connection = self._open_writer()
-            self._process, self._file = os.getpid(), _identity(self.path)
-        elif _identity(self.path) != self._file:
+            # A store that is not used any more is closed, whether or not it was asked to.
+            weakref.finalize(self, close, self._connection, os.getpid()).atexit = False
+            self._process, self._file = os.getpid(), identity_of(self.path)
+        elif identity_of(self.path) != self._file:
             raise StoreError(f"the store `{self.path}` was replaced while it was open")
         return self._connection
 
@@ -270,23 +274,4 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         self.path.chmod(0o600)
 
     def _new_connection(self) -> sqlite3.Connection:
-        return _connect(self.path, "mode=rw", self.patience)
-
-
-def _connect(path: Path, how: str, patience: float) -> sqlite3.Connection:
-    address = f"{path.absolute().as_uri()}?{how}"
-    return sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None, check_same_thread=False)
-
-
-def _state(path: Path) -> tuple[object, ...]:
-    """Return what tells whether a store was written to."""
-    status = path.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns, Path(f"{path}-shm").exists()
-
-
-def _identity(path: Path) -> tuple[int, ...]:
-    """Return which file this is, and which log is next to it, as long as SQLite keeps one."""
-    status, log = path.stat(), 0
-    with contextlib.suppress(FileNotFoundError):
-        log = os.stat(f"{path}-wal").st_ino  # noqa: PTH116 -- on the way of each call
-    return status.st_dev, status.st_ino, log
+        return connect(self.path, "mode=rw", self.patience)

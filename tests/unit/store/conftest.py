@@ -1,5 +1,6 @@
 """The stores that pass one test suite."""
 
+import contextlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -36,7 +37,7 @@ class Place:
             with psycopg.connect(self.address, options="-c search_path=permitry") as server:
                 server.execute(statement.replace("?", "%s").encode(), values)
             return
-        with sqlite3.connect(self.address) as connection:
+        with contextlib.closing(sqlite3.connect(self.address)) as connection, connection:
             connection.execute(statement, values)
         connection.close()
 

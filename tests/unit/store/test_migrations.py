@@ -1,5 +1,6 @@
 """The forms of a store."""
 
+import contextlib
 import hashlib
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -65,7 +66,7 @@ def test_what_was_released_never_changes(name: str, migrations: Sequence[Sequenc
 def test_a_store_of_any_version_is_brought_to_this_one(tmp_path: Path, version: int) -> None:
     """With all that was in it, and can be used then."""
     path = tmp_path / "permitry.db"
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         for statements in MIGRATIONS[:version]:
             for statement in statements:
                 connection.execute(statement)

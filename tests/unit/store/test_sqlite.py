@@ -36,7 +36,7 @@ def store(path: Path) -> Iterator[SqliteStore]:
 
 def change(path: Path, *statements: str, values: Sequence[object] = ()) -> None:
     """Change the file behind the store's back."""
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         for statement in statements:
             connection.execute(statement, values)
     connection.close()
@@ -124,7 +124,7 @@ _SCHEMA = "UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE name LIKE 're
 
 def rewrite(path: Path, old: str, new: str) -> None:
     """Change what the file says of its tables, and nothing in them."""
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute(_SCHEMA, (old, new))
     connection.close()
@@ -188,7 +188,7 @@ def test_a_second_store_of_a_process_loses_no_record_of_the_first(store: SqliteS
         subprocess.run([sys.executable, "-c", code, str(store.path)], check=True)
         assert store.append(body(1)) == number
     assert second.verify() == last + 4
-    with sqlite3.connect(store.path) as other:
+    with contextlib.closing(sqlite3.connect(store.path)) as other, other:
         assert other.execute("SELECT count(*) FROM record").fetchone() == (last + 4,)
     other.close()
 

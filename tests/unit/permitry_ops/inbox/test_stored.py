@@ -1,5 +1,6 @@
 """Questions of a store, seen and answered in the inbox."""
 
+import contextlib
 import os
 import sqlite3
 from pathlib import Path
@@ -49,7 +50,7 @@ def guard(path: Path) -> Guard:
 def question(guard: Guard, path: Path) -> Ask:
     """Return its question, asked by a process that is not this one."""
     ask = asked(guard)
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE question SET above = '[1]'")
     connection.close()
     return ask
@@ -136,7 +137,7 @@ def test_only_the_approvers_of_a_question_answer_it(path: Path) -> None:
 @pytest.mark.parametrize("above", [[os.getpid()], [77]])
 def test_an_agent_that_starts_an_inbox_answers_nothing(inbox: StoreInbox, path: Path, above: list[int]) -> None:
     """A question asked by this process, or by one above it, is answered elsewhere."""
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE question SET above = ?", (str(above),))
     connection.close()
     below = StoreInbox(inbox.store, explain, lambda: [77])
@@ -149,7 +150,7 @@ def test_a_damaged_question_hides_no_other(inbox: StoreInbox, guard: Guard, path
     """It is left out of the list, and cannot be answered."""
     (first,) = inbox.open()
     asked(guard, ToolCall("write", {"path": "b"}, call_id="c2"))
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE question SET call = '{}' WHERE id = ?", (first.id,))
     connection.close()
     assert [shown.arguments for shown in inbox.open()] == [{"path": "b"}]
