@@ -24,13 +24,10 @@ ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines
 
 # Where what is asked about would be permitted by the rule's author: a matter of fewer questions, not of holes.
 ASKED_ABOUT = {
-    "a rule that names a runner or a wrapper does not cover what that runs": """
-        r3-492 r3-494 r3-496 r3-498 r3-500 r3-509 r3-511 r3-513 r3-515 r3-596 r3-598 r3-600 r3-602 r3-604 r3-607 r3-611
-        r3-613 r3-615 r3-618 r3-620 r3-622 r3-624 r3-626 r3-632 r3-636 r3-638 r3-640 r3-642 r3-644 r3-646 r3-651""",
     "an imported deny of reading blocks what only names or writes the file": """
         r3-307 r3-309 r3-517 r3-519 r3-521 r3-523 r3-525 r3-530 r3-532 r3-534 r3-544""",
     "the shell's own state, and lists of files out of commands, count as unknown": """
-        r3-831 r3-833 r3-835 r3-837 r3-839 r3-841 r3-848 r3-850 r3-852 r3-854 r3-856 r3-858""",
+        r3-515 r3-831 r3-833 r3-835 r3-837 r3-839 r3-841 r3-848 r3-850 r3-852 r3-854 r3-856 r3-858""",
 }
 KNOWN = {name: why for why, names in ASKED_ABOUT.items() for name in names.split()}
 

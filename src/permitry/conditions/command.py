@@ -10,7 +10,7 @@ into it `MAYBE`.
 
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import ClassVar
 
 import attrs
@@ -145,10 +145,42 @@ class ArgvPattern(WrittenPattern):
             return False
         if not all(token.matches(text) for token, text in zip(self.assignments, sets, strict=True)):
             return False
+        return self._is_exact_in(words)
+
+    def _is_exact_in(self, words: Sequence[Word], spelled: Container[int] = ()) -> bool:
+        """Return whether the words match exactly, and those at `spelled` without a wildcard."""
         states = {0}
-        for word in words:
-            states = set(self._after(word, states))
+        for at, word in enumerate(words):
+            states = set(self._after(word, states, is_spelled=at in spelled))
         return len(self._command) in _epsilon_closure(self._command, states)
+
+    def spells(self, run: Run, *, runs_any: bool = False) -> bool:
+        """Return whether the line that a program is a part of matches, the program not by a wildcard.
+
+        INVARIANT: law 3. A wildcard permits only what it stands for: `sudo *` permits no program
+        that `sudo` runs, and a text that is run is spelled out as a whole, but for a rule that says
+        `runs_any`. Of a file or a package that is named nothing more could be known.
+        """
+        line = run.line
+        if line is None or len(line.assigned) != len(self.assignments):
+            return False
+        if not all(map(_is_spelled, self.assignments, line.assigned)):
+            return False
+        texts = [word.text for word in line.words]
+        sets = {text for text in run.sets if text not in {word.text for word in line.assigned}}
+        starts = _places(run.argv, texts)
+        if not sets.issubset(texts) or not (starts or runs_any):
+            return not sets and self._is_spelled_out(line.words)
+        spelled = {0, *(at for at, text in enumerate(texts) if text in sets)}
+        if not (line.runs_by_name or runs_any):
+            spelled |= starts
+        return self._is_exact_in(line.words, spelled)
+
+    def _is_spelled_out(self, words: Sequence[Word]) -> bool:
+        """Return whether each word is one of the pattern, without a wildcard."""
+        spelled, others = self._command[: len(words)], self._command[len(words) :]
+        is_whole = len(spelled) == len(words) and all(token.is_any for token in others)
+        return is_whole and all(map(_is_spelled, spelled, words))
 
     def _may_be(self, words: Sequence[Word], sets: Sequence[str]) -> bool:
         """Return whether the words may match; an over-approximation, for restrictions.
@@ -201,19 +233,30 @@ class ArgvPattern(WrittenPattern):
             return is_sure and not (first.is_any or first.is_one)
         return not (first.is_any or first.may_name(word))
 
-    def _after(self, word: Word, states: Iterable[int]) -> Iterator[int]:
+    def _after(self, word: Word, states: Iterable[int], *, is_spelled: bool = False) -> Iterator[int]:
         is_sure = not (word.is_glob or word.is_home or word.is_open)
         for at in _epsilon_closure(self._command, states):
             token = self._command[at] if at < len(self._command) else None
             if token is None:
                 continue
-            if token.is_any:
+            if token.is_any and not is_spelled:
                 yield at
-            elif is_sure and token.matches(word.text):
+            elif _is_spelled(token, word) if is_spelled else is_sure and token.matches(word.text):
                 yield at + 1
 
     def __str__(self) -> str:
         return self.text
+
+
+def _is_spelled(token: Token, word: Word) -> bool:
+    """Return whether a word of a pattern has no wildcard and is this one, which the shell keeps."""
+    is_kept = not (word.is_glob or word.is_home or word.is_open)
+    return is_kept and token.texts is not None and token.matches(word.text)
+
+
+def _places(some: Sequence[str], texts: Sequence[str]) -> set[int]:
+    """Return where some words are among others."""
+    return {at for at in range(len(texts)) if tuple(texts[at : at + len(some)]) == tuple(some)}
 
 
 def _assigns(token: Token, text: str, *, is_sure: bool) -> bool:

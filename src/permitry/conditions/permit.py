@@ -65,8 +65,18 @@ def fits(conditions: Conditions, effect: Effect) -> bool:
 
 
 def runs(conditions: Conditions, effect: Effect) -> bool:
-    """Return whether the words of a program match exactly, whatever paths and addresses they name."""
-    return conditions.on_commands.match(effect, least=Match.YES) is Match.YES
+    """Return whether the words of a program match exactly, whatever paths and addresses they name.
+
+    So may those of a command that it is a part of, if they spell the program out: `sudo ls *`.
+    """
+    if conditions.on_commands.match(effect, least=Match.YES) is Match.YES:
+        return True
+    run = effect.subject
+    return (
+        isinstance(run, Run)
+        and run.line is not None
+        and any(each.spells(run, runs_any=conditions.runs_any) for each in conditions.commands)
+    )
 
 
 def fits_operand(conditions: Conditions, effect: Effect) -> bool:

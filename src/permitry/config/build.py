@@ -57,6 +57,7 @@ def plain_rule(draft: RuleDraft) -> Plain:
         "message": table.message,
         "adds_label": table.adds_label,
         "keep": bool(table.keep),
+        "runs_any": bool(table.runs_any),
         "source": draft.place,
     }
 
@@ -248,6 +249,9 @@ def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
     if table.keep and table.effect != "allow":
         message, hint = "`keep` without a permission", "it says of an `allow` rule that what it permits can be undone"
         yield draft.problem(("keep",), message, hint, key=True)
+    if table.runs_any and not (table.effect == "allow" and "command" in (table.when or ())):
+        message, hint = "`runs_any` without a permission of commands", "it says of `when.command` what may be run by it"
+        yield draft.problem(("runs_any",), message, hint, key=True)
     if table.budget is not None and (table.budget.calls is None) is (table.budget.targets is None):
         message, hint = "a budget is of `calls` or of `targets`", "give one of the two"
         yield draft.problem(("budget",), message, hint, key=True)

@@ -41,23 +41,25 @@ def scope_of(
     refusals: Refusals | None = None,
     *,
     uses: ListUses = _NO_LISTS,
+    runs_any: bool = False,
 ) -> Scope:
     """Return the scope of a rule without invalid conditions, whose errors are added to `refusals`.
 
-    `uses` has the lists that it may name.
+    `uses` has the lists that it may name; `runs_any`: its commands may run any other.
 
     Raises: `RuleError` for the first invalid condition, if `refusals` is None.
     """
     names: set[str] = set()
     in_when, in_unless = (ListReader(uses, names, is_unless=is_unless) for is_unless in (False, True))
+    conditions = _NO_CONDITIONS if when is None else _conditions(("when",), when, refusals, in_when)
     scope = Scope(
         tuple(map(ToolSelector, tools)),
-        _NO_CONDITIONS if when is None else _conditions(("when",), when, refusals, in_when),
+        attrs.evolve(conditions, runs_any=True) if runs_any else conditions,
         [_conditions(("unless", number), each, refusals, in_unless) for number, each in enumerate(unless or ())],
     )
     if not names:
         return scope
-    return attrs.evolve(scope, listed=_Listed(frozenset(names), tuple(tools), when, unless, uses))
+    return attrs.evolve(scope, listed=_Listed(frozenset(names), tuple(tools), when, unless, uses, runs_any))
 
 
 @attrs.frozen
@@ -69,9 +71,10 @@ class _Listed:
     when: Given | None
     unless: Sequence[Given] | None
     uses: ListUses
+    runs_any: bool
 
     def scope(self, added: Lists) -> Scope:
-        return scope_of(self.tools, self.when, self.unless, uses=self.uses.with_added(added))
+        return scope_of(self.tools, self.when, self.unless, uses=self.uses.with_added(added), runs_any=self.runs_any)
 
 
 def host_pattern(text: str) -> HostPattern:

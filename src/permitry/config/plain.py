@@ -47,7 +47,7 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
     trusted = trusted_of(table["tools"])
     uses = [uses_of(each, lists, trusted) for each in rules]
     scopes = [
-        scope_of(each["tools"] or (), each["when"], each["unless"], uses=use)
+        scope_of(each["tools"] or (), each["when"], each["unless"], uses=use, runs_any=each["runs_any"])
         for each, use in zip(rules, uses, strict=True)
     ]
     return build_rule_set({**table, "rules": rules}, scopes)
@@ -253,6 +253,7 @@ _RULE: Mapping[str, _Check] = {
     "message": _or_none(_is_text),
     "adds_label": _or_none(_is_text),
     "keep": _is_flag,
+    "runs_any": _is_flag,
     "source": _is_text,
 }
 _TEMPLATE: Mapping[str, _Check] = {

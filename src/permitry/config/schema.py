@@ -261,6 +261,9 @@ class RuleTable(_Table):
     keep: Literal[True] | None = Field(
         None, description="Of an `allow` rule: permits only a call whose changes are all known, and are kept first."
     )
+    runs_any: Literal[True] | None = Field(
+        None, description="Of an `allow` rule: permits any command that a program named in `when.command` runs."
+    )
     adds_label: Annotated[str, AfterValidator(check_with(label_problem))] | None = Field(
         None, description="A label for the session once such a call has run."
     )

@@ -23,7 +23,7 @@ def read_scope(
     refusals: Refusals = []
     table = draft.table
     uses = uses_of(dict(table), lists, trusted)
-    scope = scope_of(table.tools or (), table.when, table.unless, refusals, uses=uses)
+    scope = scope_of(table.tools or (), table.when, table.unless, refusals, uses=uses, runs_any=bool(table.runs_any))
     problems = []
     for place, error in refusals:
         message, _, hint = str(error).rpartition("; ") if "; " in str(error) else (str(error), "", "")

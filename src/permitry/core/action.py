@@ -19,6 +19,7 @@ from permitry.core.pattern import fold
 
 if TYPE_CHECKING:
     from permitry.core.call import ToolCall
+    from permitry.core.command_line import CommandLine
     from permitry.core.context import AuthContext
     from permitry.core.spec import ToolSpec
 
@@ -285,11 +286,10 @@ class Run:
     """Runs a program; `words` begin with its name, wrappers such as `timeout` taken off.
 
     `doubt` is why it may do more than read, None if it only reads. `within` are the constructs around it, outermost
-    first, for a human; `start` and `end` (0-based, in characters) where it is in the text.
-    `bare` are the words without the options of the program itself, as those of git before its
-    sub-command; empty if there are none. `is_wrapper`: all it does is to run what is an action of
-    its own. `is_guess`: it is a text that need not run. `sets` are assignments to variables that change what it runs.
-    What its operands name is read when it is first needed.
+    first, for a human; `start` and `end` (0-based, in characters) where it is in the text. `bare` are the words without
+    the options of the program itself, as those of git before its sub-command; empty if there are none. `is_wrapper`:
+    all it does is to run what is an action of its own. `is_guess`: it is a text that need not run. `sets` are
+    assignments to variables that change what it runs. `line` is the command it is a part of, where that has more words.
     """
 
     words: tuple[Word, ...]
@@ -302,6 +302,7 @@ class Run:
     is_wrapper: bool = attrs.field(default=False, kw_only=True)
     is_guess: bool = attrs.field(default=False, kw_only=True)
     sets: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    line: "CommandLine | None" = attrs.field(default=None, kw_only=True, repr=False, eq=False)
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -310,7 +311,7 @@ class Run:
 
     @functools.cached_property
     def operands(self) -> Operands:
-        """What the operands name."""
+        """What the operands name; it is read when it is first needed."""
         return self._read_operands()
 
 

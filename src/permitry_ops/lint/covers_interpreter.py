@@ -2,17 +2,22 @@
 
 import functools
 import itertools
+import shlex
 from collections.abc import Iterator
+
+import attrs
 
 from permitry.actions.derive.runners import program_of, runs_others, unfolded
 from permitry.actions.programs.catalogue import Entry, catalogue, record_of
-from permitry.actions.programs.git import without_options
-from permitry.actions.programs.running import wrapper_of
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.scope import Scope
+from permitry.config.default import create_default_authorization_policy
 from permitry.core.action import Word
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.lint._scopes import matches, may_match
+from permitry_ops.lint._scopes import matches
 from permitry_ops.lint._subject import Finding, Subject, finding_in, is_unconditional
 
 __all__ = ["findings"]
@@ -22,8 +27,7 @@ _PROBE = "permitry-probe"
 _RUNS = ("runs a program text", "runs what it is given", "runs commands", "starts other programs", "fetches and runs")
 # Programs that run code of the workspace by design, and also take code from their arguments.
 _ARGUMENTS_ARE_CODE = {"go": "runs the code of the workspace", "make": "runs what the Makefile says"}
-_STARTS = "starts a program"
-_SYSTEM = f'BEGIN{{system("{_PROBE}")}}'
+_CONTEXT = AuthContext(workspace="/workspace")
 _CODE_OPTIONS = ("-c", "-e", "-m", "-r")
 
 
@@ -54,9 +58,18 @@ def _shown(pattern: ArgvPattern, scope: Scope) -> str | None:
         return "every program"
     behind = _behind(pattern)
     for words in itertools.chain.from_iterable(_probes(name, behind) for name in _programs(pattern)):
-        if matches(pattern, words) and not _is_excepted(words, scope):
+        if matches(pattern, words) and _is_permitted(pattern, scope, words):
             return f"`{_as_text(words)}`"
     return None
+
+
+def _is_permitted(pattern: ArgvPattern, scope: Scope, words: tuple[Word, ...]) -> bool:
+    """Return whether a command line would run unasked if this pattern were all that there is."""
+    when = attrs.evolve(scope.when, commands=(pattern,), plain=())
+    rule = ConfiguredRule("tried", Verdict.ALLOW, 250, Scope((), when, scope.unless))
+    call = ToolCall("run_shell", {"command": shlex.join(word.text for word in words)})
+    decision = create_default_authorization_policy((rule,)).decide(call, _CONTEXT)
+    return decision.verdict is Verdict.ALLOW and decision.rule_id == rule.id
 
 
 def _reason(pattern: ArgvPattern, shown: str) -> str:
@@ -72,10 +85,6 @@ def _as_text(words: tuple[Word, ...]) -> str:
     return " ".join(text for text, _ in itertools.groupby(texts))
 
 
-def _is_excepted(words: tuple[Word, ...], scope: Scope) -> bool:
-    return any(may_match(each, words) for unless in scope.unless for each in unless.commands)
-
-
 def _behind(pattern: ArgvPattern) -> tuple[str, ...]:
     """Return words that the pattern asks for behind the program, before it takes any words."""
     tokens = itertools.takewhile(lambda token: not token.is_any, pattern.tokens[1:])
@@ -88,7 +97,7 @@ def _probes(name: str, behind: tuple[str, ...]) -> tuple[tuple[Word, ...], ...]:
     program = program_of([Word(name)])
     forms = [tuple(map(Word, (name, *form))) for form in _forms(program)]
     found = [words for words in forms if _takes_code(program) or _runs_text(words)]
-    longer = [tuple(map(Word, (name, *behind, *form))) for form in _forms_behind(program, behind)] if behind else []
+    longer = [tuple(map(Word, (name, *behind, *form))) for form in _forms_behind(program)] if behind else []
     return (*found, *(words for words in longer if _runs_probe(words)))
 
 
@@ -115,7 +124,6 @@ def _forms(name: str) -> Iterator[tuple[str, ...]]:
     yield (".", "-exec", _PROBE, ";")
     yield (_PROBE, "-x", _PROBE)
     yield (_PROBE, "--", _PROBE)
-    yield (_SYSTEM,)
 
 
 def _options(name: str) -> Iterator[tuple[str, ...]]:
@@ -124,38 +132,16 @@ def _options(name: str) -> Iterator[tuple[str, ...]]:
     yield from ((option, _PROBE) for option in options)
 
 
-def _forms_behind(name: str, behind: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield what may run a program behind some words; an option is not tried behind a sub-command that may lack it."""
-    entry = record_of(name)
-    command = _sub_command(name, behind)
+def _forms_behind(name: str) -> Iterator[tuple[str, ...]]:
     yield (_PROBE, _PROBE)
-    is_only_options = all(word.startswith("-") for word in behind)
-    if command is None:
-        # What a wrapper runs takes the options behind it.
-        if wrapper_of(name) is None or is_only_options:
-            yield from (*_options(name), ("-x", _PROBE), ("-exec", _PROBE, ";"))
-        # The first word is a script of awk or sed.
-        yield from ((_SYSTEM,), (f"1e{_PROBE}",)) if is_only_options else ()
-    else:
-        refused = entry.commands[command].refused if command in entry.commands else {}
-        yield from ((option, _PROBE) for option, does in refused.items() if does == _STARTS)
-        yield from ((word, _PROBE) for word in ("run", "foreach") if name == "git")
-
-
-def _sub_command(name: str, behind: tuple[str, ...]) -> str | None:
-    """Return the sub-command among the first words of a program that has some, or None."""
-    entry = record_of(name)
-    if not (entry.runs_behind or entry.commands):
-        return None
-    # Before it, `-C folder` and the like of git have a value.
-    words = without_options(tuple(map(Word, (name, *behind, _PROBE)))) if name == "git" else ()
-    texts = [word.text for word in words[1:]] if words else list(behind)
-    return next((text for text in texts if not text.startswith("-") and text != _PROBE), None)
+    # Behind a sub-command the options of the program are others.
+    if not record_of(name).commands:
+        yield from (*_options(name), ("-x", _PROBE), ("-exec", _PROBE, ";"))
 
 
 def _takes_code(name: str) -> bool:
     entry = record_of(name)
-    return entry.never.startswith(_RUNS) or entry.script == "sed" or name in _ARGUMENTS_ARE_CODE
+    return entry.never.startswith(_RUNS) or entry.guess == "editor" or name in _ARGUMENTS_ARE_CODE
 
 
 def _programs(pattern: ArgvPattern) -> Iterator[str]:

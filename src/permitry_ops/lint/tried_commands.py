@@ -16,7 +16,8 @@ from permitry_ops.lint._subject import Finding, Subject, finding_in
 
 __all__ = ["findings"]
 
-_WORKSPACE = "/workspace"
+_CONTEXT = AuthContext(workspace="/workspace")
+_PROBE = "permitry-probe"
 _MOST = 2_000
 
 
@@ -27,7 +28,9 @@ def findings(subject: Subject) -> Iterator[Finding]:
     for rule, pattern in itertools.islice(tried, _MOST):
         command = _example(pattern)
         if command is not None:
-            yield from _tried(policy, rule, pattern, command)
+            yield from _try(policy, rule, pattern, command)
+            if pattern.tokens[-1].is_any and not rule.scope.when.runs_any:
+                yield from _find_nested(policy, rule, pattern, f"{command} {_PROBE}")
 
 
 def _is_plain(rule: ConfiguredRule) -> bool:
@@ -46,23 +49,10 @@ def _example(pattern: ArgvPattern) -> str | None:
     return command if command.replace(" ", "").replace("-", "").isalnum() else None
 
 
-def _tried(policy: AuthorizationPolicy, rule: ConfiguredRule, pattern: ArgvPattern, command: str) -> Iterator[Finding]:
+def _try(policy: AuthorizationPolicy, rule: ConfiguredRule, pattern: ArgvPattern, command: str) -> Iterator[Finding]:
     call = ToolCall("run_shell", {"command": command})
-    context = AuthContext(workspace=_WORKSPACE)
-    if policy.decide(call, context).verdict is Verdict.ALLOW:
-        return
-    explained = policy.explain(call, context)
-    decision = explained.decision
-    nested = _not_permitted(explained, rule)
-    if nested is not None:
-        inner = phrase(nested.action)
-        yield finding_in(
-            rule,
-            "nested-command",
-            f"`{pattern}` is not enough for `{command}`: that also runs `{inner}`, which no rule permits",
-            f"permit `{inner} *` as well",
-        )
-    elif decision.phase is Phase.RESTRICTION and not decision.errors:
+    decision = policy.decide(call, _CONTEXT)
+    if decision.verdict is not Verdict.ALLOW and decision.phase is Phase.RESTRICTION and not decision.errors:
         does = "blocks" if decision.verdict is Verdict.BLOCK else "asks about"
         yield finding_in(
             rule,
@@ -70,6 +60,20 @@ def _tried(policy: AuthorizationPolicy, rule: ConfiguredRule, pattern: ArgvPatte
             f"`{pattern}` permits nothing: `{decision.rule_id}` ({decision.source}) {does} `{command}`",
             "take the pattern out; a restriction is lifted only where it is defined",
         )
+
+
+def _find_nested(
+    policy: AuthorizationPolicy, rule: ConfiguredRule, pattern: ArgvPattern, command: str
+) -> Iterator[Finding]:
+    """Yield that a pattern does not permit what its last wildcard names, where that is a command."""
+    call = ToolCall("run_shell", {"command": command})
+    if policy.decide(call, _CONTEXT).verdict is Verdict.ALLOW:
+        return
+    nested = _not_permitted(policy.explain(call, _CONTEXT), rule)
+    if nested is not None and phrase(nested.action) == _PROBE:
+        shown = command.replace(_PROBE, "...")
+        reason = f"`{pattern}` permits no command that is run by it: of `{shown}` no rule permits what is run"
+        yield finding_in(rule, "nested-command", reason, "spell out what it runs, or write `runs_any = true`")
 
 
 def _not_permitted(explained: Explanation, rule: ConfiguredRule) -> ActionTrace | None:

@@ -7,6 +7,7 @@ from permitry.conditions.command import ArgvPattern
 from permitry.conditions.path import PathPattern
 from permitry.conditions.permit import cover, fits
 from permitry.conditions.scope import Conditions
+from permitry.config.load import load_rules
 from permitry.core.action import Access, Action, Actions, Operands, Place, Roots, Run, Touch, Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -54,3 +55,95 @@ def test_an_exception_takes_back_what_it_may_match(unless: str, covered: set[int
     run = Run((Word("cat"), Word("a")), read_operands=lambda: Operands((READ,), is_listed=True))
     request = Request(ToolCall("t"), AuthContext(), reader=lambda *_: attrs.evolve(ACTIONS, certain=(run,)))
     assert cover(CAT, (Conditions(paths=(PathPattern(unless),)),), request) == covered
+
+
+SPELLED = r"""
+sudo rm * | sudo rm x | allow
+sudo * | sudo rm x | confirm
+sudo env * | sudo env rm x | confirm
+sudo npm test | sudo -u x npm test | confirm
+sudo bash x.sh | sudo bash x.sh | allow
+timeout 60 * | timeout 60 rm x | confirm
+timeout 60 npm test | timeout 60 npm test | allow
+time make * | time make all | allow
+nohup npm run dev * | nohup npm run dev | allow
+env X=1 npm test * | env X=1 npm test | allow
+env * npm test * | env PATH=/x npm test | confirm
+env PATH=/x npm test * | env PATH=/x npm test | allow
+npm test * | PATH=/x npm test | confirm
+PATH=/x npm test * | PATH=/x npm test | allow
+X=1 npm test * | X=1 npm test | allow
+X=1 npm test * | npm test | confirm
+X=1 npm test * | X=2 npm test | confirm
+X=1 npm test * | X=1 Y=2 npm test | confirm
+X=1 npm test * | PATH=/y; X=1 npm test | confirm
+X=1 npm test * | X=$(ls) npm test | confirm
+bash * | bash x.sh | allow
+bash * | bash -x x.sh a b | allow
+bash * | bash rm | confirm
+bash * | bash -c foo | confirm
+bash * | bash -ec foo | confirm
+bash * | bash -c 'rm x' | confirm
+bash * | bash $x | confirm
+bash * | bash <(ls) | confirm
+bash * | echo rm | bash | confirm
+bash * | bash --init-file x foo | confirm
+bash -c * | bash -c 'rm x' | confirm
+bash -c 'npm test' | bash -c 'npm test' | allow
+bash -c 'npm *' | bash -c 'npm test' | confirm
+bash -c npm* | bash -c 'npm test; rm x' | confirm
+bash x.sh * | bash x.sh $(rm y) | confirm
+bash scripts/*.sh | bash scripts/t.sh | allow
+/bin/zsh -lc 'npm test && tail' * | /bin/zsh -lc 'npm test && tail' | allow
+/bin/zsh -lc 'npm test && tail' * | /bin/zsh -lc 'npm test && rm' | confirm
+. * | . x | allow
+npx * | npx foo | allow
+npx * | npx eslint src | allow
+npx * | npx -y foo | allow
+npx * | npx -c foo | confirm
+npx * | npx --call=foo | confirm
+npx * | npx -p foo rm x | confirm
+npx eslint * | npx eslint src | allow
+npx eslint * | npx cowsay | confirm
+uv run * | uv run foo | confirm
+uv run pytest * | uv run pytest -q | allow
+xargs rm * | ls | xargs rm | allow
+xargs * | ls | xargs rm | confirm
+find * | find . -exec rm {} + | confirm
+git * | git -c core.pager=rm log | confirm
+ssh * | ssh host | allow
+ssh * | echo rm | ssh host | confirm
+"""
+RUN_BY_ANY = r"""
+bash * | bash -c 'rm x; ls' | allow
+sudo * | sudo rm x | allow
+env * | env X=1 rm x | allow
+env * | env PATH=/x rm x | confirm
+bash * | echo rm | bash | confirm
+bash * | bash -c 'echo x > f' | confirm
+bash * | bash -c "$x" | confirm
+"""
+
+
+def _rows(text: str) -> list[list[str]]:
+    rows = (line.split(" | ", 1) for line in text.strip().splitlines())
+    return [[pattern, *rest.rsplit(" | ", 1)] for pattern, rest in rows]
+
+
+def _verdict(pattern: str, command: str, *keys: str) -> str:
+    conditions = f"when.command = ['''{pattern}''', 'ls *', 'echo *']"
+    lines = ("schema = 1", "[[rule]]", 'id = "r"', 'effect = "allow"', 'tools = ["@shell"]', *keys, conditions)
+    policy = load_rules(["\n".join(lines) + "\n"]).policy()
+    return policy.decide(ToolCall("run_shell", {"command": command}), AuthContext(workspace="/w")).verdict.value
+
+
+@for_each(("pattern", "command", "verdict"), _rows(SPELLED))
+def test_what_is_run_is_permitted_where_it_is_spelled_out(pattern: str, command: str, verdict: str) -> None:
+    """A wildcard for it permits only a script or a package, of which nothing but the name is known."""
+    assert _verdict(pattern, command) == verdict
+
+
+@for_each(("pattern", "command", "verdict"), _rows(RUN_BY_ANY))
+def test_a_rule_may_say_that_what_is_run_is_any(pattern: str, command: str, verdict: str) -> None:
+    """What cannot be read, and what the shell itself writes, is no command that is run."""
+    assert _verdict(pattern, command, "runs_any = true") == verdict

@@ -379,6 +379,16 @@ def test_only_a_permission_keeps(effect: str, messages: list[str]) -> None:
     assert _rule(draft).keeps
 
 
+@for_each(
+    ("effect", "when", "is_wrong"),
+    [("allow", {"command": "x"}, False), ("allow", {"path": "x"}, True), ("block", {"command": "x"}, True)],
+)
+def test_only_a_permission_of_commands_runs_any(effect: str, when: dict[str, object], *, is_wrong: bool) -> None:
+    """A restriction looks at each program by itself."""
+    wrong = ["`runs_any` without a permission of commands"]
+    assert _messages(_draft(effect=effect, when=when, runs_any=True)) == (wrong if is_wrong else [])
+
+
 SCOPE = Scope((ToolSelector("x"),))
 
 

@@ -6,19 +6,27 @@ lenient reader then finds the actions that the text may have.
 
 import functools
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
-from permitry.actions.command import Command, Redirection
+from permitry.actions.command import Command
 from permitry.actions.derive.given import given_of, only_one_writes, operands_in
+from permitry.actions.derive.lines import lines_of, say_by_name, with_keyword
 from permitry.actions.derive.opened import why_may_run_more
+from permitry.actions.derive.redirections import (
+    EXPANSION,
+    NOWHERE,
+    connect_perhaps,
+    may_be_socket,
+    read_redirection,
+    socket_of,
+)
 from permitry.actions.derive.runners import program_of
 from permitry.actions.derive.unwrap import Classified, Refused, classify
 from permitry.actions.folders import Folder, Walk
 from permitry.actions.history import Changes, History, Reader
-from permitry.actions.hosts import read_url
 from permitry.actions.patches import hidden_patch, paths_of
 from permitry.actions.paths import apart
 from permitry.actions.programs.candidates import reads_code
@@ -35,6 +43,7 @@ from permitry.actions.reading.words import has_wildcard
 from permitry.actions.unpacked import Given
 from permitry.actions.variables import is_special, kept_by_shell, sets_of, that_change_commands
 from permitry.core.action import Access, Action, Connect, Operands, Run, Touch, Unknown, Word
+from permitry.core.command_line import CommandLine
 
 if TYPE_CHECKING:
     from permitry.actions.reading.lenient import LooseCommand, LooseReading
@@ -49,16 +58,13 @@ _Read: TypeAlias = tuple[tuple[Command, ...], tuple[Classified | Refused, ...]]
 _LONGEST_KEPT = 1_000
 _LARGEST_KEPT = 5_000
 _MOST_KEPT = 64
-_NOWHERE = "/dev/null"
 _PATCHING = frozenset({"git", "patch"})
 _MOST_WORDS = 4_096
 _MANY_WORDS = 40
 _TOO_MUCH = "too much is run inside it"
 _NOT_IN_ORDER = frozenset(["&", "<(…)", ">(…)", "for", "function", "select", "until", "while"])
 _NOT_AT_ONCE = _NOT_IN_ORDER | {"$(…)", "case", "if"}
-_EXPANSION = re.compile(r"[$`(]")
 _PLAIN_PATH = re.compile(r"[\w./@%+=:,-]+")
-_SOCKETS = ("/dev/tcp/", "/dev/udp/")
 
 
 def _anything() -> Changes:
@@ -180,6 +186,16 @@ class _Script:
         changes = _anything if start_together and doubt is not None else history.next()
         return ShellReading(tuple(self.certain), tuple(self.possible), doubt, tuple(self.guessed), changes=changes)
 
+    @functools.cached_property
+    def lines(self) -> Mapping[tuple[int, int], CommandLine]:
+        """The commands as they are written, by where they are."""
+        return lines_of(self.commands)
+
+    def line_of(self, command: Command) -> CommandLine | None:
+        """Return what a command is written as, if that is more than its words."""
+        line = self.lines.get((command.start, command.end))
+        return None if line is None or (line.words == command.words and not line.assigned) else line
+
     def besides(self, found: Iterable[_Found]) -> None:
         """Add actions that are not certain."""
         possible, guessed = _by_certainty(found)
@@ -196,13 +212,13 @@ class _Script:
         command = one.command
         run = self.run(command, one.doubt, folder)
         actions: list[Action] = [run]
-        actions += [action for each in command.redirections for action in _redirected(each, run, folder)]
+        actions += [action for each in command.redirections for action in read_redirection(each, run, folder)]
         self.certain += actions
         has_names = command.follows == "|" and self.names_within == command.within
         self.names_within = command.within if prints_names(command, has_names=has_names) else None
         if (reason := _why_more(one, has_names=has_names)) is not None:
             self.unknown(command, reason)
-        self.besides(_maybe_connected(command))
+        self.besides((each, True) for each in connect_perhaps(command))
         self.besides((each, True) for each in named_by_variables(command, folder))
         if one.doubt is not None:
             self.inner(command, folder)
@@ -220,9 +236,10 @@ class _Script:
         if any(takes(each.words, each.within) for each in reading.commands):
             self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
         sets = (*self.sets, *sets_of(command))
-        found = tuple(_inner(command, reading, folder, sets))
+        line = self.lines.get((command.start, command.end))
+        found = tuple(_inner(command, reading, folder, sets, line))
         if sum(not _is_supposed(action) for action, _ in found) > 1:  # Of several, the order is not known.
-            found = tuple(_inner(command, reading, attrs.evolve(folder, is_ordered=False), sets))
+            found = tuple(_inner(command, reading, attrs.evolve(folder, is_ordered=False), sets, line))
         is_elsewhere = program_of(command.words) in catalogue().elsewhere
         self.besides(each for each in found if is_elsewhere or _is_supposed(each[0]))
         # INVARIANT: law 3. The nested commands that a program runs must be permitted as well.
@@ -232,7 +249,8 @@ class _Script:
         given = given_of(command, self.document(command), self.certain, is_last=self.is_last)
         run = _run(command, doubt, folder, given=given, is_wrapper=is_wrapper)
         sets = (*self.sets, *sets_of(command))
-        return attrs.evolve(run, sets=sets) if sets else run
+        line = self.line_of(command)
+        return attrs.evolve(run, sets=sets, line=line) if sets or line is not None else run
 
     def document(self, command: Command) -> str | None:
         """Return the here-document that `patch`, an interpreter or `sed -f -` reads; None for other commands."""
@@ -246,7 +264,7 @@ class _Script:
 
     def looked_through(self, seen: Container[tuple[Word, ...]]) -> None:
         """Add the wrappers that were unwrapped as actions: a restriction may be about `bash` itself."""
-        for command in self.commands:
+        for command in map(with_keyword, self.commands):
             if command.words not in seen:
                 self.possible.append(self.run(command, "it runs another program", self.folder, is_wrapper=True))
                 sets = (*self.sets, *sets_of(command))
@@ -289,7 +307,13 @@ def _by_certainty(found: Iterable[_Found]) -> tuple[tuple[Action, ...], tuple[Ac
     return tuple(sure), tuple(guessed)
 
 
-def _inner(command: Command, reading: "LooseReading", folder: Folder, sets: tuple[str, ...]) -> Iterator[_Found]:
+def _inner(
+    command: Command,
+    reading: "LooseReading",
+    folder: Folder,
+    sets: tuple[str, ...],
+    line: CommandLine | None = None,
+) -> Iterator[_Found]:
     """Yield the actions of the nested commands that a program runs; `sets` are the assignments before it."""
     before: tuple[str, ...] = ()
     was_guess = False
@@ -299,7 +323,7 @@ def _inner(command: Command, reading: "LooseReading", folder: Folder, sets: tupl
         if not is_again or (was_guess and not each.is_guess):
             before, was_guess = each.argv, each.is_guess
             if each.words != command.words:
-                yield from ((action, each.is_guess) for action in _loose(each, folder, sets))
+                yield from ((action, each.is_guess) for action in _loose(each, folder, sets, say_by_name(line, each)))
     if not reading.is_complete:
         yield Unknown(" ".join(command.argv), _TOO_MUCH), False
 
@@ -388,46 +412,6 @@ def _nothing(_: Changes) -> Operands:
     return Operands(is_listed=True)
 
 
-def _redirected(redirection: Redirection, run: Run, folder: Folder) -> Iterator[Action]:
-    target = redirection.target
-    if target is None or target == _NOWHERE:
-        return
-    connect = _socket(target)
-    if connect is not None:
-        yield Connect(target, is_certain=False) if _may_be_socket(target) else connect
-        return
-    access = Access.READ if redirection.operator == "<" else Access.WRITE
-    origin = f"{redirection.operator} {target}"
-    word = Word(target, is_home=redirection.is_home, is_open=redirection.is_open)
-    touch = folder.place_of(word, access, origin=origin)
-    yield attrs.evolve(touch, words=run.words, sets=run.sets)
-
-
-def _maybe_connected(command: Command) -> Iterator[_Found]:
-    """Yield a connection for each redirection to an open word that may be one."""
-    for each in command.redirections:
-        if each.is_open and each.target is not None and _may_be_socket(each.target):
-            yield Connect(each.target, is_certain=False), True
-
-
-def _socket(target: str) -> Connect | None:
-    """Return the connection that bash opens instead of a file of this name, or None."""
-    kind, _, address = target.removeprefix("/dev/").partition("/")
-    if not target.startswith(_SOCKETS):
-        return None
-    host, _, port = address.partition("/")
-    return attrs.evolve(read_url(f"{kind}://{host}:{port}"), text=target, is_certain=False)
-
-
-def _may_be_socket(target: str) -> bool:
-    """Return whether an expansion may turn a target into a name for which bash opens a connection to any host."""
-    before = _EXPANSION.split(target, maxsplit=1)[0]
-    return before != target and any(
-        kind.startswith(before) or (before.startswith(kind) and "/" not in before.removeprefix(kind))
-        for kind in _SOCKETS
-    )
-
-
 def loosely(text: str, folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
     """Return the actions of a text if it is run as a command: those that are not guesses, and those that are."""
     return _loosely(_read_with_nested(text), folder)
@@ -473,25 +457,27 @@ def _possible(reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
             folder = folder.joined(folder.moved(command.words[1:]))
     yield from dict.fromkeys((action, each.is_guess) for each in commands for action in _loose(each, folder))
     targets = dict.fromkeys(target for each in commands for target in (*each.reads, *each.writes))
-    yield from ((Connect(target, is_certain=False), True) for target in targets if _may_be_socket(target))
+    yield from ((Connect(target, is_certain=False), True) for target in targets if may_be_socket(target))
     if not reading.is_complete:
         yield Unknown("", "the text holds too much to look at"), False
 
 
-def _loose(command: "LooseCommand", folder: Folder, sets: tuple[str, ...] = ()) -> Iterator[Action]:
+def _loose(
+    command: "LooseCommand", folder: Folder, sets: tuple[str, ...] = (), line: CommandLine | None = None
+) -> Iterator[Action]:
     sets = (*sets, *that_change_commands(command.assignments))
     if command.words:
         text = "\n".join(command.stdin) if command.stdin else None
         doubt = "it is not read with certainty"
         run = _run(command, doubt, folder, given=Given(text=text), is_guess=command.is_guess)
-        yield attrs.evolve(run, sets=sets)
+        yield attrs.evolve(run, sets=sets, line=line)
     for _, value in command.assignments:
         if "://" in value:
             yield from connects(Word(value))
     for target, access in ((command.reads, Access.READ), (command.writes, Access.WRITE)):
         for text in target:
-            if text != _NOWHERE:
-                is_open = _EXPANSION.search(text) is not None
+            if text != NOWHERE:
+                is_open = EXPANSION.search(text) is not None
                 word = Word(text, has_wildcard(text), is_home=text.startswith("~"), is_open=is_open)
                 touch = folder.place_of(word, access, is_certain=False)
-                yield _socket(text) or attrs.evolve(touch, is_guess=command.is_guess, words=command.words, sets=sets)
+                yield socket_of(text) or attrs.evolve(touch, is_guess=command.is_guess, words=command.words, sets=sets)

@@ -154,6 +154,7 @@ class Entry:
     evaluates: bool = False
     passes_on: bool = False
     kinds: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
+    by_name: bool = False
     input: str = ""
     prints: str = ""
     language: str = ""
@@ -178,6 +179,7 @@ class Entry:
 
 
 _UNKNOWN, _NONE = Entry(), Options()
+_CODE = "runs code of the workspace"
 _SHAPE = frozenset(attrs.fields_dict(Shape))
 _READ_APART = _SHAPE | {"runs", "leading", "optional", "sets", "modes", "elsewhere"}
 _KINDS: Mapping[Any, Callable[[list[str]], Any]] = {frozenset[str]: frozenset, tuple[str, ...]: tuple}
@@ -235,6 +237,11 @@ def record_of(name: str) -> Entry:
     """Return what is known about a program; an empty entry for any other name."""
     known: Entry = catalogue().get(name, _UNKNOWN)
     return known
+
+
+def is_opaque(name: str) -> bool:
+    """Return whether nothing is known of a program but that it may run any code, as a file or a package does."""
+    return record_of(name).never == _CODE if name in catalogue() else True
 
 
 def compact() -> str:

@@ -43,7 +43,9 @@ def takes_commands(
     is_carrier = "rsync" in within and program_of(words) == "ssh"
     takes = reads_commands(words) or _reads_source(words) or (is_piped and bool(words) and _reads_code(words))
     takes = takes or ((has_input or (is_piped and "xargs" not in within)) and _is_console(words))
-    return takes and not is_carrier
+    # What is typed into `ssh` without a command comes later, in calls of its own.
+    is_typed = bool(words) and record_of(program_of(words)).input == "ssh" and not (is_piped or has_input)
+    return takes and not (is_carrier or is_typed)
 
 
 def _is_console(words: Words) -> bool:

@@ -11,13 +11,14 @@ Kinds = Callable[..., list[tuple[str, str | None]]]
 Rule = Callable[..., str]
 
 
-@for_each(("command", "inner"), [("npx tsc *", "tsc"), ("uv run pytest *", "pytest"), ("timeout 60 make *", "make")])
-def test_a_runner_without_what_it_runs(linted: Linted, rule: Rule, command: str, inner: str) -> None:
-    """Both are actions of the call, and each must be permitted."""
-    found = [each for each in linted(rule("a", "allow", f'when.command = ["{command}"]')) if "nested" in each.kind]
-    assert [(each.kind, each.rule_id, each.suggestion) for each in found] == [
-        ("nested-command", "a", f"permit `{inner} *` as well")
-    ]
+@for_each("command", ["sudo *", "env *", "timeout 60 *", "uv run *", "npm exec *", "xargs -0 *", "bash -c *"])
+def test_a_wildcard_for_what_is_run(linted: Linted, rule: Rule, command: str) -> None:
+    """It permits the program that runs a command, and no such command; the rule may say that it runs any."""
+    (found,) = linted(rule("a", "allow", f'when.command = ["{command}"]'))
+    assert (found.kind, found.rule_id) == ("nested-command", "a")
+    assert found.suggestion == "spell out what it runs, or write `runs_any = true`"
+    text = rule("a", "allow", "runs_any = true", f'when.command = ["{command}"]')
+    assert "nested-command" not in [each.kind for each in linted(text)]
 
 
 def test_a_permission_that_a_restriction_takes_back(linted: Linted, rule: Rule) -> None:
@@ -43,8 +44,8 @@ def test_a_question_is_a_restriction_too(linted: Linted, rule: Rule) -> None:
 @for_each(
     "lines",
     [
-        ('when.command = ["npx tsc *", "tsc *"]',),
-        ('when.command = ["timeout 60 ls *"]',),
+        ('when.command = ["npx tsc *", "uv run pytest *", "timeout 60 make *", "npx *", "sudo make test"]',),
+        ('when.command = ["timeout 60 ls *", "find *", "git *"]',),
         ('when.command = ["git log *"]',),
         ('when.command = ["git push *"]', 'when.agent = "releases"'),
         ('when.command = ["git pu* *"]',),

@@ -1,0 +1,10 @@
+"""The command that a program is a part of."""
+
+from permitry.core.action import Run, Word
+from permitry.core.command_line import CommandLine
+
+
+def test_it_makes_no_other_action_of_a_program() -> None:
+    """It says where the program is written, and two programs are the same wherever that is."""
+    run = Run((Word("make"),))
+    assert Run((Word("make"),), line=CommandLine((), (Word("sudo"), Word("make")))) == run
