@@ -53,6 +53,7 @@ MATCHES = [
     ("[*]", "/w/*"),
     ("x[!a-c]*z", "/w/xdz"),
     ("[{]a,b}", "/w/{a,b}"),
+    ("{a,b", "/w/{a,b"),
     ("{slug}", "/w/{slug}"),
     ("a]b", "/w/a]b"),
     ("src/**", "/w/src/main.py"),
