@@ -20,7 +20,7 @@ POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
     ("what decides", (POLICY,), 6_200),
-    ("with rules, conditions, actions and rule files", DECIDING, 28_600),
+    ("with rules, conditions, actions and rule files", DECIDING, 28_800),
     ("Guard", ("permitry.guard.guard",), 33_100),
     ("ToolHandler", ("permitry.handler",), 36_200),
 ]

@@ -157,8 +157,8 @@ class ArgvPattern(WrittenPattern):
     def spells(self, run: Run, *, runs_any: bool = False) -> bool:
         """Return whether the line that a program is a part of matches, the program not by a wildcard.
 
-        INVARIANT: law 3. A wildcard permits only what it stands for: `sudo *` permits no program
-        that `sudo` runs, and a text that is run is spelled out as a whole, but for a rule that says
+        INVARIANT: law 3. A wildcard permits no command that is run: `sudo *` does not permit what
+        `sudo` runs, and a text that is run is spelled out as a whole, but for a rule that says
         `runs_any`. Of a file or a package that is named nothing more could be known.
         """
         line = run.line

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, assert_never, ca
 import attrs
 
 from permitry.core.pattern import fold
+from permitry.core.words import CommandLine, Word
 
 if TYPE_CHECKING:
     from permitry.core.call import ToolCall
-    from permitry.core.command_line import CommandLine
     from permitry.core.context import AuthContext
     from permitry.core.spec import ToolSpec
 
@@ -50,7 +50,6 @@ UNSEEN_NAME, UNSEEN_ADDRESS = "a name that comes from elsewhere", "an address th
 """The texts of a path and of an address that are not in the call, such as those in a list that a program reads."""
 
 _WILDCARDS = frozenset("*?[")
-_EXPANSION = re.compile(r"[$`]")
 _Made = TypeVar("_Made")
 
 
@@ -99,38 +98,6 @@ class Listing:
     def text(self) -> str:
         """All names, a slash behind each, without regard to case and composition, for a quick look."""
         return fold("/\0".join((*self.names, "")))
-
-
-@attrs.frozen
-class Word:
-    """One argument of a program as it is passed, but for expansions that depend on the machine.
-
-    `is_glob`: an unquoted `*`, `?` or `[` is in it, so it may become other words. `is_home`: its leading tilde is
-    unquoted, and becomes the home folder. `is_open`: an expansion is in it, so it may become any words at all, and
-    `text` is only how it is written. `is_single`: its expansions are quoted, so it becomes one word. `is_value`: it is
-    one such word, and the value of the option before it, so it cannot be an option itself.
-    """
-
-    text: str
-    is_glob: bool = False
-    is_home: bool = False
-    is_open: bool = False
-    is_single: bool = attrs.field(default=False, kw_only=True)
-    is_value: bool = attrs.field(default=False, kw_only=True, eq=False)
-
-    @property
-    def may_be_option(self) -> bool:
-        """Whether what the program receives can begin with a hyphen: a file name may be anything."""
-        if self.text.startswith("-"):
-            return not self.is_value
-        is_unknown = self.is_open and not (self.is_value or self.start)
-        return is_unknown or (self.is_glob and self.text[:1] in "*?[")
-
-    @property
-    def start(self) -> str:
-        """What one word with an expansion certainly begins with; empty if that is not known."""
-        found = _EXPANSION.search(self.text) if self.is_single else None
-        return "" if found is None or self.is_glob or self.is_home else self.text[: found.start()]
 
 
 def _nothing_known() -> None:
@@ -302,7 +269,7 @@ class Run:
     is_wrapper: bool = attrs.field(default=False, kw_only=True)
     is_guess: bool = attrs.field(default=False, kw_only=True)
     sets: tuple[str, ...] = attrs.field(default=(), kw_only=True)
-    line: "CommandLine | None" = attrs.field(default=None, kw_only=True, repr=False, eq=False)
+    line: CommandLine | None = attrs.field(default=None, kw_only=True, repr=False, eq=False)
 
     @property
     def argv(self) -> tuple[str, ...]:

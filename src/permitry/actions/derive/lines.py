@@ -12,7 +12,7 @@ from permitry.actions.command import Command
 from permitry.actions.programs.catalogue import is_opaque, record_of
 from permitry.actions.programs.inner import program_of
 from permitry.core.action import Word
-from permitry.core.command_line import CommandLine
+from permitry.core.words import CommandLine
 
 if TYPE_CHECKING:
     from permitry.actions.reading.lenient import LooseCommand

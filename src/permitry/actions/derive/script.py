@@ -43,7 +43,7 @@ from permitry.actions.reading.words import has_wildcard
 from permitry.actions.unpacked import Given
 from permitry.actions.variables import is_special, kept_by_shell, sets_of, that_change_commands
 from permitry.core.action import Access, Action, Connect, Operands, Run, Touch, Unknown, Word
-from permitry.core.command_line import CommandLine
+from permitry.core.words import CommandLine
 
 if TYPE_CHECKING:
     from permitry.actions.reading.lenient import LooseCommand, LooseReading

@@ -1,7 +1,7 @@
-"""The command that a program is a part of."""
+"""The words of a command, and the command as it is written."""
 
 from permitry.core.action import Run, Word
-from permitry.core.command_line import CommandLine
+from permitry.core.words import CommandLine
 
 
 def test_it_makes_no_other_action_of_a_program() -> None:

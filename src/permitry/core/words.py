@@ -1,0 +1,53 @@
+"""The words of a command, and the command as it is written: `X=1 sudo make`."""
+
+import re
+
+import attrs
+
+__all__ = ["CommandLine", "Word"]
+
+_EXPANSION = re.compile(r"[$`]")
+
+
+@attrs.frozen
+class Word:
+    """One argument of a program as it is passed, but for expansions that depend on the machine.
+
+    `is_glob`: an unquoted `*`, `?` or `[` is in it, so it may become other words. `is_home`: its leading tilde is
+    unquoted, and becomes the home folder. `is_open`: an expansion is in it, so it may become any words at all, and
+    `text` is only how it is written. `is_single`: its expansions are quoted, so it becomes one word. `is_value`: it is
+    one such word, and the value of the option before it, so it cannot be an option itself.
+    """
+
+    text: str
+    is_glob: bool = False
+    is_home: bool = False
+    is_open: bool = False
+    is_single: bool = attrs.field(default=False, kw_only=True)
+    is_value: bool = attrs.field(default=False, kw_only=True, eq=False)
+
+    @property
+    def may_be_option(self) -> bool:
+        """Whether what the program receives can begin with a hyphen: a file name may be anything."""
+        if self.text.startswith("-"):
+            return not self.is_value
+        is_unknown = self.is_open and not (self.is_value or self.start)
+        return is_unknown or (self.is_glob and self.text[:1] in "*?[")
+
+    @property
+    def start(self) -> str:
+        """What one word with an expansion certainly begins with; empty if that is not known."""
+        found = _EXPANSION.search(self.text) if self.is_single else None
+        return "" if found is None or self.is_glob or self.is_home else self.text[: found.start()]
+
+
+@attrs.frozen
+class CommandLine:
+    """A simple command: the assignments before it, and its words, wrappers included.
+
+    `runs_by_name`: what it runs is a file or a package that is named, and nothing more is known of it.
+    """
+
+    assigned: tuple[Word, ...] = ()
+    words: tuple[Word, ...] = ()
+    runs_by_name: bool = False
