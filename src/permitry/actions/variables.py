@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "changes_commands",
     "declared",
+    "dies_with_shell",
     "fact_of",
     "is_evaluated",
     "is_special",
@@ -30,6 +31,7 @@ __all__ = [
 
 _NAMING = READING | {"unset"}
 """Builtins that set the variables they name, or remove them."""
+_OF_SCRIPTS = re.compile(r"[a-z][a-z0-9_]*|[A-Z][0-9]?", re.ASCII)
 _ATTACHED = re.compile(r"-[a-z]+")
 
 # Assigning to one of these has an effect of its own, such as evaluating the value, or another value is read back.
@@ -59,6 +61,18 @@ def is_evaluated(name: str) -> bool:
 def is_special(name: str) -> bool:
     """Return whether the shell gives a variable of this name a meaning of its own, or it changes commands."""
     return _SPECIAL.fullmatch(name) is not None or changes_commands(name) is not None
+
+
+def dies_with_shell(name: str, *, is_exported: bool) -> bool:
+    """Return whether to set a variable of this name changes nothing but what the text itself makes of it.
+
+    One that is not exported is no concern of a program, unless it was exported before, as those that programs are
+    known to read may be. One that is exported may be any that some program reads, unless it has the name of a
+    variable of a script: in small letters, or one letter.
+    """
+    if not name.isidentifier() or is_special(name) or leads_elsewhere(name) or fact_of(name, "steers"):
+        return False
+    return not is_exported or _OF_SCRIPTS.fullmatch(name) is not None
 
 
 def runs_text(name: str, value: str) -> bool:

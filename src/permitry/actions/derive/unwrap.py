@@ -15,6 +15,7 @@ import attrs
 from permitry.actions.command import Command
 from permitry.actions.programs.catalogue import RefusedError, Wrapper, record_of
 from permitry.actions.programs.classify import doubt_of
+from permitry.actions.programs.nested import only_checks
 from permitry.actions.programs.wrappers import PARAMETERS, runs_file, runs_text, wrapped
 from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.actions.variables import leads_elsewhere
@@ -143,7 +144,7 @@ def _shell(command: Command, depth: int) -> Iterator[Command]:
     """
     name, arguments = command.words[0].text, command.words[1:]
     is_text = runs_text(arguments)
-    if not (is_text or runs_file(arguments)):
+    if not (is_text or runs_file(arguments) or only_checks(command.words)):
         raise RefusedError(f"`{name}` with something else than `-c` and one text, or a file")
     variable = next((name for name, _ in command.assignments if leads_elsewhere(name)), None)
     if variable is not None:

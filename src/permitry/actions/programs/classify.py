@@ -12,7 +12,8 @@ from permitry.actions.command import Command
 from permitry.actions.programs.arguments import Parts, is_spread, read_options, sub_command
 from permitry.actions.programs.awk import check_awk
 from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
-from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test
+from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test, names_only_own
+from permitry.actions.programs.nested import only_checks
 from permitry.actions.programs.sed import check_sed
 from permitry.actions.programs.wrappers import PARAMETERS, check_assignments
 from permitry.core.action import Word
@@ -32,7 +33,7 @@ def doubt_of(command: Command, *, has_moved: bool = False) -> str | None:
     `has_moved`: after a `cd`, `git` may find an embedded repository, whose configuration may run programs.
     """
     try:
-        check_assignments(command.assignments)
+        check_assignments(_exported(command), is_exported=not command.only_assigns)
         if command.only_assigns:
             return None
         _check(command)
@@ -46,6 +47,12 @@ def doubt_of(command: Command, *, has_moved: bool = False) -> str | None:
     return next((f"a wrapper {entry.never}" for entry in around if entry.never), None)
 
 
+def _exported(command: Command) -> Sequence[tuple[str, str]]:
+    """Return the assignments of a command that a program sees; `IFS= read` is how a whole line is read."""
+    is_of_read = command.words[0].text == "read"
+    return [each for each in command.assignments if not (is_of_read and each == ("IFS", ""))]
+
+
 # The program ---------------------------------------------------------------------------------------------------------
 
 
@@ -56,6 +63,8 @@ def _check(command: Command) -> None:
     if not entry.is_known or command.words[0].is_open:
         raise RefusedError(f"`{name}` is named by its path" if "/" in name else f"`{name}` is not a known program")
     if entry.shell == "bash":
+        if only_checks(command.words):
+            return
         raise RefusedError(f"`{name}` runs a file")
     words = command.words[1:]
     for text, reason in entry.refused_text.items():
@@ -71,6 +80,8 @@ def _check(command: Command) -> None:
 
 def _check_call(words: Sequence[Word], entry: Entry, name: str) -> None:
     if len(words) == 1 and words[0].text in entry.shows and not is_spread(words[0]):
+        return
+    if entry.script == "names" and names_only_own(name, words):
         return
     if entry.never or entry.network:
         raise RefusedError(_why_never(words, entry, name))

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 
 from permitry.actions.programs.arguments import is_spread
 from permitry.actions.programs.catalogue import Entry, RefusedError
+from permitry.actions.variables import dies_with_shell
 from permitry.core.action import Word
 
 __all__ = ["check_find", "check_printf", "check_set", "check_test", "compares_texts"]
 
 _DIGITS = frozenset(string.digits)
-_COMPARES = frozenset({"=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_NUMBERS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_COMPARES = _NUMBERS | {"=", "==", "!=", "<", ">"}
 _MODE = frozenset("ugoarwxXst=+-,")
 _CONVERSIONS = frozenset("diouxXfFeEgGaAcsbqQ%")
 _MODIFIERS = frozenset("#0- +'*.hjlLtz") | _DIGITS
@@ -49,22 +51,36 @@ def _is_value(name: str, value: Word) -> bool:
 
 def check_test(words: Sequence[Word], _entry: Entry) -> None:
     """Refuse a `test` that expands the subscript of a name: commands in it would run. Source: bash(1), `-v`."""
+    # Some shells evaluate what they compare as numbers.
+    are_texts = compares_texts((Word("test"), *words)) and _NUMBERS.isdisjoint(word.text for word in words)
     for word in words:
         if word.text in ("-v", "-R"):
             raise RefusedError(f"`test {word.text}` evaluates a name")
-        if "[" in word.text or (is_spread(word) and word.may_be_option):
+        if "[" in word.text or (is_spread(word) and word.may_be_option and not are_texts):
             raise RefusedError(f"`test` with `{word.text}`")
 
 
 def compares_texts(words: Sequence[Word]) -> bool:
-    """Return whether `test` certainly compares two texts: of three operands, an operator in the middle comes first."""
-    operands = words[1:-1] if words[0].text == "[" else words[1:]
+    """Return whether `test` certainly looks at texts alone: their number says what each of its words is."""
+    operands = words[1:-1] if words[0].text == "[" or words[-1] == Word("]") else words[1:]
     operands = operands[1:] if operands[:1] == (Word("!"),) else operands
     match operands:
+        case [Word(text="-n" | "-z", is_open=False), text]:
+            return text.is_single or not is_spread(text)
         case [left, operator, right]:
             return operator.text in _COMPARES and all(word.is_single or not is_spread(word) for word in (left, right))
         case _:
             return False
+
+
+def names_only_own(name: str, words: Sequence[Word]) -> bool:
+    """Return whether `export`, `unset` or `read` only names variables that die with the shell."""
+    plain = {"export": "", "unset": "-v", "read": "-r"}[name]
+    named = [word for word in words if word.text != plain]
+    is_exported = name == "export"
+    return not any(word.is_open and not word.is_single for word in named) and all(
+        dies_with_shell((word.start or word.text).partition("=")[0], is_exported=is_exported) for word in named
+    )
 
 
 def check_printf(words: Sequence[Word], _entry: Entry) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from permitry.actions.command import Command
 from permitry.actions.programs.arguments import is_spread, read_options
 from permitry.actions.programs.catalogue import Entry, RefusedError, Wrapper
-from permitry.actions.variables import fact_of
+from permitry.actions.variables import dies_with_shell, fact_of
 from permitry.core.action import Word
 
 __all__ = ["PARAMETERS", "check_assignments", "runs_file", "runs_text", "wrapped"]
@@ -64,9 +64,10 @@ def wrapped(command: Command, entry: Entry, wrapper: Wrapper) -> tuple[tuple[Wor
     return tuple(operands[count:]), assignments
 
 
-def check_assignments(assignments: Iterable[tuple[str, str]]) -> None:
-    """Refuse a variable or a value that is not listed as harmless."""
+def check_assignments(assignments: Iterable[tuple[str, str]], *, is_exported: bool = True) -> None:
+    """Refuse a variable or a value that is neither listed as harmless nor dies with the shell."""
     for name, value in assignments:
         plain = fact_of(name, "plain")
-        if not (isinstance(plain, str) and re.fullmatch(plain, value)):
+        is_plain = isinstance(plain, str) and re.fullmatch(plain, value) is not None
+        if not (is_plain or dies_with_shell(name, is_exported=is_exported)):
             raise RefusedError(f"sets `{name}`")

@@ -924,7 +924,7 @@ env -u PATH ls
 env - touch x
 env PATH=. ls
 env LD_PRELOAD=./x.so ls
-env A=1 ls
+env FOO=1 ls
 env touch x
 env LC_ALL=C touch x
 env -C x git status
@@ -1147,12 +1147,12 @@ eval ls
 exec ls
 source x
 . x
-export A=1
+export FOO=1
 declare A=1
-unset x
+unset PATH
 alias ls=rm
 trap ls EXIT
-read x
+read PATH
 shopt -s x
 enable -n echo
 hash -p x ls
@@ -1376,7 +1376,7 @@ def test_wrappers_hide_nothing(wrapper: str) -> None:
         assert plain([*words, dangers[0]]) is not None, words
 
 
-@for_each("danger", ["sort -o x", "rm x", "ls > x", "cd x && git log", "sed -i p f", "A=1 ls"])
+@for_each("danger", ["sort -o x", "rm x", "ls > x", "cd x && git log", "sed -i p f", "FOO=1 ls"])
 def test_shells_hide_nothing(danger: str) -> None:
     """A text behind `sh -c` is read strictly and judged, however deep it lies."""
     text = danger
