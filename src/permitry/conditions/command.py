@@ -110,7 +110,9 @@ class ArgvPattern(WrittenPattern):
         if not isinstance(run, Run):
             # INVARIANT: `unless` of such a rule may except `echo`, and not the file that `echo x > f` writes.
             return Match.ALIKE if self.is_any and effect.is_of_shell else Match.NO
-        return self.match_words(run.words, run.bare, run.sets, least, enough)
+        assigned = () if run.line is None else (word.text for word in run.line.assigned)
+        every = (*run.sets, *assigned)
+        return self.match_words(run.words, run.bare, run.sets, least, enough, assigned=every)
 
     def match_words(
         self,
@@ -119,19 +121,22 @@ class ArgvPattern(WrittenPattern):
         sets: Sequence[str] = (),
         least: Match = Match.OPEN,
         enough: Match = Match.YES,
+        *,
+        assigned: Sequence[str] = (),
     ) -> Match:
         """Return how far the words of a command match.
 
         `bare` are the words without the options of the program itself, where these options are known; `sets` are
-        assignments before the program that change what it runs.
+        assignments before the program that change what it runs, `assigned` these and all others that are known.
         """
         if enough is Match.YES and self._is_exact(words, sets):
             return Match.YES
         if least is Match.YES:
             return Match.NO
-        if enough >= Match.ALIKE and self._is_alike(words, bare, sets):
+        named = assigned or sets
+        if enough >= Match.ALIKE and self._is_alike(words, bare, named):
             return Match.ALIKE
-        may_be = least < Match.ALIKE and (self._may_be(words, sets) or (bool(bare) and self._may_be(bare, sets)))
+        may_be = least < Match.ALIKE and (self._may_be(words, named) or (bool(bare) and self._may_be(bare, named)))
         return Match.MAYBE if may_be else Match.NO
 
     def _is_exact(self, words: Sequence[Word], sets: Sequence[str]) -> bool:
@@ -161,8 +166,10 @@ class ArgvPattern(WrittenPattern):
         `sudo` runs, and a text that is run is spelled out as a whole, but for a rule that says
         `runs_any`. Of a file or a package that is named nothing more could be known.
         """
-        line = run.line
-        if line is None or len(line.assigned) != len(self.assignments):
+        line, program = run.line, run.words[0]
+        if line is None or program.is_open or program.is_glob or program.is_home:
+            return False
+        if len(line.assigned) != len(self.assignments):
             return False
         if not all(map(_is_spelled, self.assignments, line.assigned)):
             return False

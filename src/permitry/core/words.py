@@ -45,9 +45,11 @@ class Word:
 class CommandLine:
     """A simple command: the assignments before it, and its words, wrappers included.
 
-    `runs_by_name`: what it runs is a file or a package that is named, and nothing more is known of it.
+    `is_alone`: no other command of its text writes a file. `runs_by_name`: what it runs is a file or a package that is
+    named, and nothing more is known of it.
     """
 
     assigned: tuple[Word, ...] = ()
     words: tuple[Word, ...] = ()
+    is_alone: bool = False
     runs_by_name: bool = False

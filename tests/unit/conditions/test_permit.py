@@ -111,8 +111,33 @@ xargs rm * | ls | xargs rm | allow
 xargs * | ls | xargs rm | confirm
 find * | find . -exec rm {} + | confirm
 git * | git -c core.pager=rm log | confirm
-ssh * | ssh host | allow
-ssh * | echo rm | ssh host | confirm
+npx --yes eslint * | npx --yes eslint src | allow
+ssh * | ssh host | confirm
+ssh * | ssh -o ProxyCommand='rm x' host | confirm
+bash * | bash /dev/stderr 2<<< 'rm x' | confirm
+bash * | bash ../dev/fd/3 3<<< 'rm x' | confirm
+bash * | cd /dev/fd; bash 3 3<<< 'rm x' | confirm
+bash * | ls; bash x.sh | allow
+bash * | sed -i s/a/b/ x.sh; bash x.sh | confirm
+bash * | echo 'rm x' > x.sh; bash x.sh | confirm
+bash * | bash -euo pipefail x.sh | confirm
+xargs sudo * | echo rm x | xargs sudo | confirm
+xargs npx * | echo rm x | xargs npx | confirm
+npx * | npx $x | confirm
+npx * | npx "$x" | confirm
+npx * | npx r? | confirm
+npx * | npx --package deploy --call deploy | confirm
+npx * | npx node@20 -e x | confirm
+. * | . x* | confirm
+zsh * | zsh -3c deploy | confirm
+fish * | fish -C deploy | confirm
+pwsh * | pwsh -Command foo | confirm
+nu * | nu -e 'rm x' | confirm
+uvx * | uvx python3.11 -c x | confirm
+uvx * | uvx pypy3 -c x | confirm
+pnpm * | pnpm exec cargo publish | confirm
+pnpm * | pnpm dlx foo | allow
+pipx * | pipx run foo | allow
 """
 RUN_BY_ANY = r"""
 bash * | bash -c 'rm x; ls' | allow
@@ -122,6 +147,7 @@ env * | env PATH=/x rm x | confirm
 bash * | echo rm | bash | confirm
 bash * | bash -c 'echo x > f' | confirm
 bash * | bash -c "$x" | confirm
+sudo * | sudo $x | confirm
 """
 
 
@@ -147,3 +173,29 @@ def test_what_is_run_is_permitted_where_it_is_spelled_out(pattern: str, command:
 def test_a_rule_may_say_that_what_is_run_is_any(pattern: str, command: str, verdict: str) -> None:
     """What cannot be read, and what the shell itself writes, is no command that is run."""
     assert _verdict(pattern, command, "runs_any = true") == verdict
+
+
+@for_each(
+    ("pattern", "unless", "command", "verdict"),
+    [
+        ("timeout 60 npm test *", "timeout 60 npm test --watch *", "timeout 60 npm test --watch", "confirm"),
+        ("timeout 60 npm test *", "timeout 60 npm test --watch *", "timeout 60 npm test --foo", "allow"),
+        ("CI=1 npm test *", "CI=1 npm test --watch *", "CI=1 npm test --watch", "confirm"),
+        ("env CI=1 npm test *", "env *", "env CI=1 npm test", "confirm"),
+        ("time make *", "time make install *", "time make install", "confirm"),
+        ("bash -c 'npm test'", "bash -c *", "bash -c 'npm test'", "confirm"),
+    ],
+)
+def test_an_exception_may_name_the_whole_line(pattern: str, unless: str, command: str, verdict: str) -> None:
+    """It takes back what the pattern spells out."""
+    assert _verdict(pattern, command, f"unless.command = ['''{unless}''']") == verdict
+
+
+def test_a_restriction_sees_each_assignment_that_a_permission_does() -> None:
+    """Of one pattern in both, the block counts."""
+    rules = [("a", "allow"), ("b", "block")]
+    keys = "tools = ['@shell']\nwhen.command = ['CI=1 npm test *']\n"
+    text = "".join(f"[[rule]]\nid = '{name}'\neffect = '{effect}'\n{keys}" for name, effect in rules)
+    policy = load_rules([f"schema = 1\n{text}"]).policy()
+    call = ToolCall("run_shell", {"command": "CI=1 npm test"})
+    assert policy.decide(call, AuthContext(workspace="/w")).rule_id == "b"

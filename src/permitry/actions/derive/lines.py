@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["lines_of", "say_by_name", "with_keyword"]
 
-_TAKES_TEXT = re.compile(r"-[A-Za-z]*c[A-Za-z]*|--c.*")
+_SCRIPT = re.compile(r"[\w.-]+(?:/[\w.-]+)*", re.ASCII)
+_STREAM = re.compile(r"std(?:in|out|err)|\d+")
+_PACKAGE = re.compile(r"[a-z][a-z0-9-]*", re.ASCII)
+_OF_SHELLS = re.compile(r"-[eux]+")
+_OF_RUNNERS = frozenset({"-y", "--yes", "-q", "--quiet", "run", "dlx"})
 
 
 def lines_of(commands: Sequence[Command]) -> Mapping[tuple[int, int], CommandLine]:
@@ -38,13 +42,26 @@ def with_keyword(command: Command) -> Command:
 
 
 def say_by_name(line: CommandLine | None, command: "LooseCommand") -> CommandLine | None:
-    """Return the line of a nested command, and whether that is a file or a package with nothing but a name."""
-    if line is None or not line.words or not command.words or not is_opaque(program_of(command.words)):
+    """Return the line of a nested command, and whether that is a file or a package with nothing but a name.
+
+    Only options that are known come before it, so it is no text, and it is neither a stream nor of another folder.
+    """
+    if line is None or not line.is_alone or not line.words or not command.words:
         return line
-    before = itertools.takewhile(lambda word: word != command.words[0], line.words)
-    by = record_of(program_of(line.words))
-    is_text = any(_TAKES_TEXT.fullmatch(word.text) for word in before)
-    return attrs.evolve(line, runs_by_name=(by.by_name or by.shell != "") and not is_text)
+    if not is_opaque(program_of(command.words)):
+        return line
+    before = [word.text for word in itertools.takewhile(lambda word: word != command.words[0], line.words[1:])]
+    by, name = record_of(program_of(line.words)), command.words[0].text
+    if by.shell in ("bash", "posix") or by.input == "source":
+        is_named = _is_script(name) and all(map(_OF_SHELLS.fullmatch, before))
+    else:
+        is_named = by.by_name and _PACKAGE.fullmatch(name) is not None and _OF_RUNNERS.issuperset(before)
+    return attrs.evolve(line, runs_by_name=is_named and not command.words[0].is_open)
+
+
+def _is_script(name: str) -> bool:
+    *_, last = parts = name.split("/")
+    return bool(_SCRIPT.fullmatch(name)) and ".." not in parts and not _STREAM.fullmatch(last)
 
 
 def _line(command: Command) -> CommandLine:

@@ -191,6 +191,13 @@ class _Script:
         """The commands as they are written, by where they are."""
         return lines_of(self.commands)
 
+    @functools.cached_property
+    def is_alone(self) -> bool:
+        """Whether one command does more than read, and the others write nothing: no file that it runs is theirs."""
+        many = sum(isinstance(each, Refused) or each.doubt is not None for each in self.found)
+        targets = (each for one in self.commands for each in one.redirections if each.operator != "<")
+        return many == 1 and all(each.target in (None, NOWHERE) for each in targets)
+
     def line_of(self, command: Command) -> CommandLine | None:
         """Return what a command is written as, if that is more than its words."""
         line = self.lines.get((command.start, command.end))
@@ -237,6 +244,7 @@ class _Script:
             self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
         sets = (*self.sets, *sets_of(command))
         line = self.lines.get((command.start, command.end))
+        line = line and attrs.evolve(line, is_alone=self.is_alone)
         found = tuple(_inner(command, reading, folder, sets, line))
         if sum(not _is_supposed(action) for action, _ in found) > 1:  # Of several, the order is not known.
             found = tuple(_inner(command, reading, attrs.evolve(folder, is_ordered=False), sets, line))

@@ -240,8 +240,12 @@ def record_of(name: str) -> Entry:
 
 
 def is_opaque(name: str) -> bool:
-    """Return whether nothing is known of a program but that it may run any code, as a file or a package does."""
-    return record_of(name).never == _CODE if name in catalogue() else True
+    """Return whether nothing is known of a program but that it may run any code, as a file or a package does.
+
+    A name with a version may be one that is known: `python3.11`.
+    """
+    known = next((each for each in (name, name.lower().rstrip("0123456789.-")) if each in catalogue()), None)
+    return known is None or record_of(known).never == _CODE
 
 
 def compact() -> str:

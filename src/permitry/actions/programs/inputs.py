@@ -18,10 +18,10 @@ __all__ = ["FED", "reads_commands", "reads_shell", "takes_commands"]
 
 Words = Sequence[Word]
 
-_STREAM = re.compile(r"-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")
+_STREAM = re.compile(r"-|/+dev/(?:std(?:in|out|err)|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")
 _NOT_FROM_INPUT = re.compile(r"-[A-Za-z0-9]*[ceEmpr].*|--(?:eval|print|command|execute|version|help)(?:=.*)?|-[hV]")
 _INTERACTIVE = re.compile(r"-[A-Za-z]*i[A-Za-z]*|-m(?:code|asyncio|pdb)|code|asyncio|pdb|--interactive")
-_STREAMS = frozenset({"stdin", "0"})
+_STREAMS = re.compile(r"std(?:in|out|err)|\d+")
 _VALUED_OF_SHELLS = frozenset({"--rcfile", "--init-file"})
 
 
@@ -43,9 +43,7 @@ def takes_commands(
     is_carrier = "rsync" in within and program_of(words) == "ssh"
     takes = reads_commands(words) or _reads_source(words) or (is_piped and bool(words) and _reads_code(words))
     takes = takes or ((has_input or (is_piped and "xargs" not in within)) and _is_console(words))
-    # What is typed into `ssh` without a command comes later, in calls of its own.
-    is_typed = bool(words) and record_of(program_of(words)).input == "ssh" and not (is_piped or has_input)
-    return takes and not (is_carrier or is_typed)
+    return takes and not is_carrier
 
 
 def _is_console(words: Words) -> bool:
@@ -87,7 +85,7 @@ def _is_stream(word: Word) -> bool:
 
 def _may_be_stream(word: Word) -> bool:
     # After `cd /dev`, `./stdin` is the stream; a file of such a name elsewhere is rare.
-    return _is_stream(word) or posixpath.basename(word.text) in _STREAMS
+    return _is_stream(word) or _STREAMS.fullmatch(posixpath.basename(word.text)) is not None
 
 
 def _lacks_command(words: Words) -> bool:
