@@ -24,6 +24,7 @@ from permitry_hosts.hooks.claude_like import (
     read_event,
     read_prompt,
     report_entries,
+    sample_call,
 )
 from permitry_hosts.hooks.host import Effect, Event, Host, Kind, Reply, Settings, Verb, optional, text_in
 
@@ -148,4 +149,4 @@ _SETTINGS = Settings(
 
 
 _HEARS = frozenset({Kind.PROMPT, Kind.AFTER})
-HOST = Host("claude-code", _wrote, _read, _write, _SETTINGS, hears=_HEARS, proven=_proven)
+HOST = Host("claude-code", _wrote, _read, _write, sample_call, _SETTINGS, hears=_HEARS, proven=_proven)

@@ -30,6 +30,7 @@ __all__ = [
     "read_event",
     "read_prompt",
     "report_entries",
+    "sample_call",
 ]
 
 _MODES = {"bypassPermissions": "yolo"}
@@ -128,3 +129,12 @@ def report_entries(command: str, seconds: int) -> Mapping[str, Any]:
     """Return the entries for what calls returned and what the user wrote, of Claude Code and Codex."""
     hook = command_hook(command, seconds)
     return {**hook_entries(hook, "PostToolUse"), "UserPromptSubmit": {"hooks": [hook]}}
+
+
+def sample_call(command: str, folder: str, session: str) -> dict[str, Any]:
+    """Return a payload of Claude Code before it runs a command in its shell."""
+    return {
+        "session_id": session, "transcript_path": "/", "cwd": folder, "permission_mode": "default",
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": session,
+        "tool_input": {"command": command},
+    }  # fmt: skip

@@ -74,9 +74,14 @@ def _script(command: Sequence[str], seconds: int) -> str:
     return f"#!/bin/sh\n# Written by permitry: asked before each tool call.\n{shlex.join(command)} || echo {failed}\n"
 
 
+def _sample(command: str, folder: str, session: str) -> Mapping[str, Any]:
+    place = {"clineVersion": "", "hookName": "tool_call", "taskId": session, "workspaceRoots": [folder]}
+    return {**place, "tool_call": {"id": session, "name": "run_commands", "input": {"commands": [command]}}}
+
+
 _FILES = (".cline/hooks/PreToolUse", ".clinerules/hooks/PreToolUse")
 # Its own limit is 30 seconds, and then it runs the call. Python needs some of them to start.
 _SETTINGS = Settings(*_FILES, text=_script, is_program=True, longest=20)
 
 
-HOST = Host("cline", _wrote, _read, _write, _SETTINGS, _cancelled)
+HOST = Host("cline", _wrote, _read, _write, _sample, _SETTINGS, _cancelled)

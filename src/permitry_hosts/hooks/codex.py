@@ -17,6 +17,7 @@ from permitry_hosts.hooks.claude_like import (
     read_event,
     read_prompt,
     report_entries,
+    sample_call,
 )
 from permitry_hosts.hooks.host import PATIENT, Effect, Event, Host, Kind, Reply, Settings, Verb
 
@@ -51,6 +52,10 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
     return hook_entries(command_hook(command, seconds), "PreToolUse", "PermissionRequest")
 
 
+def _sample(command: str, folder: str, session: str) -> Mapping[str, Any]:
+    return {**sample_call(command, folder, session), "turn_id": session, "model": "none"}
+
+
 _NOTE = "Codex runs no hook before you have trusted it: start it, and look at `/hooks`."
 # The second is an older name of the first.
 _ELSEWHERE = {"config.toml": [("features.hooks", False), ("features.codex_hooks", False)]}
@@ -62,6 +67,7 @@ _SETTINGS = Settings(
 
 
 HOST = Host(
-    "codex", _wrote, _read, _write, _SETTINGS, rules="permitry:hooks-codex", folders=frozenset({"workdir", "dir_path"}),
+    "codex", _wrote, _read, _write, _sample, _SETTINGS,
+    rules="permitry:hooks-codex", folders=frozenset({"workdir", "dir_path"}),
     hears=frozenset({Kind.PROMPT, Kind.AFTER}),
 )  # fmt: skip

@@ -92,6 +92,11 @@ def _reports(command: str, seconds: int) -> Mapping[str, Any]:
     return {"postToolUse": {"type": "command", "bash": command, "timeoutSec": seconds}}
 
 
+def _sample(command: str, folder: str, session: str) -> Mapping[str, Any]:
+    call = {"toolName": "bash", "toolArgs": {"command": command}}
+    return {"sessionId": session, "timestamp": 0, "cwd": folder, **call}
+
+
 _FILES = (".copilot/hooks/permitry.json", ".github/hooks/permitry.json")
 _SWITCH = [("disableAllHooks", True)]
 _ELSEWHERE = ("../copilot/settings.json", "../copilot/settings.local.json", "../../.claude/settings.json")
@@ -101,4 +106,4 @@ _SETTINGS = Settings(
 )  # fmt: skip
 
 
-HOST = Host("copilot", _wrote, _read, _write, _SETTINGS, joint="-", hears=frozenset({Kind.AFTER}))
+HOST = Host("copilot", _wrote, _read, _write, _sample, _SETTINGS, joint="-", hears=frozenset({Kind.AFTER}))

@@ -69,7 +69,13 @@ def _entries(command: str, seconds: int) -> Mapping[str, Any]:
     return {"preToolUse": hook, "beforeMCPExecution": hook}
 
 
+def _sample(command: str, folder: str, session: str) -> Mapping[str, Any]:
+    place = {"conversation_id": session, "cursor_version": "", "workspace_roots": [folder], "cwd": folder}
+    call = {"tool_name": "Shell", "tool_input": {"command": command}, "tool_use_id": session}
+    return {**place, "hook_event_name": "preToolUse", **call}
+
+
 _SETTINGS = Settings(".cursor/hooks.json", ".cursor/hooks.json", _entries, frame={"version": 1})
 
 
-HOST = Host("cursor", _wrote, _read, _write, _SETTINGS, folders=frozenset({"path", "working_directory"}))
+HOST = Host("cursor", _wrote, _read, _write, _sample, _SETTINGS, folders=frozenset({"path", "working_directory"}))

@@ -22,7 +22,6 @@ from permitry_hosts.hooks.answering import host_named
 from permitry_hosts.hooks.host import Effect, Host, Kind, Verb
 from permitry_hosts.hooks.install import OR_BLOCK
 from permitry_hosts.hooks.places import PACKAGE
-from permitry_hosts.hooks.samples import sample
 
 __all__ = ["Finding", "trials", "unfit", "version"]
 
@@ -99,7 +98,7 @@ def trials(host: Host, words: Sequence[str], folder: Path) -> Iterator[Finding]:
     """
     session = f"doctor-{os.getpid()}-{time.time_ns()}"
     # No rule of a user can permit this one.
-    call = sample(host.name, f"rm -r {shlex.quote(str(PACKAGE))}", str(folder), session)
+    call = host.sample(f"rm -r {shlex.quote(str(PACKAGE))}", str(folder), session)
     event = host.read(call, {"PWD": str(folder)})
     denials = [host.write(Effect(Verb.DENY, "x" * 99), event).out, host.fail("x" * 99).out]
     at = words.index("-m")

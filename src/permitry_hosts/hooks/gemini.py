@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from permitry.errors import CallError
-from permitry_hosts.hooks.claude_like import command_hook, hook_entries, read_event
+from permitry_hosts.hooks.claude_like import command_hook, hook_entries, read_event, sample_call
 from permitry_hosts.hooks.host import (
     PATIENT,
     Effect,
@@ -74,6 +74,11 @@ def _hook(event: str, command: str, seconds: int) -> Mapping[str, Any]:
     return hook_entries({"name": "permitry", **command_hook(command, seconds * 1000)}, event, matcher=".*")
 
 
+def _sample(command: str, folder: str, session: str) -> Mapping[str, Any]:
+    before = {"hook_event_name": "BeforeTool", "timestamp": "", "tool_name": "run_shell_command"}
+    return {**sample_call(command, folder, session), **before}
+
+
 _FILE = ".gemini/settings.json"
 _SWITCHES = [
     ("hooksConfig.enabled", False), ("tools.enableHooks", False),
@@ -84,4 +89,6 @@ _SETTINGS = Settings(
 )  # fmt: skip
 
 
-HOST = Host("gemini", _wrote, _read, _write, _SETTINGS, folders=frozenset({"dir_path"}), hears=frozenset({Kind.AFTER}))
+HOST = Host(
+    "gemini", _wrote, _read, _write, _sample, _SETTINGS, folders=frozenset({"dir_path"}), hears=frozenset({Kind.AFTER})
+)

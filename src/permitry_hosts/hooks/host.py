@@ -158,12 +158,15 @@ class Host:
 
     `hears` has the kinds of reports that count: what the user wrote, and what calls returned. Where others' texts are
     reported in the same way, `proven` returns turn and text of what the user wrote, as known when a call is made.
+
+    `sample` returns a payload as the host writes one before its shell runs a command: for command, folder and session.
     """
 
     name: str
     wrote: Callable[[Mapping[str, Any]], bool]
     read: Callable[[Mapping[str, Any], Mapping[str, str]], Event]
     write: Callable[[Effect, Event], Reply]
+    sample: Callable[[str, str, str], Mapping[str, Any]]
     settings: Settings
     fail: Callable[[str], Reply] = _blocked
     rules: str = "permitry:hooks"

@@ -66,11 +66,19 @@ def _plugin(command: Sequence[str], seconds: int) -> str:
     return PLUGIN % (json.dumps(list(command)), seconds * 1000)
 
 
+def _sample(command: str, folder: str, session: str) -> Mapping[str, Any]:
+    call = {
+        "input": {"tool": "bash", "sessionID": session, "callID": session},
+        "output": {"args": {"command": command}},
+    }
+    return {"ev": "tool.execute.before", "directory": folder, **call}
+
+
 _FILES = (".config/opencode/plugin/permitry.js", ".opencode/plugin/permitry.js")
 _SETTINGS = Settings(*_FILES, text=_plugin)
 
 
 HOST = Host(
-    "opencode", _wrote, _read, _write, _SETTINGS, joint="_", folders=frozenset({"path", "workdir"}),
+    "opencode", _wrote, _read, _write, _sample, _SETTINGS, joint="_", folders=frozenset({"path", "workdir"}),
     hears=frozenset({Kind.AFTER}),
 )  # fmt: skip

@@ -60,6 +60,16 @@ def silence(host: str) -> Reply:
 
 
 @every_host
+def test_a_host_reads_its_own_sample(host: str) -> None:
+    """It is about one command in its shell, and no other host takes it for its own."""
+    payload = host_named(host).sample("ls", "/home/ann", "s1")
+    event = host_named(host).read(payload, {"PWD": "/home/ann"})
+    assert [each for each in HOSTS if host_named(each).wrote(payload)] == [host]
+    assert (event.kind, event.session, event.folder) == (Kind.BEFORE, "s1", "/home/ann")
+    assert "ls" in str(event.arguments)
+
+
+@every_host
 def test_what_is_blocked_is_answered_in_the_words_of_the_host(replied: Answer, host: str) -> None:
     """Each in its own form, with the message for the model."""
     reply = replied(host, command(host, "git push"))
