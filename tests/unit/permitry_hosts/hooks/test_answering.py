@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import DENIED, PAYLOADS, command
+from tests.unit.permitry_hosts.hooks.payloads import CAPTURED, PAYLOADS, call, command, put
 
 from permitry.errors import CallError
 from permitry_hosts.hooks.answering import HOSTS, Options, answer, host_named
@@ -15,7 +15,6 @@ from permitry_hosts.hooks.host import Effect, Kind, Reply, Verb
 
 Answer = Callable[..., Reply]
 ENVIRON = {"PWD": "/home/ann/project"}
-SILENT = {"cline": {"cancel": False}, "cursor": {}}
 every_host = for_each("host", HOSTS)
 
 
@@ -56,7 +55,8 @@ def replied(record: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home:
 
 def silence(host: str) -> Reply:
     """Return the reply that leaves a call to the host."""
-    return Reply.of(SILENT[host]) if host in SILENT else Reply()
+    document = CAPTURED[host].silent
+    return Reply() if document is None else Reply.of(document)
 
 
 @every_host
@@ -76,7 +76,7 @@ def test_what_is_blocked_is_answered_in_the_words_of_the_host(replied: Answer, h
     assert reply.code == 0
     assert "Publishing is left to the user." in reply.out
     expected = host_named(host).write(Effect(Verb.DENY, "NO"), host_named(host).read(PAYLOADS[host], ENVIRON))
-    assert json.loads(expected.out) == DENIED[host]
+    assert json.loads(expected.out) == CAPTURED[host].denied
 
 
 @every_host
@@ -98,10 +98,10 @@ def test_a_permission_counts_only_if_it_is_granted(replied: Answer, host: str) -
     rules = "[[rule]]\nid = 'a'\neffect = 'allow'\nwhen.command = 'make *'"
     assert replied(host, command(host, "make test"), rules=rules) == silence(host)
     granted = replied(host, command(host, "make test"), rules=rules, grants=True)
-    if host in ("codex", "opencode", "cline"):
-        assert granted == silence(host)
-    else:
+    if CAPTURED[host].permits:
         assert '"allow"' in granted.out
+    else:
+        assert granted == silence(host)
 
 
 @every_host
@@ -124,7 +124,7 @@ def test_the_payload_says_which_host_wrote_it(replied: Answer, host: str) -> Non
         assert replied(named, payload) == expected, named
 
 
-@for_each("host", [host for host in HOSTS if host not in ("cline", "opencode")])
+@for_each("host", [host for host in HOSTS if CAPTURED[host].has_folder])
 def test_a_command_begins_where_the_agent_is(replied: Answer, host: str) -> None:
     """Not in the folder of the project, if the agent has gone elsewhere; two hosts do not say where it is."""
     there = {**command(host, "cat ../keys/a"), "cwd": "/home/ann/project/sub"}
@@ -176,16 +176,6 @@ def test_a_folder_that_a_call_names_itself_counts(replied: Answer, folder: str, 
     assert "was blocked" in replied("cursor", there, rules=rules, environ={**ENVIRON, **ELSEWHERE}).out
 
 
-def _called(host: str, tool: str, arguments: Mapping[str, str]) -> dict[str, Any]:
-    """Return the payload of a call of any tool."""
-    payload = PAYLOADS[host]
-    if host == "copilot":
-        return {**payload, "toolName": tool, "toolArgs": arguments}
-    if host == "opencode":
-        return {**payload, "input": {**payload["input"], "tool": tool}, "output": {"args": arguments}}
-    return {**payload, "tool_name": tool, "tool_input": arguments}
-
-
 IGNORED = [
     ("gemini", "run_shell_command", {"command": "cat a", "cwd": "/x"}),
     ("copilot", "bash", {"command": "cat a", "workdir": "/x"}),
@@ -206,7 +196,7 @@ def test_a_folder_that_the_host_ignores_moves_nothing(
 ) -> None:
     """A model may add arguments that the tool does not have."""
     rules = "[[rule]]\nid = 'a'\neffect = 'block'\nwhen.path = '/home/ann/project/**'"
-    reply = replied(host, _called(host, tool, arguments), rules=rules)
+    reply = replied(host, call(host, tool, arguments), rules=rules)
     assert reply not in (silence(host), Reply())
 
 
@@ -232,22 +222,18 @@ def test_what_is_not_a_payload_is_not_answered(host: str, data: bytes) -> None:
 @every_host
 def test_a_payload_without_one_of_its_parts_is_not_answered(replied: Answer, host: str) -> None:
     """A tool without arguments, or arguments without a tool, could be anything."""
-    needed = {"tool_name", "tool_input", "toolName", "toolArgs", "tool_call", "input", "output"}
-    parts = needed & PAYLOADS[host].keys()
-    for part in parts:
+    for part in {CAPTURED[host].tool[0], CAPTURED[host].arguments[0]}:
         rest = {key: value for key, value in PAYLOADS[host].items() if key != part}
         for payload in (rest, {**rest, part: 7}, {**rest, part: []}):
             with pytest.raises(CallError):
                 replied(host, payload)
-    assert parts
 
 
 @every_host
 def test_an_event_that_is_not_known_is_not_answered(replied: Answer, host: str) -> None:
     """It could be one that a call waits for."""
-    key = {"cline": "hookName", "opencode": "ev", "copilot": "hookName"}.get(host, "hook_event_name")
     with pytest.raises(CallError):
-        replied(host, {**PAYLOADS[host], key: "BeforeSomething"})
+        replied(host, put(PAYLOADS[host], CAPTURED[host].event, "BeforeSomething"))
 
 
 def test_every_decision_is_recorded_with_session_and_agent(replied: Answer, record: Path) -> None:
@@ -310,10 +296,7 @@ def test_a_budget_counts_from_one_hook_to_the_next(replied: Answer, host: str) -
     rules = BUDGET.format(more="")
     replies = [replied(host, command(host, "make test"), rules=rules).out for _ in range(3)]
     assert ["Enough" in reply for reply in replies] == [False, False, True]
-    session = {"copilot": "sessionId", "cursor": "conversation_id", "cline": "taskId"}.get(host, "session_id")
-    other = {**command(host, "make test"), session: "s2"}
-    if host == "opencode":
-        other["input"] = {**other["input"], "sessionID": "s2"}
+    other = put(command(host, "make test"), CAPTURED[host].session, "s2")
     assert replied(host, other, rules=rules) == silence(host)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import PAYLOADS, command
+from tests.unit.permitry_hosts.hooks.payloads import CAPTURED, PAYLOADS, call, command, put
 
 from permitry_hosts.hooks.answering import HOSTS, Options, answer, host_named
 from permitry_hosts.hooks.host import Kind, Reply, returned
@@ -46,15 +46,12 @@ class Session:
 
     def send(self, payload: Payload) -> Reply:
         """Return the reply to a payload of this session."""
-        key = {"copilot": "sessionId", "cursor": "conversation_id"}.get(self.host, "session_id")
-        named: Payload = {key: self.name}
-        if self.host == "opencode":
-            named = {"input": {**payload["input"], "sessionID": self.name}}
+        named = put(payload, CAPTURED[self.host].session, self.name)
         if self.host == "claude-code":
-            named |= {"transcript_path": str(self.transcript)}
+            named["transcript_path"] = str(self.transcript)
         record = str(self.folder / "record.jsonl")
         options = Options([str(self.rules)], record=record)
-        return answer(self.host, json.dumps({**payload, **named}).encode(), options, ENVIRON)
+        return answer(self.host, json.dumps(named).encode(), options, ENVIRON)
 
     def prompt(self, text: object, *, turn: str = "p1", origin: str | None = "human", **more: object) -> None:
         """Report a message, and write it into the transcript as one of some origin."""
@@ -72,7 +69,7 @@ class Session:
 
     def returns(self, tool: str, result: object, arguments: Payload | None = None, **more: object) -> None:
         """Report the result of a call."""
-        assert self.send({**self._call(tool, arguments or {}), **self._after(result), **more}) == Reply()
+        assert self.send({**call(self.host, tool, arguments or {}), **self._after(result), **more}) == Reply()
 
     def _after(self, result: object) -> Payload:
         text = result if isinstance(result, str) else json.dumps(result)
@@ -89,22 +86,10 @@ class Session:
             case _:
                 return {"hook_event_name": "PostToolUse", "tool_response": result}
 
-    def _call(self, tool: str, arguments: Payload) -> Payload:
-        base = PAYLOADS[self.host]
-        match self.host:
-            case "copilot":
-                return {**base, "toolName": tool, "toolArgs": arguments}
-            case "opencode":
-                return {**base, "input": {**base["input"], "tool": tool}, "output": {"args": arguments}}
-            case "cline":
-                return {**base, "tool_call": {"id": "k1", "name": tool, "input": arguments}}
-            case _:
-                return {**base, "tool_name": tool, "tool_input": arguments}
-
     def is_paid(self, to: str, *, turn: str = "p1") -> bool:
         """Return whether a payment is not blocked."""
         turns = {TURNS[self.host]: turn} if self.host in TURNS else {}
-        reply = self.send({**self._call("pay", {"to": to}), **turns})
+        reply = self.send({**call(self.host, "pay", {"to": to}), **turns})
         assert "only-named" in reply.out or "was blocked" in reply.out or reply.out in ("", "{}", '{"cancel": false}')
         return "blocked" not in reply.out
 
