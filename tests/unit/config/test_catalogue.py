@@ -14,11 +14,10 @@ from permitry.core.decision import Verdict
 from permitry.core.spec import ToolSpec
 from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import ConfigError
+from permitry_hosts.hooks.answering import HOSTS
 
 every_set = for_each("name", shipped_names())
-TOOL_SETS = {
-    f"{PREFIX}tools-{host}" for host in ("claude-code", "cline", "codex", "copilot", "cursor", "gemini", "opencode")
-}
+TOOL_SETS = {f"{PREFIX}tools-{host}" for host in HOSTS}
 
 
 def test_the_shipped_sets_are_listed_by_prefixed_name() -> None:

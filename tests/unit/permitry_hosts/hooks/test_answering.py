@@ -80,6 +80,14 @@ def test_what_is_blocked_is_answered_in_the_words_of_the_host(replied: Answer, h
 
 
 @every_host
+def test_the_settings_with_the_hook_are_protected(replied: Answer, host: str) -> None:
+    """By a rule of `permitry:hooks`, in the home folder and in a project."""
+    settings = host_named(host).settings
+    for path in (f"~/{settings.user}", settings.project):
+        assert "Say what should be changed in them." in replied(host, command(host, f"rm {path}")).out
+
+
+@every_host
 def test_a_list_in_place_of_a_command_switches_no_rule_off(replied: Answer, host: str) -> None:
     """Whatever the host makes of it."""
     for words in (["git push"], ["git", "push"], ["ls", "; git push"], ["ls", ";", "git", "push"]):
