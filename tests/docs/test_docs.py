@@ -240,11 +240,7 @@ def test_the_design_is_seen_at_first_sight() -> None:
         ("rules", [path.stem for path in (ROOT / "src/permitry/rules").glob("[!_]*.py")]),
         (
             "commands",
-            [
-                path.stem
-                for path in (ROOT / "src/permitry/cli").glob("[!_]*.py")
-                if "def configure(" in path.read_text()
-            ],
+            [path.stem for path in ROOT.glob("src/*/cli/[!_]*.py") if "def configure(" in path.read_text()],
         ),
         ("conditions", [*WhenTable.model_fields, "unless", "budget"]),
     ],
