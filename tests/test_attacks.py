@@ -311,7 +311,7 @@ def test_a_program_that_is_not_known_is_not_blocked_for_certain(tmp_path: Path, 
         ToolCall("run_shell", {"command": text}), AuthContext(yolo_mode=True)
     )
     assert (decision.verdict, decision.rule_id) == (Verdict.CONFIRM, "r")
-    assert "so `r` could apply: it may run `rm *`" in decision.reason
+    assert decision.reason.startswith("may run `rm *` (")
 
 
 @for_each(

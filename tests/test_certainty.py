@@ -67,7 +67,7 @@ def test_a_command_that_is_a_guess_asks(policy: AuthorizationPolicy, text: str) 
     """An expansion, a glob, a script of another language, a text that may be fed to a shell."""
     decision = decide(policy, text)
     assert (decision.verdict, decision.rule_id) == (CONFIRM, "no-push")
-    assert "`no-push` could apply: it may run `git push *`" in decision.reason
+    assert decision.reason.startswith("possibly publishing (")
 
 
 @for_each(
@@ -114,13 +114,12 @@ def test_a_path_that_is_written_out_is_certain(policy: AuthorizationPolicy, text
     ],
 )  # fmt: skip
 def test_a_path_that_is_a_guess_asks_and_blames_nobody(policy: AuthorizationPolicy, text: str) -> None:
-    """A glob, an expansion, a part of a word, a script: the texts are those of the doubt."""
+    """A glob, an expansion, a part of a word, a script: it is possible, and the message is that of a doubt."""
     decision = decide(policy, text)
     assert (decision.verdict, decision.rule_id) == (CONFIRM, "own")
-    assert "`own` could apply: it may touch `" in decision.reason
-    assert "tampering" not in decision.reason
+    assert decision.reason.startswith("possibly tampering")
     assert decision.message is not None
-    assert "rules" not in decision.message
+    assert "Leave the rules alone." not in decision.message
 
 
 @for_each(

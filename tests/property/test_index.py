@@ -109,8 +109,10 @@ class _Asking:
         if answer is False:
             return None
         if isinstance(answer, Unsure):
-            grounds = f"{answer.reason}, so {'' if answer.likeness else 'rules such as '}`{rule_id}` could apply"
-            grounds += f": it may {answer.may}" if answer.may else ""
+            possible = f"may {answer.may or 'do what a rule is about'}"
+            if _reason(rule) and _reason(rule) != cast("AuthorizationRule", rule).message:
+                possible = f"possibly {_reason(rule)}"
+            grounds = f"{possible}{'' if answer.likeness else ', for example'} ({answer.reason})"
             place = _narrow_first(rule) if answer.likeness else (rule.priority(),)
             return Verdict.CONFIRM, answer.likeness, place, rule_id, grounds
         return cast("AuthorizationRule", rule).effect, 9, _narrow_first(rule), rule_id, _reason(rule)

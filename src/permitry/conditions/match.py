@@ -22,7 +22,7 @@ from permitry.core.action import (
 from permitry.core.decision import Verdict
 from permitry.core.effects import Effect
 
-__all__ = ["Match", "best_of", "needed_by", "why", "why_open", "why_uncertain", "why_unread"]
+__all__ = ["Match", "best_of", "needed_by", "why", "why_open", "why_several", "why_uncertain", "why_unread"]
 
 _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
 
@@ -85,7 +85,7 @@ def _why_path(touch: Touch, run: Run | None) -> str:
     if not place.is_tree:
         return f"`{place.text}` may be such a path"
     is_new = place.descent is Descent.NEW
-    does = f"may {touch.access.value} any file of" if is_new else "goes through all of"
+    does = f"may {touch.access.value} any file of" if is_new else "reaches all below"
     return f"`{phrase(run or touch)}` {does} `{place.text}`"
 
 
@@ -100,6 +100,13 @@ def why_open(effect: Effect) -> str:
             return f"`{text}` is not a valid address"
         case _:
             return _not_known(UNSEEN_ADDRESS)
+
+
+def why_several(effects: Iterable[Effect]) -> str:
+    """Return which programs, each of which does a part of it, only may do what a restriction is about."""
+    parts = [each.run or each.subject for each in effects]
+    parts.sort(key=lambda each: each.start if isinstance(each, Run) else 0)
+    return " and ".join(dict.fromkeys(f"`{phrase(each)}`" for each in parts)) + " together"
 
 
 def why_uncertain(place: Place, doubtful: Iterable[Run]) -> str:

@@ -12,7 +12,7 @@ import attrs
 
 from permitry.conditions._conditions import Conditions
 from permitry.conditions._patterns import AnyPatterns, PathPatterns
-from permitry.conditions.match import Match, why, why_open, why_unread
+from permitry.conditions.match import Match, why, why_open, why_several, why_unread
 from permitry.conditions.permit import fits
 from permitry.core.action import Place, Run, Touch
 from permitry.core.effects import Effect
@@ -198,12 +198,12 @@ def _meets_at_once(kinds: Sequence[AnyPatterns], lifts: _Lifts, request: Request
 
     Otherwise `Unsure`: one program matches the pattern of commands, and another touches the path or host.
     """
-    runs, *others = (_certain(kind, lifts, request) for kind in kinds)
+    runs, *others = found = [_certain(kind, lifts, request) for kind in kinds]
     for run in runs:
         if all(any(_belongs(effect, run) for effect in effects) for effects in others):
             return True
     does = " and ".join(kind.does for kind in kinds)
-    return Unsure("several programs of the call do a part of it each", does, int(Match.BELOW))
+    return Unsure(why_several(effects[0] for effects in found if effects), does, int(Match.BELOW))
 
 
 def _certain(kind: AnyPatterns, lifts: _Lifts, request: Request) -> list[Effect]:

@@ -18,8 +18,8 @@ from permitry.core.texts import one_line
 from permitry.errors import safe_str
 
 _DOUBT_MESSAGE = (
-    "This call needs the user's confirmation before it runs: what it would do cannot be read with certainty. "
-    "Plain arguments are asked about less often than expansions, scripts and patterns."
+    "This call needs the user's confirmation before it runs: what it would do is not certain ({uncertain}). "
+    "Plain arguments and single programs are asked about less often than expansions, scripts and patterns."
 )
 # Looked up once: that takes longer than to compare it.
 _ALLOW = Verdict.ALLOW
@@ -139,15 +139,23 @@ class CompiledRule:
 
     def _unsure(self, answer: Unsure) -> Decision | None:
         # INVARIANT: law 3. What cannot be read makes a restriction ask, and a permission not match.
-        # The grounds are those of the doubt: the call may do nothing that the rule is about.
+        # The rule's own message would state as a fact what is only possible.
         if self.effect is _ALLOW:
             return None
-        # What looks like nothing in particular may be what many rules are about.
-        applies = f"`{self.rule_id}`" if answer.likeness else f"rules such as `{self.rule_id}`"
-        reason = f"{answer.reason}, so {applies} could apply"
-        reason = f"{reason}: it may {answer.may}" if answer.may else reason
         # It may name what a model wrote; a host shows it in its terminal.
-        return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=one_line(reason), message=_DOUBT_MESSAGE)
+        uncertain = one_line(answer.reason)
+        # What looks like nothing in particular may be what many rules are about.
+        example = "" if answer.likeness else ", for example"
+        reason = f"{self._possible(answer)}{example} ({uncertain})"
+        message = _DOUBT_MESSAGE.format(uncertain=uncertain)
+        return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason, message=message)
+
+    def _possible(self, answer: Unsure) -> str:
+        """Return what a call may do, in the words of the rule, or else of its conditions."""
+        # A reason that is its message as well is a sentence for the model.
+        if self.reason and self.reason != self.message:
+            return f"possibly {self.reason}"
+        return f"may {one_line(answer.may or 'do what a rule is about')}"
 
     def _outcome(
         self,

@@ -75,7 +75,7 @@ XARGS = Run((Word("xargs"), Word("rm")))
             Effect(Touch(Access.READ, Place(UNSEEN_NAME, is_open=True)), XARGS),
             "what `xargs` reads is not known before it runs",
         ),
-        (Effect(Touch(Access.READ, TREE)), "`read src` goes through all of `src`"),
+        (Effect(Touch(Access.READ, TREE)), "`read src` reaches all below `src`"),
         (Effect(Touch(Access.READ, Place("a*", is_glob=True))), "`a*` may be such a path"),
         (Effect(Connect("x:$p")), "`x:$p` may be such an address"),
     ],

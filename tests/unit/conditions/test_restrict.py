@@ -86,7 +86,7 @@ def test_an_expansion_that_could_not_be_read_is_named() -> None:
 BOTH = Conditions(commands=(ArgvPattern("cat *"),), paths=(PathPattern("key"),))
 
 
-@for_each(("words", "answer"), [(("cat", "key"), True), (("ls", "key"), "several programs")])
+@for_each(("words", "answer"), [(("cat", "key"), True), (("ls", "key"), "`cat key` and `read key` together")])
 def test_of_several_kinds_one_program_must_meet_all(words: tuple[str, ...], answer: object) -> None:
     """A rule about `cat` and a file is not certain where another program touches the file."""
     touched = attrs.evolve(Touch(Access.READ, KEY), words=tuple(map(Word, words)))

@@ -42,16 +42,38 @@ def test_a_rule_that_is_unsure_never_blocks_and_never_allows() -> None:
     found = restriction.decision_for(restriction.ask(REQUEST, []))
     assert found is not None
     assert found.verdict is Verdict.CONFIRM
-    assert found.reason == "the text is open, so rules such as `no` could apply: it may delete files"
+    assert found.reason == "possibly why, for example (the text is open)"
     assert permission.decision_for(permission.ask(REQUEST, [])) is None
 
 
 def test_a_doubt_cannot_steer_the_terminal_of_a_host() -> None:
     """It may name what a model wrote."""
-    (restriction,) = _entries(StubRule("no", Unsure("`\x1b[2J`\n", "\u202e"), **BLOCKS))
+    (restriction,) = _entries(StubRule("no", Unsure("`\x1b[2J`\n", "\u202e"), reason="", **BLOCKS))
     found = restriction.decision_for(restriction.ask(REQUEST, []))
     assert found is not None
-    assert found.reason == r"`\u001b[2J`\n, so rules such as `no` could apply: it may \u202e"
+    assert found.reason == r"may \u202e, for example (`\u001b[2J`\n)"
+
+
+@for_each(
+    ("rule", "reason"),
+    [
+        ({"reason": "deletes it"}, "possibly deletes it (the text is open)"),
+        ({"reason": "Leave it.", "message": "Leave it."}, "may delete files (the text is open)"),
+        (
+            {"reason": "", "answer": Unsure("the text is open", likeness=1)},
+            "may do what a rule is about (the text is open)",
+        ),
+    ],
+)
+def test_what_is_only_possible_is_worded_so(rule: dict[str, Any], reason: str) -> None:
+    """By the reason that the rule has for the operator, or else by its conditions; then comes what is not certain."""
+    given: dict[str, Any] = {"answer": Unsure("the text is open", "delete files", likeness=1)} | rule
+    (restriction,) = _entries(StubRule("no", **given, **BLOCKS))
+    found = restriction.decision_for(restriction.ask(REQUEST, []))
+    assert found is not None
+    assert found.reason == reason
+    assert found.message is not None
+    assert "what it would do is not certain (the text is open)" in found.message
 
 
 @for_each("covered", [ValueError("broken"), None, 5])

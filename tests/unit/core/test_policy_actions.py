@@ -161,7 +161,7 @@ def test_a_restriction_that_is_unsure_asks(effect: Verdict) -> None:
     """It confirms, above every permission, and says why; the model is shown to wait for the user."""
     decision = _decide(_restriction(Unsure("an expansion"), effect), _Rule("yes", answer=True))
     assert (decision.verdict, decision.rule_id, decision.phase) == (CONFIRM, "restriction", Phase.RESTRICTION)
-    assert decision.reason == "an expansion, so rules such as `restriction` could apply"
+    assert decision.reason == "possibly why, for example (an expansion)"
     assert decision.message is not None
     assert decision.message.startswith("This call needs the user's confirmation before it runs: ")
     assert decision.errors == ()
