@@ -68,7 +68,7 @@ def test_an_answer_has_exactly_these_keys(cli: Callable[..., Outcome], objects: 
     assert (list(answer), err) == (KEYS, "")
     assert (answer["id"], answer["verdict"], answer["rule"]) == (7, "confirm", "ask-payment")
     assert (answer["phase"], answer["reason"]) == ("restriction", "moves money")
-    assert answer["message"] == "This call needs the user's confirmation before it runs."
+    assert answer["message"].startswith("This call needs the user's confirmation before it runs: moves money. ")
     assert (answer["source"], answer["errors"]) == ("permitry:money:7", [])
 
 

@@ -18,10 +18,14 @@ from permitry.errors import RuleError
 
 __all__ = ["compile_rules", "complete"]
 
-_BLOCK_MESSAGE = (
-    "This call is not permitted and did not run. Do not retry it; go on without it or ask the user how to proceed."
-)
-_MESSAGES = {Verdict.ALLOW: None, Verdict.CONFIRM: CONFIRM_MESSAGE, Verdict.BLOCK: _BLOCK_MESSAGE}
+# What the model is shown, and the way out; the reason of the rule comes between.
+_MESSAGES = {
+    Verdict.CONFIRM: (CONFIRM_MESSAGE, "Go on without it, or say what you need it for."),
+    Verdict.BLOCK: (
+        "This call is not permitted and did not run.",
+        "Do not retry it; go on without it or ask the user how to proceed.",
+    ),
+}
 _EFFECTS = {
     Phase.OVERRIDE: (Verdict.ALLOW,),
     Phase.RESTRICTION: (Verdict.CONFIRM, Verdict.BLOCK),
@@ -143,9 +147,19 @@ def _compile(given: AuthorizationRule, cache: DecisionCache) -> CompiledRule:
             f"rule `{rule_id}`: priority {priority} does not fit the effect {effect.value}; "
             "0 to 99 allow, 100 to 199 confirm or block, 200 to 399 allow or confirm"
         )
-    message = _MESSAGES[effect] if message is None else message
+    message = _default_message(effect, reason) if message is None else message
     keeps = rule.keeps is not False
     return CompiledRule(rule, rule_id, priority, phase, effect, reason, message, source, cache, keeps)
+
+
+def _default_message(effect: Verdict, reason: object) -> str | None:
+    """Return what the model is shown where a rule has no message: its reason, and the way out."""
+    if effect is Verdict.ALLOW:
+        return None
+    said, way_out = _MESSAGES[effect]
+    if isinstance(reason, str) and reason:
+        said = f"{said.removesuffix('.')}: {reason.removesuffix('.')}."
+    return f"{said} {way_out}"
 
 
 def _compile_permission(rule: AnyRule, cache: DecisionCache, seen: set[str]) -> CompiledRule:

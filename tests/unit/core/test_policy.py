@@ -202,14 +202,16 @@ def test_a_decision_carries_the_words_of_its_rule() -> None:
 
 @for_each(
     ("effect", "priority", "words"),
-    [(CONFIRM, 150, "needs the user's confirmation"), (BLOCK, 150, "did not run")],
+    [(CONFIRM, 150, "needs the user's confirmation before it runs"), (BLOCK, 150, "did not run")],
 )
-def test_the_model_is_reportedmething_by_default(effect: Verdict, priority: int, words: str) -> None:
-    """A rule without a message has one all the same, which names no rule."""
-    message = _decide(PlainRule("secret-rule", effect, priority, reason="secret reason")).message
-    assert message is not None
-    assert words in message
-    assert "secret" not in message
+def test_the_model_is_shown_the_reason_by_default(effect: Verdict, priority: int, words: str) -> None:
+    """A rule without a message has one all the same, which names no rule, and says a way out."""
+    for reason, shown in (("moves money", ": moves money. "), ("It moves money.", ": It moves money. "), ("", ". ")):
+        message = _decide(PlainRule("secret-rule", effect, priority, reason=reason)).message
+        assert message is not None
+        assert words + shown in message
+        assert "go on without it" in message.lower()
+        assert "secret" not in message
 
 
 def test_an_empty_message_is_a_message() -> None:

@@ -187,7 +187,8 @@ def test_a_case_names_its_rules(write: Write) -> None:
 def test_a_case_without_rules_takes_those_given(write: Write) -> None:
     """A case that names no rules is judged by the given ones."""
     path = write(
-        call={"name": "send_money", "arguments": {}}, want={**WANT, "rule": "ask-payment", "phase": "restriction"}
+        call={"name": "send_money", "arguments": {}},
+        want={**WANT, "rule": "ask-payment", "phase": "restriction", "message": f"{ASKS[:-1]}: moves money. Go on without it, or say what you need it for."},
     )
     check_case(path, read_case(path), load_rules([Origin("permitry:base")]))
     assert "want.rule" in differs(path)
