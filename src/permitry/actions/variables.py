@@ -66,9 +66,9 @@ def is_special(name: str) -> bool:
 def dies_with_shell(name: str, *, is_exported: bool) -> bool:
     """Return whether to set a variable of this name changes nothing but what the text itself makes of it.
 
-    One that is not exported is no concern of a program, unless it was exported before, as those that programs are
-    known to read may be. One that is exported may be any that some program reads, unless it has the name of a
-    variable of a script: in small letters, or one letter.
+    A program does not see one that is not exported, unless it was exported before, as may be those that programs are
+    known to read. One that is exported may be any that some program reads, unless it has the name of a variable of a
+    script: in small letters, or one letter.
     """
     if not name.isidentifier() or is_special(name) or leads_elsewhere(name) or fact_of(name, "steers"):
         return False

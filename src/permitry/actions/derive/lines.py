@@ -44,7 +44,7 @@ def with_keyword(command: Command) -> Command:
 def say_by_name(line: CommandLine | None, command: "LooseCommand") -> CommandLine | None:
     """Return the line of a nested command, and whether that is a file or a package with nothing but a name.
 
-    Only options that are known come before it, so it is no text, and it is neither a stream nor of another folder.
+    Only options that are known come before it, so it is not a text; and it is neither a stream nor of another folder.
     """
     if line is None or not line.is_alone or not line.words or not command.words:
         return line
