@@ -4,7 +4,6 @@ A word without a dot and a slash is a path for certain only where the record of 
 record calls it a name or a text; else that it is one is a guess, and a guess blocks nothing.
 """
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +13,7 @@ from permitry.core.action import Word
 
 __all__ = ["NO_PATHS", "names_in_words", "record_in_any_case", "roles_in"]
 
-_NAME = re.compile(r"[\w:@+-]+")
+_NAME = re.compile(r"[\w+-]+")
 
 NO_PATHS = frozenset({"text", "host", "pair", "none", "name"})
 """The roles of operands that are not paths."""
@@ -36,22 +35,26 @@ def names_in_words(words: Sequence[Word]) -> tuple[frozenset[Word], frozenset[Wo
         return names, frozenset()
     files = {value for option, value in read_known(words[start:], entry).found if option in entry.code}
     # Behind `--`, those of git are paths.
-    end = next((at for at, word in enumerate(words) if word.text == "--" and words[0].text == "git"), len(words))
+    end = _end_of_options(words) if words[0].text == "git" else len(words)
     return names, frozenset(filter(_is_bare, words[:end])) - files - {*words[end:]}
 
 
 def _names_behind(words: Sequence[Word], entry: Entry) -> Iterator[int]:
     """Yield the indices of the operands that are names, and of values that are texts."""
     parts = read_known(words, entry)
-    if not parts.is_spread:
-        yield from parts.texts
+    if parts.is_spread:
+        return
+    yield from parts.texts
     roles = next((shape.operands for shape in reversed(entry.shapes)), ())
-    names = list(itertools.takewhile(lambda role: role.startswith("name"), roles))
-    names *= 1 + len(words) * ("name*" in names)
-    for at, _ in zip(parts.places, names, strict=False):
+    if entry.names_behind and not {words[at].text for at in parts.places[:1]} & entry.names_behind:
+        roles = roles[:1]
+    roles += roles[-1:] * (len(words) if "name*" in roles else 0)
+    # What is behind `--` is for another program, but to one that runs its operands.
+    end = len(words) if entry.runs is not None else _end_of_options(words)
+    for at, role in zip(parts.places, roles, strict=False):
         if is_spread(words[at]):
             return
-        if _NAME.fullmatch(words[at].text):
+        if at < end and role.startswith("name") and _NAME.fullmatch(words[at].text):
             yield at
 
 
@@ -79,6 +82,11 @@ def _called(words: Sequence[Word]) -> tuple[Entry, int, set[int]]:
         names.add(at)
         entry, start = entry.commands[words[at].text], at + 1
     return entry, start, names
+
+
+def _end_of_options(words: Sequence[Word]) -> int:
+    """Return the index of `--`, or that behind the last word."""
+    return next((at for at, word in enumerate(words) if word.text == "--"), len(words))
 
 
 def _is_bare(word: Word) -> bool:

@@ -168,6 +168,7 @@ class Entry:
     network: bool = False
     looks: frozenset[str] = frozenset()
     names_from: frozenset[str] = frozenset()
+    names_behind: frozenset[str] = frozenset()
     code: frozenset[str] = frozenset()
     renames: frozenset[str] = frozenset()
     descends: bool = False
