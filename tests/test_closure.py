@@ -19,10 +19,10 @@ MODULES = {
 POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
-    ("what decides", (POLICY,), 6_200),
-    ("with rules, conditions, actions and rule files", DECIDING, 28_800),
-    ("Guard", ("permitry.guard.guard",), 33_100),
-    ("ToolHandler", ("permitry.handler",), 36_200),
+    ("what decides", (POLICY,), 6_250),
+    ("with rules, conditions, actions and rule files", DECIDING, 29_000),
+    ("Guard", ("permitry.guard.guard",), 33_300),
+    ("ToolHandler", ("permitry.handler",), 36_350),
 ]
 
 
