@@ -14,19 +14,19 @@ from permitry.channels.ancestors import ancestors
 from permitry.config.folders import user_state
 from permitry.config.layers import default_store
 from permitry.core.call import ToolCall
-from permitry.core.decision import Decision, Verdict
+from permitry.core.decision import Verdict
 from permitry.core.json_values import parse_json
 from permitry.errors import AuditError, CallError
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal, Silence
 from permitry.guard.parts import asker_of
-from permitry.guard.preview import preview
 from permitry.guard.session import Session
 from permitry.store.questions import StoredQuestions
 from permitry.store.records import record_name
 from permitry_hosts.hooks.asking import HostLedger, HostRequests
 from permitry_hosts.hooks.hearing import heard_file, note, recall
 from permitry_hosts.hooks.host import Effect, Event, Host, Kind, Reply, Verb
+from permitry_hosts.hooks.joined import is_grant, strictest
 from permitry_hosts.hooks.memory import locked
 from permitry_hosts.hooks.own_files import own_rules
 from permitry_hosts.hooks.policies import Policies
@@ -226,7 +226,7 @@ def _answered(guard: Guard, event: Event, read: Reading, options: Options) -> Ef
     # A call without an id gets one, by which the question about it is found.
     call_id = event.call_id or f"call-{ledger.new_id()}"
     calls = [guard.call(tool, read.arguments, call_id=call_id, server=server) for server, tool in read.names]
-    call = calls[0] if len(calls) == 1 else max(calls, key=functools.partial(_strictness, guard, ledger))
+    call = calls[0] if len(calls) == 1 else strictest(guard, ledger, calls)
     is_asked_by_host = event.can_ask or event.kind is Kind.PERMISSION
     if is_asked_by_host:
         guard.asked_by = "host"
@@ -266,22 +266,4 @@ def _said(guard: Guard, outcome: Permit | Ask | Silence, options: Options) -> Ef
 
 def _is_granted(guard: Guard, permit: Permit) -> bool:
     """Return whether a human has permitted the call: rules ask about it, or what decided is none of them."""
-    return permit.decision.verdict is Verdict.CONFIRM or _is_grant(guard, permit.decision)
-
-
-def _is_grant(guard: Guard, decision: Decision) -> bool:
-    """Return whether what decided is none of the rules."""
-    known = (getattr(rule, "id", None) for rule in guard.policy.rules)
-    return decision.rule_id is not None and decision.rule_id not in known
-
-
-def _strictness(guard: Guard, ledger: HostLedger, call: ToolCall | Refusal) -> tuple[int, bool, bool]:
-    """Return how strict the rules are about one reading of a name, with what was granted, and what is asked."""
-    if isinstance(call, Refusal):
-        return Verdict.BLOCK.strictness, True, True
-    decision, is_open = preview(call, guard), ledger.is_asked(call, asker_of(guard))
-    strictness = decision.verdict.strictness
-    if is_open and not _is_grant(guard, decision):
-        # INVARIANT: law 6. No other reading is taken for the one that a human is asked about.
-        strictness = max(strictness, Verdict.CONFIRM.strictness)
-    return strictness, is_open, decision.rule_id is not None
+    return permit.decision.verdict is Verdict.CONFIRM or is_grant(guard, permit.decision)

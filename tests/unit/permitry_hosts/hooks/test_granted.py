@@ -2,23 +2,17 @@
 
 import json
 from collections.abc import Callable, Collection
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.tables import for_each
 from tests.unit.permitry_hosts.hooks.payloads import command
 
-from permitry.channels.clock import Moment
 from permitry.channels.request import ToolConfirmationRequest
-from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.core.call import ToolCall
 from permitry.core.shared import Limit
 from permitry.guard.grants import Grant
 from permitry.store.grants import StoredGrants
 from permitry.store.leases import Counters
-from permitry.store.questions import StoredQuestions
 from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 from permitry_hosts.hooks.answering import Options, answer
@@ -161,52 +155,3 @@ def test_a_grant_that_answers_a_question_is_on_record(hook: Hook, store: str, tm
         assert [(each["event"], each["approved"]) for each in answered] == [("answered", True)]
     events = [each["event"] for each in records_at(store, RecordFilter())]
     assert events[-4:] == ["answered", "decided", "kept", "started"]
-
-
-# A host that joins server and tool: the same name may be that of three tools.
-_JOINT = """\
-schema = 1
-[[rule]]
-id = "{effect}"
-effect = "{effect}"
-priority = 260
-tools = [{tools}]
-"""
-_NAMES = ["a_b_c", "mcp:a/b_c", "mcp:a_b/c"]
-
-
-def _joint(tmp_path: Path, store: str, effect: str, *tools: str) -> str:
-    """Return what opencode is answered about `a_b_c`."""
-    named = ", ".join(map(json.dumps, tools))
-    (tmp_path / "joint.toml").write_text(_JOINT.format(effect=effect, tools=named))
-    payload = command("opencode", "")
-    payload |= {"input": {**payload["input"], "tool": "a_b_c"}, "output": {"args": {}}}
-    options = Options([str(tmp_path / "joint.toml")], store=store, grants=True)
-    return answer("opencode", json.dumps(payload).encode(), options, {}).out
-
-
-@for_each("asked", _NAMES[1:])
-def test_a_grant_of_one_reading_of_a_name_permits_no_other(hook: Hook, tmp_path: Path, asked: str) -> None:
-    """Each may be the right one; of that which is asked about, a grant answers."""
-    del hook
-    store = str(tmp_path / f"{_NAMES.index(asked)}.db")
-    (other,) = set(_NAMES[1:]) - {asked}
-    _grant(store, Grant(f'tools = ["{other}"]'))
-    assert "permitry approve" in _joint(tmp_path, store, "confirm", *_NAMES[1:])
-    assert "permitry approve" in _joint(tmp_path, store, "confirm", *_NAMES[1:])
-    _grant(store, Grant(f'tools = ["{asked}"]'))
-    assert _joint(tmp_path, store, "confirm", *_NAMES[1:]) == ""
-
-
-@for_each("asked", _NAMES[1:])
-def test_a_question_about_one_reading_of_a_name_stays_one(hook: Hook, tmp_path: Path, asked: str) -> None:
-    """Law 6: whatever the rules say by now of all of them, and a human's no stays one."""
-    del hook
-    store = str(tmp_path / f"{_NAMES.index(asked)}.db")
-    assert "permitry approve" in _joint(tmp_path, store, "confirm", asked)
-    assert "permitry approve" in _joint(tmp_path, store, "allow", *_NAMES)
-    with closing(SqliteStore(Path(store))) as opened:
-        questions = StoredQuestions(opened)
-        (question,) = map(StoredQuestion.of, questions.open(Moment.now()))
-        answer_to(questions, question, ToolConfirmationResponse(False, instructions="HERON"), by="ann")
-    assert "HERON" in _joint(tmp_path, store, "allow", *_NAMES)

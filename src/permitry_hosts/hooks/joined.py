@@ -1,0 +1,50 @@
+"""A name that joins server and tool may be that of several tools: which of these readings a call is decided by."""
+
+from collections.abc import Sequence
+
+from permitry.core.call import ToolCall
+from permitry.core.decision import Decision, Verdict
+from permitry.guard.guard import Guard
+from permitry.guard.outcome import Refusal
+from permitry.guard.parts import asker_of
+from permitry.guard.preview import preview
+from permitry_hosts.hooks.asking import HostLedger
+
+__all__ = ["is_grant", "strictest"]
+
+_LEFT = (Verdict.CONFIRM.strictness, False, False)
+_ASKED = (Verdict.CONFIRM.strictness, False, True)
+"""How strict rules are about a call that is left to the host, and about one that is asked about."""
+
+
+def strictest(guard: Guard, ledger: HostLedger, calls: Sequence[ToolCall | Refusal]) -> ToolCall | Refusal:
+    """Return the reading of a name that decides; where another one would be asked about as well, nothing permits it.
+
+    A grant, and what is kept first, are for one reading.
+    """
+    undo, guard.undo = guard.undo, None
+    ranks = [_strictness(guard, ledger, each) for each in calls]
+    *_, second, first = sorted(ranks)
+    if second >= max(_LEFT, min(first, _ASKED)):
+        guard.grants = None
+    else:
+        guard.undo = undo
+    return calls[ranks.index(first)]
+
+
+def is_grant(guard: Guard, decision: Decision) -> bool:
+    """Return whether what decided is none of the rules."""
+    known = (getattr(rule, "id", None) for rule in guard.policy.rules)
+    return decision.rule_id is not None and decision.rule_id not in known
+
+
+def _strictness(guard: Guard, ledger: HostLedger, call: ToolCall | Refusal) -> tuple[int, bool, bool]:
+    """Return how strict the rules are about one reading of a name, with what was granted, and what is asked."""
+    if isinstance(call, Refusal):
+        return Verdict.BLOCK.strictness, True, True
+    decision, is_open = preview(call, guard), ledger.is_asked(call, asker_of(guard))
+    strictness = decision.verdict.strictness
+    if is_open and not is_grant(guard, decision):
+        # INVARIANT: law 6. No other reading is taken for the one that a human is asked about.
+        strictness = max(strictness, Verdict.CONFIRM.strictness)
+    return strictness, is_open, decision.rule_id is not None
