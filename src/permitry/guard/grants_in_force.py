@@ -69,13 +69,23 @@ class Grants:
         """
         decision = self.decide(policy, call, session, spec, asked)
         if decision.verdict is Verdict.ALLOW:
-            return (decision if self._take_use(decision.rule_id) else _refuse_used_up(decision)), None
+            return (decision if self.take_use(decision.rule_id) else _refuse_used_up(decision)), None
         context = AuthContext.from_state(session)
         for grant in self._in_force(session, is_answer=True):
             is_same = grant.digest == call.digest
-            if is_same and _matches(grant, policy, call, context, spec) and self._take_use(_PREFIX + grant.id):
+            if is_same and _matches(grant, policy, call, context, spec) and self.take_use(_PREFIX + grant.id):
                 return asked, grant.id
         return asked, None
+
+    def take_use(self, rule_id: str | None) -> bool:
+        """Return whether a grant still counts, and take a use of it; any other rule does."""
+        if rule_id is None or not rule_id.startswith(_PREFIX):
+            return True
+        try:
+            return self.store.take(rule_id.removeprefix(_PREFIX), Moment.now())
+        except StoreError as error:
+            _LOG.warning("no grant counts: %s", error)
+            return False
 
     def _in_force(self, session: Session, *, is_answer: bool = False) -> list[Grant]:
         sessions: list[str] = []
@@ -92,16 +102,6 @@ class Grants:
         except StoreError as error:
             _LOG.warning("no grant counts: %s", error)
             return []
-
-    def _take_use(self, rule_id: str | None) -> bool:
-        """Return whether a grant still counts, and take a use of it; any other rule does."""
-        if rule_id is None or not rule_id.startswith(_PREFIX):
-            return True
-        try:
-            return self.store.take(rule_id.removeprefix(_PREFIX), Moment.now())
-        except StoreError as error:
-            _LOG.warning("no grant counts: %s", error)
-            return False
 
 
 @attrs.frozen

@@ -26,7 +26,7 @@ from permitry.store.records import record_name
 from permitry_hosts.hooks.asking import HostLedger, HostRequests
 from permitry_hosts.hooks.hearing import heard_file, note, recall
 from permitry_hosts.hooks.host import Effect, Event, Host, Kind, Reply, Verb
-from permitry_hosts.hooks.joined import is_grant, strictest
+from permitry_hosts.hooks.joined import count_all, is_grant, strictest
 from permitry_hosts.hooks.memory import locked
 from permitry_hosts.hooks.own_files import own_rules
 from permitry_hosts.hooks.policies import Policies
@@ -226,6 +226,7 @@ def _answered(guard: Guard, event: Event, read: Reading, options: Options) -> Ef
     # A call without an id gets one, by which the question about it is found.
     call_id = event.call_id or f"call-{ledger.new_id()}"
     calls = [guard.call(tool, read.arguments, call_id=call_id, server=server) for server, tool in read.names]
+    grants = guard.grants
     call = calls[0] if len(calls) == 1 else strictest(guard, ledger, calls)
     is_asked_by_host = event.can_ask or event.kind is Kind.PERMISSION
     if is_asked_by_host:
@@ -245,9 +246,8 @@ def _answered(guard: Guard, event: Event, read: Reading, options: Options) -> Ef
             arguments = json.dumps(outcome.call.to_dict(), ensure_ascii=False)
             return Effect(Verb.DENY, _EDITED.format(arguments=arguments))
     # Any reading of its name may be the right one: each counts.
-    for each in calls:
-        if each is not call and isinstance(each, ToolCall):
-            guard.count(each)
+    guard.grants = grants
+    count_all(guard, (each for each in calls if each is not call), outcome.decision.rule_id)
     return _said(guard, outcome, options)
 
 

@@ -1,16 +1,17 @@
 """A name that joins server and tool may be that of several tools: which of these readings a call is decided by."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Verdict
+from permitry.errors import StoreError
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Refusal
 from permitry.guard.parts import asker_of
 from permitry.guard.preview import preview
 from permitry_hosts.hooks.asking import HostLedger
 
-__all__ = ["is_grant", "strictest"]
+__all__ = ["count_all", "is_grant", "strictest"]
 
 _LEFT = (Verdict.CONFIRM.strictness, False, False)
 _ASKED = (Verdict.CONFIRM.strictness, False, True)
@@ -30,6 +31,21 @@ def strictest(guard: Guard, ledger: HostLedger, calls: Sequence[ToolCall | Refus
     else:
         guard.undo = undo
     return calls[ranks.index(first)]
+
+
+def count_all(guard: Guard, calls: Iterable[ToolCall | Refusal], used: str | None) -> None:
+    """Count readings of a name, and take a use of each grant that permits one; of the grant `used` it was taken.
+
+    Raises: `StoreError` where that fails; then the call must not run.
+    """
+    taken = {used}
+    for call in calls:
+        if isinstance(call, ToolCall):
+            rule_id = preview(call, guard).rule_id
+            if guard.grants is not None and rule_id not in taken and not guard.grants.take_use(rule_id):
+                raise StoreError(f"the last use of `{rule_id}` was taken meanwhile, or it was revoked")
+            taken.add(rule_id)
+            guard.count(call)
 
 
 def is_grant(guard: Guard, decision: Decision) -> bool:

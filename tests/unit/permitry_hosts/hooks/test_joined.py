@@ -13,6 +13,7 @@ from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.core.call import ToolCall
+from permitry.errors import StoreError
 from permitry.guard.grants import Grant
 from permitry.store.grants import StoredGrants
 from permitry.store.questions import StoredQuestions
@@ -123,3 +124,26 @@ def test_a_question_about_one_reading_of_a_name_stays_one(tmp_path: Path, asked:
         (question,) = map(StoredQuestion.of, questions.open(Moment.now()))
         answer_to(questions, question, ToolConfirmationResponse(False, instructions="HERON"), by="ann")
     assert "HERON" in _joint(tmp_path, store, "allow", *_NAMES)
+
+
+@for_each("granted", _NAMES)
+def test_a_use_is_taken_for_every_reading_that_is_granted(tmp_path: Path, granted: str) -> None:
+    """Also where another one decides; one call takes one use of a grant of several readings."""
+    store = str(tmp_path / f"{_NAMES.index(granted)}.db")
+    _grant(store, Grant(f'tools = ["{granted}"]', uses_left=1))
+    assert _joint(tmp_path, store, "confirm", granted) == ""
+    assert "permitry approve" in _joint(tmp_path, store, "confirm", granted)
+    _grant(store, Grant(f"tools = {_NAMES}", uses_left=2))
+    assert [_joint(tmp_path, store, "confirm", *_NAMES) for _ in range(2)] == ["", ""]
+    assert "permitry approve" in _joint(tmp_path, store, "confirm", *_NAMES)
+
+
+def test_a_use_that_another_process_takes_permits_no_other_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reading that decides needs none."""
+    store = str(tmp_path / "s.db")
+    _grant(store, Grant(f'tools = ["{_NAMES[1]}"]', uses_left=1))
+    monkeypatch.setattr(StoredGrants, "take", lambda *_: False)
+    with pytest.raises(StoreError, match="taken meanwhile"):
+        _joint(tmp_path, store, "confirm", _NAMES[1])
