@@ -201,8 +201,11 @@ class AuthContext:
         the state itself raises it: what is there and cannot be read is not taken for absent.
         """
         full: Any = state
+        made = cls.__new__(cls)
         try:
-            return cls(
+            # A call of the class puts the names into a dictionary first, and there is a context for every call.
+            cls.__init__(
+                made,
                 is_plan_mode=full.is_plan_mode,
                 yolo_mode=full.yolo_mode,
                 tool_ignore_list=full.tool_ignore_list,
@@ -223,6 +226,7 @@ class AuthContext:
             )
         except AttributeError:
             return state if isinstance(state, cls) else cls(**dict(_fields_of(state)))
+        return made
 
 
 _FOUR = ("is_plan_mode", "yolo_mode", "tool_ignore_list", "active_template")
