@@ -10,7 +10,6 @@ paths and hosts.
 """
 
 import contextlib
-import functools
 import itertools
 from collections.abc import Iterable, Iterator
 from typing import Protocol, Self
@@ -36,6 +35,8 @@ from permitry.errors import UnevaluableError
 __all__ = ["Condition", "Conditions", "Listed", "Scope", "Scoped"]
 
 _NOTHING = Conditions()
+# Looked up once: that takes longer than to compare them.
+_NO, _ALIKE, _YES = Match.NO, Match.ALIKE, Match.YES
 
 
 def _alternatives(unless: "Conditions | Iterable[Conditions] | None") -> tuple[Conditions, ...]:
@@ -71,10 +72,11 @@ class Scope:
     when: Conditions = _NOTHING
     unless: tuple[Conditions, ...] = attrs.field(default=(), converter=_alternatives)
     listed: Listed | None = attrs.field(default=None, repr=False, eq=False)
+    # Whether there are no conditions, in `when` or in `unless`.
+    _names_tools_alone: bool = attrs.field(init=False, repr=False, eq=False)
 
-    @functools.cached_property
-    def _names_tools_alone(self) -> bool:
-        """Whether there are no conditions, in `when` or in `unless`."""
+    @_names_tools_alone.default
+    def _has_no_conditions(self) -> bool:
         return not (self.unless or self.when.plain or self.when.are_about_actions)
 
     @property
@@ -146,7 +148,7 @@ class Scope:
         for each in self.selectors:
             match = each.match(request, needed)
             # INVARIANT: law 2. What another class answers in place of a match selects for a restriction only.
-            if match is Match.YES or (needed is not Match.YES and match is not Match.NO):
+            if match is _YES or (needed is not _YES and match is not _NO):
                 return True
         return not self.selectors
 
@@ -157,7 +159,7 @@ class Scope:
         permissions may cover them.
         """
         if self._names_tools_alone:
-            return self.selects(request, Match.YES)
+            return self.selects(request, _YES)
         if not self.when.are_about_actions:
             return self.selects(request, Match.YES) and permit.permits(self.when, self.unless, request)
         certain, covered = request.actions.certain, self.covers(request)
@@ -178,7 +180,7 @@ class Scope:
         """
         answer: bool | Unsure = False
         for each in (request, *request.otherwise) if request.likely else (request,):
-            if answer is not True and self.selects(each, Match.ALIKE):
+            if answer is not True and self.selects(each, _ALIKE):
                 answer = self._names_tools_alone or restrict.restricts(self.when, self.unless, each) or answer
         return answer
 

@@ -17,6 +17,8 @@ from permitry.errors import RuleError
 
 __all__ = ["ToolSelector", "ToolsCondition", "name_problem", "own_name", "selector_problem"]
 
+# Looked up once: that takes longer than to compare them.
+_NO, _ALIKE, _YES = Match.NO, Match.ALIKE, Match.YES
 _LONGEST = 256
 _TRAITS = frozenset(TRAIT_SELECTORS)
 _CALL = re.compile(r"(\w+)\((.*)\)")
@@ -125,14 +127,14 @@ class ToolSelector:
         else:
             yield from (Fact(Kind.TOOL, True, form) for form in pattern.forms)
 
-    def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
+    def match(self, request: Request, needed: Match = _YES, /) -> Match:
         """Return how far it selects the call; what a name may mean is looked at only where `ALIKE` is `needed`."""
         if self.text in _TRAITS:
             return Match.of(self._is_true(request))
         call = request.call
         if call.tool == self.text or self._pattern.matches(call.tool):
-            return Match.YES
-        return Match.ALIKE if needed is not Match.YES and self._pattern.may_mean(call.readings) else Match.NO
+            return _YES
+        return _ALIKE if needed is not _YES and self._pattern.may_mean(call.readings) else _NO
 
     def _is_true(self, request: Request) -> bool | None:
         """Return whether a trait selector selects the call, None if that is not known."""
@@ -166,7 +168,7 @@ class ToolsCondition(PlainCondition):
         """Return the condition of a list of selectors."""
         return cls(tuple(map(ToolSelector, part)))
 
-    def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
+    def match(self, request: Request, needed: Match = _YES, /) -> Match:
         """Return how far one of the selectors selects the call."""
         return best_of((each.match(request, needed) for each in self.selectors), needed)
 

@@ -1,7 +1,6 @@
 """A rule as a policy keeps it: what it says of itself is read once, and its decision made when it is first needed."""
 
 import contextlib
-import functools
 import inspect
 from collections.abc import Sequence
 
@@ -50,9 +49,13 @@ class CompiledRule:
         covers_nothing = inspect.ismethod(covers) and covers.__func__ is Rule.covers
         return self.phase is Phase.PERMISSION and self.effect is _ALLOW and not covers_nothing
 
-    @functools.cached_property
+    @property
     def decision(self) -> Decision:
         """What the rule decides, made on first use."""
+        decision = self.cache.decisions.get(self.rule_id)
+        return self._decide() if decision is None else decision
+
+    def _decide(self) -> Decision:
         made = Decision(
             self.effect,
             self.rule_id,

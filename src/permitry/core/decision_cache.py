@@ -1,6 +1,8 @@
 """What a policy decides under its version: made once, and the same object again."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+
+import attrs
 
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.errors import UnevaluableError, safe_str
@@ -13,21 +15,6 @@ _UNMATCHED_MESSAGE = (
 )
 _MOST = 16_384
 """So many failures, and decisions with failures, are kept: texts may depend on what a model writes."""
-
-
-def _with_errors(decision: Decision, failures: Iterable[RuleFailure]) -> Decision:
-    """Return the decision with the rules that failed on the way to it."""
-    return Decision(
-        decision.verdict,
-        decision.rule_id,
-        decision.phase,
-        decision.reason,
-        decision.message,
-        tuple(failures),
-        decision.source,
-        decision.policy_version,
-        decision.keeps,
-    )
 
 
 class DecisionCache:
@@ -92,12 +79,12 @@ class DecisionCache:
         """Return the decision with the rules that failed on the way to it; the same object for the same of both."""
         if self.decisions.get(decision.rule_id) is not decision:
             # Made for one call, as the reason of a doubt is.
-            return _with_errors(decision, failures)
+            return attrs.evolve(decision, errors=tuple(failures))
         key = (id(decision), *map(id, failures))
         kept = self._failed.get(key)
         if kept is not None:
             return kept[1]
-        made = _with_errors(decision, failures)
+        made = attrs.evolve(decision, errors=tuple(failures))
         return self._failed.setdefault(key, (decision, made))[1] if len(self._failed) < _MOST else made
 
     def __eq__(self, other: object) -> bool:

@@ -95,7 +95,9 @@ class _Tool:
     ) -> Request:
         """Return the request to the rules, with what is already known about the tool filled in."""
         declared = spec if self._completed is None else self._completed
-        request = Request(call, context, declared, reader, own=spec, likely=self._likely)
+        request = Request.__new__(Request)
+        # As in `AuthContext.from_state`.
+        Request.__init__(request, call, context, declared, reader, own=spec, likely=self._likely)
         # This fills the cached property, which would be worked out for each call otherwise.
         object.__setattr__(request, "tool", spec if self._is_own else self._known)
         return request

@@ -130,15 +130,15 @@ def has_kind(call: ToolCall, kinds: tuple[PayloadKind, ...]) -> bool:
     """Return whether the kind of the call is one of `kinds`, and its payload has the shape that the kind requires."""
     if call.kind not in kinds:
         return False
+    if call.kind in BY_SCHEMA:
+        return True
     match call.kind:
         case PayloadKind.CUSTOM:
             return set(call.arguments) == {"input"} and isinstance(call.arguments["input"], str)
         case PayloadKind.LOCAL_SHELL:
             return isinstance(call.arguments.get("command"), tuple)
-        case PayloadKind.UNIFIED_EXEC:
+        case _:  # `UNIFIED_EXEC`
             return bool({"cmd", "session_id"} & set(call.arguments))
-        case _:
-            return True
 
 
 # Not frozen, because that is slower to create; only the registry and the run see it.

@@ -26,6 +26,9 @@ __all__ = [
     "misfit",
 ]
 
+# Looked up once: that takes longer than to compare it.
+_BLOCK = Verdict.BLOCK
+
 MISTAKEN_RULES = (
     "The user's rule files have mistakes, and until they are right no call runs. Tell the user; leave the files alone."
 )
@@ -50,7 +53,7 @@ class Tools(Protocol):
 
 def available(tools: Tools, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
     """Return the decision, or a block when there is no such tool to run in this context."""
-    if decision.verdict is Verdict.BLOCK or tools.is_enabled(call.tool, context):
+    if decision.verdict is _BLOCK or tools.is_enabled(call.tool, context):
         return decision
     lack = "is not enabled in this context" if call.tool in tools else "is not registered"
     return _no_such_tool(call, lack, tools.specs(context), decision)

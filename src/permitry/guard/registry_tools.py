@@ -18,6 +18,9 @@ from permitry.guard.session import Session
 
 __all__ = ["RegistryTools"]
 
+# Looked up once: that takes longer than to compare them.
+_BLOCK, _POLICY = Verdict.BLOCK, Cause.POLICY
+
 
 @attrs.frozen
 class RegistryTools:
@@ -36,8 +39,8 @@ class RegistryTools:
     def check(self, call: ToolCall, context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:
         """Return the decision, or a block for a tool that is not there now, or cannot take the arguments."""
         decision = available(self.registry, call, context, decision)
-        if decision.verdict is Verdict.BLOCK or (found := self.registry.misfit(call)) is None:
-            return decision, Cause.POLICY
+        if decision.verdict is _BLOCK or (found := self.registry.misfit(call)) is None:
+            return decision, _POLICY
         cause = Cause.UNAVAILABLE if isinstance(found, UnavailableError) else Cause.MISFIT
         return misfit(call, found, decision), cause
 

@@ -18,6 +18,8 @@ from permitry.core.side_effects import SideEffects
 __all__ = ["ConfiguredRule"]
 
 _NOTHING = SideEffects()
+# Looked up once: that takes longer than to compare it.
+_ALLOW = Verdict.ALLOW
 # A budget of another class may depend on more than the request.
 _BUDGETS = (Budget, NoneType)
 
@@ -64,7 +66,7 @@ class ConfiguredRule(Scoped, Rule):
 
         Raises: `UnevaluableError` when a condition cannot be evaluated for the call.
         """
-        if self.effect is Verdict.ALLOW:
+        if self.effect is _ALLOW:
             return self.scope.permits(request) and not self._is_withheld(request)
         answer = self.scope.restricts(request)
         if answer is False or self.budget is None:

@@ -14,6 +14,8 @@ from permitry.rules.configured import ConfiguredRule
 __all__ = ["decide"]
 
 _LOG = logging.getLogger("permitry.guard")
+# Looked up once: that takes longer than to compare it.
+_POLICY = Cause.POLICY
 
 
 def decide(case: Case, parts: Parts) -> Step:
@@ -23,9 +25,9 @@ def decide(case: Case, parts: Parts) -> Step:
         _warn_of_unknown_mode(parts.session.host_mode, parts.policy)
     case = case.with_decision(context, parts.policy.decide(case.call, context, case.spec))
     decision, cause = parts.tools.check(case.call, context, case.decision)
-    if cause is Cause.POLICY and decision is case.decision:
+    if cause is _POLICY and decision is case.decision:
         return case
-    if cause is Cause.POLICY or case.answer is not None:
+    if cause is _POLICY or case.answer is not None:
         return case._replace(decision=decision, cause=cause)
     return refuse(case, parts, decision, cause)
 
