@@ -28,7 +28,7 @@ def test_the_usual_files_are_read_and_named(cli: Cli, project: Path) -> None:
     """Without a file the places of the host are looked at; the rules are printed."""
     code, out, err = cli("import", "claude-code")
     assert code == 0
-    assert 'reason = "from .claude/settings.json:2"' in out
+    assert 'reason = "denied in .claude/settings.json:2"' in out
     assert err.splitlines() == [
         "read .claude/settings.json",
         "stricter             .claude/settings.json:2  line 7   deny Read(./.env): it holds for every tool and command",

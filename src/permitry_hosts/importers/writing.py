@@ -18,6 +18,7 @@ __all__ = ["Written", "written"]
 
 _MOST_ROUNDS = 8
 _LONGEST_SLUG = 40
+_SAYS = {"allow": "allowed", "confirm": "asked about", "block": "denied"}
 _BUILT_IN = "What the host has built in. Delete this block, up to the end of the file, where you do not want it."
 
 
@@ -151,7 +152,8 @@ def _text(imported: Imported, sources: Sequence[str], entries: Sequence[_Entry],
         row = None if entry.row is None else imported.rows[entry.row]
         lines.append("")
         entry.start, entry.keys = len(lines) + 1, {}
-        reason = "built in" if row is None else f"from {row.place}"
+        origin = "by default" if row is None else f"in {row.place}"
+        reason = f"{_SAYS[entry.draft.effect]} {origin}"
         entry.name = _id(imported.host, row, taken)
         for key, line in rule_lines(entry.draft, entry.name, reason):
             lines.append(line)

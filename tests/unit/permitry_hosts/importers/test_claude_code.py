@@ -143,7 +143,7 @@ def test_a_rule_has_both_places(made: Import) -> None:
     (row,) = rules.rows
     assert row.place == "settings.json:4"
     assert rules.text.split("\n")[row.lines[0] - 1] == "[[rule]]"
-    assert 'reason = "from settings.json:4"' in rules.text
+    assert 'reason = "denied in settings.json:4"' in rules.text
 
 
 def test_a_path_with_a_slash_is_of_the_folder_of_the_settings(made: Import, decide: Verdicts) -> None:
