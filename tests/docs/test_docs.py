@@ -33,6 +33,7 @@ import permitry_tools
 from permitry.config.load import load_policy
 from permitry.config.schema import WhenTable
 from permitry.rules import BUILT_IN_RULES
+from permitry_hosts.hooks.answering import HOSTS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -252,6 +253,13 @@ def test_everything_has_its_page(folder: str, names: list[str]) -> None:
     for name in (name.strip("_").replace("_", "-") for name in names):
         is_section = name in (heading.replace("_", "-") for heading in sections(pages / "README.md"))
         assert is_section or (pages / f"{name}.md").is_file(), name
+
+
+@for_each("host", HOSTS)
+def test_every_host_has_its_rows(host: str) -> None:
+    """What it can do, and which files are changed for it."""
+    for page in ("hosts.md", "commands/hook.md"):
+        assert f"| `{host}` |" in (ROOT / "docs/reference" / page).read_text(encoding="utf-8"), page
 
 
 def test_every_finding_of_lint_has_its_section() -> None:
