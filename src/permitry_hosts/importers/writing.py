@@ -152,8 +152,7 @@ def _text(imported: Imported, sources: Sequence[str], entries: Sequence[_Entry],
         row = None if entry.row is None else imported.rows[entry.row]
         lines.append("")
         entry.start, entry.keys = len(lines) + 1, {}
-        origin = "by default" if row is None else f"in {row.place}"
-        reason = f"{_SAYS[entry.draft.effect]} {origin}"
+        reason = f"{_SAYS[entry.draft.effect]} " + ("by default" if row is None else f"in {row.place}")
         entry.name = _id(imported.host, row, taken)
         for key, line in rule_lines(entry.draft, entry.name, reason):
             lines.append(line)

@@ -144,7 +144,7 @@ def _shell(command: Command, depth: int) -> Iterator[Command]:
     """
     name, arguments = command.words[0].text, command.words[1:]
     is_text = runs_text(arguments)
-    if not (is_text or runs_file(arguments) or only_checks(command.words)):
+    if not any((is_text, runs_file(arguments), only_checks(command.words))):
         raise RefusedError(f"`{name}` with something else than `-c` and one text, or a file")
     variable = next((name for name, _ in command.assignments if leads_elsewhere(name)), None)
     if variable is not None:

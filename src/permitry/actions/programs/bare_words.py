@@ -45,10 +45,7 @@ def _names_behind(words: Sequence[Word], entry: Entry) -> Iterator[int]:
     if parts.is_spread:
         return
     yield from parts.texts
-    roles = next((shape.operands for shape in reversed(entry.shapes)), ())
-    if entry.names_behind and not {words[at].text for at in parts.places[:1]} & entry.names_behind:
-        roles = roles[:1]
-    roles += roles[-1:] * (len(words) if "name*" in roles else 0)
+    roles = _roles(words, parts.places[:1], entry)
     # What is behind `--` is for another program, but to one that runs its operands.
     end = len(words) if entry.runs is not None else _end_of_options(words)
     for at, role in zip(parts.places, roles, strict=False):
@@ -56,6 +53,14 @@ def _names_behind(words: Sequence[Word], entry: Entry) -> Iterator[int]:
             return
         if at < end and role.startswith("name") and _NAME.fullmatch(words[at].text):
             yield at
+
+
+def _roles(words: Sequence[Word], first: Sequence[int], entry: Entry) -> tuple[str, ...]:
+    """Return the roles of the operands; but for the first, only behind the sub-commands that the record lists."""
+    roles = next((shape.operands for shape in reversed(entry.shapes)), ())
+    if entry.names_behind and not {words[at].text for at in first} & entry.names_behind:
+        roles = roles[:1]
+    return roles + roles[-1:] * (len(words) if "name*" in roles else 0)
 
 
 def roles_in(entry: Entry) -> frozenset[str]:

@@ -62,20 +62,24 @@ def _check(command: Command) -> None:
     entry = record_of(name)
     if not entry.is_known or command.words[0].is_open:
         raise RefusedError(f"`{name}` is named by its path" if "/" in name else f"`{name}` is not a known program")
+    if entry.shell == "bash" and only_checks(command.words):
+        return
     if entry.shell == "bash":
-        if only_checks(command.words):
-            return
         raise RefusedError(f"`{name}` runs a file")
     words = command.words[1:]
-    for text, reason in entry.refused_text.items():
-        if any(text in word.text for word in words):
-            raise RefusedError(f"`{name}` with `{text}` {reason}")
+    _check_texts(words, entry, name)
     if entry.script == "jq":
         _check_jq(words)
     if entry.script == "xargs":
         _check_xargs(words, entry)
     else:
         _check_call(words, entry, name)
+
+
+def _check_texts(words: Sequence[Word], entry: Entry, name: str) -> None:
+    for text, reason in entry.refused_text.items():
+        if any(text in word.text for word in words):
+            raise RefusedError(f"`{name}` with `{text}` {reason}")
 
 
 def _check_call(words: Sequence[Word], entry: Entry, name: str) -> None:

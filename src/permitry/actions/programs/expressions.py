@@ -64,11 +64,15 @@ def compares_texts(words: Sequence[Word]) -> bool:
     """Return whether `test` certainly looks at texts alone: their number says what each of its words is."""
     operands = words[1:-1] if words[0].text == "[" or words[-1] == Word("]") else words[1:]
     operands = operands[1:] if operands[:1] == (Word("!"),) else operands
+    return _are_texts(operands) and not any(is_spread(word) and not word.is_single for word in operands)
+
+
+def _are_texts(operands: Sequence[Word]) -> bool:
     match operands:
-        case [Word(text="-n" | "-z", is_open=False), text]:
-            return text.is_single or not is_spread(text)
-        case [left, operator, right]:
-            return operator.text in _COMPARES and all(word.is_single or not is_spread(word) for word in (left, right))
+        case [Word(text="-n" | "-z", is_open=False), _]:
+            return True
+        case [_, operator, _]:
+            return operator.text in _COMPARES
         case _:
             return False
 
