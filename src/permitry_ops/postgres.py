@@ -54,9 +54,6 @@ _LISTENING = 5.0
 # A server that lives says itself, within `patience`, that it cannot do what it is asked; one that hangs says nothing.
 _HANGING = 1.5
 
-# A forked process must not use, nor end, what the parent has open.
-_NOT_OURS: list[Connection] = []
-
 
 @attrs.define(eq=False)
 class PostgresStore(ChainedStore[Connection]):
@@ -72,7 +69,6 @@ class PostgresStore(ChainedStore[Connection]):
     """
 
     url: str = attrs.field(repr=False)
-    is_read_only: bool = attrs.field(default=False, kw_only=True)
     name: str = attrs.field(init=False)
     """Which database it is, without a password."""
     _parameters: dict[str, Any] = attrs.field(init=False, repr=False)
@@ -161,14 +157,10 @@ class PostgresStore(ChainedStore[Connection]):
 
     def _writer(self) -> Connection:
         """Return the connection for writing, a new one where it was lost while it was idle."""
-        if self._is_closed or self.is_read_only:
-            raise StoreError(f"the store `{self.name}` is {'closed' if self._is_closed else 'open for reading only'}")
-        if self._connection is not None and self._process != os.getpid():
-            _NOT_OURS.append(self._connection)
-            self._connection = None
-        if self._connection is None or _is_lost(self._connection):
-            self._connection = self._open_writer()
-        return self._connection
+        connection = self._own_connection(self.name)
+        if connection is None or _is_lost(connection):
+            connection = self._connection = self._open_writer()
+        return connection
 
     def _rows(self, connection: Connection, query: str, values: Sequence[object] = ()) -> Iterator[Any]:
         # A cursor of the server: not all rows at once.

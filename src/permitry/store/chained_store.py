@@ -31,12 +31,16 @@ _CLOSED = """DELETE FROM question WHERE closed_at < ? AND coalesce(answered_at, 
     (SELECT max(coalesce(answered_at, asked_at)) FROM question)"""
 _ENDED = "DELETE FROM permission_grant WHERE revoked_at < ? OR deadline < ? OR (uses_left = 0 AND made_at < ?)"
 
+# A forked process must not use, nor end, what the parent has open.
+_NOT_OURS: list[object] = []
+
 
 @attrs.define(eq=False)
 class ChainedStore(GroupCommit, Generic[Connection]):
     """Records in a table `record`, and the end of their chain in a table `chain`. Queries have `?` for values."""
 
-    # The connection that writes, and the process that opened it: it must not be closed in a fork.
+    is_read_only: bool = attrs.field(default=False, kw_only=True)
+    # The connection that writes, and the process that opened it.
     _connection: Connection | None = attrs.field(default=None, init=False, repr=False)
     _process: int = attrs.field(default=0, init=False, repr=False)
     _is_closed: bool = attrs.field(default=False, init=False, repr=False)
@@ -48,6 +52,18 @@ class ChainedStore(GroupCommit, Generic[Connection]):
             if self._connection is not None and self._process == os.getpid():
                 self._connection.close()
             self._connection = None
+
+    def _own_connection(self, name: object) -> Connection | None:
+        """Return the connection that writes, if this process has opened one.
+
+        Raises: `StoreError` when the store, which has this name, is closed, or open for reading only.
+        """
+        if self._is_closed or self.is_read_only:
+            raise StoreError(f"the store `{name}` is {'closed' if self._is_closed else 'open for reading only'}")
+        if self._connection is not None and self._process != os.getpid():
+            _NOT_OURS.append(self._connection)
+            self._connection = None
+        return self._connection
 
     # What a database does in its own way -----------------------------------------------------------------------------
 

@@ -31,9 +31,6 @@ _OLDEST = (3, 31)
 _PAUSE = 0.0005, 0.003
 _ADD = "INSERT INTO record (number, body, hash) VALUES (?, ?, ?)"
 
-# SQLite must not close, in a forked process, what the parent has open.
-_NOT_OURS: list[sqlite3.Connection] = []
-
 
 @attrs.define(eq=False)
 class SqliteStore(ChainedStore[sqlite3.Connection]):
@@ -48,7 +45,6 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
     """
 
     path: Path = attrs.field(converter=Path)
-    is_read_only: bool = attrs.field(default=False, kw_only=True)
     # It and its log, as they were when they were opened.
     _file: tuple[int, ...] = attrs.field(default=(), init=False, repr=False)
 
@@ -185,20 +181,15 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
                 return
 
     def _writer(self) -> sqlite3.Connection:
-        if self._is_closed or self.is_read_only:
-            why = "closed" if self._is_closed else "open for reading only"
-            raise StoreError(f"the store `{self.path}` is {why}")
-        if self._connection is not None and self._process != os.getpid():
-            _NOT_OURS.append(self._connection)
-            self._connection = None
-        if self._connection is None:
-            self._connection = self._open_writer()
+        connection = self._own_connection(self.path)
+        if connection is None:
+            connection = self._connection = self._open_writer()
             # A store that is not used any more is closed, whether or not it was asked to.
-            weakref.finalize(self, close, self._connection, os.getpid()).atexit = False
+            weakref.finalize(self, close, connection, os.getpid()).atexit = False
             self._process, self._file = os.getpid(), identity_of(self.path)
         elif identity_of(self.path) != self._file:
             raise StoreError(f"the store `{self.path}` was replaced while it was open")
-        return self._connection
+        return connection
 
     def _open_writer(self) -> sqlite3.Connection:
         """Return a connection to the file, which is made or brought up to date."""
