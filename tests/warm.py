@@ -142,7 +142,10 @@ def _run(words: list[str], streams: Sequence[int]) -> NoReturn:
         _take(words, streams)
         if Path(words[0]).name == "python":
             sys.argv = words[1:]
-            runpy.run_path(words[1], run_name="__main__")
+            if words[1] == "-c":
+                exec(words[2], {"__name__": "__main__"})  # noqa: S102 -- it is what the command line says
+            else:
+                runpy.run_path(words[1], run_name="__main__")
         else:
             importlib.import_module("permitry.cli.main").run_from_shell()
         code = 0

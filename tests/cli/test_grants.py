@@ -282,7 +282,7 @@ def test_the_one_who_asks_grants_nothing(path: Path, typed: Callable[[str], None
     "rule",
     [
         'when.command = ["bash *"]', 'when.command = ["bash"]', 'when.command = ["/bin/{sh,dash}"]',
-        'when.command = ["python3 *"]', 'when.command = ["*"]', 'when.command = ["sudo *"]', 'when.command = ["git *"]',
+        'when.command = ["python3 *"]', 'when.command = ["*"]', 'when.command = ["docker *"]',
         'when.command = "zsh"', 'when.command = ["rbash"]', 'tools = ["*"]',
         'tools = ["@writes"]', 'tools = ["run_shell"]', 'tools = "*"',
         'tools = ["*"]\nwhen.agent = ["main"]', 'tools = ["?*"]\nwhen.mode = ["default"]', 'when.path = ["/**"]',
