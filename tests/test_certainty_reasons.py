@@ -188,9 +188,9 @@ def test_the_shipped_set_blocks_what_is_certain(
 @for_each(
     ("text", "verdict"),
     [
-        ("bash -n <<'E'\ngit push\nE", CONFIRM), ("bash -n -c 'git push'", CONFIRM),
-        ("sh -en <<'E'\ngit push\nE", CONFIRM),
-        ("echo 'git push' | bash -n", CONFIRM), ("zsh -n <<< 'git push'", ALLOW), ("bash -c -n 'git push'", CONFIRM),
+        ("bash -n <<'E'\ngit push\nE", ALLOW), ("bash -n -c 'git push'", ALLOW),
+        ("sh -en <<'E'\ngit push\nE", ALLOW),
+        ("echo 'git push' | bash -n", ALLOW), ("zsh -n <<< 'git push'", ALLOW), ("bash -c -n 'git push'", ALLOW),
         ("bash -x <<'E'\ngit push\nE", BLOCK), ("bash -n +n <<'E'\ngit push\nE", BLOCK),
         ("bash -n -i <<'E'\ngit push\nE", BLOCK), ("nu -n <<'E'\ngit push\nE", BLOCK),
         ("bash <<'E'\ngit push\nE", BLOCK),
