@@ -138,7 +138,7 @@ def uses(web: str, artifact: str) -> list[Use]:
         Use("check_shell_bg", {"job_id": 1}, "job 1 still running"),
         Use("kill_shell_bg", {"job_id": 1}, "job 1 killed"),
         Use("exec_command", {"cmd": "read word; echo got $word; sleep 600", "tty": True, "yield_time_ms": 250},
-            "session ID 1", asks=True),
+            "session ID 1"),
         Use("write_stdin", {"session_id": 1, "chars": "it\n", "yield_time_ms": 2000}, "got it", asks=True),
         Use("web_search", {"query": "permits"}, "A permit lets you build.", asks=True),
         Use("fetch_url", {"urls": [f"{web}/page"]}, "A permit lets you build.", asks=True),

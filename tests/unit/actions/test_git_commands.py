@@ -51,7 +51,7 @@ def test_what_brings_files_back_or_removes_them_is_read(
         "git restore .git/config", "git restore d/.GIT/x", "git restore $X", 'git restore "$X"', "git restore {a,b}*",
         "git clean -f & ls", "for x in 1 2; do git clean -f; done", "if ls; then git clean -f; fi", "(git clean -f)",
         "timeout 5 git clean -f", "command git clean -f", "sudo git clean -f", "xargs git clean -f",
-        "HOME=/x git clean -f", "X=1 git clean -f", "export X=1; git clean -f", "env X=1 git clean -f",
+        "HOME=/x git clean -f", "FOO=1 git clean -f", "export FOO=1; git clean -f", "env X=1 git clean -f",
         "cd $X; git clean -f", "cd nowhere; git clean -f", "cd d || git clean -f", "cat a | git restore a",
         "git clean -f; git clean -f", "git restore a && git clean -f", "touch a; git clean -f", "git clean -f > a",
         "echo x > .git/config; git restore a", "git config x.y z; git restore a", "git clean -f $(ls)",

@@ -74,5 +74,5 @@ def test_every_pattern_of_values_is_one() -> None:
     patterns = [str(row[field]) for row in rows for field in ("plain", "loads") if field in row]
     assert all(map(re.compile, patterns))
     assert {field for row in rows for field in row} == {
-        "changes", "evaluated", "fills", "leads", "loads", "plain", "runs", "runs_text",
+        "changes", "evaluated", "fills", "leads", "loads", "plain", "runs", "runs_text", "steers",
     }  # fmt: skip
