@@ -195,7 +195,7 @@ class _Script:
     def is_alone(self) -> bool:
         """Whether one command does more than read, and the others write nothing: no file that it runs is theirs."""
         many = sum(isinstance(each, Refused) or each.doubt is not None for each in self.found)
-        targets = (each for one in self.commands for each in one.redirections if each.operator != "<")
+        targets = (each for one in self.found for each in one.command.redirections if each.operator != "<")
         return many == 1 and all(each.target in (None, NOWHERE) for each in targets)
 
     def line_of(self, command: Command) -> CommandLine | None:

@@ -82,9 +82,10 @@ def names_only_own(name: str, words: Sequence[Word]) -> bool:
     plain = {"export": "", "unset": "-v", "read": "-r"}[name]
     named = [word for word in words if word.text != plain]
     is_exported = name == "export"
-    return not any(word.is_open and not word.is_single for word in named) and all(
-        dies_with_shell((word.start or word.text).partition("=")[0], is_exported=is_exported) for word in named
-    )
+    # Of an open word the name must be known: `export "$X"` may name any.
+    texts = [word.start if word.is_open else word.text for word in named]
+    are_named = all("=" in text or not word.is_open for word, text in zip(named, texts, strict=True))
+    return are_named and all(dies_with_shell(text.partition("=")[0], is_exported=is_exported) for text in texts)
 
 
 def check_printf(words: Sequence[Word], _entry: Entry) -> None:
