@@ -33,7 +33,7 @@ def doubt_of(command: Command, *, has_moved: bool = False) -> str | None:
     `has_moved`: after a `cd`, `git` may find an embedded repository, whose configuration may run programs.
     """
     try:
-        check_assignments(_exported(command), is_exported=not command.only_assigns)
+        check_assignments(_find_exported(command), is_exported=not command.only_assigns)
         if command.only_assigns:
             return None
         _check(command)
@@ -47,7 +47,7 @@ def doubt_of(command: Command, *, has_moved: bool = False) -> str | None:
     return next((f"a wrapper {entry.never}" for entry in around if entry.never), None)
 
 
-def _exported(command: Command) -> Sequence[tuple[str, str]]:
+def _find_exported(command: Command) -> Sequence[tuple[str, str]]:
     """Return the assignments of a command that a program sees; `IFS= read` is how a whole line is read."""
     is_of_read = command.words[0].text == "read"
     return [each for each in command.assignments if not (is_of_read and each == ("IFS", ""))]
