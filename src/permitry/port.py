@@ -32,6 +32,7 @@ from permitry.dispatch.events import Artifact, Reporter, ToolEventKind, kept, no
 from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import Handler, Preview, ToolRegistry
+from permitry.dispatch.router import ToolFamily
 from permitry.dispatch.schema import unfit, validated
 from permitry.dispatch.scope import CallScope, ToolInvocation
 from permitry.errors import (
@@ -94,6 +95,7 @@ __all__ = [
     "ToolContext",
     "ToolError",
     "ToolEventKind",
+    "ToolFamily",
     "ToolInvocation",
     "ToolLimits",
     "ToolPlugin",

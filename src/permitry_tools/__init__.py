@@ -1,13 +1,13 @@
 """The shipped tools: real ones, one file a family, the files among them confined to a workspace."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import attrs
 
-from permitry.port import AuthContext, ToolRegistry, ToolsetPlugin
+from permitry.port import AuthContext, ToolFamily, ToolRegistry, ToolsetPlugin
 from permitry_tools import (
     artifacts,
     background,
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from permitry_tools.web.fetching import MayConnect
 
 __all__ = ["ToolFamily", "ToolServices", "register", "tool_families", "toolset", "workspace_tools"]
-
-ToolFamily: TypeAlias = Callable[[ToolRegistry, AuthContext], None]
-"""Registers the tools of one family that belong into a context."""
 
 
 def _tuple_of_connections(connections: "Iterable[McpConnection]") -> "tuple[McpConnection, ...]":

@@ -1,12 +1,12 @@
-"""What a handler checks of its arguments, and arguments that are null because they were left out."""
+"""Handlers with a check of their arguments or other results, and arguments that are null because they were left out."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import attrs
 
-__all__ = ["Canonical", "Check", "is_async", "takes", "type_of", "with_check", "without_nulls"]
+__all__ = ["Canonical", "Check", "convert_result", "is_async", "takes", "type_of", "with_check", "without_nulls"]
 
 Check: TypeAlias = Callable[[dict[str, Any]], object]
 """Checks arguments, and depends on nothing else; raises a `ToolError` that says what is wrong with them."""
@@ -46,6 +46,27 @@ def with_check(handler: Callable[..., Any], check: Check, *, canonical: Canonica
     """
     kind = _AsyncChecked if is_async(handler) else _Checked
     return kind(check, handler, canonical)
+
+
+def convert_result(
+    call: Callable[..., Any], convert: Callable[[object], object], *, is_async: bool
+) -> Callable[..., Any]:
+    """Return `call` as a handler that returns what `convert` makes of its result, also of one that is awaited.
+
+    With `is_async` the call certainly returns an awaitable, and so does the handler.
+    """
+
+    async def await_result(outcome: Awaitable[object]) -> object:
+        return convert(await outcome)
+
+    async def ahandle(*given: Any) -> object:  # noqa: ANN401 -- whatever the tool takes
+        return convert(await call(*given))
+
+    def handle(*given: Any) -> object:  # noqa: ANN401 -- as above
+        outcome = call(*given)
+        return await_result(outcome) if inspect.isawaitable(outcome) else convert(outcome)
+
+    return ahandle if is_async else handle
 
 
 _NO_DICT = (str, int, float, bool, list, "str", "int", "float", "bool", "list")

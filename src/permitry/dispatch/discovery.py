@@ -1,16 +1,15 @@
-"""Tools found in a folder of files, or among the entry points of installed packages: one file, one tool.
+"""The two ways in which plugins are found: in a folder of files, and among the entry points of installed packages.
 
-A plugin folder is code. The caller passes the bytes of its files as they were when the user trusted them
-(`PluginFolder`), and exactly these bytes are run.
+Both give names, each with what loads its plugin, and `_register_all` does the rest. A plugin folder is code. The caller
+passes the bytes of its files as they were when the user trusted them (`PluginFolder`), and exactly these are run.
 """
 
 import contextlib
 import functools
-import inspect
 import logging
 import threading
 import traceback
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,13 +19,12 @@ import attrs
 from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.argument_schema import ArgumentSchema
-from permitry.dispatch.arguments import is_async, with_check, without_nulls
+from permitry.dispatch.arguments import convert_result, is_async, without_nulls
 from permitry.dispatch.interrupts import watch_interrupts
 from permitry.dispatch.plugin import ToolContext, ToolPlugin, ToolsetPlugin
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.plugin_modules import PluginModules
-from permitry.dispatch.registry import ContextHandler, ToolRegistry
+from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import ToolInvocation
 from permitry.errors import PermitryError, RegistryError, UnknownToolError, safe_str
 
@@ -76,15 +74,26 @@ class PluginReport:
 
 
 def load_plugins(
-    registry: ToolRegistry, folder: PluginFolder, *, services: Mapping[str, Any] | None = None, replace: bool = False
+    registry: ToolRegistry, folder: PluginFolder, *, services: Mapping[str, Any] | None = None
 ) -> PluginReport:
-    """Register the tool of each file; a file that fails is logged with its reason, and the others are still loaded.
+    """Register the tool of each file; a file that fails is logged with its reason, and the others are still loaded."""
+    return _load_folder(registry, folder, services or {}, set())[0]
 
-    With `replace`, tools that are registered already are replaced by new ones of the same name. A second file with a
-    tool of the same name fails all the same.
+
+def load_entry_points(
+    registry: ToolRegistry, *, services: Mapping[str, Any] | None = None, workspace: Path | None = None
+) -> PluginReport:
+    """Register the tools that installed packages offer as entry points of the group `permitry.tools`.
+
+    An installed package is code that the user has installed: it needs no trust beyond that. Toolsets, the shipped one
+    among them, are registered only with a `workspace`, as a whole or not at all.
     """
-    taken = {spec.name for spec in registry} if replace else set()
-    return _load(registry, folder, services or {}, taken)[0]
+    # Slow to import, and for those who use it.
+    import importlib.metadata  # noqa: PLC0415 -- slow to import
+
+    points = sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
+    found = [(f"{point.value} ({point.name})", point.load) for point in points]
+    return _register_all(registry, found, services or {}, set(), workspace)
 
 
 @attrs.define
@@ -122,18 +131,18 @@ class PluginReloader:
     def _load(self, folder: PluginFolder) -> PluginReport:
         # If other code has replaced one of our tools in the registry, that tool is not ours to replace.
         own = {name: each for name, each in self._own.items() if self.registry.get(name) is each.spec}
-        report, package = _load(self.registry, folder, self.services, set(own))
+        report, modules = _load_folder(self.registry, folder, self.services, set(own))
         failed = {each.source for each in report.failed}
-        now = {each.tool: _Own(self.registry.get(each.tool), each.source, package) for each in report.loaded}
-        kept = {name: each for name, each in own.items() if each.source in failed and name not in now}
-        for tool in own.keys() - now.keys() - kept.keys():
+        now = {each.tool: _Own(self.registry.get(each.tool), each.source, modules) for each in report.loaded}
+        now = {name: each for name, each in own.items() if each.source in failed} | now
+        for tool in own.keys() - now.keys():
             with contextlib.suppress(UnknownToolError):
                 self.registry.unregister(tool)
-        used = {id(each.package) for each in (*now.values(), *kept.values())}
+        used = {id(each.modules) for each in now.values()}
         for old in self._own.values():
-            if id(old.package) not in used:
-                old.package.remove()
-        self._own = now | kept
+            if id(old.modules) not in used:
+                old.modules.remove()
+        self._own = now
         return report
 
 
@@ -143,44 +152,23 @@ class _Own:
 
     spec: ToolSpec | None
     source: str
-    package: PluginModules
+    modules: PluginModules
 
 
-def load_entry_points(
-    registry: ToolRegistry,
-    *,
-    services: Mapping[str, Any] | None = None,
-    replace: bool = False,
-    workspace: Path | None = None,
-) -> PluginReport:
-    """Register the tools that installed packages offer as entry points of the group `permitry.tools`.
-
-    An installed package is code that the user has installed: it needs no trust beyond that. Toolsets, the shipped one
-    among them, are registered only with a `workspace`; they replace no tool, and one that fails leaves none behind.
-    """
-    # Slow to import, and for those who use it.
-    import importlib.metadata  # noqa: PLC0415 -- slow to import
-
-    points = sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
-    found = [(f"{point.value} ({point.name})", point.load) for point in points]
-    taken = {spec.name for spec in registry} if replace else set()
-    return _register_all(registry, found, services or {}, taken, workspace)
-
-
-def _load(
+def _load_folder(
     registry: ToolRegistry, folder: PluginFolder, services: Mapping[str, Any], taken: set[str]
 ) -> tuple[PluginReport, PluginModules]:
-    package = PluginModules(folder)
-    package.install()
-    found = [(f"{folder.path.name}/{file}", functools.partial(package.module, file)) for file in folder.plugins]
+    modules = PluginModules(folder)
+    modules.install()
+    found = [(f"{folder.path.name}/{file}", functools.partial(modules.module, file)) for file in folder.plugins]
     try:
         report = _register_all(registry, found, services, taken)
     except BaseException:
-        package.remove()
+        modules.remove()
         raise
     if not report.loaded:
-        package.remove()
-    return report, package
+        modules.remove()
+    return report, modules
 
 
 def _register_all(
@@ -197,21 +185,17 @@ def _register_all(
         for place, load in found:
             source = " ".join(place.split())
             try:
-                plugin = load()
-                if isinstance(plugin, ToolsetPlugin):
-                    digests = {} if workspace is None else _register_toolset(registry, plugin, workspace)
-                else:
-                    digests = _register_one(registry, _plugin_of(plugin), services, taken)
+                specs = _register(registry, load(), services, taken, workspace)
             except BaseException as error:
                 if is_interrupted():
                     raise
                 failed.append(_failure(source, error))
                 _LOG.warning("Failed to load %s: %s", source, failed[-1].reason)
             else:
-                for name, digest in digests.items():
-                    taken.discard(name)
-                    loaded.append(LoadedPlugin(name, source, digest))
-                    _LOG.info("Loaded tool: %s", name)
+                loaded += [LoadedPlugin(spec.name, source, spec.digest) for spec in specs]
+                for spec in specs:
+                    taken.discard(spec.name)
+                    _LOG.info("Loaded tool: %s", spec.name)
     return PluginReport(tuple(loaded), tuple(failed))
 
 
@@ -222,35 +206,30 @@ def _failure(source: str, error: BaseException) -> FailedPlugin:
     return FailedPlugin(source, " ".join(reason.split()), trace)
 
 
-def _register_toolset(registry: ToolRegistry, toolset: ToolsetPlugin, workspace: Path) -> dict[str, str]:
+def _register(
+    registry: ToolRegistry, found: object, services: Mapping[str, Any], taken: set[str], workspace: Path | None
+) -> list[ToolSpec]:
+    """Register what a file or an entry point gave, a tool or a toolset, and return its declarations."""
+    if not isinstance(found, ToolsetPlugin):
+        plugin = _plugin_of(found)
+        spec = plugin.spec
+        _register_tool(registry, plugin, spec, services, replace=spec.name in taken)
+        return [spec]
+    if workspace is None:
+        return []
     before = {spec.name for spec in registry}
     try:
-        toolset.register(registry, workspace)
+        found.register(registry, workspace)
     except BaseException:
         for name in [spec.name for spec in registry if spec.name not in before]:
             registry.unregister(name)
         raise
-    return {spec.name: spec.digest for spec in registry if spec.name not in before}
+    return [spec for spec in registry if spec.name not in before]
 
 
-def _register_one(
-    registry: ToolRegistry, plugin: ToolPlugin, services: Mapping[str, Any], taken: set[str]
-) -> dict[str, str]:
-    spec = plugin.spec
-    digest = spec.digest
-    _register(registry, plugin, spec, services, replace=spec.name in taken)
-    return {spec.name: digest}
-
-
-def _register(
+def _register_tool(
     registry: ToolRegistry, plugin: ToolPlugin, spec: ToolSpec, services: Mapping[str, Any], *, replace: bool
 ) -> None:
-    schema = ArgumentSchema(spec.parameters) if spec.parameters else None
-
-    def given(arguments: dict[str, Any]) -> dict[str, Any]:
-        # They were checked before the call was decided, and are the same since.
-        return without_nulls(arguments, spec.parameters)
-
     def enabled(context: AuthContext) -> bool:
         try:
             return plugin.enabled(ToolContext(context, services))
@@ -260,23 +239,12 @@ def _register(
             )
             raise
 
-    def context_of(invocation: ToolInvocation) -> ToolContext:
-        return ToolContext(invocation.context, services, scope=invocation.scope, session=invocation.session)
+    def call(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- what it returns is checked later
+        context = ToolContext(invocation.context, services, scope=invocation.scope, session=invocation.session)
+        return plugin.handler(without_nulls(arguments, spec.parameters), context)
 
-    def handle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- what it returns is checked later
-        outcome = plugin.handler(given(arguments), context_of(invocation))
-        return _await_result(outcome) if inspect.isawaitable(outcome) else _as_result(outcome)
-
-    async def ahandle(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- as above
-        return _as_result(await plugin.handler(given(arguments), context_of(invocation)))
-
-    called: ContextHandler = ahandle if is_async(plugin.handler) else handle
-    called = called if schema is None else with_check(called, schema.fit)
-    registry.register_with_context(spec, called, enabled=enabled, replace=replace)
-
-
-async def _await_result(outcome: Awaitable[object]) -> object:
-    return _as_result(await outcome)
+    handler = convert_result(call, _as_result, is_async=is_async(plugin.handler))
+    registry.register_with_context(spec, handler, enabled=enabled, replace=replace)
 
 
 def _as_result(outcome: object) -> object:

@@ -4,7 +4,7 @@ import difflib
 import inspect
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import docstring_parser
@@ -18,7 +18,7 @@ from permitry.core.json_values import mutable
 from permitry.core.names import wire_name
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
-from permitry.dispatch.arguments import is_async, with_check, without_nulls
+from permitry.dispatch.arguments import convert_result, is_async, with_check, without_nulls
 from permitry.dispatch.strict import strict_schema
 from permitry.errors import RegistryError, ToolError
 
@@ -125,18 +125,10 @@ def handler_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
     """
     arguments_of = _check_of(function)
 
-    if is_async(function):
+    def call(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the function returns
+        return function(**arguments_of(arguments))
 
-        async def ahandle(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the function returns
-            return _as_result(await function(**arguments_of(arguments)))
-
-        return with_check(ahandle, arguments_of)
-
-    def handle(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the function returns
-        outcome = function(**arguments_of(arguments))
-        return _await_result(outcome) if inspect.isawaitable(outcome) else _as_result(outcome)
-
-    return with_check(handle, arguments_of)
+    return with_check(convert_result(call, _as_result, is_async=is_async(function)), arguments_of)
 
 
 def _check_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -210,10 +202,6 @@ def _wrong(each: "ErrorDetails") -> tuple[str, str]:
 def _is_left_out(model: type[BaseModel], name: str) -> bool:
     field = model.model_fields.get(name)
     return field is not None and not field.is_required() and type(None) not in get_args(field.annotation)
-
-
-async def _await_result(outcome: Awaitable[object]) -> object:
-    return _as_result(await outcome)
 
 
 def _as_result(outcome: object) -> object:
