@@ -110,18 +110,17 @@ def _references(schema: dict[str, Any]) -> list[str]:
     Raises: `RegistryError` for what cannot be checked in bounded time.
     """
     found: list[str] = []
-    left: list[Any] = [schema]
-    for number in itertools.count():
-        if not left:
-            return found
-        if number > _MOST_OBJECTS:
+    parts: list[Any] = [schema]
+    # It grows while it is gone through.
+    for part in parts:
+        if len(parts) > _MOST_OBJECTS:
             raise _unusable(f"it has more than {_MOST_OBJECTS} objects and lists; make it smaller")
-        part = left.pop()
         if isinstance(part, dict):
             found += _references_of(part)
             _check_patterns(part)
-        left += [each for each in (part.values() if isinstance(part, dict) else part) if isinstance(each, dict | list)]
-    raise AssertionError  # pragma: no cover -- the loop has no end
+        inside = part.values() if isinstance(part, dict) else part
+        parts += [each for each in inside if isinstance(each, dict | list)]
+    return found
 
 
 def _references_of(part: dict[str, Any]) -> list[str]:

@@ -1,7 +1,7 @@
 """Handlers with a check of their arguments or other results, and arguments that are null because they were left out."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -94,12 +94,6 @@ def is_async(handler: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004 -- its kind is asked, not whether it is there
 
 
-def _arguments_of(schema: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
-    """Return the arguments that must be there, and the schemas of those that are known."""
-    required, properties = schema.get("required"), schema.get("properties")
-    return required if isinstance(required, list | tuple) else (), properties if isinstance(properties, Mapping) else {}
-
-
 def type_of(value: object) -> str:
     """Return the name that JSON Schema has for the type of a value."""
     return next((name for name, fits in _TYPES.items() if fits(value)), type(value).__name__)
@@ -126,7 +120,9 @@ def without_nulls(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> di
 
     A model under a strict schema must name every argument, and gives null for one it means to leave out.
     """
-    required, known = _arguments_of(schema)
+    required, known = schema.get("required"), schema.get("properties")
+    required = required if isinstance(required, list | tuple) else ()
+    known = known if isinstance(known, Mapping) else {}
     return {
         name: value
         for name, value in arguments.items()

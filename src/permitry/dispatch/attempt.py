@@ -10,14 +10,14 @@ import contextlib
 import inspect
 import time
 from collections.abc import Awaitable, Hashable
-from typing import Any, cast
+from typing import cast
 
 import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
-from permitry.dispatch.cancel import Cancellation, cancellable_by
-from permitry.dispatch.limits import Acquisition, hold_lock, is_held, leads, mark_as_leader
+from permitry.dispatch.cancel import Cancellation, SetFor, cancellable_by
+from permitry.dispatch.limits import LEADS, Acquisition, hold_lock, is_held
 from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, has_kind
 from permitry.dispatch.scope import Caller, CallScope
 from permitry.dispatch.telemetry import Outcome
@@ -124,7 +124,7 @@ class Attempt:
                 return await self._run_locked()
             if (shared := leader.result()) is not None:
                 return shared
-        with mark_as_leader():
+        with SetFor(LEADS, True):
             return await self._run_locked()
 
     def _join(self) -> "concurrent.futures.Future[ToolResult | None] | None":
@@ -133,7 +133,7 @@ class Attempt:
         If it is the first, the identical calls that come later wait for it.
         """
         # A run whose result other runs wait for must not wait for another run itself: this could be a deadlock.
-        if leads():
+        if LEADS.get():
             return None
         # The same call to another tool of that name, as after a reload, is not identical.
         key = (id(self.tool), self.call.digest)
@@ -202,7 +202,8 @@ class Attempt:
         work: Work
         if self._loop is not None and self.tool.is_async:
             work = asyncio.create_task(self._call_async())
-            work.add_done_callback(_retrieve_exception)
+            # So that asyncio does not log that its exception was never retrieved.
+            work.add_done_callback(lambda task: task.cancelled() or task.exception())
         else:
             work = concurrent.futures.Future()
         self._work, acquisition = work, self._acquisition
@@ -235,12 +236,6 @@ class Attempt:
             return StoppedError(Outcome.CANCELLED, f"The call of `{name}` was cancelled; {effects}.", text)
         late = f"The tool `{name}` did not finish within {self.tool.spec.timeout:g} s and was asked to stop; {effects}."
         return StoppedError(Outcome.TIMED_OUT, late, text)
-
-
-def _retrieve_exception(task: "asyncio.Task[Any]") -> None:
-    """Retrieve the exception of a task, so that asyncio does not log that it was never retrieved."""
-    if not task.cancelled():
-        task.exception()
 
 
 def _last(work: Work) -> ToolResult | None:

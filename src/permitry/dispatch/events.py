@@ -15,7 +15,7 @@ import itertools
 import logging
 import operator
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeAlias
 
@@ -47,8 +47,9 @@ _MOST_EVENTS = 16_384
 _MOST_REMEMBERED = 8_000
 """The most characters of its output that are kept, to show them if the run is stopped."""
 
-_RunKey: TypeAlias = tuple[str, str | None, str]
-"""Tool, call id and agent of an event."""
+_RUN = ("tool", "call_id", "agent")
+"""What says of which run an event is."""
+_run_of = operator.attrgetter(*_RUN)
 
 
 class ToolEventKind(enum.Enum):
@@ -278,7 +279,7 @@ class _Waiting:
     others: deque[tuple[int, ToolEvent]] = attrs.field(factory=lambda: deque(maxlen=_MOST_EVENTS))
     outputs: deque[tuple[int, ToolEvent]] = attrs.field(factory=deque)
     size: int = 0
-    omitted: dict[_RunKey, int] = attrs.field(factory=dict)
+    omitted: Counter[tuple[Any, ...]] = attrs.field(factory=Counter)
 
     def add(self, event: ToolEvent) -> None:
         self.count += 1
@@ -296,31 +297,21 @@ class _Waiting:
         rest = event.text[self.size - _MOST_WAITING :] if self.size > _MOST_WAITING else ""
         left_out = len(event.text) - len(rest)
         self.size -= left_out
-        self.omitted[_run_key(event)] = self.omitted.get(_run_key(event), 0) + left_out
+        self.omitted[_run_of(event)] += left_out
         if rest:
             self.outputs.appendleft((number, attrs.evolve(event, text=rest)))
 
     def events(self) -> Iterator[ToolEvent]:
         """Yield all events in order; adjacent pieces of output from one run are joined to one event."""
         ordered = (event for _, event in sorted((*self.others, *self.outputs), key=operator.itemgetter(0)))
-        for (_, is_output), group in itertools.groupby(ordered, lambda event: (_run_key(event), _is_output(event))):
-            if is_output:
-                yield self._join(list(group))
-            else:
+        for (*run, kind), group in itertools.groupby(ordered, operator.attrgetter(*_RUN, "kind")):
+            if kind is not ToolEventKind.OUTPUT:
                 yield from group
-
-    def _join(self, pieces: list[ToolEvent]) -> ToolEvent:
-        first = pieces[0]
-        text, omitted = "".join(piece.text for piece in pieces), self.omitted.pop(_run_key(first), 0)
-        return attrs.evolve(first, text=text, data={**first.data, "omitted": omitted} if omitted else first.data)
-
-
-def _run_key(event: ToolEvent) -> _RunKey:
-    return event.tool, event.call_id, event.agent
-
-
-def _is_output(event: ToolEvent) -> bool:
-    return event.kind is ToolEventKind.OUTPUT
+                continue
+            first, *rest = group
+            omitted = self.omitted.pop(tuple(run), 0)
+            data = {**first.data, "omitted": omitted} if omitted else first.data
+            yield attrs.evolve(first, text="".join([first.text, *(each.text for each in rest)]), data=data)
 
 
 CURRENT_REPORTER: contextvars.ContextVar[Reporter | None] = contextvars.ContextVar("permitry_reporter", default=None)

@@ -17,6 +17,7 @@ from permitry.core.result import ToolResult
 from permitry.dispatch.cancel import SetFor
 
 __all__ = [
+    "LEADS",
     "Acquisition",
     "Bucket",
     "RateLimit",
@@ -25,8 +26,6 @@ __all__ = [
     "ToolLimits",
     "hold_lock",
     "is_held",
-    "leads",
-    "mark_as_leader",
 ]
 
 
@@ -182,7 +181,8 @@ def is_held(locks: ReadWriteLocks) -> bool:
 
 # Single flight ----------------------------------------------------------------------------------------------------
 
-_LEADS: contextvars.ContextVar[bool] = contextvars.ContextVar("permitry_leads", default=False)
+LEADS: contextvars.ContextVar[bool] = contextvars.ContextVar("permitry_leads", default=False)
+"""Whether this code is part of a run that other calls may wait for: it must not wait for them."""
 
 
 @attrs.define(eq=False)
@@ -209,13 +209,3 @@ class SingleFlight:
         with self._lock:
             flying = self._flying.pop(key)
         flying.set_result(result)
-
-
-def mark_as_leader() -> SetFor[bool]:
-    """Mark what runs in the block, also in threads that copy its context, as part of a run that others may wait for."""
-    return SetFor(_LEADS, True)
-
-
-def leads() -> bool:
-    """Return whether this code is part of a run that other calls may wait for: it must not wait for them."""
-    return _LEADS.get()

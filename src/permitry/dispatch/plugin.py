@@ -1,5 +1,6 @@
 """What a plugin is: a tool, or several, as its author writes them."""
 
+import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,9 +16,7 @@ from permitry.errors import RegistryError
 
 __all__ = ["ToolContext", "ToolPlugin", "ToolsetPlugin"]
 
-
-def _report_status(line: str) -> None:
-    report(ToolEventKind.STATUS, line)
+_report_status = functools.partial(report, ToolEventKind.STATUS)
 
 
 @attrs.frozen
@@ -37,10 +36,6 @@ class ToolContext:
     session: Any = attrs.field(default=None, kw_only=True, repr=False)
 
 
-def _always(_: ToolContext) -> bool:
-    return True
-
-
 PluginHandler: TypeAlias = Callable[[dict[str, Any], ToolContext], Any]
 
 
@@ -56,7 +51,7 @@ class ToolPlugin:
 
     definition: Mapping[str, Any]
     handler: PluginHandler
-    enabled: Callable[[ToolContext], bool] = _always
+    enabled: Callable[[ToolContext], bool] = lambda _: True
     traits: ToolTraits = attrs.field(factory=ToolTraits, kw_only=True)
     roles: Mapping[str, ArgumentRole] | None = attrs.field(default=None, kw_only=True)
     version: str = attrs.field(default="1", kw_only=True)

@@ -14,6 +14,7 @@ __all__ = ["PluginFolder"]
 
 _MOST_FILES = 1_000
 _LARGEST = 1024 * 1024
+_WHY = {NotADirectoryError: "is not a folder", FileNotFoundError: "does not exist"}
 
 
 def _read_only(files: Mapping[str, bytes]) -> Mapping[str, bytes]:
@@ -39,12 +40,9 @@ class PluginFolder:
         """
         try:
             names = sorted(each.name for each in path.iterdir() if each.name.endswith(".py"))
-        except NotADirectoryError as error:
-            raise RegistryError(f"the plugin folder `{path}` is not a folder") from error
-        except FileNotFoundError as error:
-            raise RegistryError(f"the plugin folder `{path}` does not exist") from error
         except OSError as error:
-            raise RegistryError(f"the plugin folder `{path}` cannot be read: {error.strerror}") from error
+            why = _WHY.get(type(error), f"cannot be read: {error.strerror}")
+            raise RegistryError(f"the plugin folder `{path}` {why}") from error
         if len(names) > _MOST_FILES:
             raise RegistryError(f"the plugin folder `{path}` holds more than {_MOST_FILES} files")
         return cls(path, {name: _content(path / name) for name in names})

@@ -1,7 +1,7 @@
 """Records of the registry: a registered tool, an authorized call, and the state that all runs share."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import attrs
 
@@ -17,8 +17,10 @@ from permitry.dispatch.scope import CallScope
 from permitry.dispatch.telemetry import ToolTelemetry
 from permitry.errors import ToolError
 
-__all__ = ["BY_SCHEMA", "Authorization", "RegisteredTool", "Shared", "Started", "has_kind"]
+__all__ = ["BY_SCHEMA", "Authorization", "IsEnabled", "Preview", "RegisteredTool", "Shared", "Started", "has_kind"]
 
+Preview: TypeAlias = Callable[[dict[str, Any]], str | None]
+IsEnabled: TypeAlias = Callable[[AuthContext], bool]
 _NO_FORM = "The arguments do not fit: they are in no form that the tool takes."
 _PAYLOADS = {
     PayloadKind.CUSTOM: "a custom call has one text, `input`, and nothing else",
@@ -50,8 +52,7 @@ class RegisteredTool:
 
     `call` takes the arguments and the run, and adapts them to the signature of the handler. `canonical` returns
     arguments in the form that rules see; `check` raises for arguments that the tool does not take, and `schema` is used
-    where there is no check. `is_shareable`:
-    identical calls at the same time are run once.
+    where there is no check. `is_shareable`: identical calls at the same time are run once.
     """
 
     spec: ToolSpec
@@ -63,12 +64,13 @@ class RegisteredTool:
     check: Check | None = attrs.field(default=None, repr=False)
     canonical: Canonical | None = attrs.field(default=None, repr=False)
     schema: ArgumentSchema | None = attrs.field(default=None, repr=False)
+    preview: Preview | None = attrs.field(default=None, repr=False)
+    enabled: IsEnabled | None = attrs.field(default=None, repr=False)
+    # Read from the spec once, not at every run.
     resource: str | None = attrs.field(init=False)
     """The resource whose lock a run needs; None for a tool that spawns agents, as it would wait for their calls."""
     only_reads: bool = attrs.field(init=False)
     kinds: tuple[PayloadKind, ...] = attrs.field(init=False)
-
-    # Read from the spec once, not at every run.
 
     @resource.default
     def _resource_of_limits(self) -> str | None:
@@ -81,6 +83,13 @@ class RegisteredTool:
     @kinds.default
     def _kinds_of_spec(self) -> tuple[PayloadKind, ...]:
         return tuple(self.spec.kinds)
+
+    def is_enabled(self, context: AuthContext) -> bool:
+        """Return whether the tool is available in this context."""
+        try:
+            return self.enabled is None or self.enabled(context) is True
+        except Exception:  # noqa: BLE001 -- law 2: a tool that cannot say that it is enabled is not
+            return False
 
     def in_form(self, call: ToolCall) -> ToolCall:
         """Return the call with its arguments in the form that rules see; unchanged if they cannot be converted."""
@@ -98,8 +107,8 @@ class RegisteredTool:
         """
         if call.kind not in self.kinds:
             kinds = ", ".join(sorted(kind.value for kind in self.kinds))
-            message = f"The tool `{self.spec.name}` takes calls of kind {kinds}; this one is of kind {call.kind.value}."
-            return ToolError(message)
+            name, own = self.spec.name, call.kind.value
+            return ToolError(f"The tool `{name}` takes calls of kind {kinds}; this one is of kind {own}.")
         if not has_kind(call, self.kinds):
             return ToolError(f"The arguments do not fit: {_PAYLOADS[call.kind]}.")
         # INVARIANT: law 2. A check of the tool does not replace this: roles name the arguments of this form only.

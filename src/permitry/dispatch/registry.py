@@ -3,13 +3,14 @@
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import attrs
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.names import wire_name
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.argument_schema import ArgumentSchema
@@ -17,42 +18,27 @@ from permitry.dispatch.arguments import Canonical, Check, is_async, takes
 from permitry.dispatch.authorized import Authorizations, AuthorizedCall, RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
-from permitry.dispatch.registered import BY_SCHEMA, Authorization, RegisteredTool, Shared, Started
+from permitry.dispatch.registered import (
+    BY_SCHEMA,
+    Authorization,
+    IsEnabled,
+    Preview,
+    RegisteredTool,
+    Shared,
+    Started,
+)
 from permitry.dispatch.running import Run
 from permitry.dispatch.scope import Caller, CallScope, ToolInvocation
 from permitry.dispatch.telemetry import ToolTelemetry
 from permitry.errors import RegistryError, ToolError, UnknownToolError, safe_str
 
-__all__ = ["CallTimeHandler", "ContextHandler", "Handler", "ToolFilter", "ToolRegistry", "is_async"]
+__all__ = ["CallTimeHandler", "ContextHandler", "Handler", "Preview", "ToolRegistry", "is_async"]
 
 Outcome: TypeAlias = ToolResult | tuple[bool, str] | str
 Handler: TypeAlias = Callable[[dict[str, Any]], Outcome | Awaitable[Outcome]]
 CallTimeHandler: TypeAlias = Callable[[dict[str, Any], CallScope], Outcome | Awaitable[Outcome]]
 ContextHandler: TypeAlias = Callable[[dict[str, Any], ToolInvocation], Outcome | Awaitable[Outcome]]
-Preview: TypeAlias = Callable[[dict[str, Any]], str | None]
-IsEnabled: TypeAlias = Callable[[AuthContext], bool]
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class ToolFilter(Protocol):
-    """A policy, as far as the registry needs one: whether any call of a tool could run."""
-
-    def could_run(self, spec: ToolSpec, context: AuthContext) -> bool:
-        """Return whether some call of the tool could be allowed or confirmed in this context."""
-        ...
-
-
-@attrs.frozen
-class _Entry:
-    tool: RegisteredTool
-    preview: Preview | None
-    enabled: IsEnabled | None
-
-    def is_enabled(self, context: AuthContext) -> bool:
-        try:
-            return self.enabled is None or self.enabled(context) is True
-        except Exception:  # noqa: BLE001 -- law 2: a tool that cannot say that it is enabled is not
-            return False
 
 
 @attrs.define
@@ -67,7 +53,7 @@ class ToolRegistry:
     telemetry: ToolTelemetry | None = attrs.field(default=None, kw_only=True)
     artifacts: ArtifactKeeper | None = attrs.field(default=None, kw_only=True)
     on_event: EventSink | None = attrs.field(default=None, kw_only=True)
-    _entries: dict[str, _Entry] = attrs.field(factory=dict, init=False)
+    _tools: dict[str, RegisteredTool] = attrs.field(factory=dict, init=False)
     _aliases: dict[str, str] = attrs.field(factory=dict, init=False)
     # For each name that is valid for providers, the tools whose own name differs from it (`mcp:docs/search`).
     _wires: dict[str, tuple[str, ...]] = attrs.field(factory=dict, init=False, repr=False)
@@ -179,7 +165,7 @@ class ToolRegistry:
         """
         with self._lock:
             self._check_free(name)
-            if of not in self._entries:
+            if of not in self._tools:
                 raise UnknownToolError(f"no tool `{of}` is registered, for which `{name}` could stand")
             self._aliases[name] = of
 
@@ -189,7 +175,7 @@ class ToolRegistry:
         Raises: `UnknownToolError`.
         """
         with self._lock:
-            if self._entries.pop(name, None) is None:
+            if self._tools.pop(name, None) is None:
                 raise UnknownToolError(f"no tool `{name}` is registered")
             self._aliases = {alias: of for alias, of in self._aliases.items() if of != name}
             wire = wire_name(name)
@@ -202,39 +188,40 @@ class ToolRegistry:
                 raise RegistryError(f"the tool `{name}`: `{word}` is a function or None, not {function!r}")
         wire = wire_name(name)
         with self._lock:
-            if not (replace and name in self._entries):
+            if not (replace and name in self._tools):
                 self._check_free(name)
-            self._entries[name] = _Entry(tool, preview, enabled)
+            self._tools[name] = attrs.evolve(tool, preview=preview, enabled=enabled)
             if wire != name and name not in self._wires.get(wire, ()):
                 self._wires[wire] = (*self._wires.get(wire, ()), name)
 
     def _check_free(self, name: str) -> None:
-        if name in self._entries or name in self._aliases:
+        if name in self._tools or name in self._aliases:
             raise RegistryError(f"the tool `{name}` is already registered")
 
     # Looking ------------------------------------------------------------------------------------------------------
 
     def get(self, name: str) -> ToolSpec | None:
         """Return the spec of the tool `name`, or None."""
-        entry = self._entries.get(name)
-        return None if entry is None else entry.tool.spec
+        tool = self._tools.get(name)
+        return None if tool is None else tool.spec
 
-    def specs(self, context: AuthContext | None = None, policy: ToolFilter | None = None) -> tuple[ToolSpec, ...]:
+    def specs(
+        self, context: AuthContext | None = None, policy: AuthorizationPolicy | None = None
+    ) -> tuple[ToolSpec, ...]:
         """Return the specs of all tools, in the order of registering.
 
         With a context, only of the tools that are enabled in it. With a policy too, only of those of which some call
         could be allowed or confirmed.
         """
-        entries = [e for e in list(self._entries.values()) if context is None or e.is_enabled(context)]
-        specs = [entry.tool.spec for entry in entries]
+        specs = [each.spec for each in list(self._tools.values()) if context is None or each.is_enabled(context)]
         if context is None or policy is None:
             return tuple(specs)
         return tuple(spec for spec in specs if policy.could_run(spec, context))
 
     def is_enabled(self, name: str, context: AuthContext) -> bool:
         """Return whether a tool `name` is registered and enabled in this context."""
-        entry = self._entries.get(name)
-        return entry is not None and entry.is_enabled(context)
+        tool = self._tools.get(name)
+        return tool is not None and tool.is_enabled(context)
 
     def misfit(self, call: ToolCall) -> ToolError | None:
         """Return why the tool of a call cannot take it, as an error to show to the model; None if it can.
@@ -243,8 +230,8 @@ class ToolRegistry:
 
         For a name that is not registered, None is returned.
         """
-        entry = self._entries.get(call.tool)
-        return None if entry is None else entry.tool.misfit(call)
+        tool = self._tools.get(call.tool)
+        return None if tool is None else tool.misfit(call)
 
     def resolved(self, call: ToolCall) -> ToolCall:
         """Return the call under the tool's own name, if it names the tool by an alias, or as providers write its name.
@@ -253,9 +240,9 @@ class ToolRegistry:
         Arguments that the tool takes in several forms are brought into the one that rules see.
         """
         asked = call.tool
-        entry = self._entries.get(asked)
-        if entry is not None:
-            return call if entry.tool.canonical is None else entry.tool.in_form(call)
+        tool = self._tools.get(asked)
+        if tool is not None:
+            return call if tool.canonical is None else tool.in_form(call)
         name = self._aliases.get(asked)
         if name is None:
             wired = self._wires.get(asked, ())
@@ -264,27 +251,27 @@ class ToolRegistry:
             name = wired[0]
         kind = PayloadKind.FUNCTION if call.kind is PayloadKind.MCP else call.kind
         named = attrs.evolve(call, name=name, server=None, kind=kind)
-        entry = self._entries.get(name)
-        return named if entry is None else entry.tool.in_form(named)
+        tool = self._tools.get(name)
+        return named if tool is None else tool.in_form(named)
 
     def preview(self, call: ToolCall) -> str | None:
         """Return what `call` would change, None if its tool has no preview; if the preview fails, say so instead."""
-        entry = self._entries.get(call.tool)
-        if entry is None or entry.preview is None:
+        tool = self._tools.get(call.tool)
+        if tool is None or tool.preview is None:
             return None
         try:
-            return entry.preview(call.to_dict())
+            return tool.preview(call.to_dict())
         except Exception as error:  # noqa: BLE001 -- a preview that fails must not keep the question from the human
             return f"(no preview: {' '.join(safe_str(error).split())})"
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries
+        return name in self._tools
 
     def __iter__(self) -> Iterator[ToolSpec]:
-        return (entry.tool.spec for entry in list(self._entries.values()))
+        return (tool.spec for tool in list(self._tools.values()))
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._tools)
 
     # Running ------------------------------------------------------------------------------------------------------
 
@@ -335,7 +322,7 @@ class ToolRegistry:
         shared = self._shared
         # The host may have set these fields after the registry was created.
         shared.telemetry, shared.artifacts, shared.on_event = self.telemetry, self.artifacts, self.on_event
-        return Run(authorization, scope, self._shared)
+        return Run(authorization, scope, shared)
 
     def _authorize(
         self,
@@ -349,17 +336,11 @@ class ToolRegistry:
 
         Raises: `UnknownToolError` when the tool is not registered, or another one has taken its place.
         """
-        entry = self._entries.get(call.tool)
+        tool = self._tools.get(call.tool)
         # INVARIANT: law 5. What the rules saw is what runs: from here on the authorization holds the tool itself.
-        if entry is None or entry.tool.spec is not spec:
+        if tool is None or tool.spec is not spec:
             raise UnknownToolError(f"no tool `{call.tool}` is registered with the declaration that was decided on")
-        return self._outstanding.create(Authorization(call, context, entry.tool, observer, session))
-
-    def _redeem(self, authorized: AuthorizedCall) -> Authorization:
-        return self._outstanding.redeem(authorized)
-
-    def _is_open(self, authorized: AuthorizedCall) -> bool:
-        return authorized in self._outstanding
+        return self._outstanding.create(Authorization(call, context, tool, observer, session))
 
 
 def _tool(

@@ -8,9 +8,12 @@ import attrs
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.json_values import parse_json
+from permitry.core.names import wire_name
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.registry import ToolFilter, ToolRegistry
-from permitry.dispatch.schema import exported, is_exportable, wire_name, without_nulls
+from permitry.dispatch.arguments import without_nulls
+from permitry.dispatch.registry import ToolRegistry
+from permitry.dispatch.schema import exported, is_exportable
 from permitry.errors import CallError, FatalToolError, RegistryError, ToolError
 
 __all__ = ["Router", "ToolFamily"]
@@ -25,7 +28,7 @@ class Router:
 
     registry: ToolRegistry
     context: AuthContext
-    policy: ToolFilter | None = None
+    policy: AuthorizationPolicy | None = None
 
     @classmethod
     def from_context(
@@ -33,7 +36,7 @@ class Router:
         context: AuthContext,
         families: Iterable[ToolFamily],
         *,
-        policy: ToolFilter | None = None,
+        policy: AuthorizationPolicy | None = None,
         registry: ToolRegistry | None = None,
     ) -> "Router":
         """Return the router of the tools that `families` register for `context`.

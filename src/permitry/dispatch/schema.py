@@ -34,8 +34,6 @@ __all__ = [
     "strict_schema",
     "unfit",
     "validated",
-    "wire_name",
-    "without_nulls",
 ]
 
 SCHEMA_SHAPES = ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses")

@@ -139,7 +139,7 @@ def _matches(pattern: str, text: str) -> bool:
     return program(pattern).search(text) is not None
 
 
-def _error(message: str) -> Any:  # noqa: ANN401 -- jsonschema's own type
+def _error(message: str = "") -> Any:  # noqa: ANN401 -- jsonschema's own type
     import jsonschema  # noqa: PLC0415 -- slow to import
 
     return jsonschema.ValidationError(message)
@@ -147,7 +147,7 @@ def _error(message: str) -> Any:  # noqa: ANN401 -- jsonschema's own type
 
 def _pattern(_: Any, value: Any, instance: Any, __: Any) -> Iterator[Any]:  # noqa: ANN401 -- jsonschema's own types
     if isinstance(instance, str) and not _matches(value, instance):
-        yield _error("")
+        yield _error()
 
 
 def _pattern_properties(validator: Any, value: Any, instance: Any, _: Any) -> Iterator[Any]:  # noqa: ANN401 -- as above
@@ -175,7 +175,7 @@ def _enum(_: Any, value: Any, instance: Any, __: Any) -> Iterator[Any]:  # noqa:
         text = _text(instance)
         is_one = any(_text(each) == text for each in value)
     if not is_one:
-        yield _error("")
+        yield _error()
 
 
 def _const(_: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401 -- as above
@@ -184,7 +184,7 @@ def _const(_: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # 
 
 def _unique_items(_: Any, value: Any, instance: Any, __: Any) -> Iterator[Any]:  # noqa: ANN401 -- as above
     if value and isinstance(instance, list) and len(set(map(_text, instance))) < len(instance):
-        yield _error("")
+        yield _error()
 
 
 _OWN: Final = {

@@ -48,7 +48,7 @@ async def block_until(work: Work, seconds: float | None, stop: Cancellation | No
         return
     stopped: concurrent.futures.Future[None] = concurrent.futures.Future()
     either = {cast("concurrent.futures.Future[Any]", work), stopped}
-    with (stop or Cancellation()).calling(lambda: _settle(stopped)):
+    with (stop or Cancellation()).calling(lambda: stopped.set_result(None)):
         concurrent.futures.wait(either, seconds, concurrent.futures.FIRST_COMPLETED)
 
 
@@ -125,7 +125,9 @@ def wait_for_result(outcome: Awaitable[R], cancellation: Cancellation) -> R:
         with cancellation.calling(cancel):
             return await outcome
 
-    if not _is_on_a_loop():
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
         return asyncio.run(awaited())
     work: concurrent.futures.Future[R] = concurrent.futures.Future()
     start(work, lambda: asyncio.run(awaited()))
@@ -153,19 +155,6 @@ def _loop_future(work: Work) -> "asyncio.Future[Any]":
     return done
 
 
-def _settle(signal: "concurrent.futures.Future[None]") -> None:
-    with contextlib.suppress(concurrent.futures.InvalidStateError):
-        signal.set_result(None)
-
-
 def _set_done(signal: "asyncio.Future[None]") -> None:
     if not signal.done():
         signal.set_result(None)
-
-
-def _is_on_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

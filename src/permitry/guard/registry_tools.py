@@ -58,10 +58,10 @@ class RegistryTools:
 
         Raises: `ReplayError`.
         """
-        found = self.registry._redeem(authorized)  # noqa: SLF001 -- as above
+        found = self.registry._outstanding.redeem(authorized)  # noqa: SLF001 -- as above
         # Only `authorize` above makes one.
         return Redeemed(found.call, cast("RunRecord", found.observer))
 
     def is_open(self, authorized: AuthorizedCall) -> bool:
         """Return whether the call that was authorized has not run yet."""
-        return self.registry._is_open(authorized)  # noqa: SLF001 -- as above
+        return authorized in self.registry._outstanding  # noqa: SLF001 -- as above
