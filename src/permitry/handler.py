@@ -21,7 +21,6 @@ from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import Caller
-from permitry.dispatch.turn_diffs import TurnTracker
 from permitry.errors import ReplayError
 from permitry.guard.asking import abandon
 from permitry.guard.effects import Disk
@@ -31,9 +30,10 @@ from permitry.guard.guard import Guard
 from permitry.guard.handled import HandledCalls
 from permitry.guard.ledger import Ledger
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready
+from permitry.guard.parts import TurnTracker
 from permitry.guard.preview import explain, preview
-from permitry.guard.refusal import already_handled, available
-from permitry.guard.registry_tools import RegistryTools
+from permitry.guard.refusal import already_handled
+from permitry.guard.registry_tools import RegistryTools, check_available
 from permitry.guard.session import Session
 
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
@@ -248,7 +248,7 @@ class ToolHandler:
         """Return the decision about a tool of which no arguments are known yet."""
         call, context = self.registry.resolved(ToolCall(tool_name)), AuthContext.from_state(self.session)
         decision = preview(call, self.guard)
-        return available(self.registry, call, context, decision) if len(self.registry) else decision
+        return check_available(self.registry, call, context, decision) if len(self.registry) else decision
 
 
 def _replayed(outcome: Ready) -> ToolResult:

@@ -113,27 +113,11 @@ class _Whole:
 
     rule: ConfiguredRule
     is_undeclared: bool
+    id: str
+    reason: str
+    source: str | None
+    effect: Verdict = Verdict.ALLOW
     message: None = None
-
-    @property
-    def id(self) -> str:
-        """That of the grant."""
-        return self.rule.id
-
-    @property
-    def effect(self) -> Verdict:
-        """Always ALLOW."""
-        return Verdict.ALLOW
-
-    @property
-    def reason(self) -> str:
-        """That of the grant."""
-        return self.rule.reason
-
-    @property
-    def source(self) -> str | None:
-        """The text of the grant."""
-        return self.rule.source
 
     def priority(self) -> int:
         """Return the place in the order."""
@@ -195,7 +179,8 @@ def _rules(grants: Iterable[Grant]) -> Iterable[ConfiguredRule | _Whole]:
         else:
             is_pinned = any(isinstance(each, ToolDigestCondition) for each in rule.scope.when.plain)
             is_whole = grant.digest is not None or grant.uses_left is not None
-            yield _Whole(rule, grant.digest is not None and not is_pinned) if is_whole else rule
+            is_undeclared = grant.digest is not None and not is_pinned
+            yield _Whole(rule, is_undeclared, rule.id, rule.reason, rule.source) if is_whole else rule
 
 
 def _matches(

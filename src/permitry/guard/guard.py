@@ -18,7 +18,6 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.apart import Apart
 from permitry.dispatch.authorized import AuthorizedCall
-from permitry.dispatch.turn_diffs import TurnTracker
 from permitry.errors import LateAnswerError, LedgerError, safe_str
 from permitry.guard.asking import ask, take_answer
 from permitry.guard.budgets import charge_anyway
@@ -30,6 +29,7 @@ from permitry.guard.ledger import ConfirmationLedger, Ledger
 from permitry.guard.line import decide_call, settle_answer, withdraw
 from permitry.guard.open_questions import give_no_answer
 from permitry.guard.outcome import Ask, Blocked, Cause, Decided, Pending, Permit, Ready, Redeemed, Refusal, Silence
+from permitry.guard.parts import TurnTracker
 from permitry.guard.policy_check import check_policy
 from permitry.guard.refusal import already_handled
 from permitry.guard.session import Session

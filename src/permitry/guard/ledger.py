@@ -20,10 +20,6 @@ from permitry.guard.handled import Asker
 __all__ = ["ConfirmationLedger", "EarlierQuestion", "Ledger", "PendingConfirmation", "digest_of"]
 
 
-def _new_id() -> str:
-    return secrets.token_urlsafe(9)
-
-
 @attrs.frozen
 class PendingConfirmation:
     """A call that waits for an answer; `deadline` is on the ledger's clock.
@@ -136,7 +132,7 @@ class ConfirmationLedger:
     is_durable: ClassVar[bool] = False
     lifetime: float = 3600.0
     clock: Callable[[], float] = time.monotonic
-    new_id: Callable[[], str] = _new_id
+    new_id: Callable[[], str] = lambda: secrets.token_urlsafe(9)
     most: int = attrs.field(default=1_000, kw_only=True, validator=attrs.validators.ge(0))
     size: int = attrs.field(default=64 * 1024 * 1024, kw_only=True, validator=attrs.validators.ge(0))
     _open: dict[str, PendingConfirmation] = attrs.field(factory=dict, init=False, repr=False)

@@ -19,7 +19,7 @@ from permitry.guard.session import Session
 from permitry.guard.tools import Tools
 from permitry.undo.first import Asked
 
-__all__ = ["Parts", "Stage", "asker_of", "inputs_of", "may_run"]
+__all__ = ["Parts", "Stage", "TurnTracker", "asker_of", "inputs_of", "may_run"]
 
 
 class Parts(Protocol):
@@ -42,6 +42,18 @@ class Parts(Protocol):
 
     def take_answer(self, pending: Pending, response: object) -> Ready | Blocked:
         """Return what follows from whatever was answered to a question, which is closed by it."""
+        ...
+
+
+class TurnTracker(Protocol):
+    """Compares a workspace with what it was when a turn began, such as `permitry_tools.turn_diff.TurnDiffTracker`."""
+
+    def begin(self) -> None:
+        """Begin a turn: later changes are relative to the workspace as it is now."""
+        ...
+
+    def diff(self) -> str:
+        """Return what has changed since the turn began, as one unified diff; empty if nothing has."""
         ...
 
 

@@ -1,78 +1,26 @@
 """Decisions that no rule makes: a call cannot be run or asked about, or was asked about before."""
 
-import difflib
-from collections.abc import Iterable
-from typing import Protocol
-
 import attrs
 
 from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
-from permitry.core.spec import ToolSpec
-from permitry.errors import ToolError, UnavailableError, safe_str
 
 __all__ = [
     "MISTAKEN_RULES",
-    "Tools",
     "already_handled",
     "ask_as_before",
-    "available",
     "block_changed_tool",
     "block_too_many_questions",
     "block_unasked",
     "block_uncounted",
     "block_used_id",
-    "misfit",
+    "refuse_input",
 ]
-
-# Looked up once: that takes longer than to compare it.
-_BLOCK = Verdict.BLOCK
 
 MISTAKEN_RULES = (
     "The user's rule files have mistakes, and until they are right no call runs. Tell the user; leave the files alone."
 )
 """What the model is shown while the rule files have mistakes."""
-
-
-class Tools(Protocol):
-    """A registry, as far as these checks need one."""
-
-    def __contains__(self, name: object, /) -> bool:
-        """Return whether a tool of this name is registered."""
-        ...
-
-    def is_enabled(self, name: str, context: AuthContext, /) -> bool:
-        """Return whether there is such a tool in this context."""
-        ...
-
-    def specs(self, context: AuthContext, /) -> Iterable[ToolSpec]:
-        """Return the declarations of the tools that are enabled in this context."""
-        ...
-
-
-def available(tools: Tools, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
-    """Return the decision, or a block when there is no such tool to run in this context."""
-    if decision.verdict is _BLOCK or tools.is_enabled(call.tool, context):
-        return decision
-    lack = "is not enabled in this context" if call.tool in tools else "is not registered"
-    return _no_such_tool(call, lack, tools.specs(context), decision)
-
-
-def _no_such_tool(call: ToolCall, lack: str, tools: Iterable[ToolSpec], decision: Decision) -> Decision:
-    names = sorted(spec.name for spec in tools)
-    near = difflib.get_close_matches(call.tool, names, n=1)
-    hint = f"Did you mean `{near[0]}`? " if near else ""
-    message = f"There is no tool `{call.tool}`. {hint}Tools: {', '.join(names) or 'none'}."
-    return _refused(decision, f"the tool `{call.tool}` {lack}", message)
-
-
-def misfit(call: ToolCall, found: ToolError, decision: Decision) -> Decision:
-    """Return the block of a call that its tool cannot take; `found` says why, in words for the model."""
-    reason = f"the arguments do not fit the tool `{call.tool}`"
-    if isinstance(found, UnavailableError):
-        reason = f"what the tool `{call.tool}` needs is not available here"
-    return _refused(decision, reason, safe_str(found))
 
 
 def block_changed_tool(call: ToolCall, decision: Decision) -> Decision:
@@ -81,7 +29,7 @@ def block_changed_tool(call: ToolCall, decision: Decision) -> Decision:
         f"The tool `{call.tool}` changed in the meantime, and the call did not run. "
         "Look at what the tool takes now, and make the call again if you still need it."
     )
-    return _refused(decision, f"the tool `{call.tool}` was replaced after the call was decided on", message)
+    return refuse_input(decision, f"the tool `{call.tool}` was replaced after the call was decided on", message)
 
 
 def block_too_many_questions(decision: Decision, most: str) -> Decision:
@@ -90,7 +38,7 @@ def block_too_many_questions(decision: Decision, most: str) -> Decision:
         "It needs the user's confirmation, and too many calls wait for one already; it did not run. "
         "Go on without it, or stop until the user has answered."
     )
-    return _refused(decision, f"no room for one more open question: {most}", message)
+    return refuse_input(decision, f"no room for one more open question: {most}", message)
 
 
 def block_unasked(error: str, version: str) -> Decision:
@@ -103,7 +51,7 @@ def block_unasked(error: str, version: str) -> Decision:
 def block_uncounted(decision: Decision, error: str) -> Decision:
     """Return the block of a call that might run, and cannot be counted for a shared budget; `error` says why."""
     message = "It cannot be counted now for a limit on such calls, so it did not run. Tell the user; do not retry."
-    return _refused(decision, f"a shared budget cannot be counted: {error}", message)
+    return refuse_input(decision, f"a shared budget cannot be counted: {error}", message)
 
 
 def block_used_id(call: ToolCall, version: str) -> Decision:
@@ -125,7 +73,8 @@ def ask_as_before(decision: Decision) -> Decision:
     )
 
 
-def _refused(decision: Decision, reason: str, message: str) -> Decision:
+def refuse_input(decision: Decision, reason: str, message: str) -> Decision:
+    """Return the block of a call that would be decided otherwise, and cannot run as it is."""
     return attrs.evolve(
         decision, verdict=Verdict.BLOCK, rule_id=None, phase=Phase.INPUT, reason=reason, message=message, source=None
     )

@@ -1,5 +1,6 @@
 """The tools of a registry, as a guard asks about them; a file of its own, as a hook needs no registry."""
 
+import difflib
 from typing import cast
 
 import attrs
@@ -11,12 +12,12 @@ from permitry.core.decision import Decision, Verdict
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import UnavailableError
+from permitry.errors import ToolError, UnavailableError, safe_str
 from permitry.guard.outcome import Cause, Redeemed
-from permitry.guard.refusal import available, misfit
+from permitry.guard.refusal import refuse_input
 from permitry.guard.session import Session
 
-__all__ = ["RegistryTools"]
+__all__ = ["RegistryTools", "check_available"]
 
 # Looked up once: that takes longer than to compare them.
 _BLOCK, _POLICY = Verdict.BLOCK, Cause.POLICY
@@ -38,11 +39,11 @@ class RegistryTools:
 
     def check(self, call: ToolCall, context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:
         """Return the decision, or a block for a tool that is not there now, or cannot take the arguments."""
-        decision = available(self.registry, call, context, decision)
+        decision = check_available(self.registry, call, context, decision)
         if decision.verdict is _BLOCK or (found := self.registry.misfit(call)) is None:
             return decision, _POLICY
         cause = Cause.UNAVAILABLE if isinstance(found, UnavailableError) else Cause.MISFIT
-        return misfit(call, found, decision), cause
+        return _refuse_misfit(call, found, decision), cause
 
     def authorize(
         self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, record: RunRecord, session: Session
@@ -65,3 +66,23 @@ class RegistryTools:
     def is_open(self, authorized: AuthorizedCall) -> bool:
         """Return whether the call that was authorized has not run yet."""
         return authorized in self.registry._outstanding  # noqa: SLF001 -- as above
+
+
+def check_available(tools: ToolRegistry, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:
+    """Return the decision, or a block when there is no such tool to run in this context."""
+    if decision.verdict is _BLOCK or tools.is_enabled(call.tool, context):
+        return decision
+    lack = "is not enabled in this context" if call.tool in tools else "is not registered"
+    names = sorted(spec.name for spec in tools.specs(context))
+    near = difflib.get_close_matches(call.tool, names, n=1)
+    hint = f"Did you mean `{near[0]}`? " if near else ""
+    message = f"There is no tool `{call.tool}`. {hint}Tools: {', '.join(names) or 'none'}."
+    return refuse_input(decision, f"the tool `{call.tool}` {lack}", message)
+
+
+def _refuse_misfit(call: ToolCall, found: ToolError, decision: Decision) -> Decision:
+    """Return the block of a call that its tool cannot take; `found` says why, in words for the model."""
+    reason = f"the arguments do not fit the tool `{call.tool}`"
+    if isinstance(found, UnavailableError):
+        reason = f"what the tool `{call.tool}` needs is not available here"
+    return refuse_input(decision, reason, safe_str(found))

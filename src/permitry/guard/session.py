@@ -186,22 +186,13 @@ class Session:
         Labels, history, lock and what was heard are one for the whole family: what one has read, the others have read
         through it.
         """
-        child = Session(
-            is_plan_mode=self.is_plan_mode,
-            yolo_mode=self.yolo_mode,
+        child: Session = attrs.evolve(
+            self,
             tool_ignore_list=list(self.tool_ignore_list),
-            active_template=self.active_template,
-            mode=self._word,
             agent=agent,
-            workspace=self.workspace,
-            attended=self.attended,
-            labels=self.labels,
-            clock=self.clock,
-            bounds=self.bounds,
+            counts=Counter(),
+            messages=[],
             parent=self,
-            rules=self.rules,
-            lists=self.lists,
-            shared=self.shared,
             id=_new_id() if id is None else id,
         )
         child._log, child._heard, child.lock = self._log, self._heard, self.lock

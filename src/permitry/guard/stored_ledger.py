@@ -28,11 +28,6 @@ __all__ = ["StoredLedger"]
 _DROPPED = "the answer does not count: it is too old, or the tool has changed since"
 
 
-def _new_id() -> str:
-    # As it is typed by a human: no sign that a shell or an eye could take for another.
-    return secrets.token_hex(8)
-
-
 @attrs.define
 class StoredLedger:
     """Open questions by id, in a store. Each is answered once, in time, here or by another process. Thread-safe.
@@ -53,7 +48,8 @@ class StoredLedger:
     most: int = attrs.field(default=1_000, kw_only=True, validator=attrs.validators.ge(0))
     size: int = attrs.field(default=64 * 1024 * 1024, kw_only=True, validator=attrs.validators.ge(0))
     clock: Callable[[], Moment] = attrs.field(default=Moment.now, kw_only=True, repr=False)
-    new_id: Callable[[], str] = attrs.field(default=_new_id, kw_only=True, repr=False)
+    # As it is typed by a human: no sign that a shell or an eye could take for another.
+    new_id: Callable[[], str] = attrs.field(default=lambda: secrets.token_hex(8), kw_only=True, repr=False)
     _asked: dict[str, PendingConfirmation] = attrs.field(factory=dict, init=False, repr=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
@@ -173,7 +169,7 @@ class StoredLedger:
         Raises: `LedgerError` when the store is away, or what it has is damaged.
         """
         try:
-            row = self._row(call, asker)
+            row = self._find_row(call, asker)
             if row is None:
                 return None
             question = StoredQuestion.of(row)
@@ -194,7 +190,7 @@ class StoredLedger:
         pending = attrs.evolve(pending, answered_by=question.answered_by)
         return EarlierQuestion(pending, None, is_open=False, dropped=None if has is None else _DROPPED)
 
-    def _row(self, call: ToolCall, asker: Asker) -> Row | None:
+    def _find_row(self, call: ToolCall, asker: Asker) -> Row | None:
         """Return the row of the last question about a call."""
         return self.store.earlier(*asker, call.call_id or "", call.digest)
 

@@ -53,7 +53,7 @@ class HostLedger(StoredLedger):
         earlier = super().earlier(call, None, asker)
         return earlier is not None and earlier.is_open
 
-    def _row(self, call: ToolCall, asker: Asker) -> Row | None:
+    def _find_row(self, call: ToolCall, asker: Asker) -> Row | None:
         return self.store.find_unclosed(*asker, call.digest)
 
 

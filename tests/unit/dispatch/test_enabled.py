@@ -2,6 +2,7 @@
 
 import pytest
 
+from permitry.config.load import load_rules
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec
@@ -49,11 +50,8 @@ def test_only_what_is_enabled_is_listed(registry: ToolRegistry, handler: ToolHan
     assert [spec.name for spec in registry.specs(child)] == ["always", "tool"]
     assert [spec.name for spec in handler.visible_tools()] == ["always"]
 
-    class Only:
-        def could_run(self, spec: ToolSpec, _: AuthContext) -> bool:
-            return spec.name == "tool"
-
-    assert [spec.name for spec in registry.specs(child, Only())] == ["tool"]
+    policy = load_rules('schema = 1\n[[rule]]\nid = "no"\neffect = "block"\ntools = ["always"]\nreason = "no"').policy()
+    assert [spec.name for spec in registry.specs(child, policy)] == ["tool"]
     assert ran == []
 
 

@@ -12,8 +12,10 @@ from pydantic import BaseModel, Field
 from tests.tables import for_each
 
 from permitry.core.call import PayloadKind
+from permitry.core.names import wire_name
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.dispatch.arguments import without_nulls
 from permitry.dispatch.schema import (
     SCHEMA_SHAPES,
     exported,
@@ -22,8 +24,6 @@ from permitry.dispatch.schema import (
     spec_of,
     strict_schema,
     validated,
-    wire_name,
-    without_nulls,
 )
 from permitry.errors import RegistryError, ToolError
 

@@ -1,10 +1,11 @@
-"""What a call may do by a decision, and whose it is."""
+"""What a call may do by a decision, whose it is, and what a turn changed."""
 
 import attrs
 from tests.tables import for_each
 from tests.unit.guard.stubs import ALLOWED, ASKED, BLOCKED, case_of, guard_of
 
 from permitry.core.decision import Decision, Phase
+from permitry.guard.guard import Guard
 from permitry.guard.parts import asker_of, may_run
 from permitry.guard.session import Session
 
@@ -38,3 +39,31 @@ def test_an_asker_is_a_session_and_an_agent() -> None:
     session = Session(id="s1")
     assert asker_of(guard_of(session=session)) == ("s1", "main")
     assert asker_of(guard_of(session=session.child("helper", id="s2"))) == ("s2", "helper")
+
+
+@attrs.define
+class _Tracker:
+    """Counts the turns that began."""
+
+    begun: int = 0
+
+    def begin(self) -> None:
+        self.begun += 1
+
+    def diff(self) -> str:
+        return f"diff of turn {self.begun}"
+
+
+def test_without_a_tracker_nothing_is_known() -> None:
+    """Which is not the same as no change: that is an empty text."""
+    guard = Guard()
+    guard.begin_turn()
+    assert guard.turn_diff() is None
+
+
+def test_a_tracker_is_asked() -> None:
+    """For what has changed since the turn began."""
+    guard = Guard(tracker=_Tracker())
+    guard.begin_turn()
+    guard.begin_turn()
+    assert guard.turn_diff() == "diff of turn 2"

@@ -6,8 +6,7 @@ from tests.tables import for_each
 
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase, Verdict
-from permitry.errors import ToolError, UnavailableError
-from permitry.guard.refusal import block_changed_tool, block_too_many_questions, block_used_id, misfit
+from permitry.guard.refusal import block_changed_tool, block_too_many_questions, block_used_id, refuse_input
 
 CALL = ToolCall("read_fil", call_id="c1")
 ALLOWED = Decision(Verdict.ALLOW, "reads", Phase.PERMISSION, "it reads", "go on", source="f:1", policy_version="v1")
@@ -16,7 +15,7 @@ ALLOWED = Decision(Verdict.ALLOW, "reads", Phase.PERMISSION, "it reads", "go on"
 @for_each(
     "refused",
     [
-        lambda: misfit(CALL, ToolError("`n` is missing."), ALLOWED),
+        lambda: refuse_input(ALLOWED, "the arguments do not fit", "`n` is missing."),
         lambda: block_changed_tool(CALL, ALLOWED),
         lambda: block_too_many_questions(ALLOWED, "8 at most"),
         lambda: block_used_id(CALL, "v1"),
@@ -28,10 +27,3 @@ def test_a_refusal_is_a_block_of_its_own(refused: Callable[[], Decision]) -> Non
     assert (decision.verdict, decision.phase) == (Verdict.BLOCK, Phase.INPUT)
     assert (decision.rule_id, decision.source, decision.policy_version) == (None, None, "v1")
     assert decision.message not in (None, "", ALLOWED.message)
-
-
-def test_what_does_not_fit_is_said_to_the_model() -> None:
-    """The operator sees what kind of refusal it is."""
-    assert misfit(CALL, ToolError("`n` is missing."), ALLOWED).message == "`n` is missing."
-    assert "arguments do not fit" in misfit(CALL, ToolError("x"), ALLOWED).reason
-    assert "not available" in misfit(CALL, UnavailableError("x"), ALLOWED).reason

@@ -8,8 +8,9 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.spec import ToolSpec
+from permitry.dispatch.arguments import with_check
 from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import ReplayError, UnknownToolError
+from permitry.errors import ReplayError, ToolError, UnavailableError, UnknownToolError
 from permitry.guard.outcome import Cause
 from permitry.guard.registry_tools import RegistryTools
 from permitry.guard.session import Session
@@ -62,3 +63,17 @@ def test_a_tool_that_was_replaced_since_is_not_authorized() -> None:
     tools = _registry()
     with pytest.raises(UnknownToolError):
         tools.authorize(CALL, ToolSpec("look"), AuthContext(), _record(), Session())
+
+
+@for_each(("error", "reason"), [(ToolError, "arguments do not fit"), (UnavailableError, "not available")])
+def test_what_does_not_fit_is_said_to_the_model(error: type[ToolError], reason: str) -> None:
+    """The operator sees what kind of refusal it is."""
+
+    def check(_: object) -> None:
+        raise error("`n` is missing.")
+
+    registry = ToolRegistry()
+    registry.register(ToolSpec("look"), with_check(lambda _: "seen", check))
+    decision, _ = RegistryTools(registry).check(CALL, AuthContext(), ALLOWED)
+    assert (decision.verdict, decision.phase, decision.message) == (Verdict.BLOCK, Phase.INPUT, "`n` is missing.")
+    assert reason in decision.reason
