@@ -19,8 +19,8 @@ import permitry.actions
 from permitry.actions.command import Command, Redirection
 from permitry.actions.programs.catalogue import compact
 from permitry.core.action import Word
+from permitry.store.chained_store import Store
 from permitry.store.records import store_at
-from permitry.store.store import Store
 from tests.hermetic import clear_home, forbid_writes, keep_bytecode, set_environment
 from tests.postgres import Cluster, cluster
 from tests.whole_calls import EVERYTHING, PUSH

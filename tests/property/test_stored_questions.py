@@ -25,10 +25,10 @@ from permitry.guard.guard import Guard
 from permitry.guard.outcome import Permit
 from permitry.guard.session import Session
 from permitry.guard.stored_ledger import StoredLedger
+from permitry.store.chained_store import Store
 from permitry.store.grants import StoredGrants
 from permitry.store.questions import StoredQuestions
 from permitry.store.records import store_at
-from permitry.store.store import Store
 
 Opened: TypeAlias = Callable[[], AbstractContextManager[Store]]
 

@@ -27,8 +27,8 @@ from permitry.errors import AuditError, PermitryError
 from permitry.extras import load
 from permitry.rules.configured import ConfiguredRule
 from permitry.store.chain import BrokenChainError, Head
+from permitry.store.chained_store import Store
 from permitry.store.records import RecordFilter, RecordFollower, is_address, is_store, records_at, store_at
-from permitry.store.store import Store
 
 __all__ = ["configure"]
 

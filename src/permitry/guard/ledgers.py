@@ -7,6 +7,7 @@ already is used as it is. Each access waits at most `patience` seconds for other
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -21,7 +22,9 @@ from permitry.store.grants import StoredGrants
 from permitry.store.leases import Counters
 from permitry.store.questions import StoredQuestions
 from permitry.store.records import store_at
-from permitry.store.store import Store
+
+if TYPE_CHECKING:
+    from permitry.store.chained_store import Store
 
 __all__ = ["RecordedGrants", "counters_at", "grants_at", "ledger_at", "questions_at"]
 
@@ -32,7 +35,7 @@ _MEANT = ("digest", "agent", "principal", "reason", "uses_left")
 class RecordedGrants:
     """Grants as a human gives and revokes them: the record of the same store says so. All raise `StoreError`."""
 
-    store: Store
+    store: "Store"
 
     def give(self, grant: Grant) -> None:
         """Let a grant count from now on, which is recorded first; forget those that do not count any more."""
@@ -56,7 +59,7 @@ class RecordedGrants:
         self.store.append(json.dumps(body))
 
 
-def questions_at(store: str | Path | Store, *, patience: float = 10.0) -> StoredQuestions:
+def questions_at(store: "str | Path | Store", *, patience: float = 10.0) -> StoredQuestions:
     """Return the questions in a store, which is made if it is not there.
 
     Raises: `StoreError`.
@@ -65,7 +68,7 @@ def questions_at(store: str | Path | Store, *, patience: float = 10.0) -> Stored
 
 
 def ledger_at(
-    store: str | Path | Store, *, lifetime: float = 3600.0, approvers: Sequence[str] = (), patience: float = 10.0
+    store: "str | Path | Store", *, lifetime: float = 3600.0, approvers: Sequence[str] = (), patience: float = 10.0
 ) -> StoredLedger:
     """Return a ledger in a store; `lifetime` in seconds, `approvers` by name, all where there are none.
 
@@ -77,7 +80,7 @@ def ledger_at(
     return StoredLedger(questions, redacted, lifetime=lifetime, approvers=tuple(approvers))
 
 
-def grants_at(store: str | Path | Store, *, principal: str | None = None, patience: float = 10.0) -> Grants:
+def grants_at(store: "str | Path | Store", *, principal: str | None = None, patience: float = 10.0) -> Grants:
     """Return the grants in a store, for the calls of a principal.
 
     Raises: `StoreError`.
@@ -86,7 +89,7 @@ def grants_at(store: str | Path | Store, *, principal: str | None = None, patien
 
 
 def counters_at(
-    store: str | Path | Store, *, principal: str | None = None, organisation: str = "", patience: float = 10.0
+    store: "str | Path | Store", *, principal: str | None = None, organisation: str = "", patience: float = 10.0
 ) -> Counters:
     """Return where the budgets of a principal, of an organisation, are counted in a store.
 
@@ -98,5 +101,5 @@ def counters_at(
     return Counters(counters, user_name() if principal is None else principal, organisation)
 
 
-def _open(store: str | Path | Store, patience: float) -> Store:
+def _open(store: "str | Path | Store", patience: float) -> "Store":
     return store_at(store, patience=patience) if isinstance(store, str | Path) else store

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import attrs
 
@@ -15,8 +15,9 @@ from permitry.errors import StoreError
 from permitry.store.chain import BrokenChainError, ChainedRecord, Head, check_chain, link
 from permitry.store.group_commit import GroupCommit, PendingWrite
 from permitry.store.migrations import NAMES
+from permitry.store.store import Database
 
-__all__ = ["ChainedStore", "read_head"]
+__all__ = ["ChainedStore", "Store", "read_head"]
 
 
 class _Closable(Protocol):
@@ -36,8 +37,12 @@ _NOT_OURS: list[object] = []
 
 
 @attrs.define(eq=False)
-class ChainedStore(GroupCommit, Generic[Connection]):
-    """Records in a table `record`, and the end of their chain in a table `chain`. Queries have `?` for values."""
+class ChainedStore(GroupCommit, Database, Generic[Connection]):
+    """Records in a table `record`, and the end of their chain in a table `chain`. Queries have `?` for values.
+
+    A record is a JSON object as text. Thread-safe, and safe in several processes. Every method raises `StoreError`
+    where the store cannot be reached, read or written.
+    """
 
     is_read_only: bool = attrs.field(default=False, kw_only=True)
     # The connection that writes, and the process that opened it.
@@ -131,7 +136,7 @@ class ChainedStore(GroupCommit, Generic[Connection]):
 
         Of these the `last` ones, or all. `equal` gives values of some of `NAMES`.
 
-        Raises: `StoreError`; `TypeError` for other names.
+        Raises: `TypeError` for other names.
         """
         if other := equal.keys() - set(NAMES):
             raise TypeError(f"a record cannot be asked for by `{min(other)}`")
@@ -150,17 +155,14 @@ class ChainedStore(GroupCommit, Generic[Connection]):
 
     @property
     def head(self) -> Head:
-        """The end of the chain.
-
-        Raises: `StoreError`.
-        """
+        """The end of the chain."""
         with self._read_snapshot() as connection:
             return read_head(self._rows(connection, _HEAD))
 
     def verify(self, anchors: Sequence[Head] = ()) -> int:
         """Return how many records there are, if they are those that were written; `anchors` are ends it had before.
 
-        Raises: `BrokenChainError` with the first record that is not; `StoreError` where the store cannot be read.
+        Raises: `BrokenChainError` with the first record that is not.
         """
         left: dict[int, bytes] = {}
         for anchor in anchors:
@@ -191,8 +193,6 @@ class ChainedStore(GroupCommit, Generic[Connection]):
         the end of the records. A clock that was wrong has written a time that is too late: where older records are
         `behind` such a one, the numbers are returned of these, and of the one they `stopped_at`. Up to the record
         `through` times that are too late keep nothing.
-
-        Raises: `StoreError`.
         """
         with self._translate_errors("cannot write to"), self._turn(), self._lock_chain() as (connection, head):
             seconds = _seconds(before)
@@ -236,6 +236,10 @@ class ChainedStore(GroupCommit, Generic[Connection]):
         notes = [json.loads(body) for (body,) in rows]
         if not any((note.get("up_to"), note.get("hash")) == (before.number, before.hash.hex()) for note in notes):
             raise BrokenChainError(before.number, "it is missing, with those before it, and no record says why")
+
+
+Store: TypeAlias = ChainedStore[Any]
+"""A store of any kind."""
 
 
 def _seconds(time: str) -> float:

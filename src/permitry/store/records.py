@@ -9,7 +9,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import attrs
 
@@ -17,7 +17,9 @@ from permitry.audit.record import JsonlRecorder, StoredRecorder, new_session
 from permitry.errors import AuditError, StoreError
 from permitry.extras import load, missing
 from permitry.store.migrations import NAMES
-from permitry.store.store import Store
+
+if TYPE_CHECKING:
+    from permitry.store.chained_store import Store
 
 __all__ = [
     "RecordFilter",
@@ -51,7 +53,7 @@ def record_name(record: str | Path) -> str:
     return re.sub(r"//[^/]*@", "//", str(record).partition("?")[0]) if is_address(record) else str(record)
 
 
-def store_at(record: str | Path, *, patience: float = 10.0, is_read_only: bool = False) -> Store:
+def store_at(record: str | Path, *, patience: float = 10.0, is_read_only: bool = False) -> "Store":
     """Return the store with this name, which is made if need be; its calls wait at most `patience` seconds for others.
 
     One that `is_read_only` is neither made nor changed in any way, nor brought to the form of this permitry.

@@ -32,7 +32,7 @@ from permitry.undo.vault import Vault
 
 if TYPE_CHECKING:
     from permitry.guard.stored_ledger import StoredLedger
-    from permitry.store.store import Store
+    from permitry.store.chained_store import Store
     from permitry_hosts.gateway.server import Server
     from permitry_tools.mcp import McpServer
 

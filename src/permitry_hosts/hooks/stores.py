@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import attrs
 
@@ -15,7 +15,9 @@ from permitry.guard.grants_in_force import Grants
 from permitry.guard.ledgers import counters_at, grants_at
 from permitry.store.leases import Counters
 from permitry.store.records import is_address, is_store, store_at
-from permitry.store.store import Store
+
+if TYPE_CHECKING:
+    from permitry.store.chained_store import Store
 
 __all__ = ["Places", "Stores"]
 
@@ -56,7 +58,7 @@ class Places:
 
 @attrs.frozen
 class _Opened:
-    store: Store
+    store: "Store"
     grants: Grants
     counters: Counters
     file: tuple[int, int] | None
@@ -77,7 +79,7 @@ class Stores:
     is_kept: bool = False
     _open: dict[tuple[str, ...], _Opened] = attrs.field(factory=dict, init=False)
 
-    def at(self, name: str, patience: float) -> Store:
+    def at(self, name: str, patience: float) -> "Store":
         """Return the store with this name.
 
         Raises: `StoreError` when it cannot be opened.

@@ -35,8 +35,8 @@ from permitry.errors import AuditError, PermitryError, StoreError
 from permitry.guard.ledgers import counters_at, grants_at, ledger_at
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
+from permitry.store.chained_store import Store
 from permitry.store.records import is_address, record_name, recorder_at, store_at
-from permitry.store.store import Store
 from permitry.undo.vault import Vault
 from permitry_ops.cli.toolset import Toolset, add_toolset_options, known_mode
 from permitry_tools.turn_diff import TurnDiffTracker

@@ -20,8 +20,8 @@ from permitry.guard.grants import Grant
 from permitry.guard.ledgers import RecordedGrants, counters_at, grants_at, ledger_at, questions_at
 from permitry.guard.outcome import Permit, Refusal
 from permitry.guard.session import Session
+from permitry.store.chained_store import Store
 from permitry.store.records import recorder_at, store_at
-from permitry.store.store import Store
 
 
 @pytest.mark.parametrize("words", ["", "use b, password=hunter22"])
@@ -92,7 +92,7 @@ def test_a_host_with_a_deadline_waits_no_longer_for_others(address: str) -> None
     """What it asks about ends in time, and is blocked."""
     recorder = recorder_at(address, patience=0.3)
     guard = fresh(address, recorder=recorder, ledger=ledger_at(address, patience=0.3))
-    with contextlib.closing(store_at(address)) as other, other._lock_chain():  # type: ignore[attr-defined]  # noqa: SLF001 -- as long as a writer can
+    with contextlib.closing(store_at(address)) as other, other._lock_chain():  # noqa: SLF001 -- as long as a writer can
         since = time.monotonic()
         outcome = guard.check(CALL)
         assert time.monotonic() - since < 5
