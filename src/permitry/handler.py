@@ -129,7 +129,7 @@ class ToolHandler:
         """Nothing asks but the handler."""
         return "confirm"
 
-    # Asking the policy ------------------------------------------------------------------------------------------
+    # Asking the policy ----------------------------------------------------------------------------
 
     @property
     def active_template(self) -> Template | None:
@@ -183,7 +183,7 @@ class ToolHandler:
             self.session.messages.append(self.notifier.rejected(name, response))
         return response.is_approval
 
-    # The way of a call ------------------------------------------------------------------------------------------
+    # The way of a call ----------------------------------------------------------------------------
 
     def handle(self, call: ToolCall, scope: Caller | None = None) -> ToolResult:
         """Decide, ask if need be, run if permitted, and return what the model is shown.
@@ -234,7 +234,7 @@ class ToolHandler:
         except ReplayError:
             return _replayed(outcome)
 
-    # Steps --------------------------------------------------------------------------------------------------------
+    # Steps ----------------------------------------------------------------------------------------
 
     def _check(self, call: ToolCall, decision: Decision) -> Decision:
         """Return the decision, or a block when no tool can take the call."""

@@ -30,7 +30,7 @@ class LineFile:
     _file: int = attrs.field(init=False, repr=False)
 
     @_file.default
-    def _opened(self) -> int:
+    def _open(self) -> int:
         try:
             Path(self.path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

@@ -44,10 +44,10 @@ class _Form:
 
     def without(self, text: str) -> str:
         """Return a text without its secrets of this form."""
-        return self.pattern.sub(_shown, text)
+        return self.pattern.sub(_hide, text)
 
 
-def _shown(match: re.Match[str]) -> str:
+def _hide(match: re.Match[str]) -> str:
     secret = match[0][len(match[1]) :]
     if secret.startswith(_BEGINNING):
         return match[0]

@@ -146,7 +146,7 @@ def _check_patterns(part: dict[str, Any]) -> None:
                 raise _unusable(f"the pattern `{_cut(pattern)}`: {error}; RE2 has no look-around") from error
 
 
-# What is shown to the model ---------------------------------------------------------------------------------------
+# What is shown to the model -----------------------------------------------------------------------
 
 
 def _problems(error: "ValidationError") -> Iterator[str]:

@@ -230,7 +230,7 @@ def _register(
 def _register_tool(
     registry: ToolRegistry, plugin: ToolPlugin, spec: ToolSpec, services: Mapping[str, Any], *, replace: bool
 ) -> None:
-    def enabled(context: AuthContext) -> bool:
+    def is_enabled(context: AuthContext) -> bool:
         try:
             return plugin.enabled(ToolContext(context, services))
         except Exception as error:
@@ -244,7 +244,7 @@ def _register_tool(
         return plugin.handler(without_nulls(arguments, spec.parameters), context)
 
     handler = convert_result(call, _as_result, is_async=is_async(plugin.handler))
-    registry.register_with_context(spec, handler, enabled=enabled, replace=replace)
+    registry.register_with_context(spec, handler, enabled=is_enabled, replace=replace)
 
 
 def _as_result(outcome: object) -> object:

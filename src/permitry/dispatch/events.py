@@ -261,13 +261,13 @@ class _Delivery:
                 _LOG.warning("The sink of events failed: %s", type(error).__name__, exc_info=error)
 
     def _await(self, outcome: Any) -> None:  # noqa: ANN401 -- whatever awaitable the sink returns
-        async def awaited() -> None:
+        async def wait() -> None:
             await outcome
 
         if self._loop is None:
-            asyncio.run(awaited())
+            asyncio.run(wait())
         else:
-            asyncio.run_coroutine_threadsafe(awaited(), self._loop).result()
+            asyncio.run_coroutine_threadsafe(wait(), self._loop).result()
 
 
 @attrs.define

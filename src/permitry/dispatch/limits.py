@@ -77,7 +77,7 @@ class Bucket:
             return 0.0
 
 
-# Read/write locks -------------------------------------------------------------------------------------------------
+# Read/write locks ---------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False)
@@ -179,7 +179,7 @@ def is_held(locks: ReadWriteLocks) -> bool:
     return bool(held) and any(acquisition.locks is locks and not acquisition.is_over for acquisition in held)
 
 
-# Single flight ----------------------------------------------------------------------------------------------------
+# Single flight ------------------------------------------------------------------------------------
 
 LEADS: contextvars.ContextVar[bool] = contextvars.ContextVar("permitry_leads", default=False)
 """Whether this code is part of a run that other calls may wait for: it must not wait for them."""

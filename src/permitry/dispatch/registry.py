@@ -63,7 +63,7 @@ class ToolRegistry:
     _closing: list[Callable[[], None]] = attrs.field(factory=list, init=False, repr=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False, eq=False)
 
-    # Registering --------------------------------------------------------------------------------------------------
+    # Registering ----------------------------------------------------------------------------------
 
     def register(
         self,
@@ -198,7 +198,7 @@ class ToolRegistry:
         if name in self._tools or name in self._aliases:
             raise RegistryError(f"the tool `{name}` is already registered")
 
-    # Looking ------------------------------------------------------------------------------------------------------
+    # Looking --------------------------------------------------------------------------------------
 
     def get(self, name: str) -> ToolSpec | None:
         """Return the spec of the tool `name`, or None."""
@@ -273,7 +273,7 @@ class ToolRegistry:
     def __len__(self) -> int:
         return len(self._tools)
 
-    # Running ------------------------------------------------------------------------------------------------------
+    # Running --------------------------------------------------------------------------------------
 
     def dispatch(self, authorized: AuthorizedCall, scope: Caller | None = None) -> ToolResult:
         """Run an authorized call and return its result. If the tool crashes, the result says so.

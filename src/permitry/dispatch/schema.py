@@ -65,7 +65,7 @@ Model = TypeVar("Model", bound=BaseModel)
 _CONFIG = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-# From a function --------------------------------------------------------------------------------------------------
+# From a function ----------------------------------------------------------------------------------
 
 
 def spec_of(
@@ -285,7 +285,7 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
     return schema
 
 
-# To providers -----------------------------------------------------------------------------------------------------
+# To providers -------------------------------------------------------------------------------------
 
 
 def is_exportable(spec: ToolSpec, shape: str) -> bool:

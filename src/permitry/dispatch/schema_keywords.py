@@ -72,7 +72,7 @@ def _size(value: object) -> int:
     return len(value) if isinstance(value, dict | list) else 0
 
 
-# Values ---------------------------------------------------------------------------------------------------------------
+# Values -------------------------------------------------------------------------------------------
 
 
 class _Text(str):
@@ -111,7 +111,7 @@ def _text(value: object) -> str:
     return text
 
 
-# Keywords whose work depends on more than the number of items ---------------------------------------------------------
+# Keywords whose work depends on more than the number of items -------------------------------------
 
 
 @functools.lru_cache(maxsize=512)

@@ -116,7 +116,7 @@ def wait_for_result(outcome: Awaitable[R], cancellation: Cancellation) -> R:
     The awaitable is cancelled on `cancellation`, and when this wait is interrupted.
     """
 
-    async def awaited() -> R:
+    async def wait() -> R:
         loop, task = asyncio.get_running_loop(), cast("asyncio.Task[R]", asyncio.current_task())
 
         def cancel() -> None:
@@ -128,9 +128,9 @@ def wait_for_result(outcome: Awaitable[R], cancellation: Cancellation) -> R:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(awaited())
+        return asyncio.run(wait())
     work: concurrent.futures.Future[R] = concurrent.futures.Future()
-    start(work, lambda: asyncio.run(awaited()))
+    start(work, lambda: asyncio.run(wait()))
     try:
         return work.result()
     except BaseException:

@@ -89,7 +89,7 @@ class Guard:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.policy!r}>"
 
-    # What a host does with a call ---------------------------------------------------------------------------------
+    # What a host does with a call -----------------------------------------------------------------
 
     def call(
         self,
@@ -175,7 +175,7 @@ class Guard:
         # Of the tools that there are when it runs: a permit does not outlive the registry that it was given for.
         return self.tools.redeem(authorized)
 
-    # The way of a call --------------------------------------------------------------------------------------------
+    # The way of a call ----------------------------------------------------------------------------
 
     def begin(
         self, call: ToolCall, spec: ToolSpec | None = None, *, is_asked: bool = False, runs: bool = False
@@ -246,7 +246,7 @@ class Guard:
         """
         withdraw(pending_id, self, reason)
 
-    # What a turn changed ------------------------------------------------------------------------------------------
+    # What a turn changed --------------------------------------------------------------------------
 
     def begin_turn(self) -> None:
         """Begin a turn: `turn_diff` is relative to the workspace as it is now."""

@@ -48,14 +48,14 @@ class Guards:
                 # INVARIANT: law 4. A guard that starts afresh would allow what labels and history no longer forbid.
                 if self._is_full or self._dropped.count(hash(key)):
                     raise ForgottenSessionError("too many sessions came since this one was used; start a new one")
-                guard = self._guards[key] = self._made(key)
+                guard = self._guards[key] = self._make(key)
                 while len(self._guards) > self.most:
                     oldest, _ = self._guards.popitem(last=False)
                     self._is_full = not self._dropped.add(hash(oldest)) or self._is_full
             self._guards.move_to_end(key)
             return guard
 
-    def _made(self, key: Hashable) -> Guard:
+    def _make(self, key: Hashable) -> Guard:
         if key in self._making:
             raise RecursionError(f"the guard of {key!r} cannot be made from itself")
         self._making.add(key)

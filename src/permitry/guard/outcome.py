@@ -135,8 +135,9 @@ class Permit(_Outcome):
 
         Raises: `TypeError` for a result that is neither; `RegistryError` where nothing runs; what the recorder raises.
         """
-        text = result if isinstance(result, str) else "" if result is None else json.dumps(result)
-        self._end(Outcome.OK if ok else Outcome.FAILED, ToolResult(ok, text))
+        text = "" if result is None else json.dumps(result)
+        given = ToolResult(ok, result if isinstance(result, str) else text)
+        self._end(Outcome.OK if ok else Outcome.FAILED, given)
 
     def __enter__(self) -> dict[str, Any]:
         return self.take()

@@ -82,7 +82,7 @@ class Session:
         return Log(self.bounds, threading.Lock())
 
     @_heard.default
-    def _nothing_heard(self) -> Heard:
+    def _hear_nothing(self) -> Heard:
         return Heard(self.bounds, threading.Lock())
 
     def __attrs_post_init__(self) -> None:

@@ -70,7 +70,7 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
             self._connection = None
         return self._connection
 
-    # What a database does in its own way -----------------------------------------------------------------------------
+    # What a database does in its own way ----------------------------------------------------------
 
     @abc.abstractmethod
     def _translate_errors(self, what: str) -> AbstractContextManager[None]:
@@ -110,7 +110,7 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
         for row in self._rows(connection, "SELECT number, body, hash FROM record ORDER BY number"):
             yield ChainedRecord(*row)
 
-    # Records ---------------------------------------------------------------------------------------------------------
+    # Records --------------------------------------------------------------------------------------
 
     def _write(self, batch: Sequence[PendingWrite]) -> None:
         with self._translate_errors("cannot write to"), self._lock_chain() as (connection, end):

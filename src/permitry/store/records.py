@@ -3,6 +3,7 @@
 The address of a PostgreSQL, `postgresql://...`, is a store as well.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -109,6 +110,11 @@ class RecordFilter:
     text: str = ""
     last: int | None = None
 
+    def select(self, records: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+        """Return those of some records, oldest first, that are asked for."""
+        found = filter(self.holds, records)
+        return found if self.last is None else deque(found, self.last)
+
     def holds(self, record: Mapping[str, Any]) -> bool:
         """Return whether a record is asked for."""
         return (
@@ -126,8 +132,7 @@ def records_at(path: str | Path, wanted: RecordFilter, *, after: int = 0) -> Ite
     Raises: `AuditError` when the record cannot be read; `StoreError`.
     """
     read = _in_store(path, wanted, after) if is_store(path) else _in_lines(Path(path), after)
-    found = (record for record in read if wanted.holds(record))
-    yield from found if wanted.last is None else deque(found, wanted.last)
+    yield from wanted.select(read)
 
 
 def _in_store(path: str | Path, wanted: RecordFilter, after: int) -> Iterator[dict[str, Any]]:
@@ -145,19 +150,20 @@ def _in_store(path: str | Path, wanted: RecordFilter, after: int) -> Iterator[di
 
 
 def _in_lines(path: Path, after: int) -> Iterator[dict[str, Any]]:
+    with _translate_errors(path), path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if number > after and line.strip():
+                yield _record(number, line)
+
+
+@contextlib.contextmanager
+def _translate_errors(path: object) -> Iterator[None]:
     try:
-        with path.open(encoding="utf-8") as lines:
-            yield from _parse(lines, after)
+        yield
     except FileNotFoundError as error:
         raise AuditError(f"there is no record `{path}`") from error
     except OSError as error:
         raise AuditError(f"cannot read the record `{path}`: {error.strerror}") from error
-
-
-def _parse(lines: Iterable[str], after: int) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(lines, 1):
-        if number > after and line.strip():
-            yield _record(number, line)
 
 
 def _record(number: int, line: str) -> dict[str, Any]:
@@ -188,39 +194,27 @@ class RecordFollower:
 
         Raises: as `records_at`.
         """
-        new = (
-            records_at(self.record, RecordFilter(), after=self._number) if is_store(self.record) else self._new_lines()
-        )
-        found = filter(wanted.holds, self._note_numbers(new))
-        yield from found if wanted.last is None else deque(found, wanted.last)
+        yield from wanted.select(self._new_rows() if is_store(self.record) else self._new_lines())
 
-    def _note_numbers(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        for record in records:
+    def _new_rows(self) -> Iterator[dict[str, Any]]:
+        for record in records_at(self.record, RecordFilter(), after=self._number):
             self._number = record["number"]
             yield record
 
     def _new_lines(self) -> Iterator[dict[str, Any]]:
-        try:
-            with Path(self.record).open("rb") as file:
-                yield from self._complete(file)
-        except FileNotFoundError as error:
-            raise AuditError(f"there is no record `{self.record}`") from error
-        except OSError as error:
-            raise AuditError(f"cannot read the record `{self.record}`: {error.strerror}") from error
+        with _translate_errors(self.record), Path(self.record).open("rb") as file:
+            yield from self._whole_lines(file)
 
-    def _complete(self, file: BinaryIO) -> Iterator[dict[str, Any]]:
+    def _whole_lines(self, file: BinaryIO) -> Iterator[dict[str, Any]]:
         status = os.fstat(file.fileno())
         now = status.st_dev, status.st_ino
         if now != self._file or status.st_size < self._offset:
             self._file, self._offset, self._number = now, 0, 0
         file.seek(self._offset)
-        number = self._number
         for line in file:
             if not line.endswith(b"\n"):
                 return
             self._offset += len(line)
-            number += 1
+            self._number += 1
             if line.strip():
-                yield _record(number, line.decode(errors="replace"))
-            else:
-                self._number = number
+                yield _record(self._number, line.decode(errors="replace"))

@@ -57,7 +57,7 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         with self._translate_errors("cannot open"), self._writing:
             self._writer()
 
-    # Records ------------------------------------------------------------------------------------------------------
+    # Records --------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _lock_chain(self) -> Iterator[tuple[sqlite3.Connection, Head]]:
@@ -81,7 +81,7 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         if found != "ok":
             raise StoreError(f"the store `{self.path}` is damaged: {found}")
 
-    # Other tables -------------------------------------------------------------------------------------------------
+    # Other tables ---------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -107,7 +107,7 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         """Yield what waits `pause` seconds, or less: SQLite does not say when another process changes something."""
         yield lambda seconds: time.sleep(min(pause, seconds))
 
-    # The file -----------------------------------------------------------------------------------------------------
+    # The file -------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _translate_errors(self, what: str) -> Iterator[None]:
