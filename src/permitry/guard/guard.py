@@ -20,7 +20,6 @@ from permitry.dispatch.apart import Apart
 from permitry.dispatch.authorized import AuthorizedCall
 from permitry.errors import LateAnswerError, LedgerError, safe_str
 from permitry.guard.asking import ask, take_answer
-from permitry.guard.budgets import charge_anyway
 from permitry.guard.case import Case
 from permitry.guard.effects import Disk, Steps, await_all, block_on
 from permitry.guard.grants_in_force import Grants
@@ -236,8 +235,10 @@ class Guard:
         """
         with self.session.lock:
             context = AuthContext.from_state(self.session)
-            charge_anyway(self.session, self.policy, call, context)
-            self.session.apply(call, self.policy.side_effects(call, context))
+            effects = self.policy.side_effects(call, context)
+            if self.session.shared is not None and effects.shared:
+                self.session.shared.charge(effects.shared)
+            self.session.apply(call, effects)
 
     def withdraw(self, pending_id: str, reason: str) -> None:
         """Close a question that no one will answer, so that its call is blocked.

@@ -81,7 +81,7 @@ class Counters:
         """Return counts of this moment that give the same answer each time."""
         return Snapshot(self)
 
-    def count(self, limit: Limit) -> int:
+    def used(self, limit: Limit) -> int:
         """Return how many uses are counted, without those that are leased to this process and not used.
 
         Raises: `UnevaluableError` where the store is away, or could not be written a moment ago.
@@ -180,7 +180,7 @@ class Snapshot:
     counters: Counters = attrs.field(repr=False)
     _answers: dict[Limit, int | str] = attrs.field(factory=dict, init=False, repr=False, eq=False)
 
-    def count(self, limit: Limit) -> int:
+    def used(self, limit: Limit) -> int:
         """Return how many uses are counted.
 
         Raises: `UnevaluableError`.
@@ -207,7 +207,7 @@ class Snapshot:
 
     def _ask(self, limit: Limit) -> int | str:
         try:
-            return self.counters.count(limit)
+            return self.counters.used(limit)
         except UnevaluableError as error:
             return str(error)
 

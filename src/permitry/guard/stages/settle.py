@@ -5,13 +5,13 @@ from typing import assert_never
 from permitry.audit.recorder import RunRecord
 from permitry.core.decision import Decision, Verdict
 from permitry.errors import FullLedgerError, LedgerError, UnknownToolError
-from permitry.guard.budgets import charge_approved
 from permitry.guard.case import Case
 from permitry.guard.journal import block, not_recorded, record, refuse
 from permitry.guard.open_questions import open_question
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready, Silence
-from permitry.guard.parts import Parts, inputs_of, may_run
+from permitry.guard.parts import Parts, may_run
 from permitry.guard.refusal import block_changed_tool, block_too_many_questions, block_unasked
+from permitry.guard.stages.budget import charge_approved
 from permitry.undo.first import Snapshot
 
 __all__ = ["settle"]
@@ -68,10 +68,7 @@ def _apply_side_effects(case: Case, parts: Parts) -> None:
 
 def _charge(case: Case, parts: Parts) -> Decision:
     """Count a call that a human permits, or may permit; return the decision, or a block beyond a budget."""
-    if parts.session.shared is None:
-        return case.decision
-    asked = inputs_of(case, parts)
-    return charge_approved(parts.session, asked, case.decision)
+    return case.decision if parts.session.shared is None else charge_approved(case, parts)
 
 
 def _authorize(case: Case, parts: Parts) -> Ready | Blocked:
