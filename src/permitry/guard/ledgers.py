@@ -39,10 +39,11 @@ class RecordedGrants:
 
     def give(self, grant: Grant) -> None:
         """Let a grant count from now on, which is recorded first; forget those that do not count any more."""
-        meant = {name: value for name in _MEANT if (value := getattr(grant, name)) not in (None, "")}
-        until = {} if grant.deadline is None else {"seconds": round(Moment.now().until(grant.deadline), 3)}
-        session = {} if grant.session is None else {"for_session": grant.session}
-        self._record("granted", grant.id, grant.granted_by, permits=grant.rule, **meant, **session, **until)
+        meant = {**{name: getattr(grant, name) for name in _MEANT}, "for_session": grant.session}
+        if grant.deadline is not None:
+            meant["seconds"] = round(Moment.now().until(grant.deadline), 3)
+        known = {name: value for name, value in meant.items() if value not in (None, "")}
+        self._record("granted", grant.id, grant.granted_by, permits=grant.rule, **known)
         kept = StoredGrants(self.store)
         kept.sweep(Moment.now())
         kept.add(grant.row())

@@ -100,8 +100,10 @@ def close(
     if error:
         _LOG.warning("no answer about a call of `%s`, so it is blocked: %s", call.tool, error)
     keep(blocked, parts, call)
-    details = {"pending_id": question.pending_id, "approved": False, "error": error}
-    record(parts, "answered", call, details if by is None else details | {"by": by})
+    details: dict[str, object] = {"pending_id": question.pending_id, "approved": False, "error": error}
+    if by is not None:
+        details["by"] = by
+    record(parts, "answered", call, details)
     return blocked
 
 

@@ -12,7 +12,7 @@ from permitry.core.decision import Decision, Verdict
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
-from permitry.errors import ToolError, UnavailableError, safe_str
+from permitry.errors import UnavailableError, safe_str
 from permitry.guard.outcome import Cause, Redeemed
 from permitry.guard.refusal import refuse_input
 from permitry.guard.session import Session
@@ -42,8 +42,10 @@ class RegistryTools:
         decision = check_available(self.registry, call, context, decision)
         if decision.verdict is _BLOCK or (found := self.registry.misfit(call)) is None:
             return decision, _POLICY
-        cause = Cause.UNAVAILABLE if isinstance(found, UnavailableError) else Cause.MISFIT
-        return _refuse_misfit(call, found, decision), cause
+        reason, cause = f"the arguments do not fit the tool `{call.tool}`", Cause.MISFIT
+        if isinstance(found, UnavailableError):
+            reason, cause = f"what the tool `{call.tool}` needs is not available here", Cause.UNAVAILABLE
+        return refuse_input(decision, reason, safe_str(found)), cause
 
     def authorize(
         self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, record: RunRecord, session: Session
@@ -78,11 +80,3 @@ def check_available(tools: ToolRegistry, call: ToolCall, context: AuthContext, d
     hint = f"Did you mean `{near[0]}`? " if near else ""
     message = f"There is no tool `{call.tool}`. {hint}Tools: {', '.join(names) or 'none'}."
     return refuse_input(decision, f"the tool `{call.tool}` {lack}", message)
-
-
-def _refuse_misfit(call: ToolCall, found: ToolError, decision: Decision) -> Decision:
-    """Return the block of a call that its tool cannot take; `found` says why, in words for the model."""
-    reason = f"the arguments do not fit the tool `{call.tool}`"
-    if isinstance(found, UnavailableError):
-        reason = f"what the tool `{call.tool}` needs is not available here"
-    return refuse_input(decision, reason, safe_str(found))

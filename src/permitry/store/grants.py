@@ -1,11 +1,9 @@
 """Grants in a store: what a human has allowed beforehand, until it is used up, has expired, or is revoked."""
 
-from typing import Any
-
 import attrs
 
-from permitry.store.questions import Now, Row, in_time
-from permitry.store.store import Database
+from permitry.store.questions import Now, in_time
+from permitry.store.store import Database, Row, change_rows, read_rows
 
 __all__ = ["StoredGrants"]
 
@@ -33,37 +31,27 @@ class StoredGrants:
 
     def add(self, row: Row) -> None:
         """Keep a grant."""
-        with self.database.change() as connection:
-            connection.execute(_ADD, tuple(row[name] for name in _COLUMNS))
+        change_rows(self.database, _ADD, tuple(row[name] for name in _COLUMNS))
 
     def all(self) -> list[Row]:
         """Return all grants that are kept, oldest first."""
-        return self._rows(f"{_LOOK} ORDER BY made_at, id", ())
+        return read_rows(self.database, _COLUMNS, f"{_LOOK} ORDER BY made_at, id")
 
     def in_force(self, now: Now) -> list[Row]:
         """Return the grants that count, oldest first."""
-        return self._rows(f"{_LOOK} WHERE {_IN_FORCE} ORDER BY made_at, id", in_time(now))
+        return read_rows(self.database, _COLUMNS, f"{_LOOK} WHERE {_IN_FORCE} ORDER BY made_at, id", in_time(now))
 
     def take(self, name: str, now: Now) -> bool:
         """Take a use of a grant that counts; of two that want the last one, one gets it."""
         update = f"UPDATE permission_grant SET uses_left = uses_left - 1 WHERE id = ? AND {_IN_FORCE}"  # noqa: S608 -- as above
-        with self.database.change() as connection:
-            return bool(connection.execute(update, (name, *in_time(now))).rowcount == 1)
+        return change_rows(self.database, update, (name, *in_time(now))) == 1
 
     def revoke(self, name: str, now: Now) -> bool:
         """Revoke a grant, once."""
         update = "UPDATE permission_grant SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
-        with self.database.change() as connection:
-            return bool(connection.execute(update, (now[0], name)).rowcount == 1)
+        return change_rows(self.database, update, (now[0], name)) == 1
 
     def sweep(self, now: Now) -> int:
         """Forget the grants that do not count any more, and return how many these were."""
-        with self.database.change() as connection:
-            delete = f"DELETE FROM permission_grant WHERE NOT ({_IN_FORCE})"  # noqa: S608 -- as above
-            count: int = connection.execute(delete, in_time(now)).rowcount
-            return count
-
-    def _rows(self, query: str, values: tuple[Any, ...]) -> list[Row]:
-        with self.database.read() as connection:
-            rows = connection.execute(query, values).fetchall()
-        return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+        delete = f"DELETE FROM permission_grant WHERE NOT ({_IN_FORCE})"  # noqa: S608 -- as above
+        return change_rows(self.database, delete, in_time(now))

@@ -1,13 +1,13 @@
 """Questions in a store: each is answered once, in time, and none is forgotten."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
 import attrs
 
-from permitry.store.store import Connection, Database
+from permitry.store.store import Database, Row, change_rows, read_rows
 
 __all__ = ["Now", "Row", "StoredQuestions", "in_time"]
 
@@ -19,6 +19,7 @@ _LIST = ", ".join(_COLUMNS)
 _FIRST = _COLUMNS[: _COLUMNS.index("answer")]
 _ADD = f"INSERT INTO question ({', '.join(_FIRST)}) VALUES ({', '.join('?' * len(_FIRST))})"  # noqa: S608 -- names of ours
 _LOOK = f"SELECT {_LIST} FROM question WHERE "  # noqa: S608 -- as above
+_CLOSE = "UPDATE question SET closed_at = ?, answer = NULL, call = NULL, shown = NULL WHERE "
 _LOOK_ABOVE = "SELECT above FROM question WHERE id = ?"
 _MOST_ABOVE = 30
 
@@ -34,7 +35,6 @@ _NOT_TAKEN = """((boot = ? AND boot <> '' AND steady + (deadline - asked_at) < ?
 # INVARIANT: an answer that the one who asked has not seen is neither taken nor dropped.
 _WITH_ANSWER = "id = ? AND closed_at IS NULL AND coalesce(answer, '') = ?"
 
-Row = Mapping[str, Any]
 Now = tuple[float, str, float]
 """The time in seconds since 1970; the name of the current run of the machine, if it has one; its length in seconds."""
 
@@ -67,20 +67,20 @@ class StoredQuestions:
 
     def find(self, name: str) -> Row | None:
         """Return a question by its id."""
-        with self.database.read() as connection:
-            return next(_rows(connection, f"{_LOOK} id = ?", (name,)), None)
+        return self._find(f"{_LOOK} id = ?", name)
 
     def earlier(self, session: str, agent: str, call_id: str, digest: str) -> Row | None:
         """Return the last question about a call."""
         query = f"{_LOOK} session = ? AND agent = ? AND call_id = ? AND digest = ? ORDER BY asked_at DESC LIMIT 1"
-        with self.database.read() as connection:
-            return next(_rows(connection, query, (session, agent, call_id, digest)), None)
+        return self._find(query, session, agent, call_id, digest)
 
     def find_unclosed(self, session: str, agent: str, digest: str) -> Row | None:
         """Return the last question about a call, by whatever id, that is not closed."""
         query = f"{_LOOK} session = ? AND agent = ? AND digest = ? AND closed_at IS NULL ORDER BY asked_at DESC LIMIT 1"
-        with self.database.read() as connection:
-            return next(_rows(connection, query, (session, agent, digest)), None)
+        return self._find(query, session, agent, digest)
+
+    def _find(self, query: str, *values: str) -> Row | None:
+        return next(iter(read_rows(self.database, _COLUMNS, query, values)), None)
 
     def renew(self, name: str, call_id: str, above: str, deadline: Now) -> None:
         """Let an open question without an answer be about a call by this id, and open until this deadline.
@@ -100,16 +100,13 @@ class StoredQuestions:
     def open(self, now: Now) -> list[Row]:
         """Return the questions that can be answered, oldest first."""
         query = f"{_LOOK} closed_at IS NULL AND answer IS NULL AND {_IN_TIME} ORDER BY asked_at, id"
-        with self.database.read() as connection:
-            return list(_rows(connection, query, in_time(now)))
+        return read_rows(self.database, _COLUMNS, query, in_time(now))
 
     def answer(self, name: str, digest: str, answer: str, by: str, now: Now) -> bool:
         """Answer an open question about the call with this digest; of several answers, the first alone counts."""
         update = f"""UPDATE question SET answer = ?, answered_by = ?, answered_at = ?
             WHERE id = ? AND digest = ? AND closed_at IS NULL AND answer IS NULL AND {_IN_TIME}"""  # noqa: S608 -- as above
-        with self.database.change() as connection:
-            values = (answer, by, now[0], name, digest, *in_time(now))
-            return bool(connection.execute(update, values).rowcount == 1)
+        return change_rows(self.database, update, (answer, by, now[0], name, digest, *in_time(now))) == 1
 
     def take(self, name: str, has: str | None, kept: str, now: Now) -> bool:
         """Close a question with its answer, once: the one that it `has` and that still counts, or a first one, in time.
@@ -120,19 +117,15 @@ class StoredQuestions:
             call = NULL, shown = NULL
             WHERE {_WITH_ANSWER} AND ((answer IS NOT NULL AND NOT {_NOT_TAKEN})
             OR (answer IS NULL AND {_IN_TIME}))"""  # noqa: S608 -- as above
-        with self.database.change() as connection:
-            values = (now[0], kept, now[0], name, has or "", *in_time(now), *in_time(now))
-            return bool(connection.execute(update, values).rowcount == 1)
+        values = (now[0], kept, now[0], name, has or "", *in_time(now), *in_time(now))
+        return change_rows(self.database, update, values) == 1
 
     def close(self, name: str, now: Now, has: str | None = None) -> bool:
         """Close a question without an answer; the one that it `has` does not count any more.
 
         False where the question has another answer by now, or is closed.
         """
-        update = f"""UPDATE question SET closed_at = ?, answer = NULL, call = NULL, shown = NULL
-            WHERE {_WITH_ANSWER}"""  # noqa: S608 -- as above
-        with self.database.change() as connection:
-            return bool(connection.execute(update, (now[0], name, has or "")).rowcount == 1)
+        return change_rows(self.database, _CLOSE + _WITH_ANSWER, (now[0], name, has or "")) == 1
 
     def expire(self, now: Now) -> list[str]:
         """Close the questions that can get no answer any more, or whose answer counts no more, and return their ids."""
@@ -141,10 +134,7 @@ class StoredQuestions:
             query = f"SELECT id FROM question WHERE closed_at IS NULL AND ({late})"  # noqa: S608 -- as above
             names = [name for (name,) in connection.execute(query, (*in_time(now), *in_time(now))).fetchall()]
             for name in names:
-                connection.execute(
-                    "UPDATE question SET closed_at = ?, answer = NULL, call = NULL, shown = NULL WHERE id = ?",
-                    (now[0], name),
-                )
+                connection.execute(f"{_CLOSE} id = ?", (now[0], name))
             return names
 
 
@@ -152,8 +142,3 @@ def in_time(now: Now) -> tuple[Any, ...]:
     """Return the values of a moment for the SQL that asks whether something is in time."""
     wall, boot, steady = now
     return boot, steady, boot, wall, wall
-
-
-def _rows(connection: Connection, query: str, values: tuple[Any, ...]) -> Iterator[Row]:
-    for row in connection.execute(query, values).fetchall():
-        yield dict(zip(_COLUMNS, row, strict=True))

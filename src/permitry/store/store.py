@@ -1,10 +1,13 @@
 """What questions, grants and counters need of a store: a connection to read with, and one to change with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-__all__ = ["Connection", "Database"]
+__all__ = ["Connection", "Database", "Row", "change_rows", "read_rows"]
+
+Row = Mapping[str, Any]
+"""A row of a table by the names of its columns."""
 
 
 class Connection(Protocol):
@@ -40,3 +43,16 @@ class Database(Protocol):
         Raises: `StoreError`.
         """
         ...
+
+
+def read_rows(database: Database, columns: Sequence[str], query: str, values: tuple[Any, ...] = ()) -> list[Row]:
+    """Return what a query finds, whose result has these columns."""
+    with database.read() as connection:
+        rows = connection.execute(query, values).fetchall()
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def change_rows(database: Database, statement: str, values: tuple[Any, ...]) -> int:
+    """Return how many rows a statement has changed, in a transaction of its own."""
+    with database.change() as connection:
+        return int(connection.execute(statement, values).rowcount)

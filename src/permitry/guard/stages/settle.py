@@ -22,9 +22,9 @@ def settle(case: Case, parts: Parts) -> Decided:
     match case.decision.verdict:
         case Verdict.BLOCK:
             return block(case.call, parts, case.decision, case.cause)
-        case Verdict.CONFIRM:
-            return _ask(case, parts) if case.answer is None else _authorize(case, parts)
-        case Verdict.ALLOW:
+        case Verdict.CONFIRM if case.answer is None:
+            return _ask(case, parts)
+        case Verdict.CONFIRM | Verdict.ALLOW:
             return _authorize(case, parts)
         case _:
             assert_never(case.decision.verdict)
@@ -68,7 +68,8 @@ def _apply_side_effects(case: Case, parts: Parts) -> None:
 
 def _charge(case: Case, parts: Parts) -> Decision:
     """Count a call that a human permits, or may permit; return the decision, or a block beyond a budget."""
-    return case.decision if parts.session.shared is None else charge_approved(case, parts)
+    shared = parts.session.shared
+    return case.decision if shared is None else charge_approved(case, parts, shared)
 
 
 def _authorize(case: Case, parts: Parts) -> Ready | Blocked:
