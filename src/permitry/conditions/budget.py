@@ -52,7 +52,7 @@ class Budget:
         """
         limit = self.limit
         if limit is not None:
-            return _shared(request).used(limit) >= self.most
+            return _shared(request).uses(limit) >= self.most
         history, whose, since = request.context.history, self._whose(request), self._since(request.context)
         if self.of == "calls":
             return history.calls(whose, since) >= self.most
@@ -75,7 +75,7 @@ class Budget:
         if limit is None:
             return state
         shared = _shared(request)
-        return f"{state}: {shared.used(limit)} of {self.most} in {_duration(limit.seconds)} by {shared.whose(limit)}"
+        return f"{state}: {shared.uses(limit)} of {self.most} in {_duration(limit.seconds)} by {shared.whose(limit)}"
 
     def _whose(self, request: Request) -> Whose:
         match self.by:

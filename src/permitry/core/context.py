@@ -59,7 +59,7 @@ def _of_this_moment(shared: Any) -> SharedCounts:  # noqa: ANN401 -- whatever a 
     """Return counts that do not change any more."""
     counts = shared.snapshot() if hasattr(shared, "snapshot") else None
     # Not a look at the whole protocol, which takes as long as a decision.
-    if not callable(getattr(counts, "used", None)):
+    if not callable(getattr(counts, "uses", None)):
         raise TypeError(f"`shared` is where budgets are counted, as `counters_at` returns it, not {shared!r}")
     return cast("SharedCounts", counts)
 

@@ -27,7 +27,7 @@ class Limit:
 class SharedCounts(Protocol):
     """How much of shared budgets is used, at one moment."""
 
-    def used(self, limit: Limit) -> int:
+    def uses(self, limit: Limit) -> int:
         """Return how many calls were counted in the last `limit.seconds`; if anything, too many.
 
         Raises: `UnevaluableError` when that is not known.
@@ -35,7 +35,7 @@ class SharedCounts(Protocol):
         ...
 
     def relies_on(self, limit: Limit) -> bool:
-        """Return whether `used` has answered that the budget is not spent."""
+        """Return whether `uses` has answered that the budget is not spent."""
         ...
 
     def whose(self, limit: Limit) -> str:
@@ -76,7 +76,7 @@ class GivenCounts:
 
     given: Mapping[str, int] = attrs.field(factory=dict, converter=_read_only, hash=False)
 
-    def used(self, limit: Limit) -> int:
+    def uses(self, limit: Limit) -> int:
         """Return what is given.
 
         Raises: `UnevaluableError` where nothing is.

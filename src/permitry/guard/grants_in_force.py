@@ -79,10 +79,11 @@ class Grants:
 
     def take_use(self, rule_id: str | None) -> bool:
         """Return whether a grant still counts, and take a use of it; any other rule does."""
-        if rule_id is None or not rule_id.startswith(_PREFIX):
+        name = str(rule_id)
+        if not name.startswith(_PREFIX):
             return True
         try:
-            return self.store.take(rule_id.removeprefix(_PREFIX), Moment.now())
+            return self.store.take(name.removeprefix(_PREFIX), Moment.now())
         except StoreError as error:
             _LOG.warning("no grant counts: %s", error)
             return False

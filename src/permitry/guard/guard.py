@@ -185,7 +185,7 @@ class Guard:
 
         Raises: `TypeError` for anything but a call; `ValueError` for the declaration of another tool.
         """
-        if not isinstance(call, ToolCall):
+        if type(call) is not ToolCall and not isinstance(call, ToolCall):
             raise TypeError(f"a call is a ToolCall(name, arguments), not {safe_str(call, repr)}")
         is_given = call.call_id is not None
         if not is_given:

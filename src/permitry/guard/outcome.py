@@ -114,8 +114,8 @@ class Permit(_Outcome):
     decision: Decision
     _authorized: AuthorizedCall = attrs.field(repr=False)
     _redeem: Callable[[AuthorizedCall], Redeemed] = attrs.field(repr=False)
-    _record: RunRecord | None = attrs.field(default=None, init=False, repr=False)
-    _since: float | None = attrs.field(default=None, init=False, repr=False)
+    # What records it and since when it runs, while it does.
+    _run: tuple[RunRecord, float] | None = attrs.field(default=None, init=False, repr=False)
 
     def take(self) -> dict[str, Any]:
         """Record the start, and return a fresh copy of the arguments that were authorized.
@@ -125,7 +125,7 @@ class Permit(_Outcome):
         """
         run = self._redeem(self._authorized)
         run.record.started(run.call)
-        self._record, self._since = run.record, time.perf_counter()
+        self._run = run.record, time.perf_counter()
         return run.call.to_dict()
 
     def done(self, *, ok: bool, result: object = None) -> None:
@@ -143,7 +143,7 @@ class Permit(_Outcome):
         return self.take()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        if self._since is None:
+        if self._run is None:
             return
         match error:
             case None:
@@ -154,10 +154,11 @@ class Permit(_Outcome):
                 self._end(Outcome.CANCELLED, ToolResult(False, ""), type(error).__name__)
 
     def _end(self, outcome: Outcome, result: ToolResult, error: str | None = None) -> None:
-        if self._since is None or self._record is None:
+        if self._run is None:
             raise RegistryError("this call does not run: take it first, and end it once")
-        seconds, self._since = time.perf_counter() - self._since, None
-        self._record.finished(self.call, result, outcome=outcome.value, seconds=seconds, error=error)
+        (record, since), self._run = self._run, None
+        seconds = time.perf_counter() - since
+        record.finished(self.call, result, outcome=outcome.value, seconds=seconds, error=error)
 
 
 @attrs.frozen

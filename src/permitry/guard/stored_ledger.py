@@ -90,10 +90,9 @@ class StoredLedger:
         if pending is None or pending.process != os.getpid():
             return None
         try:
-            row = self.store.find(pending_id)
+            return None if self._find_open(pending_id) is None else pending
         except StoreError:
             return None
-        return None if row is None or row["closed_at"] is not None else pending
 
     def answer(self, pending_id: str) -> ToolConfirmationResponse | None:
         """Return the answer to an open question that was given elsewhere, or None.
@@ -101,12 +100,10 @@ class StoredLedger:
         Raises: `LedgerError` when the store is away, or what it has is damaged.
         """
         try:
-            row = self.store.find(pending_id)
+            row = self._find_open(pending_id)
         except StoreError as error:
             raise LedgerError(str(error)) from error
-        if row is None or row["closed_at"] is not None or row["answer"] is None:
-            return None
-        return StoredQuestion.of(row).response
+        return None if row is None or row["answer"] is None else StoredQuestion.of(row).response
 
     def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
         """Close a question of this process with its answer, and return it; once.
@@ -136,8 +133,8 @@ class StoredLedger:
         Raises: as `claim`.
         """
         name = pending.pending_id
-        row = self.store.find(name)
-        if row is None or row["closed_at"] is not None:
+        row = self._find_open(name)
+        if row is None:
             return None
         has = row["answer"]
         if has is not None:
@@ -153,6 +150,10 @@ class StoredLedger:
             self._asked.pop(name, None)
             raise LateAnswerError(f"the answer to `{name}` came too late; the call stays blocked", pending)
         return None
+
+    def _find_open(self, name: str) -> Row | None:
+        row = self.store.find(name)
+        return row if row is not None and row["closed_at"] is None else None
 
     def expire(self) -> list[PendingConfirmation]:
         """Close the questions that can get no answer any more, and return those that this process asked."""

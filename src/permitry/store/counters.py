@@ -68,14 +68,14 @@ class StoredCounters:
             now, window = _look_up(connection, account)
             if returned is not None:
                 window = window.remove(*returned)
-            used = window.count(now, seconds)
-            count, at = min(wanted, max(1, (most - used) // _PART)), 0.0
-            is_spent = used >= most
-            if not is_spent:
+            used, taken = window.count(now, seconds), None
+            if used < most:
+                count = min(wanted, max(1, (most - used) // _PART))
                 window, at = window.add(now, seconds, count, length if count > 1 else 0.0)
-            if not is_spent or returned is not None:
+                taken = Uses(at, count, used + count)
+            if taken is not None or returned is not None:
                 connection.execute(_KEEP, (*account, window.text))
-        return None if is_spent else Uses(at, count, used + count)
+        return taken
 
     def add(self, account: Account, seconds: float) -> None:
         """Count one use, also where nothing is left."""

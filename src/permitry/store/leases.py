@@ -81,7 +81,7 @@ class Counters:
         """Return counts of this moment that give the same answer each time."""
         return Snapshot(self)
 
-    def used(self, limit: Limit) -> int:
+    def uses(self, limit: Limit) -> int:
         """Return how many uses are counted, without those that are leased to this process and not used.
 
         Raises: `UnevaluableError` where the store is away, or could not be written a moment ago.
@@ -137,11 +137,12 @@ class Counters:
             return lease
         # INVARIANT: what is given back is forgotten before, as it may be gone although the store does not answer.
         self._leases.pop(limit, None)
-        # As long as a process uses up what it takes in time, it takes more at once.
-        is_used_up = lease is not None and not lease.left and lease.is_recent(now)
-        wanted = min(_MOST, 2 * lease.taken.count) if lease is not None and is_used_up else 1
-        length = min(_LONGEST, limit.seconds / _PART)
-        back = (lease.taken.at, lease.left) if lease is not None and lease.left else None
+        wanted, back, length = 1, None, min(_LONGEST, limit.seconds / _PART)
+        if lease is not None and lease.left:
+            back = lease.taken.at, lease.left
+        elif lease is not None and lease.is_recent(now):
+            # As long as a process uses up what it takes in time, it takes more at once.
+            wanted = min(_MOST, 2 * lease.taken.count)
         with self._note_failure():
             got = self.store.take(
                 self._account(limit), limit.most, limit.seconds, wanted=wanted, length=length, returned=back
@@ -180,7 +181,7 @@ class Snapshot:
     counters: Counters = attrs.field(repr=False)
     _answers: dict[Limit, int | str] = attrs.field(factory=dict, init=False, repr=False, eq=False)
 
-    def used(self, limit: Limit) -> int:
+    def uses(self, limit: Limit) -> int:
         """Return how many uses are counted.
 
         Raises: `UnevaluableError`.
@@ -207,7 +208,7 @@ class Snapshot:
 
     def _ask(self, limit: Limit) -> int | str:
         try:
-            return self.counters.used(limit)
+            return self.counters.uses(limit)
         except UnevaluableError as error:
             return str(error)
 

@@ -114,7 +114,7 @@ class SqliteStore(ChainedStore[sqlite3.Connection]):
         try:
             yield
         except (OSError, UnicodeError, sqlite3.Error) as error:
-            why = error.strerror if isinstance(error, OSError) and error.strerror else error
+            why = getattr(error, "strerror", None) or error
             raise StoreError(f"{what} the store `{self.path}`: {why}") from error
 
     @contextlib.contextmanager

@@ -104,4 +104,4 @@ def test_shared_budgets_are_in_the_same_store(address: str) -> None:
     """For the principal that is named, or the user of the system."""
     mine = Limit("web", "principal", 5, 60.0)
     counters_at(address).charge([mine])
-    assert [counters_at(address, principal=name).used(mine) for name in (None, user_name(), "ann")] == [1, 1, 0]
+    assert [counters_at(address, principal=name).uses(mine) for name in (None, user_name(), "ann")] == [1, 1, 0]

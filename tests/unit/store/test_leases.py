@@ -85,7 +85,7 @@ def test_who_needs_little_takes_one_by_one(store: Noting) -> None:
         assert counters.charge([LIMIT], [LIMIT])
         clock.go(60.0)
     assert store.asked == ["take"] * 5
-    assert counters.used(LIMIT) == 5
+    assert counters.uses(LIMIT) == 5
 
 
 @pytest.mark.parametrize(("wall", "steady"), [(11.0, 0.0), (0.0, 11.0), (-1.0, 0.1), (11.0, 11.0)])
@@ -123,8 +123,8 @@ def test_principals_have_budgets_of_their_own(store: Noting) -> None:
     alice, bob = _counters(store), _counters(store, "bob", organisation="b")
     for counters in (alice, bob):
         assert counters.charge([MINE, LIMIT], [MINE])
-        assert (counters.used(MINE), counters.used(LIMIT)) == (1, 1)
-    assert _counters(store, "bob").used(MINE) == 1
+        assert (counters.uses(MINE), counters.uses(LIMIT)) == (1, 1)
+    assert _counters(store, "bob").uses(MINE) == 1
     assert [alice.whose(MINE), alice.whose(LIMIT), bob.whose(LIMIT)] == [
         "principal `alice`",
         "organisation",
@@ -138,7 +138,7 @@ def test_of_several_budgets_all_are_charged_or_none(store: Noting) -> None:
     assert _taken(counters, SMALL) == 2
     assert not counters.charge([LIMIT, SMALL], [LIMIT, SMALL])
     assert counters.charge([LIMIT], [LIMIT])
-    assert counters.used(LIMIT) == 1
+    assert counters.uses(LIMIT) == 1
 
 
 def test_what_a_decision_did_not_rely_on_is_charged_beyond(store: Noting) -> None:
@@ -146,7 +146,7 @@ def test_what_a_decision_did_not_rely_on_is_charged_beyond(store: Noting) -> Non
     counters = _counters(store)
     assert _taken(counters, SMALL) == 2
     assert counters.charge([SMALL])
-    assert counters.used(SMALL) == 3
+    assert counters.uses(SMALL) == 3
 
 
 def test_a_store_that_is_away_counts_nothing(store: Noting) -> None:
@@ -157,12 +157,12 @@ def test_a_store_that_is_away_counts_nothing(store: Noting) -> None:
     with pytest.raises(StoreError, match="disk is full"):
         counters.charge([LIMIT], [LIMIT])
     with pytest.raises(UnevaluableError, match="cannot be counted: the disk is full"):
-        counters.used(LIMIT)
+        counters.uses(LIMIT)
     clock.go(1.0)
-    assert counters.used(LIMIT) == 0
+    assert counters.uses(LIMIT) == 0
     store.away = {"count"}
     with pytest.raises(UnevaluableError, match="cannot be counted: the disk is full"):
-        counters.used(LIMIT)
+        counters.uses(LIMIT)
     assert counters.charge([LIMIT], [LIMIT])
     store.away = {"add"}
     assert _taken(counters, SMALL) == 2
@@ -216,18 +216,18 @@ def test_a_snapshot_answers_as_it_did_before(store: Noting) -> None:
     shot = counters.snapshot()
     assert isinstance(shot, SharedCounts)
     assert not shot.relies_on(SMALL)
-    assert shot.used(SMALL) == 0
+    assert shot.uses(SMALL) == 0
     assert _taken(counters, SMALL) == 2
-    assert shot.used(SMALL) == 0
+    assert shot.uses(SMALL) == 0
     assert shot.relies_on(SMALL)
     assert shot.snapshot() is shot
     assert shot.whose(MINE) == "principal `alice`"
-    assert counters.snapshot().used(SMALL) == 2
+    assert counters.snapshot().uses(SMALL) == 2
     store.away.add("count")
     lost = counters.snapshot()
     for _ in range(2):
         with pytest.raises(UnevaluableError):
-            lost.used(SMALL)
+            lost.uses(SMALL)
         store.away.clear()
     assert not lost.relies_on(SMALL)
 

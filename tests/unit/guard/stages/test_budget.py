@@ -103,7 +103,7 @@ def test_all_guards_share_a_budget(share: Share) -> None:
     assert isinstance(first.check(call(3)), Ask)
     assert isinstance(guard(share, BLOCKS).check(call(4)), Refusal)
     assert isinstance(first.check(call(5, "other")), Ask)
-    assert share().used(LIMIT) == 2
+    assert share().uses(LIMIT) == 2
 
 
 def test_to_ask_what_would_be_decided_counts_nothing(share: Share) -> None:
@@ -116,7 +116,7 @@ def test_to_ask_what_would_be_decided_counts_nothing(share: Share) -> None:
         assert handler.decide(call(2)).verdict is Verdict.ALLOW
     near = [rule.near_miss for rule in handler.explain(call(2)).rules]
     assert "the budget is not spent: 1 of 2 in 1h by organisation" in near
-    assert share().used(LIMIT) == 1
+    assert share().uses(LIMIT) == 1
 
 
 def test_calls_that_do_not_run_are_not_counted(share: Share) -> None:
@@ -125,7 +125,7 @@ def test_calls_that_do_not_run_are_not_counted(share: Share) -> None:
     ask = asking.check(call(1))
     assert isinstance(ask, Ask)
     assert isinstance(asking.answer(ask.id, ToolConfirmationResponse(False)), Refusal)
-    assert share().used(LIMIT) == 0
+    assert share().uses(LIMIT) == 0
 
 
 def test_an_approved_call_counts_also_beyond_the_budget(share: Share) -> None:
@@ -135,7 +135,7 @@ def test_an_approved_call_counts_also_beyond_the_budget(share: Share) -> None:
     ask = asking.check(call(2))
     assert isinstance(ask, Ask)
     assert isinstance(asking.answer(ask.id, YES), Permit)
-    assert share().used(LIMIT) == 3
+    assert share().uses(LIMIT) == 3
 
 
 @pytest.mark.parametrize("is_granted", [False, True])
@@ -153,7 +153,7 @@ def test_an_approved_call_goes_beyond_no_budget_that_blocks(
         outcome = late.answer(outcome.id, YES)
     assert isinstance(outcome, Refusal)
     assert outcome.rule == "limit"
-    assert share().used(LIMIT) == 2
+    assert share().uses(LIMIT) == 2
 
 
 def test_a_call_that_others_were_faster_than_is_decided_again(share: Share) -> None:
@@ -163,7 +163,7 @@ def test_a_call_that_others_were_faster_than_is_decided_again(share: Share) -> N
         late = Guard(load_policy(rules), Session(shared=Racing(share(), share())), recorder=recorder)
         assert isinstance(late.check(call()), kind)
         assert [each["rule"] for each in recorder.records if each["event"] == "decided"] == ["limit"]
-    assert share().used(LIMIT) == 2
+    assert share().uses(LIMIT) == 2
 
 
 def test_a_permission_with_a_budget_ends_for_all(share: Share) -> None:
@@ -178,7 +178,7 @@ def test_a_call_that_another_rule_permits_counts_and_runs(share: Share) -> None:
     rules = PERMITS + '[[rule]]\nid = "free"\neffect = "allow"\ntools = ["search"]\n'
     free = guard(share, rules)
     assert all(isinstance(free.check(call(number)), Permit) for number in range(4))
-    assert share().used(LIMIT) == 4
+    assert share().uses(LIMIT) == 4
 
 
 def test_a_grant_goes_beyond_a_permission_and_not_beyond_a_restriction(share: Share, store: SqliteStore) -> None:
@@ -187,7 +187,7 @@ def test_a_grant_goes_beyond_a_permission_and_not_beyond_a_restriction(share: Sh
     grants.add(Grant('tools = ["search"]').row())
     permitted = guard(share, PERMITS, grants=Grants(grants))
     assert all(isinstance(permitted.check(call(number)), Permit) for number in range(3))
-    assert share().used(LIMIT) == 3
+    assert share().uses(LIMIT) == 3
     assert isinstance(guard(share, ASKS, grants=Grants(grants)).check(call()), Ask)
 
 
@@ -198,17 +198,17 @@ def test_a_grant_of_the_very_call_answers_the_question_of_a_budget(share: Share,
     asked = guard(share, ASKS, grants=Grants(grants))
     assert all(isinstance(asked.check(call(number)), Permit) for number in (1, 2))
     assert isinstance(asked.check(call()), Permit)
-    assert share().used(LIMIT) == 3
+    assert share().uses(LIMIT) == 3
 
 
 def test_a_call_that_is_left_to_the_host_counts(share: Share) -> None:
     """It may run; once the budget is spent, its rule decides, also where others were faster."""
     quiet = guard(share, SILENT, unmatched="silence")
     assert isinstance(quiet.check(call(1)), Silence)
-    assert share().used(LIMIT) == 1
+    assert share().uses(LIMIT) == 1
     late = Guard(load_policy(SILENT), Session(shared=Racing(share(), share())), unmatched="silence")
     assert isinstance(late.check(call(2)), Ask)
-    assert share().used(LIMIT) == 2
+    assert share().uses(LIMIT) == 2
 
 
 @pytest.mark.parametrize(("rules", "kind"), [(ASKS, Ask), (BLOCKS, Refusal), (PERMITS, Ask)])
@@ -271,8 +271,8 @@ def test_threads_of_several_sessions_use_no_more_than_there_is(share: Share) -> 
     for each in guards:
         each.session.shared.close()  # type: ignore[union-attr]  # of a store
     rest = guard(share, BLOCKS.replace("calls = 2", "calls = 60"))
-    assert share().used(LIMIT) + ran(rest) >= 60
-    assert share().used(LIMIT) == 60
+    assert share().uses(LIMIT) + ran(rest) >= 60
+    assert share().uses(LIMIT) == 60
 
 
 def test_where_nothing_is_shared_nothing_is_counted() -> None:
