@@ -25,7 +25,7 @@ class Apart:
         """
         from concurrent.futures import Future, wait  # noqa: PLC0415 -- a hook does not need it
 
-        from permitry.dispatch.waiting import await_until, start  # noqa: PLC0415 -- nor asyncio
+        from permitry.dispatch.waiting import await_thread  # noqa: PLC0415 -- nor asyncio
 
         done: Future[T] = Future()
         with self._lock:
@@ -36,11 +36,4 @@ class Apart:
                 wait([before])
             return work()
 
-        start(done, in_turn)
-        try:
-            await await_until(done, None)
-        except BaseException:
-            if abandoned is not None:
-                start(Future(), lambda: abandoned(done.result()))
-            raise
-        return done.result()
+        return await await_thread(done, in_turn, abandoned)

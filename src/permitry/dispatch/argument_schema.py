@@ -115,10 +115,11 @@ def _references(schema: dict[str, Any]) -> list[str]:
     for part in parts:
         if len(parts) > _MOST_OBJECTS:
             raise _unusable(f"it has more than {_MOST_OBJECTS} objects and lists; make it smaller")
+        inside = part
         if isinstance(part, dict):
+            inside = part.values()
             found += _references_of(part)
             _check_patterns(part)
-        inside = part.values() if isinstance(part, dict) else part
         parts += [each for each in inside if isinstance(each, dict | list)]
     return found
 

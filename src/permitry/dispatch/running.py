@@ -17,7 +17,7 @@ from permitry.dispatch.attempt import Attempt, RefusedError, StoppedError
 from permitry.dispatch.cancel import cancellation_here
 from permitry.dispatch.events import CURRENT_REPORTER, Reporter, ToolEventKind, kept
 from permitry.dispatch.telemetry import Outcome, ToolRun, ToolTelemetry
-from permitry.dispatch.waiting import GRACE, await_until, start, without_suspending
+from permitry.dispatch.waiting import GRACE, await_thread, await_until, start, without_suspending
 from permitry.errors import FatalToolError, ToolError, safe_str
 
 __all__ = ["Run"]
@@ -194,10 +194,7 @@ class Run(Attempt):
                 self.call, self.result, outcome=self.outcome._value_, seconds=self._seconds, error=self._trace,
             )  # fmt: skip
             if self._is_apart:
-                work: concurrent.futures.Future[None] = concurrent.futures.Future()
-                start(work, end)
-                await self._wait(work, None)
-                work.result()
+                await await_thread(concurrent.futures.Future(), end)
             else:
                 end()
             if self.shared.telemetry is not None:

@@ -18,9 +18,9 @@ __all__ = [
     "GRACE",
     "Wait",
     "Work",
+    "await_thread",
     "await_until",
     "block_until",
-    "in_thread",
     "start",
     "wait_for_result",
     "without_suspending",
@@ -74,12 +74,22 @@ def without_suspending(steps: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("steps on a thread must block where they wait")
 
 
-async def in_thread(function: Callable[[T], R], argument: T) -> R:
-    """Return `function(argument)`, run in a new thread: if it is slow, it delays neither the loop nor another call."""
-    work: concurrent.futures.Future[R] = concurrent.futures.Future()
-    start(work, lambda: function(argument))
-    await await_until(work, None)
-    return work.result()
+async def await_thread(
+    done: "concurrent.futures.Future[R]", work: Callable[[], R], abandon: Callable[[R], object] | None = None
+) -> R:
+    """Return what `work` returns, run in a new thread: if it is slow, it delays neither the loop nor another call.
+
+    Where this is cancelled, the work is done all the same, and what it returned goes to `abandon`. `done` is a new
+    future, which is done when the work is.
+    """
+    start(done, work)
+    try:
+        await await_until(done, None)
+    except BaseException:
+        if abandon is not None:
+            start(concurrent.futures.Future(), lambda: abandon(done.result()))
+        raise
+    return done.result()
 
 
 def start(future: "concurrent.futures.Future[R]", function: Callable[[], R]) -> None:

@@ -7,7 +7,7 @@ import contextlib
 from permitry.channels.channel import AsyncConfirmationChannel, ConfirmationChannel, LeavableChannel
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.dispatch.waiting import await_until, in_thread, start
+from permitry.dispatch.waiting import await_thread, await_until, start
 from permitry.errors import LedgerError
 from permitry.guard.ledger import Ledger
 
@@ -36,7 +36,7 @@ async def await_channel(channel: ConfirmationChannel, request: ToolConfirmationR
     """Return the answer of a channel; one that is not async is asked in a thread."""
     if isinstance(channel, AsyncConfirmationChannel):
         return await channel.aask(request)
-    return await in_thread(channel.ask, request)
+    return await await_thread(concurrent.futures.Future(), lambda: channel.ask(request))
 
 
 async def first_on_loop(channel: ConfirmationChannel, ledger: Ledger, request: ToolConfirmationRequest) -> object:
@@ -44,12 +44,14 @@ async def first_on_loop(channel: ConfirmationChannel, ledger: Ledger, request: T
     work = asyncio.ensure_future(await_channel(channel, request))
     try:
         while not work.done():
-            if (answer := await in_thread(lambda each: _look(ledger, each), request)) is not None:
+            answer = await await_thread(concurrent.futures.Future(), lambda: _look(ledger, request))
+            if answer is not None:
                 return answer
             await await_until(work, _PAUSE)
     finally:
         if not work.done():
-            work.add_done_callback(_ignore)
+            # How it has ended is taken note of, so that no one is warned of it.
+            work.add_done_callback(lambda task: task.cancelled() or task.exception())
             work.cancel()
             _leave(channel, request)
     return work.result()
@@ -65,9 +67,3 @@ def _look(ledger: Ledger, request: ToolConfirmationRequest) -> ToolConfirmationR
 def _leave(channel: ConfirmationChannel, request: ToolConfirmationRequest) -> None:
     if isinstance(channel, LeavableChannel):
         channel.leave(request)
-
-
-def _ignore(work: "asyncio.Future[object]") -> None:
-    """Take note of how cancelled work has ended, so that no one is warned of it."""
-    if not work.cancelled():
-        work.exception()

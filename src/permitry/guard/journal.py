@@ -43,10 +43,8 @@ def record_decision(
     parts: Parts, call: ToolCall, spec: ToolSpec | None, decision: Decision, *, is_edited: bool = False
 ) -> bool:
     """Record a decision that is not the first one about the call, or that no rule made; return whether that worked."""
-    details = decision_fields(decision)
-    details["arguments"] = call.to_dict()
-    details["edited"] = is_edited
-    details["tool_digest"] = digest_of(spec)
+    arguments, digest = call.to_dict(), digest_of(spec)
+    details = {**decision_fields(decision), "arguments": arguments, "edited": is_edited, "tool_digest": digest}
     return record(parts, "decided", call, details)
 
 

@@ -147,10 +147,7 @@ class ConfirmationLedger:
         asker: Asker | None = None,
         request: ToolConfirmationRequest | None = None,
     ) -> PendingConfirmation:
-        """Note a question and return it with its id; `spec` is None for an undeclared tool.
-
-        Raises: `FullLedgerError` when too many are open; `LedgerError` for an id that is in use.
-        """
+        """Note a question and return it with its id; `spec` is None for an undeclared tool."""
         del request
         question = PendingConfirmation(self.new_id(), call, decision, self.clock() + self.lifetime, spec, asker)
         with self._lock:
@@ -173,10 +170,7 @@ class ConfirmationLedger:
         return None
 
     def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
-        """Close a question and return it; this succeeds once per id.
-
-        Raises: `LedgerError` when the id is unknown or already answered; `LateAnswerError` past the deadline.
-        """
+        """Close a question and return it; this succeeds once per id."""
         with self._lock:
             question = self._remove(pending_id)
         # A fork copies the ledger as well; a question stays with the process that asked it.

@@ -50,17 +50,11 @@ class RegistryTools:
     def authorize(
         self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, record: RunRecord, session: Session
     ) -> AuthorizedCall:
-        """Authorize a call for `dispatch`.
-
-        Raises: `UnknownToolError` when the tool was replaced since.
-        """
+        """Authorize a call for `dispatch`."""
         return self.registry._authorize(call, spec, context, record, session)  # noqa: SLF001 -- the only place that authorizes
 
     def redeem(self, authorized: AuthorizedCall) -> Redeemed:
-        """Return the call that was authorized, once.
-
-        Raises: `ReplayError`.
-        """
+        """Return the call that was authorized, once."""
         found = self.registry._outstanding.redeem(authorized)  # noqa: SLF001 -- as above
         # Only `authorize` above makes one.
         return Redeemed(found.call, cast("RunRecord", found.observer))

@@ -37,6 +37,8 @@ class StoredLedger:
     deadline. `approvers` are the names of those who may answer; all, where there are none. `redact` leaves secrets out
     of what is kept of a call and of an answer when the question is closed. `above` are the processes below which no one
     may answer; this one and the one that started it, where it is None. `clock` is for tests.
+
+    All methods raise `LedgerError` where the store is away, or what it has is damaged.
     """
 
     is_durable: ClassVar[bool] = True
@@ -61,10 +63,7 @@ class StoredLedger:
         asker: Asker | None = None,
         request: ToolConfirmationRequest | None = None,
     ) -> PendingConfirmation:
-        """Keep a question and return it with its id.
-
-        Raises: `FullLedgerError` when too many are open; `LedgerError` when the store is away.
-        """
+        """Keep a question and return it with its id."""
         now = self.clock()
         deadline = now.after(self.lifetime)
         pending = PendingConfirmation(self.new_id(), call, decision, deadline.wall, spec, asker)
@@ -95,10 +94,7 @@ class StoredLedger:
             return None
 
     def answer(self, pending_id: str) -> ToolConfirmationResponse | None:
-        """Return the answer to an open question that was given elsewhere, or None.
-
-        Raises: `LedgerError` when the store is away, or what it has is damaged.
-        """
+        """Return the answer to an open question that was given elsewhere, or None."""
         try:
             row = self._find_open(pending_id)
         except StoreError as error:
@@ -109,8 +105,6 @@ class StoredLedger:
         """Close a question of this process with its answer, and return it; once.
 
         Where it was answered from elsewhere, that is the answer, and no other one is taken.
-
-        Raises: `LedgerError` when it is unknown, was answered, or the store is away; `LateAnswerError`.
         """
         pending = self._asked.get(pending_id)
         if pending is None or pending.process != os.getpid():
@@ -165,10 +159,7 @@ class StoredLedger:
         return [each for each in late if each is not None and each.process == os.getpid()]
 
     def earlier(self, call: ToolCall, spec: ToolSpec | None, asker: Asker) -> EarlierQuestion | None:
-        """Return what is known of a call that was asked about in another process.
-
-        Raises: `LedgerError` when the store is away, or what it has is damaged.
-        """
+        """Return what is known of a call that was asked about in another process."""
         try:
             row = self._find_row(call, asker)
             if row is None:

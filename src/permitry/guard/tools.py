@@ -66,10 +66,7 @@ class HostTools:
         return call
 
     def declare(self, call: ToolCall, spec: ToolSpec | None) -> ToolSpec | None:
-        """Return what came with the call.
-
-        Raises: `ValueError` for the declaration of another tool.
-        """
+        """Return what came with the call."""
         if spec is not None and spec.name != call.tool:
             raise ValueError(f"a call of `{call.tool}` came with the declaration of `{spec.name}`")
         return spec
@@ -85,10 +82,7 @@ class HostTools:
         return self._outstanding.create(Redeemed(call, record))
 
     def redeem(self, authorized: AuthorizedCall) -> Redeemed:
-        """Return the call that was authorized, once.
-
-        Raises: `ReplayError`.
-        """
+        """Return the call that was authorized, once."""
         return self._outstanding.redeem(authorized)
 
     def is_open(self, authorized: AuthorizedCall) -> bool:

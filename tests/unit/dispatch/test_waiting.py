@@ -11,7 +11,7 @@ import pytest
 from tests.tables import for_each
 
 from permitry.dispatch.cancel import Cancellation
-from permitry.dispatch.waiting import in_thread, start, wait_for_result
+from permitry.dispatch.waiting import await_thread, start, wait_for_result
 
 R = TypeVar("R")
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("variable")
@@ -61,7 +61,7 @@ def test_a_slow_function_does_not_hold_up_the_loop() -> None:
     go = threading.Event()
 
     async def both() -> bool:
-        waits = asyncio.create_task(in_thread(go.wait, 10))
+        waits = asyncio.create_task(await_thread(concurrent.futures.Future(), lambda: go.wait(10)))
         await asyncio.sleep(0)
         go.set()
         return await waits
