@@ -42,7 +42,7 @@ class AnswersChannel:
         return answer.response
 
     @property
-    def unused(self) -> tuple[int, ...]:
+    def spare_lines(self) -> tuple[int, ...]:
         """The lines of the answers no question was asked for."""
         return tuple(answer.line for answer in self._answers)
 

@@ -72,15 +72,11 @@ class ToolConfirmationRequest:
         }  # fmt: skip
 
 
-def _no_preview(_: ToolCall) -> str | None:
-    return None
-
-
 @attrs.frozen
 class ConfirmationRequestFactory:
     """Turns a call and the decision to ask into a request."""
 
-    preview: Callable[[ToolCall], str | None] = _no_preview
+    preview: Callable[[ToolCall], str | None] = lambda _: None
 
     def create(self, call: ToolCall, decision: Decision, spec: ToolSpec | None = None) -> ToolConfirmationRequest:
         """Return the request for `call`."""
@@ -104,7 +100,7 @@ def _path(call: ToolCall, spec: ToolSpec | None) -> str | None:
     roles = {} if spec is None or spec.roles is None else spec.roles
     keys = [key for key, role in roles.items() if role in _PATH_ROLES] or _PATH_NAMES
     paths = {value for key in keys for _, value in values_of(call.arguments, key) if isinstance(value, str)}
-    # Several candidates are none: an argument that is not read must not be taken for the one that is.
+    # Several candidates are none: one that is not read must not be taken for the one that is.
     return next(iter(paths)) if len(paths) == 1 else None
 
 

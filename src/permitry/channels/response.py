@@ -59,7 +59,9 @@ class ToolConfirmationResponse:
     @property
     def outcome(self) -> str:
         """What it says, in a word: `approved`, `responded` or `rejected`."""
-        return "approved" if self.is_approval else "rejected" if self.result is None else "responded"
+        if self.is_approval:
+            return "approved"
+        return "rejected" if self.result is None else "responded"
 
     @property
     def is_remembered(self) -> bool:

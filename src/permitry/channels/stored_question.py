@@ -86,12 +86,15 @@ class StoredQuestion:
             request = _request(row["id"], _call(parse_json(row["call"])), parse_json(row["shown"]))
             if request.call.digest != row["digest"]:
                 raise ValueError("its call is another one")
+        response = None
+        if row["answer"] is not None:
+            response = ToolConfirmationResponse(**parse_json(row["answer"]))
         return cls(
             id=row["id"], session=row["session"], agent=row["agent"], tool=redacted["tool"], digest=row["digest"],
             decision=_decision(decision), request=request, spec=row["spec"],
             approvers=tuple(parse_json(row["approvers"])), above=tuple(parse_json(row["above"])),
             asked_at=row["asked_at"], deadline=Moment(row["deadline"], row["boot"], row["steady"]),
-            response=None if row["answer"] is None else _response(row["answer"]), answered_by=row["answered_by"],
+            response=response, answered_by=row["answered_by"],
             is_closed=row["closed_at"] is not None, arguments=redacted["arguments"],
         )  # fmt: skip
 
@@ -171,7 +174,3 @@ def _decision(data: Any) -> Decision:  # noqa: ANN401 -- as above
     rest = {key: data[key] for key in _DECISION}
     errors = tuple(RuleFailure(*each) for each in data["errors"])
     return Decision(verdict=Verdict(data["verdict"]), phase=Phase(data["phase"]), errors=errors, **rest)
-
-
-def _response(text: str) -> ToolConfirmationResponse:
-    return ToolConfirmationResponse(**parse_json(text))

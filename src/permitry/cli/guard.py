@@ -134,7 +134,7 @@ class SessionGuard:
     def summarize(self) -> None:
         """Print the table of all calls, or the same as one JSON object."""
         channel = self.handler.channel
-        unused = channel.unused if isinstance(channel, AnswersChannel) else ()
+        unused = channel.spare_lines if isinstance(channel, AnswersChannel) else ()
         if self.is_quiet:
             summary = {
                 "verdicts": Counter(row.verdict for row in self.rows),

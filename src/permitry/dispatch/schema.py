@@ -39,6 +39,7 @@ __all__ = [
 SCHEMA_SHAPES = ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses")
 """The formats of providers that `exported` knows."""
 
+_BY_SCHEMA = frozenset({PayloadKind.FUNCTION, PayloadKind.MCP, PayloadKind.UNIFIED_EXEC})
 _FREE_FORMS = ("openai-chat", "openai-responses")
 _TYPES = frozenset({"bool", "float", "int", "str"})
 _MUST_BE = "must be "
@@ -85,15 +86,18 @@ def spec_of(
     role of a parameter that the function does not have.
     """
     summary, _ = _read_docstring(function)
+    own = _name(function)
+    if name is None and not own.isidentifier():
+        raise RegistryError(f"the function `{own}` has no name of its own; say `name=…`")
     spec = ToolSpec(
-        _tool_name(function) if name is None else name,
+        own if name is None else name,
         summary if description is None else description,
         parameters=_schema(_model(function)[0]),
         traits=ToolTraits() if traits is None else traits,
         roles=roles,
         **rest,
     )
-    _check_roles(spec, _name(function))
+    _check_roles(spec, own)
     return spec
 
 
@@ -107,13 +111,6 @@ def _check_roles(spec: ToolSpec, function: str) -> None:
             near = difflib.get_close_matches(names[0], known, n=1)
             hint = f"did you mean `{near[0]}`?" if near else f"its parameters: {', '.join(known) or 'none'}"
             raise RegistryError(f"`roles` names `{key}`, which is not a parameter of `{function}`; {hint}")
-
-
-def _tool_name(function: Callable[..., Any]) -> str:
-    name = _name(function)
-    if not name.isidentifier():
-        raise RegistryError(f"the function `{name}` has no name of its own; say `name=…`")
-    return name
 
 
 def handler_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
@@ -290,7 +287,7 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
 
 def is_exportable(spec: ToolSpec, shape: str) -> bool:
     """Return whether a provider of this shape can call the tool at all."""
-    if spec.kinds & {PayloadKind.FUNCTION, PayloadKind.MCP, PayloadKind.UNIFIED_EXEC}:
+    if spec.kinds & _BY_SCHEMA:
         return True
     kinds = {"openai-chat": {PayloadKind.CUSTOM}, "openai-responses": {PayloadKind.CUSTOM, PayloadKind.LOCAL_SHELL}}
     return not kinds.get(shape, set()).isdisjoint(spec.kinds)
@@ -311,7 +308,7 @@ def exported(spec: ToolSpec, shape: str, *, strict: bool = False, free_form: boo
     if not is_exportable(spec, shape):
         raise RegistryError(f"the tool `{spec.name}` takes no calls of a kind that {shape} has")
     is_free = free_form and PayloadKind.CUSTOM in spec.kinds and shape in _FREE_FORMS
-    if is_free or not spec.kinds & {PayloadKind.FUNCTION, PayloadKind.MCP, PayloadKind.UNIFIED_EXEC}:
+    if is_free or not spec.kinds & _BY_SCHEMA:
         return _own_kind(spec, shape)
     parameters: dict[str, Any] = mutable(spec.parameters) or {"type": "object", "properties": {}}
     if strict:

@@ -32,9 +32,8 @@ class Guards:
     # `make` may look up the guard of another session, such as that of a sub-agent's parent.
     _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
-    @_dropped.default
-    def _drop_nothing(self) -> Fingerprints:
-        return Fingerprints(self.keys)
+    def __attrs_post_init__(self) -> None:
+        self._dropped = Fingerprints(self.keys)
 
     def __getitem__(self, key: Hashable) -> Guard:
         """Return the guard of a session, a new one for a key that was not used before.
@@ -51,7 +50,7 @@ class Guards:
                 guard = self._guards[key] = self._make(key)
                 while len(self._guards) > self.most:
                     oldest, _ = self._guards.popitem(last=False)
-                    self._is_full = not self._dropped.add(hash(oldest)) or self._is_full
+                    self._is_full |= not self._dropped.add(hash(oldest))
             self._guards.move_to_end(key)
             return guard
 

@@ -91,4 +91,4 @@ class HandledCalls(Generic[Outcome]):
         self._taken -= size
         if self._forgotten is None:
             self._forgotten = Fingerprints(self.ids)
-        self._is_full = not self._forgotten.add(hash(key)) or self._is_full
+        self._is_full |= not self._forgotten.add(hash(key))

@@ -74,18 +74,10 @@ class Session:
     """How much of the past is remembered."""
     _modes_met: set[str] = attrs.field(factory=lambda: {"default"}, init=False, repr=False, eq=False)
     _log: Log = attrs.field(init=False, repr=False, eq=lambda log: log.history)
-
     _heard: Heard = attrs.field(init=False, repr=False, eq=lambda heard: heard.provenance)
 
-    @_log.default
-    def _empty_log(self) -> Log:
-        return Log(self.bounds, threading.Lock())
-
-    @_heard.default
-    def _hear_nothing(self) -> Heard:
-        return Heard(self.bounds, threading.Lock())
-
     def __attrs_post_init__(self) -> None:
+        self._log, self._heard = Log(self.bounds, threading.Lock()), Heard(self.bounds, threading.Lock())
         _check_mode(self._word)
         self.is_plan_mode = self.is_plan_mode or self._word == "plan"
         self.yolo_mode = self.yolo_mode or self._word == "yolo"

@@ -132,7 +132,7 @@ def test_answers_no_one_asked_for_are_counted_by_their_lines() -> None:
     lines = ['{"call_id": "c1", "approved": false}', "  ", '{"call_id": "c9", "approved": false}']
     channel = read_answers("answers.jsonl", lines)
     _asked(channel)
-    assert channel.unused == (3,)
+    assert channel.spare_lines == (3,)
 
 
 @for_each(
