@@ -23,9 +23,9 @@ EVERY = [*FILES, *OTHERS]
 RINGS = {
     "errors": 0,
     "core": 1, "files": 1, "extras": 1, "adapters": 2, "hooks": 2,
-    "conditions": 2, "actions": 2, "messages": 2, "dispatch": 2, "audit": 2,
-    "rules": 3, "channels": 3, "store": 3,
-    "config": 4, "undo": 4,
+    "conditions": 2, "actions": 2, "messages": 2, "audit": 2,
+    "rules": 3, "store": 3, "dispatch": 3,
+    "config": 4, "undo": 4, "channels": 4,
     "guard": 5,
     "handler": 6,
     "golden": 7, "testing": 7,

@@ -8,8 +8,9 @@ import attrs
 from permitry.channels.clock import Moment
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored_question import QuestionStore, StoredQuestion
+from permitry.channels.stored_question import StoredQuestion
 from permitry.errors import LedgerError
+from permitry.store.questions import StoredQuestions
 
 __all__ = ["StoredChannel"]
 
@@ -23,7 +24,7 @@ class StoredChannel:
     """
 
     is_stored: ClassVar[bool] = True
-    store: QuestionStore
+    store: StoredQuestions
     pause: float = attrs.field(default=0.2, kw_only=True)
     clock: Callable[[], Moment] = attrs.field(default=Moment.now, kw_only=True, repr=False)
 

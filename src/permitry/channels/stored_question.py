@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
@@ -15,29 +14,14 @@ from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.json_values import parse_json
 from permitry.core.origin import Origin
 from permitry.errors import CallError, LedgerError, safe_str
+from permitry.store.questions import StoredQuestions
+from permitry.store.store import Row
 
-__all__ = ["QuestionStore", "Row", "StoredQuestion", "answer_text", "answer_to", "row_of"]
+__all__ = ["Row", "StoredQuestion", "answer_text", "answer_to", "row_of"]
 
-Row = Mapping[str, Any]
 _SHOWN = ("path", "preview", "reason", "is_plan")
 _DECISION = ("rule_id", "reason", "message", "source", "policy_version")
 _CALL = ("name", "arguments", "call_id", "kind", "server", "origin", "repaired", "shown")
-
-
-class QuestionStore(Protocol):
-    """What a channel needs of `permitry.store.questions.StoredQuestions`. All methods raise `StoreError`."""
-
-    def watch(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
-        """Return what waits, at most so many seconds, until questions may have changed."""
-        ...
-
-    def find(self, name: str) -> Row | None:
-        """Return a question by its id."""
-        ...
-
-    def answer(self, name: str, digest: str, answer: str, by: str, now: Moment) -> bool:
-        """Answer a question; of several answers, the first alone counts."""
-        ...
 
 
 @attrs.frozen
@@ -135,7 +119,7 @@ def answer_text(response: ToolConfirmationResponse) -> str:
 
 
 def answer_to(
-    questions: QuestionStore, question: StoredQuestion, response: ToolConfirmationResponse, *, by: str
+    questions: StoredQuestions, question: StoredQuestion, response: ToolConfirmationResponse, *, by: str
 ) -> None:
     """Answer a question of a store.
 

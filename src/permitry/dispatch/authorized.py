@@ -3,30 +3,13 @@
 import functools
 import os
 import weakref
-from typing import Any, Generic, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
-from permitry.core.call import ToolCall
-from permitry.core.result import ToolResult
 from permitry.errors import ReplayError
 
-__all__ = ["Authorizations", "AuthorizedCall", "RunObserver"]
+__all__ = ["Authorizations", "AuthorizedCall"]
 
 Authorized = TypeVar("Authorized")
-
-
-class RunObserver(Protocol):
-    """Receives the start and the end of every run; if `started` raises, the tool does not run.
-
-    On an event loop, an observer with a true attribute `waits` is called in threads.
-    """
-
-    def started(self, call: ToolCall) -> None:
-        """Receive that the tool is about to run."""
-        ...
-
-    def finished(self, call: ToolCall, result: ToolResult, *, outcome: str, seconds: float, error: str | None) -> None:
-        """Receive the result, once; `outcome` is a value of `Outcome`, `error` the traceback of a crash."""
-        ...
 
 
 class AuthorizedCall:

@@ -5,12 +5,12 @@ from typing import Any, Protocol, TypeAlias
 
 import attrs
 
+from permitry.audit.recorder import RunRecord
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.arguments import Canonical, Check
-from permitry.dispatch.authorized import RunObserver
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, ReadWriteLocks, SingleFlight, ToolLimits
 from permitry.dispatch.scope import CallScope
@@ -153,7 +153,7 @@ def has_kind(call: ToolCall, kinds: tuple[PayloadKind, ...]) -> bool:
 # Not frozen, because that is slower to create; only the registry and the run see it.
 @attrs.define(eq=False)
 class Authorization:
-    """What an `AuthorizedCall` refers to: the call, the context it was authorized in, and the observer of its run.
+    """What an `AuthorizedCall` refers to: the call, the context it was authorized in, and the record of its run.
 
     `tool` is the one whose declaration the rules saw; it is the one that runs, even if another has been registered in
     its place. `session` is the one that the context was read from.
@@ -162,7 +162,7 @@ class Authorization:
     call: ToolCall
     context: AuthContext
     tool: RegisteredTool
-    observer: RunObserver
+    record: RunRecord
     session: Any = attrs.field(default=None, repr=False)
 
 

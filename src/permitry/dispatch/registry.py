@@ -7,6 +7,7 @@ from typing import Any, Self, TypeAlias, TypeVar
 
 import attrs
 
+from permitry.audit.recorder import RunRecord
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.names import wire_name
@@ -15,7 +16,7 @@ from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.arguments import Canonical, Check, is_async, takes
-from permitry.dispatch.authorized import Authorizations, AuthorizedCall, RunObserver
+from permitry.dispatch.authorized import Authorizations, AuthorizedCall
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
 from permitry.dispatch.registered import (
@@ -329,7 +330,7 @@ class ToolRegistry:
         call: ToolCall,
         spec: ToolSpec | None,
         context: AuthContext,
-        observer: RunObserver,
+        record: RunRecord,
         session: Any = None,  # noqa: ANN401 -- this folder does not know what a session is
     ) -> AuthorizedCall:
         """Create the authorization of `call`. Only `RegistryTools` calls this, after a decision about this very `spec`.
@@ -340,7 +341,7 @@ class ToolRegistry:
         # INVARIANT: law 5. What the rules saw is what runs: from here on the authorization holds the tool itself.
         if tool is None or tool.spec is not spec:
             raise UnknownToolError(f"no tool `{call.tool}` is registered with the declaration that was decided on")
-        return self._outstanding.create(Authorization(call, context, tool, observer, session))
+        return self._outstanding.create(Authorization(call, context, tool, record, session))
 
 
 def _tool(

@@ -28,7 +28,7 @@ _NOTHING = ToolResult(False, "The tool gave no result.")
 
 @attrs.define(eq=False)
 class Run(Attempt):
-    """One run of one tool. Whatever happens, `observer.finished` is called exactly once, with one outcome.
+    """One run of one tool. Whatever happens, `record.finished` is called exactly once, with one outcome.
 
     `result` and `outcome` are final once the run has ended.
     """
@@ -41,20 +41,20 @@ class Run(Attempt):
     _reporter: Reporter | None = attrs.field(default=None, init=False)
     _reports: contextvars.Token[Reporter | None] = attrs.field(init=False)
     _seconds: float = attrs.field(default=0.0, init=False)
-    # Whether the observer waits for a disk, and this is an event loop, which must not.
+    # Whether the record waits for a disk, and this is an event loop, which must not.
     _is_apart: bool = attrs.field(default=False, init=False)
 
     def run(self) -> ToolResult:
         """Run the tool and return what the model is shown.
 
-        Raises: `FatalToolError` from the tool; whatever the observer raises.
+        Raises: `FatalToolError` from the tool; whatever the record raises.
         """
         return without_suspending(self._steps())
 
     async def arun(self) -> ToolResult:
         """Do what `run` does on the event loop; a tool that is not async runs in a thread."""
         self._loop, self._wait = asyncio.get_running_loop(), await_until
-        self._is_apart = getattr(self.authorization.observer, "waits", False)
+        self._is_apart = self.authorization.record.waits
         if self._is_apart:
             await self._start_apart()
         return await self._steps()
@@ -79,16 +79,16 @@ class Run(Attempt):
     async def _start_apart(self) -> None:
         """Have the start recorded in a thread; where this is cancelled meanwhile, the end as well, and nothing runs."""
         work: concurrent.futures.Future[None] = concurrent.futures.Future()
-        start(work, lambda: self.authorization.observer.started(self.call))
+        start(work, lambda: self.authorization.record.started(self.call))
         try:
             await self._wait(work, None)
         except BaseException as error:
             self._set_outcome(error)
-            observer, outcome, trace = self.authorization.observer, self.outcome.value, self._trace
+            record, outcome, trace = self.authorization.record, self.outcome.value, self._trace
 
             def end(work: "concurrent.futures.Future[None]") -> None:
                 if work.exception() is None:
-                    observer.finished(self.call, self.result, outcome=outcome, seconds=0.0, error=trace)
+                    record.finished(self.call, self.result, outcome=outcome, seconds=0.0, error=trace)
 
             work.add_done_callback(end)
             raise
@@ -96,7 +96,7 @@ class Run(Attempt):
 
     def __enter__(self) -> None:
         if not self._is_apart:
-            self.authorization.observer.started(self.call)
+            self.authorization.record.started(self.call)
         self._begun = time.perf_counter()
         self._reporter = self._new_reporter()
         self._reports = CURRENT_REPORTER.set(self._reporter)
@@ -187,10 +187,10 @@ class Run(Attempt):
         return attrs.evolve(result, text=text, structured=None)
 
     async def _report_end(self) -> None:
-        """Report the end to the observer, then to telemetry; close the event stream even if the observer fails."""
+        """Report the end to the record, then to telemetry; close the event stream even if the record fails."""
         try:
             end = functools.partial(
-                self.authorization.observer.finished,
+                self.authorization.record.finished,
                 self.call, self.result, outcome=self.outcome._value_, seconds=self._seconds, error=self._trace,
             )  # fmt: skip
             if self._is_apart:

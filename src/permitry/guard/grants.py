@@ -2,16 +2,14 @@
 
 import json
 import secrets
-from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
 from permitry.channels.clock import Moment
+from permitry.store.store import Row
 
 __all__ = ["Grant"]
 
-Row = Mapping[str, Any]
 _SUBJECT = ("agent", "session", "principal")
 _SHARED = ("id", "rule", "digest", *_SUBJECT, "reason", "granted_by", "made_at", "uses_left", "revoked_at")
 

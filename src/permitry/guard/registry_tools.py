@@ -1,7 +1,6 @@
 """The tools of a registry, as a guard asks about them; a file of its own, as a hook needs no registry."""
 
 import difflib
-from typing import cast
 
 import attrs
 
@@ -56,8 +55,7 @@ class RegistryTools:
     def redeem(self, authorized: AuthorizedCall) -> Redeemed:
         """Return the call that was authorized, once."""
         found = self.registry._outstanding.redeem(authorized)  # noqa: SLF001 -- as above
-        # Only `authorize` above makes one.
-        return Redeemed(found.call, cast("RunRecord", found.observer))
+        return Redeemed(found.call, found.record)
 
     def is_open(self, authorized: AuthorizedCall) -> bool:
         """Return whether the call that was authorized has not run yet."""

@@ -4,7 +4,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import attrs
 
@@ -19,9 +19,7 @@ from permitry.core.spec import ToolSpec
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, StoreError, safe_str
 from permitry.guard.handled import Asker
 from permitry.guard.ledger import EarlierQuestion, PendingConfirmation, digest_of
-
-if TYPE_CHECKING:
-    from permitry.store.questions import StoredQuestions
+from permitry.store.questions import StoredQuestions
 
 __all__ = ["StoredLedger"]
 
@@ -42,7 +40,7 @@ class StoredLedger:
     """
 
     is_durable: ClassVar[bool] = True
-    store: "StoredQuestions"
+    store: StoredQuestions
     redact: Callable[[Any], Any] = attrs.field(repr=False)
     lifetime: float = attrs.field(default=3600.0, kw_only=True)
     approvers: tuple[str, ...] = attrs.field(default=(), kw_only=True)

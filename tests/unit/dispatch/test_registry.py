@@ -13,7 +13,7 @@ import attrs
 import pytest
 from tests.tables import for_each
 
-from permitry.audit.record import MemoryRecorder
+from permitry.audit.recorder import MemoryRecorder, RunRecord
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
@@ -44,8 +44,8 @@ async def _async_work(arguments: dict[str, Any]) -> tuple[bool, str]:
     return True, f"done {arguments['items']}"
 
 
-@attrs.define
-class Watcher:
+@attrs.frozen
+class Watcher(RunRecord):
     """Keeps the results it is notified of."""
 
     results: list[ToolResult] = attrs.field(factory=list)
@@ -62,7 +62,7 @@ class Watcher:
 @pytest.fixture
 def watcher() -> Watcher:
     """Return an observer of runs."""
-    return Watcher()
+    return Watcher(MemoryRecorder())
 
 
 # Tools by name ----------------------------------------------------------------------------------------------------
