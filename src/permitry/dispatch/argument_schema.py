@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from permitry.core.json_values import mutable
-from permitry.dispatch.arguments import type_of, without_nulls
+from permitry.dispatch.arguments import without_nulls
 from permitry.dispatch.schema_keywords import TooMuchWorkError, bound_work, brief, count_steps, program
 from permitry.errors import RegistryError, RuleError, ToolError, count
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import SchemaError, ValidationError
+    from jsonschema.protocols import Validator
 
 __all__ = ["ArgumentSchema"]
 
@@ -37,6 +38,8 @@ _DRAFTS: Final = {
     "http://json-schema.org/draft-06/schema": "Draft6Validator",
 }
 
+# In order: the first one that fits a value is its type, so an integer comes before a number.
+_TYPES: Final = ("string", "boolean", "integer", "number", "array", "object", "null")
 _BOUNDS: Final = {
     "const": "exactly", "exclusiveMaximum": "less than", "exclusiveMinimum": "more than", "maximum": "at most",
     "minimum": "at least", "multipleOf": "a multiple of",
@@ -93,7 +96,7 @@ class ArgumentSchema:
         except Exception as error:
             raise ToolError("The arguments do not fit: the schema of this tool cannot be used.") from error
         if errors:
-            problems = dict.fromkeys(itertools.chain.from_iterable(map(_problems, errors)))
+            problems = dict.fromkeys(words for error in errors for words in _problems(error, self._validator))
             raise ToolError(f"The arguments do not fit: {'; '.join(problems)}.")
         return given
 
@@ -150,7 +153,7 @@ def _check_patterns(part: dict[str, Any]) -> None:
 # What is shown to the model -----------------------------------------------------------------------
 
 
-def _problems(error: "ValidationError") -> Iterator[str]:
+def _problems(error: "ValidationError", validator: "Validator") -> Iterator[str]:
     """Yield what is wrong, in words for the model; values are not repeated."""
     # Of any JSON type, by the keyword.
     instance: Any = error.instance
@@ -167,7 +170,7 @@ def _problems(error: "ValidationError") -> Iterator[str]:
             yield f"`{_below(path, error.message)}` is not an argument of this tool{more}"
         case "type":
             types = [expected] if isinstance(expected, str) else expected
-            yield f"{place} must be {' or '.join(types)}, not {type_of(instance)}"
+            yield f"{place} must be {' or '.join(types)}, not {_type_of(error, validator)}"
         case "enum":
             yield f"{place} must be one of {_cut(', '.join(map(_show, expected)))}"
         case None:
@@ -182,6 +185,11 @@ def _problems(error: "ValidationError") -> Iterator[str]:
             yield f"{place} does not fit `{keyword}`"
         case keyword:
             yield f"{place} does not fit `{keyword}`: {_show(expected)}"
+
+
+def _type_of(error: "ValidationError", validator: "Validator") -> str:
+    value: Any = error.instance
+    return next((name for name in _TYPES if validator.is_type(value, name)), type(value).__name__)
 
 
 def _path(error: "ValidationError | SchemaError") -> str:

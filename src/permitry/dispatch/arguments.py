@@ -2,11 +2,11 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 
-__all__ = ["Canonical", "Check", "convert_result", "is_async", "takes", "type_of", "with_check", "without_nulls"]
+__all__ = ["Canonical", "Check", "convert_result", "is_async", "takes", "with_check", "without_nulls"]
 
 Check: TypeAlias = Callable[[dict[str, Any]], object]
 """Checks arguments, and depends on nothing else; raises a `ToolError` that says what is wrong with them."""
@@ -92,27 +92,6 @@ def takes(handler: Callable[..., Any], count: int) -> bool:
 def is_async(handler: Callable[..., Any]) -> bool:
     """Return whether calling `handler` certainly returns an awaitable."""
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004 -- its kind is asked, not whether it is there
-
-
-def type_of(value: object) -> str:
-    """Return the name that JSON Schema has for the type of a value."""
-    return next((name for name, fits in _TYPES.items() if fits(value)), type(value).__name__)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-# In order: `type_of` names the first type that fits a value, so an integer comes before a number.
-_TYPES: Final[Mapping[str, Callable[[object], bool]]] = {
-    "string": lambda value: isinstance(value, str),
-    "boolean": lambda value: isinstance(value, bool),
-    "integer": lambda value: _is_number(value) and (not isinstance(value, float) or value.is_integer()),
-    "number": _is_number,
-    "array": lambda value: isinstance(value, list | tuple),
-    "object": lambda value: isinstance(value, Mapping),
-    "null": lambda value: value is None,
-}
 
 
 def without_nulls(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

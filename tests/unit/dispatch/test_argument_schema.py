@@ -130,3 +130,15 @@ def test_a_schema_that_refers_to_itself_for_ever_refuses_the_call() -> None:
     """It is no error of the process."""
     with pytest.raises(ToolError, match="too long to check"):
         ArgumentSchema({"$ref": "#"}).fit({"a": 1})
+
+
+@for_each(
+    ("value", "name"),
+    [(True, "boolean"), (1, "integer"), (1.0, "integer"), (1.5, "number"), ((), "array"), ({}, "object"),
+     (None, "null"), (b"", "bytes")],
+)  # fmt: skip
+def test_types_have_the_names_of_json_schema(value: object, name: str) -> None:
+    """The narrowest of them."""
+    schema = ArgumentSchema({"properties": {"a": {"type": "string"}}, "required": ["a"]})
+    with pytest.raises(ToolError, match=f"`a` must be string, not {name}"):
+        schema.fit({"a": value})

@@ -7,7 +7,7 @@ import pytest
 from tests.tables import for_each
 
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.arguments import type_of, without_nulls
+from permitry.dispatch.arguments import without_nulls
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import RegistryError
 
@@ -16,16 +16,6 @@ from permitry.errors import RegistryError
 def test_a_schema_that_says_nothing_leaves_nulls(schema: dict[str, Any]) -> None:
     """They may be meant."""
     assert without_nulls({"a": None, "b": 1}, schema) == {"a": None, "b": 1}
-
-
-@for_each(
-    ("value", "name"),
-    [("", "string"), (True, "boolean"), (1, "integer"), (1.0, "integer"), (1.5, "number"), ((), "array"),
-     ({}, "object"), (None, "null"), (b"", "bytes")],
-)  # fmt: skip
-def test_types_have_the_names_of_json_schema(value: object, name: str) -> None:
-    """The narrowest of them."""
-    assert type_of(value) == name
 
 
 def _mail(to: str, subject: str, body: str) -> str:
