@@ -99,6 +99,9 @@ class ToolCall:
     shown: str | None = attrs.field(default=None, kw_only=True)
     tool: str = attrs.field(init=False, repr=False)
     """The name rules see: `name`, or `mcp:server/name` for the tool of an MCP server."""
+    # Empty until first used. Every call needs both, and a `cached_property` would take as long as to work them out.
+    _canonical: str = attrs.field(init=False, repr=False)
+    _digest: str = attrs.field(init=False, repr=False)
 
     # Not the one that attrs writes, with converters and validators: there is one call for every request, and a host
     # can switch validators off.
@@ -146,6 +149,8 @@ class ToolCall:
         put(self, "repaired", repaired)
         put(self, "shown", shown)
         put(self, "tool", tool)
+        put(self, "_canonical", "")
+        put(self, "_digest", "")
 
     @classmethod
     def from_json(cls, name: str, text: str, **rest: Any) -> "ToolCall":  # noqa: ANN401 -- passed on to __init__
@@ -155,18 +160,23 @@ class ToolCall:
         """
         return cls(name, parse_json(text), **rest)
 
-    @functools.cached_property
+    @property
     def canonical(self) -> str:
         """The one text of the arguments, in ASCII; see `canonical_json`."""
-        return canonical_json(self.arguments)
+        if not self._canonical:
+            object.__setattr__(self, "_canonical", canonical_json(self.arguments))
+        return self._canonical
 
-    @functools.cached_property
+    @property
     def digest(self) -> str:
         """The SHA-256 (hex) of kind, server, name and canonical arguments; the call id is not part of it."""
-        # The canonical form of the list [kind, server, name].
-        server = "null" if self.server is None else canonical_text(self.server)
-        head = f'["{self.kind._value_}",{server},{canonical_text(self.name)}]'
-        return hashlib.sha256(f"{head}{self.canonical}".encode()).hexdigest()
+        if not self._digest:
+            # The canonical form of the list [kind, server, name].
+            server = "null" if self.server is None else canonical_text(self.server)
+            head = f'["{self.kind._value_}",{server},{canonical_text(self.name)}]'
+            digest = hashlib.sha256(f"{head}{self.canonical}".encode()).hexdigest()
+            object.__setattr__(self, "_digest", digest)
+        return self._digest
 
     @functools.cached_property
     def readings(self) -> frozenset[str]:

@@ -159,12 +159,7 @@ class AuthContext:
             object.__setattr__(self, "yolo_mode", True)
         elif self.yolo_mode and self.mode == "default":
             object.__setattr__(self, "mode", _YOLO)
-        if word == self.mode and not (self.is_plan_mode or self.yolo_mode):
-            object.__setattr__(self, "modes", frozenset({word}))
-            return
-        flags = {flag for flag, is_set in ((_PLAN, self.is_plan_mode), (_YOLO, self.yolo_mode)) if is_set}
-        # INVARIANT: every word that is true of the session, so that no mode can hide another from a restriction.
-        object.__setattr__(self, "modes", frozenset({self.mode, *flags, *({word} - {"default"})}))
+        object.__setattr__(self, "modes", _all_modes(self, word))
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {field.name: getattr(self, field.name) for field in attrs.fields(AuthContext) if field.init}
@@ -227,6 +222,19 @@ class AuthContext:
         except AttributeError:
             return state if isinstance(state, cls) else cls(**dict(_fields_of(state)))
         return made
+
+
+def _all_modes(context: AuthContext, word: str) -> frozenset[str]:
+    """Return every word that is true of the session, of which `word` is that of its host."""
+    # INVARIANT: law 1. No mode can hide another one from a restriction.
+    words = {word, context.mode}
+    if context.is_plan_mode:
+        words.add(_PLAN)
+    if context.yolo_mode:
+        words.add(_YOLO)
+    if len(words) > 1:
+        words.discard("default")
+    return frozenset(words)
 
 
 _FOUR = ("is_plan_mode", "yolo_mode", "tool_ignore_list", "active_template")

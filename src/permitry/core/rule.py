@@ -95,17 +95,16 @@ class Request:
         """What the call need not do."""
         return self.actions.once(_guesses_of)
 
-    @functools.cached_property
+    @property
     def is_read_only(self) -> bool:
         """Whether the call is known to change nothing; an unknown tool counts as writing.
 
         A call of a shell only reads when every one of its actions does.
         """
-        if self.tool is None or (self.spec is not None and self.spec.name != self.call.tool):
+        tool = self.tool
+        if tool is None or (self.spec is not None and self.spec.name != self.call.tool):
             return False
-        if self.tool.is_shell:
-            return self.actions.doubt is None
-        return self.tool.only_reads
+        return self.actions.doubt is None if tool.is_shell else tool.only_reads
 
     @functools.cached_property
     def otherwise(self) -> "tuple[Request, ...]":

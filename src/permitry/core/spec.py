@@ -218,17 +218,17 @@ class ToolSpec:
         }
         return hashlib.sha256(canonical_json(declared).encode()).hexdigest()
 
-    @property
+    @functools.cached_property
     def is_shell(self) -> bool:
         """Whether an argument is a command, or typed into one, so that the call is decided by what that does."""
         return not _SHELL_ROLES.isdisjoint((self.roles or {}).values())
 
-    @property
+    @functools.cached_property
     def follows_urls(self) -> bool:
         """Whether an argument is an address, so that the call goes wherever it says."""
         return ArgumentRole.URL in (self.roles or {}).values()
 
-    @property
+    @functools.cached_property
     def only_reads(self) -> bool:
         """Whether the tool is known to change nothing, by its traits and by the roles of its arguments."""
         return self.traits.only_reads and _READING_ROLES.issuperset((self.roles or {}).values())

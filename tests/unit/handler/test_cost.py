@@ -20,7 +20,7 @@ from permitry.guard.outcome import Pending
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
 
-_MOST = 262
+_MOST = 259
 _FORGETTING = 13
 """What was counted when this was set, with little to spare; who needs more raises it, and says why.
 
@@ -33,6 +33,7 @@ From 212: the rules that are found are asked about every call; what they said ab
 From 238: what comes of a tool is asked of one object, `Tools`.
 From 259: a call goes down a line of stages, each of which gives the next one a case.
 From 260: what a call leaves behind, and whether its record waits for a disk, is asked in one function each.
+Down to 259: what is asked of every call is kept in slots, not in cached properties, whose first look takes longest.
 """
 
 

@@ -9,6 +9,9 @@ from permitry.guard.parts import Parts
 
 __all__ = ["record_answer", "record_call"]
 
+# Looked up once: that takes longer than to compare it.
+_ALLOW = Verdict.ALLOW
+
 
 def record_call(case: Case, parts: Parts) -> Step:
     """Record the decision, with the start of a call that runs at once; what is not recorded does not run."""
@@ -19,7 +22,7 @@ def record_call(case: Case, parts: Parts) -> Step:
     details["tool_digest"] = digest_of(case.spec)
     details["agent"] = case.context.agent
     # What is kept first is recorded in between.
-    is_at_once = case.runs and decision.verdict is Verdict.ALLOW and not decision.keeps
+    is_at_once = case.runs and decision.verdict is _ALLOW and not decision.keeps
     is_started = is_at_once and waits_for_disk(parts.recorder)
     if not record(parts, "decided", call, details, is_started=is_started):
         return not_recorded(call, decision)

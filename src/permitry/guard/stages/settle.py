@@ -1,6 +1,6 @@
 """The end of the way: the call may run, waits for a human, is left to its host, or is blocked."""
 
-from typing import assert_never
+from typing import Final, assert_never
 
 from permitry.audit.recorder import RunRecord
 from permitry.core.decision import Decision, Verdict
@@ -16,18 +16,22 @@ from permitry.undo.first import Snapshot
 
 __all__ = ["settle"]
 
+# Looked up once: that takes longer than to compare them.
+_ALLOW: Final = Verdict.ALLOW
+_CONFIRM: Final = Verdict.CONFIRM
+_BLOCK: Final = Verdict.BLOCK
+
 
 def settle(case: Case, parts: Parts) -> Decided:
     """Return what becomes of a call whose decision is on record."""
-    match case.decision.verdict:
-        case Verdict.BLOCK:
-            return block(case.call, parts, case.decision, case.cause)
-        case Verdict.CONFIRM if case.answer is None:
-            return _ask(case, parts)
-        case Verdict.CONFIRM | Verdict.ALLOW:
-            return _authorize(case, parts)
-        case _:
-            assert_never(case.decision.verdict)
+    verdict = case.decision.verdict
+    if verdict is _BLOCK:
+        return block(case.call, parts, case.decision, case.cause)
+    if verdict is _CONFIRM:
+        return _ask(case, parts) if case.answer is None else _authorize(case, parts)
+    if verdict is _ALLOW:
+        return _authorize(case, parts)
+    assert_never(verdict)
 
 
 def _ask(case: Case, parts: Parts) -> Decided:
@@ -55,7 +59,7 @@ def _ask(case: Case, parts: Parts) -> Decided:
 def _count_asked(case: Case, parts: Parts, outcome: Decided) -> Decided:
     """Count a call whose host asks about it, and may let it run; return its outcome, or a block by a spent budget."""
     now = _charge(case, parts)
-    if now.verdict is Verdict.BLOCK:
+    if now.verdict is _BLOCK:
         return refuse(case, parts, now, Cause.POLICY)
     _apply_side_effects(case, parts)
     return outcome
@@ -78,7 +82,7 @@ def _authorize(case: Case, parts: Parts) -> Ready | Blocked:
         return not_recorded(case.call, case.decision)
     # All others were counted before, by the stage `charge`.
     is_approved = case.is_approved
-    if is_approved and (now := _charge(case, parts)).verdict is Verdict.BLOCK:
+    if is_approved and (now := _charge(case, parts)).verdict is _BLOCK:
         return refuse(case, parts, now, Cause.POLICY)
     try:
         authorized = parts.tools.authorize(case.call, case.spec, case.context, _record_run(case, parts), parts.session)
