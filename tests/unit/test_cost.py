@@ -186,14 +186,14 @@ def test_a_new_name_costs_the_same_among_many_rules(tool: str) -> None:
 
 
 def test_a_tool_that_is_shown_again_costs_next_to_nothing() -> None:
-    """What does not depend on the context is not asked again."""
+    """Only rules that can block all its calls are asked again, as the mode does here: no context is remembered."""
     specs = [ToolSpec(f"tool_{n}", traits=ToolTraits(read_only=bool(n % 2)), roles={}) for n in range(100)]
 
     def shown() -> list[ToolSpec]:
         return [spec for spec in specs if LOTS.could_run(spec, CONTEXT)]
 
     assert shown() == specs
-    assert len(_counted(shown)) <= 12 * len(specs)
+    assert len(_counted(shown)) <= 16 * len(specs) + 1
 
 
 def test_a_rule_takes_little_memory() -> None:

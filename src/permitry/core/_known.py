@@ -3,26 +3,16 @@
 Reading anything that a stand-in does not know raises `Unresolved`.
 """
 
-import operator
-from collections.abc import Callable, Hashable, Iterable
-from types import NoneType
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.template import Template
 
 if TYPE_CHECKING:
     from permitry.core.action import Actions
     from permitry.core.spec import ToolSpec
 
-__all__ = ["Unresolved", "call_of_tool", "key_of", "note_fields", "read_nothing"]
-
-_FIELDS = frozenset(
-    {"active_template", "agent", "attended", "is_plan_mode", "labels", "mode", "modes", "workspace", "yolo_mode"}
-)
-_IGNORES = "ignores"
-_TEMPLATES = (Template, NoneType)
+__all__ = ["Unresolved", "call_of_tool", "read_nothing", "unknown_context"]
 
 
 class Unresolved(BaseException):
@@ -76,54 +66,16 @@ class _UnknownContext(_StandIn):
     _is_of_context = True
 
 
-class _NotingContext(_StandIn):
-    """A context that records which of its fields are read; history, time and the like cannot be read."""
-
-    __slots__ = ("_context", "_noted", "_tool")
-
-    def __init__(self, context: AuthContext, tool: str, noted: set[str]) -> None:
-        self._context, self._tool, self._noted = context, tool, noted
-
-    def ignores(self, tool: str) -> bool:
-        if tool != self._tool:
-            raise Unresolved
-        self._noted.add(_IGNORES)
-        return self._context.ignores(tool)
-
-    def __getattr__(self, name: str) -> object:
-        if name not in _FIELDS:
-            raise Unresolved
-        self._noted.add(name)
-        value: object = getattr(self._context, name)
-        if name == "active_template" and type(value) not in _TEMPLATES:
-            # An instance of another class may compare equal to a template that allows less.
-            raise Unresolved
-        return value
-
-
 def call_of_tool(call: ToolCall) -> ToolCall:
     """Return a stand-in for a call of which only the tool is known: its names, server, kind and readings."""
     return cast("ToolCall", _KnownCall(call))
 
 
-def note_fields(context: AuthContext | None, tool: str, noted: set[str]) -> AuthContext:
-    """Return a stand-in that adds to `noted` each field read of a context; for None, one of which nothing is known."""
-    return cast("AuthContext", _UnknownContext() if context is None else _NotingContext(context, tool, noted))
+def unknown_context() -> AuthContext:
+    """Return a stand-in for a context of which nothing is known."""
+    return cast("AuthContext", _UnknownContext())
 
 
 def read_nothing(call: ToolCall, context: AuthContext, spec: "ToolSpec | None") -> "Actions":  # noqa: ARG001 -- a reader
     """Raise `Unresolved`: the actions depend on the whole call. An action reader for stand-ins."""
     raise Unresolved
-
-
-def key_of(fields: Iterable[str], tool: str) -> Callable[[AuthContext], Hashable]:
-    """Return a function that reads the values of noted fields from a context; `tool` is the one of its ignore list."""
-    names = sorted(fields)
-    plain = operator.attrgetter(*(each for each in names if each != _IGNORES)) if set(names) - {_IGNORES} else _nothing
-    if _IGNORES not in names:
-        return plain
-    return lambda context: (plain(context), context.ignores(tool))
-
-
-def _nothing(_: AuthContext) -> None:
-    return None

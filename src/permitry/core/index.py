@@ -105,12 +105,10 @@ class _Tool:
     def blocks_all(self, context: AuthContext, spec: ToolSpec, evaluate: Evaluate) -> bool:
         """Return whether every call of the tool is certain to be blocked in this context."""
         if self._visibility is None:
-            self._visibility = Visibility(spec, self.selection.phases, evaluate, self._ask_ahead)
+            call = call_of_tool(ToolCall(self.name, kind=self.kind))
+            ask = functools.partial(self.request, call, reader=read_nothing)
+            self._visibility = Visibility(spec, self.selection.phases, evaluate, ask)
         return self._visibility.blocks_all(context, spec)
-
-    def _ask_ahead(self, context: AuthContext, spec: ToolSpec) -> Request:
-        """Return the request about a call of which only the tool is known."""
-        return self.request(call_of_tool(ToolCall(self.name, kind=self.kind)), context, spec, read_nothing)
 
 
 class Index:
