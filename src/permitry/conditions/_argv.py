@@ -14,8 +14,6 @@ from permitry.core.facts import program_name
 from permitry.core.pattern import Pattern
 from permitry.errors import RuleError
 
-__all__ = ["Token", "listed_in", "read_tokens"]
-
 MAX_PATTERN = 1_000
 MAX_WORDS = 32
 MAX_GAPS = 3

@@ -7,21 +7,6 @@ from permitry.conditions._regex import Regex
 from permitry.core.facts import argument_class
 from permitry.core.json_values import JsonValue
 
-__all__ = [
-    "Truth",
-    "all_of",
-    "among",
-    "any_of",
-    "class_of",
-    "describe_kind",
-    "kind_of",
-    "matches",
-    "negated",
-    "of_text",
-    "ordered",
-    "same",
-]
-
 _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", tuple: "array", type(None): "null"}
 """JSON types by Python type; a frozen value of any other type is an object."""
 

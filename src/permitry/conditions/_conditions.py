@@ -15,8 +15,6 @@ from permitry.core.action import Access
 from permitry.core.facts import Fact
 from permitry.core.rule import Request
 
-__all__ = ["Condition", "Conditions"]
-
 
 @attrs.frozen
 class Conditions:

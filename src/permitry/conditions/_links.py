@@ -26,8 +26,6 @@ from permitry.core.rule import Request
 from permitry.core.texts import shorten
 from permitry.errors import RuleError, UnevaluableError
 
-__all__ = ["LINKS", "LinkCondition", "LinkReader", "link_condition"]
-
 LINKS = "links"
 _OPERATORS = ("host", "not_host", "from", "not_from")
 _BRIEF = 60

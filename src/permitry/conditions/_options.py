@@ -15,8 +15,6 @@ from permitry.conditions._argv import Token
 from permitry.core.action import Word
 from permitry.core.facts import program_name
 
-__all__ = ["NONE", "Named", "Option", "find_options", "options_of"]
-
 _MOST_FLAGS = 10
 _MOST_LETTERS_OF_NON_WORD = 2
 _VOWELS = frozenset("aeiouAEIOU")

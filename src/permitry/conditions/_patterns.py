@@ -16,8 +16,6 @@ from permitry.core.effects import Effect, Effects
 from permitry.core.facts import Fact, Facts, facts_of, program_name
 from permitry.core.finder import Finder
 
-__all__ = ["AnyPatterns", "CommandPatterns", "HostPatterns", "PathPatterns", "Patterns"]
-
 _MOST_SHOWN = 1
 _UNNAMED = Word("", is_open=True)
 _FEW = 3

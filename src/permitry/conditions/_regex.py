@@ -7,8 +7,6 @@ import attrs
 
 from permitry.errors import RuleError
 
-__all__ = ["Regex"]
-
 MAX_PATTERN = 1_000
 # Bounds the size of the automaton, and with it the time: about a second for the longest argument at worst.
 MAX_MEMORY = 1 << 17

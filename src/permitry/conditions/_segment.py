@@ -15,8 +15,6 @@ import attrs
 from permitry.core.pattern import ANY, CharSet, Piece, Unit, fold, has_pieces, is_one
 from permitry.errors import RuleError
 
-__all__ = ["Row", "Segment", "advanced", "align", "begun"]
-
 Row: TypeAlias = tuple[bool, ...]
 """For each beginning of a sequence, the empty one first, whether it matches the elements so far."""
 

@@ -17,19 +17,6 @@ from permitry.core.origin import Origin
 from permitry.core.rule import Request
 from permitry.errors import RuleError, UnevaluableError
 
-__all__ = [
-    "ABOUT_SOURCES",
-    "Source",
-    "SourceCondition",
-    "flag",
-    "in_lists",
-    "source_condition",
-    "source_of",
-    "sources_of",
-    "trusted_sources",
-    "value_at",
-]
-
 ABOUT_SOURCES = ("from", "not_from", "words")
 _BRIEF = 60
 _MOST_VALUES = 10

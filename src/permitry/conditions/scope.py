@@ -17,7 +17,7 @@ from typing import Protocol, Self
 import attrs
 
 from permitry.conditions import near, permit, restrict
-from permitry.conditions._conditions import Condition, Conditions
+from permitry.conditions._conditions import Conditions
 from permitry.conditions._links import LinkCondition
 from permitry.conditions._sources import SourceCondition
 from permitry.conditions.label import LabelCondition
@@ -25,6 +25,7 @@ from permitry.conditions.lookalikes import look_alikes
 from permitry.conditions.match import Match
 from permitry.conditions.mode import ModeCondition
 from permitry.conditions.tools import ToolsCondition, ToolSelector
+from permitry.conditions.written import Condition
 from permitry.core.effects import only_reads
 from permitry.core.facts import Fact
 from permitry.core.lists import Lists
@@ -51,14 +52,12 @@ class Listed(Protocol):
     @property
     def names(self) -> frozenset[str]:
         """The names of the lists."""
-        ...
 
     def scope(self, added: Lists) -> "Scope":
         """Return the scope with more values in its lists.
 
         Raises: `RuleError` for a value that is not valid where its list is used.
         """
-        ...
 
 
 @attrs.frozen

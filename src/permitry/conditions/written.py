@@ -97,11 +97,9 @@ class Condition(Protocol):
         inherited): it depends on the request alone; and `needs`: it cannot hold or fail unless one
         of these facts is present.
         """
-        ...
 
     def fact(self, request: Request) -> str:
         """Return what is true if the condition does not hold, as in `mode = default`."""
-        ...
 
     @property
     def expected(self) -> str | None:

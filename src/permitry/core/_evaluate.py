@@ -14,8 +14,6 @@ from permitry.core.decision_cache import DecisionCache
 from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ToolSpec
 
-__all__ = ["Evaluate", "Phases", "ask_overrides", "ask_permissions", "ask_restrictions", "with_actions"]
-
 # Looked up once: that takes longer than to compare them.
 _RESTRICTION, _PERMISSION, _ALLOW, _BLOCK = Phase.RESTRICTION, Phase.PERMISSION, Verdict.ALLOW, Verdict.BLOCK
 

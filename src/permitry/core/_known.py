@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from permitry.core.action import Actions
     from permitry.core.spec import ToolSpec
 
-__all__ = ["Unresolved", "call_of_tool", "read_nothing", "unknown_context"]
-
 
 class Unresolved(BaseException):
     """Raised when an answer depends on something a stand-in does not know; `is_of_context`: on the context only."""

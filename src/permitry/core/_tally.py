@@ -8,8 +8,6 @@ from collections.abc import Collection
 
 import attrs
 
-__all__ = ["Tally"]
-
 
 def _doubles() -> "array[float]":
     return array("d")

@@ -371,29 +371,22 @@ class Actions:
 
     def runs(self) -> Iterator[Run]:
         """Yield every program that runs or may run."""
-        for action in (*self.certain, *self.possible):
-            if isinstance(action, Run):
-                yield action
+        return (each for each in (*self.certain, *self.possible) if isinstance(each, Run))
 
     def touches(self) -> Iterator[Touch]:
         """Yield every path that is or may be touched, those of programs included."""
-        for action in (*self.certain, *self.possible):
-            match action:
-                case Touch():
-                    yield action
-                case Run():
-                    yield from action.operands.touches
-                    yield from (each for each in action.operands.guessed if isinstance(each, Touch))
+        return (each for each in self._done() if isinstance(each, Touch))
 
     def connects(self) -> Iterator[Connect]:
         """Yield every address that is or may be connected to, those of programs included."""
+        return (each for each in self._done() if isinstance(each, Connect))
+
+    def _done(self) -> Iterator[Action]:
+        """Yield what is or may be done, and what the operands of programs name."""
         for action in (*self.certain, *self.possible):
-            match action:
-                case Connect():
-                    yield action
-                case Run():
-                    yield from action.operands.connects
-                    yield from (each for each in action.operands.guessed if isinstance(each, Connect))
+            yield action
+            if isinstance(action, Run):
+                yield from (*action.operands.touches, *action.operands.connects, *action.operands.guessed)
 
 
 class ActionReader(Protocol):
@@ -401,4 +394,3 @@ class ActionReader(Protocol):
 
     def __call__(self, call: "ToolCall", context: "AuthContext", spec: "ToolSpec | None") -> Actions:
         """Return the actions of `call` in `context`."""
-        ...

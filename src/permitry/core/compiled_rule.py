@@ -2,7 +2,8 @@
 
 import contextlib
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import attrs
 
@@ -11,11 +12,11 @@ from permitry.core.decision_cache import DecisionCache
 from permitry.core.explanation import RuleOutcome, RuleTrace
 from permitry.core.facts import Fact, Kind
 from permitry.core.lists import lists_in
-from permitry.core.origin import Origin
 from permitry.core.rule import Request, Rule, Unsure
 from permitry.core.texts import one_line
 from permitry.errors import safe_str
 
+Said = TypeVar("Said")
 _DOUBT_MESSAGE = (
     "This call needs the user's confirmation before it runs: what it would do is not certain ({uncertain}). "
     "Plain arguments and single programs are asked about less often than expansions, scripts and patterns."
@@ -93,7 +94,7 @@ class CompiledRule:
         try:
             return frozenset(self.rule.covers(request)) if self.can_cover else frozenset()
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
-            failures.append(self.cache.failure(self.rule_id, error))
+            failures.append(RuleFailure.of(self.rule_id, error))
             return frozenset()
 
     def trace(self, request: Request, deciding: str | None) -> RuleTrace:
@@ -112,11 +113,11 @@ class CompiledRule:
             source=self.source,
             reason=self.reason,
             deciding=self.rule_id == deciding,
-            near_miss=self._near_miss(request) if is_near else None,
-            unless=self._not_lifted(request) if outcome is RuleOutcome.MATCHED else None,
+            near_miss=_tell(lambda: self.rule.near_miss(request), None) if is_near else None,
+            unless=_tell(lambda: self.rule.not_lifted(request), None) if outcome is RuleOutcome.MATCHED else None,
             error=failures[0].error if failures else doubt,
             lists=tuple(sorted(lists_in(self.rule))),
-            origins=self._origins(request),
+            origins=_tell(lambda: tuple(self.rule.origins(request)), ()),
         )
 
     def ask(self, request: Request, failures: list[RuleFailure]) -> bool | Unsure | None:
@@ -124,7 +125,7 @@ class CompiledRule:
         try:
             answer = self.rule.matches(request)
         except Exception as error:  # noqa: BLE001 -- a failing rule must never decide in the call's favour
-            failures.append(self.cache.failure(self.rule_id, error))
+            failures.append(RuleFailure.of(self.rule_id, error))
             return None
         if answer is True or answer is False or isinstance(answer, Unsure):
             return answer
@@ -175,23 +176,13 @@ class CompiledRule:
             return RuleOutcome.COVERED
         return RuleOutcome.UNSURE if isinstance(answer, Unsure) else RuleOutcome.NOT_MATCHED
 
-    def _not_lifted(self, request: Request) -> str | None:
-        try:
-            return self.rule.not_lifted(request)
-        except Exception:  # noqa: BLE001 -- as for a near miss
-            return None
 
-    def _origins(self, request: Request) -> tuple[Origin, ...]:
-        try:
-            return tuple(self.rule.origins(request))
-        except Exception:  # noqa: BLE001 -- as for a near miss
-            return ()
-
-    def _near_miss(self, request: Request) -> str | None:
-        try:
-            return self.rule.near_miss(request)
-        except Exception:  # noqa: BLE001 -- a near miss is a courtesy; it must not cost the explanation
-            return None
+def _tell(say: Callable[[], Said], default: Said) -> Said:
+    """Return what a rule says for people; a courtesy, whose failure must not cost the explanation."""
+    try:
+        return say()
+    except Exception:  # noqa: BLE001 -- as a rule of others may fail in any way
+        return default
 
 
 def _is_fact(fact: object) -> bool:

@@ -75,22 +75,18 @@ class AuthState(Protocol):
     @property
     def is_plan_mode(self) -> bool:
         """Whether a plan is being written."""
-        ...
 
     @property
     def yolo_mode(self) -> bool:
         """Whether the user asked not to be asked at all."""
-        ...
 
     @property
     def tool_ignore_list(self) -> Iterable[str]:
         """The tools the user does not want to be asked about."""
-        ...
 
     @property
     def active_template(self) -> Template | None:
         """The template in force, or None."""
-        ...
 
 
 @attrs.frozen
@@ -162,7 +158,7 @@ class AuthContext:
         object.__setattr__(self, "modes", _all_modes(self, word))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = {field.name: getattr(self, field.name) for field in attrs.fields(AuthContext) if field.init}
+        fields = {name: getattr(self, name) for name in _FIELDS}
         # INVARIANT: the host's word is copied as well, as a restriction may be for that mode.
         word = next(iter(self.modes - {_PLAN, *((_YOLO,) if self.yolo_mode else ())}), self.mode)
         return functools.partial(AuthContext, **{**fields, "counts": dict(self.counts), "mode": word}), ()
@@ -237,22 +233,8 @@ def _all_modes(context: AuthContext, word: str) -> frozenset[str]:
     return frozenset(words)
 
 
+_FIELDS = tuple(field.name for field in attrs.fields(AuthContext) if field.init)
 _FOUR = ("is_plan_mode", "yolo_mode", "tool_ignore_list", "active_template")
-_BESIDE = (
-    "host_mode",
-    "agent",
-    "workspace",
-    "attended",
-    "counts",
-    "labels",
-    "history",
-    "provenance",
-    "now",
-    "parent",
-    "rules",
-    "lists",
-    "shared",
-)
 
 
 def _fields_of(state: object) -> Iterator[tuple[str, Any]]:
@@ -260,7 +242,8 @@ def _fields_of(state: object) -> Iterator[tuple[str, Any]]:
 
     Raises: `TypeError` where one of the four is absent; whatever the state raises.
     """
-    for name in (*_FOUR, *_BESIDE):
+    for field in _FIELDS:
+        name = "host_mode" if field == "mode" else field
         # By a look that runs nothing as well: a property that fails with an AttributeError seems absent.
         if not hasattr(state, name) and inspect.getattr_static(state, name, _FOUR) is _FOUR:
             if name in _FOUR:
@@ -269,7 +252,7 @@ def _fields_of(state: object) -> Iterator[tuple[str, Any]]:
         value = getattr(state, name)
         if name == "parent" and value is not None:
             value = AuthContext.from_state(value)
-        yield "mode" if name == "host_mode" else name, value
+        yield field, value
 
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {

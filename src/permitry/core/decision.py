@@ -6,6 +6,8 @@ from typing import NoReturn
 
 import attrs
 
+from permitry.errors import safe_str
+
 __all__ = ["Decision", "Phase", "RuleFailure", "Verdict"]
 
 
@@ -47,6 +49,11 @@ class RuleFailure:
 
     rule_id: str
     error: str
+
+    @classmethod
+    def of(cls, rule_id: str, error: Exception) -> "RuleFailure":
+        """Return the record of a rule that failed with an exception."""
+        return cls(rule_id, f"{type(error).__name__}: {safe_str(error)}")
 
     def __str__(self) -> str:
         return f"{self.rule_id}: {self.error}"

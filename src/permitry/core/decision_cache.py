@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
-from permitry.errors import UnevaluableError, safe_str
 
 __all__ = ["CONFIRM_MESSAGE", "DecisionCache"]
 
@@ -14,7 +13,7 @@ _UNMATCHED_MESSAGE = (
     "No rule permits this call, and it did not run. Do not retry it; go on without it or ask the user how to proceed."
 )
 _MOST = 16_384
-"""So many failures, and decisions with failures, are kept: texts may depend on what a model writes."""
+"""So many decisions with failures are kept: texts may depend on what a model writes."""
 
 
 class DecisionCache:
@@ -25,7 +24,7 @@ class DecisionCache:
     What is decided although rules failed is kept as well, up to a bound: a missing argument is the usual failure.
     """
 
-    __slots__ = ("_failed", "_failures", "_make", "_source", "_version", "decisions", "unmatched")
+    __slots__ = ("_failed", "_make", "_source", "_version", "decisions", "unmatched")
 
     def __init__(
         self, make: Callable[[], str], unmatched: Verdict = Verdict.CONFIRM, source: str | None = None
@@ -35,9 +34,8 @@ class DecisionCache:
         self._source = source
         self._version: str | None = None
         self.decisions: dict[str | None, Decision] = {}
-        self._failures: dict[tuple[str, str], RuleFailure] = {}
-        # By identity, which is theirs as long as they are kept here.
-        self._failed: dict[tuple[int, ...], tuple[Decision, Decision]] = {}
+        # By the rule that decided, and those that failed before it.
+        self._failed: dict[tuple[str | RuleFailure | None, ...], Decision] = {}
 
     @property
     def version(self) -> str:
@@ -64,28 +62,17 @@ class DecisionCache:
             decision = self.decisions.setdefault(None, made)
         return decision
 
-    def failure(self, rule_id: str, error: Exception) -> RuleFailure:
-        """Return the record of a rule that failed with an exception; the same object for the same failure."""
-        text = error.args[0] if type(error) is UnevaluableError and len(error.args) == 1 else None
-        if type(text) is not str:
-            return RuleFailure(rule_id, f"{type(error).__name__}: {safe_str(error)}")
-        kept = self._failures.get((rule_id, text))
-        if kept is not None:
-            return kept
-        made = RuleFailure(rule_id, f"{UnevaluableError.__name__}: {text}")
-        return self._failures.setdefault((rule_id, text), made) if len(self._failures) < _MOST else made
-
     def with_failures(self, decision: Decision, failures: Sequence[RuleFailure]) -> Decision:
         """Return the decision with the rules that failed on the way to it; the same object for the same of both."""
         if self.decisions.get(decision.rule_id) is not decision:
             # Made for one call, as the reason of a doubt is.
             return attrs.evolve(decision, errors=tuple(failures))
-        key = (id(decision), *map(id, failures))
+        key = (decision.rule_id, *failures)
         kept = self._failed.get(key)
         if kept is not None:
-            return kept[1]
+            return kept
         made = attrs.evolve(decision, errors=tuple(failures))
-        return self._failed.setdefault(key, (decision, made))[1] if len(self._failed) < _MOST else made
+        return self._failed.setdefault(key, made) if len(self._failed) < _MOST else made
 
     def __eq__(self, other: object) -> bool:
         return self.version == other.version if isinstance(other, DecisionCache) else NotImplemented

@@ -177,6 +177,8 @@ class ActionFacts:
 
     def __init__(self, readings: Sequence[Actions]) -> None:
         self._readings = readings
+        self._paths: dict[tuple[Anchor, int], Paths] = {}
+        self._kept: dict[int, tuple[Place]] = {}
 
     @functools.cached_property
     def programs(self) -> Mapping[str, frozenset[str] | None] | None:
@@ -264,14 +266,6 @@ class ActionFacts:
         if found is None:
             found = self._paths[key] = _paths_below(self._bases[anchor], places)
         return found
-
-    @functools.cached_property
-    def _paths(self) -> dict[tuple[Anchor, int], Paths]:
-        return {}
-
-    @functools.cached_property
-    def _kept(self) -> dict[int, tuple[Place]]:
-        return {}
 
     @functools.cached_property
     def _places(self) -> Mapping[Access | None, tuple[Place, ...]]:

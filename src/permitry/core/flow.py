@@ -21,21 +21,17 @@ class Flow(Protocol):
     @property
     def id(self) -> str:
         """The id of the rule."""
-        ...
 
     @property
     def label(self) -> str | None:
         """The label the session gets."""
-        ...
 
     @property
     def counts(self) -> bool:
         """Whether the call counts against the budget of the rule."""
-        ...
 
     def matches(self, request: Request) -> bool | Unsure:
         """Return whether the call leaves something behind; doubt and failure count as yes."""
-        ...
 
 
 _NOTHING = SideEffects()

@@ -30,6 +30,7 @@ from permitry.core._evaluate import Phases, ask_overrides, ask_permissions, ask_
 from permitry.core.action import ActionReader
 from permitry.core.call import ToolCall
 from permitry.core.compile import compile_rules, complete
+from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.decision_cache import DecisionCache
@@ -64,7 +65,6 @@ def evaluate(request: Request, rules: Phases) -> Decision:
 
 Added = TypeVar("Added", bound=RuleSource | Lists)
 _NOTHING_LEFT = SideEffects()
-_BANDS = (Phase.OVERRIDE, Phase.RESTRICTION, Phase.PERMISSION)
 
 
 class Specs(Protocol):
@@ -72,7 +72,6 @@ class Specs(Protocol):
 
     def get(self, name: str, /) -> ToolSpec | None:
         """Return the declaration of the tool, or None."""
-        ...
 
 
 def _read_only(value: Mapping[str, ToolSpec]) -> Mapping[str, ToolSpec]:
@@ -127,13 +126,8 @@ class AuthorizationPolicy:
             self.unmatched,
             self.unmatched_source,
         )
-        compiled = sorted(compile_rules(self.rules, cache), key=operator.attrgetter("priority"))
-        check_relied_on((each.rule for each in compiled), self.flows)
-        overrides, restrictions, permissions = ([each for each in compiled if each.phase is band] for band in _BANDS)
-        # Of equal priorities rules that ask go first, and general restrictions before narrow ones.
-        permissions.sort(key=lambda rule: (rule.priority, rule.effect is Verdict.ALLOW))
-        restrictions.sort(key=lambda rule: (rule.priority, *rule.specificity))
-        phases = Phases(overrides, restrictions, permissions, cache)
+        phases = Phases.of(sorted(compile_rules(self.rules, cache), key=_place_of), cache)
+        check_relied_on((each.rule for each in phases.every), self.flows)
         index = Index(phases, evaluate, reader=self.reader, declared=self.declared)
         for name, value in (("_cache", cache), ("_phases", phases), ("_index", index)):
             object.__setattr__(self, name, value)
@@ -299,6 +293,13 @@ class AuthorizationPolicy:
         # max keeps the first of equals: the agent's own context.
         policy, request, decision = max(answers, key=lambda answer: answer[2].verdict.strictness)
         return policy, request, _keep_if_any(decision, [answer[2] for answer in answers])
+
+
+def _place_of(rule: CompiledRule) -> tuple[int, int, int]:
+    """Return the place of a rule among those of its phase."""
+    # Of equal priorities rules that ask go first, and general restrictions before narrow ones.
+    narrow = rule.specificity if rule.phase is Phase.RESTRICTION else (rule.effect is Verdict.ALLOW, 0)
+    return rule.priority, *narrow
 
 
 _phases_of: Callable[[AuthorizationPolicy], Phases] = operator.attrgetter("_phases")

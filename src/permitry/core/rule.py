@@ -195,39 +195,31 @@ class AuthorizationRule(Protocol):
     @property
     def id(self) -> str:
         """The stable, kebab-case id."""
-        ...
 
     @property
     def effect(self) -> Verdict:
         """What a match leads to."""
-        ...
 
     @property
     def reason(self) -> str:
         """Why, for the operator."""
-        ...
 
     @property
     def message(self) -> str | None:
         """What the model is shown; None for a default text."""
-        ...
 
     @property
     def source(self) -> str | None:
         """Where the rule is defined, as `file:line`."""
-        ...
 
     def priority(self) -> int:
         """Return the place in the order; lower numbers are asked first."""
-        ...
 
     def matches(self, request: Request) -> bool | Unsure:
         """Return whether the rule applies: True, False or `Unsure`, free of side effects."""
-        ...
 
     def near_miss(self, request: Request) -> str | None:
         """Return the one fact that kept the rule from matching, or None; for explanations alone."""
-        ...
 
 
 class Rule(AuthorizationRule, Protocol):
@@ -310,11 +302,9 @@ class PermissionRule(Protocol):
 
     def priority(self) -> int:
         """Return the place in the order; lower numbers are asked first."""
-        ...
 
     def should_allow_without_confirmation(self, tool_name: str, context: AuthContext) -> bool:
         """Return whether the tool may run without asking."""
-        ...
 
 
 AnyRule: TypeAlias = AuthorizationRule | PermissionRule

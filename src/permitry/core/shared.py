@@ -32,19 +32,15 @@ class SharedCounts(Protocol):
 
         Raises: `UnevaluableError` when that is not known.
         """
-        ...
 
     def relies_on(self, limit: Limit) -> bool:
         """Return whether `uses` has answered that the budget is not spent."""
-        ...
 
     def whose(self, limit: Limit) -> str:
         """Return whose calls are counted, in words."""
-        ...
 
     def snapshot(self) -> "SharedCounts":
         """Return itself: the same answer each time."""
-        ...
 
 
 class SharedLimits(Protocol):
@@ -52,18 +48,15 @@ class SharedLimits(Protocol):
 
     def snapshot(self) -> SharedCounts:
         """Return the counts of this moment."""
-        ...
 
     def charge(self, limits: Collection[Limit], within: Collection[Limit] = ()) -> bool:
         """Count a call for each of `limits`; return False, and count nothing, if one of `within` is spent.
 
         Raises: `StoreError` when it cannot be counted.
         """
-        ...
 
     def close(self) -> None:
         """Give back what is left, as far as the store can be reached."""
-        ...
 
 
 def _read_only(value: Mapping[str, int]) -> Mapping[str, int]:

@@ -18,27 +18,22 @@ class RuleSource(Protocol):
     @property
     def policy_rules(self) -> tuple[Any, ...]:
         """The rules."""
-        ...
 
     @property
     def flows(self) -> tuple[Any, ...]:
         """What calls leave behind."""
-        ...
 
     @property
     def tools(self) -> Mapping[str, Any]:
         """Declarations of tools by name."""
-        ...
 
     @property
     def unmatched(self) -> Any:  # noqa: ANN401 -- a verdict, which this file cannot know
         """The verdict about a call that no rule matches."""
-        ...
 
     @property
     def unmatched_source(self) -> str | None:
         """Where that is written."""
-        ...
 
 
 def is_rule_source(value: Any) -> TypeGuard[RuleSource]:  # noqa: ANN401 -- whatever a host gives

@@ -10,6 +10,7 @@ import pytest
 from tests.tables import for_each
 
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
+from permitry.errors import UnevaluableError
 
 
 def _decision() -> Decision:
@@ -58,3 +59,20 @@ def test_a_decision_survives_copying_and_pickling() -> None:
 def test_a_failure_reads_as_rule_and_error() -> None:
     """One line for the record."""
     assert str(RuleFailure("plan-mode", "KeyError: 'x'")) == "plan-mode: KeyError: 'x'"
+
+
+class _UnprintableError(Exception):
+    def __str__(self) -> str:
+        raise ValueError
+
+
+@for_each(
+    ("error", "text"),
+    [
+        (UnevaluableError("no `n`"), "UnevaluableError: no `n`"),
+        (_UnprintableError(), "_UnprintableError: a _UnprintableError that cannot be shown"),
+    ],
+)
+def test_a_failure_is_its_exception_as_text(error: Exception, text: str) -> None:
+    """One that cannot even be printed is named by its class."""
+    assert RuleFailure.of("r", error) == RuleFailure("r", text)

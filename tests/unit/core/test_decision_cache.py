@@ -5,7 +5,6 @@ import pytest
 from permitry.core import decision_cache
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.decision_cache import DecisionCache
-from permitry.errors import UnevaluableError
 
 
 def test_the_version_is_computed_once_and_late() -> None:
@@ -23,25 +22,6 @@ def test_where_no_rule_matched_a_human_is_asked() -> None:
     found = version.default
     assert (found.verdict, found.rule_id, found.phase) == (Verdict.CONFIRM, None, Phase.DEFAULT)
     assert found.policy_version == "v1"
-
-
-def test_the_same_failure_is_the_same_object() -> None:
-    """As long as its text is plain; another text, or another rule, is another failure."""
-    version = DecisionCache(lambda: "v1")
-    first = version.failure("r", UnevaluableError("no `n`"))
-    assert first is version.failure("r", UnevaluableError("no `n`"))
-    assert first != version.failure("s", UnevaluableError("no `n`"))
-    assert first == RuleFailure("r", "UnevaluableError: no `n`")
-
-
-class _UnprintableError(Exception):
-    def __str__(self) -> str:
-        raise ValueError
-
-
-def test_a_failure_without_a_text_is_still_recorded() -> None:
-    """An exception that cannot even be printed is named by its class."""
-    assert DecisionCache(lambda: "").failure("r", _UnprintableError()).error.startswith("_UnprintableError: ")
 
 
 def test_a_decision_with_failures_lists_them() -> None:
@@ -64,12 +44,13 @@ def test_a_decision_made_for_one_call_is_not_kept() -> None:
     assert version.with_failures(doubt, failures) is not version.with_failures(doubt, failures)
 
 
-def test_past_the_bound_failures_are_made_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are the same failures all the same."""
+def test_past_the_bound_decisions_are_made_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are the same decisions all the same."""
     monkeypatch.setattr(decision_cache, "_MOST", 0)
-    version, error = DecisionCache(lambda: "v1"), UnevaluableError("no `n`")
-    assert version.failure("r", error) == version.failure("r", error)
-    assert version.failure("r", error) is not version.failure("r", error)
+    version, failures = DecisionCache(lambda: "v1"), [RuleFailure("r", "no `n`")]
+    first, second = (version.with_failures(version.default, failures) for _ in range(2))
+    assert first == second
+    assert first is not second
 
 
 def test_versions_are_equal_by_their_texts() -> None:
