@@ -174,7 +174,7 @@ def _may_meet(pattern: str, head: str, tail: str) -> bool:
 # Reading patterns -------------------------------------------------------------------------------------------------
 
 
-def listed_in(text: str) -> Sequence[str]:
+def list_names_in(text: str) -> Sequence[str]:
     """Return the names of the lists that are words of a pattern.
 
     Raises: `RuleError` for text that is not a valid pattern.
@@ -238,14 +238,14 @@ class _Reader:
         if word == "**":
             return ANY
         if (name := list_name(word)) is not None:
-            return self._listed(name)
+            return self._read_list(name)
         if any("**" in text for text in texts):
             raise RuleError("`**` means any words only as a word of its own; write `*` inside a word")
         if "" in texts and self.at - start > len("''"):
             raise RuleError("an alternative is empty; write a pattern with the word, and one without it")
         return Token(tuple(Pattern(text) for text in texts))
 
-    def _listed(self, name: str) -> Token:
+    def _read_list(self, name: str) -> Token:
         """Return a word with the values of a list as alternatives, each read as a word of a pattern."""
         self.names.append(name)
         if self.lists is None:
@@ -284,7 +284,7 @@ class _Reader:
             return plain[0]
         char = self.text[self.at]
         if char in "'\"":
-            return self._quoted(char)
+            return self._read_quoted(char)
         if char == "\\":
             if self.at + 1 == len(self.text):
                 raise RuleError("nothing follows the last backslash; double it if it is meant literally")
@@ -294,7 +294,7 @@ class _Reader:
         self.at += 1
         return char
 
-    def _quoted(self, quote: str) -> str:
+    def _read_quoted(self, quote: str) -> str:
         end = self.text.find(quote, self.at + 1)
         if end < 0:
             raise RuleError(f"the quote at character {self.at + 1} is not closed; put a backslash before a literal one")

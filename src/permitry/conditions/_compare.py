@@ -18,14 +18,14 @@ Truth: TypeAlias = bool | str
 
 
 def all_of(truths: Iterable[Truth]) -> Truth:
-    return _settled(truths, by=False)
+    return _settle(truths, by=False)
 
 
 def any_of(truths: Iterable[Truth]) -> Truth:
-    return _settled(truths, by=True)
+    return _settle(truths, by=True)
 
 
-def _settled(truths: Iterable[Truth], *, by: bool) -> Truth:
+def _settle(truths: Iterable[Truth], *, by: bool) -> Truth:
     doubt = None
     for truth in truths:
         if truth is by:
@@ -35,7 +35,7 @@ def _settled(truths: Iterable[Truth], *, by: bool) -> Truth:
     return not by if doubt is None else doubt
 
 
-def negated(truth: Truth) -> Truth:
+def negate(truth: Truth) -> Truth:
     return truth if isinstance(truth, str) else not truth
 
 
@@ -69,7 +69,7 @@ def among(value: JsonValue, operands: tuple[JsonValue, ...]) -> Truth:
     return any_of(same(value, operand) for operand in operands)
 
 
-def ordered(compare: Callable[[Any, Any], bool]) -> Callable[[JsonValue, JsonValue], Truth]:
+def order_by(compare: Callable[[Any, Any], bool]) -> Callable[[JsonValue, JsonValue], Truth]:
     def truth(value: JsonValue, operand: JsonValue) -> Truth:
         if class_of(value) != class_of(operand):
             return f"is {describe_kind(value)}, which has no order with {describe_kind(operand)}"

@@ -11,7 +11,8 @@ from typing import ClassVar, TypeAlias
 import attrs
 
 from permitry.conditions._compare import Truth, all_of, any_of
-from permitry.conditions._sources import Source, flag, in_lists, sources_of, value_at
+from permitry.conditions._patterns import show_pattern
+from permitry.conditions._sources import Source, flag, in_lists, join_path, sources_of, value_at
 from permitry.conditions._words import nearest
 from permitry.conditions.host import HostPattern
 from permitry.conditions.listed import ListedValues
@@ -59,7 +60,7 @@ class _HostTest:
         if self._may_pass(link):
             return True
         is_unread = link.host is None and link.scheme in _NEED_A_HOST and not self.is_negative
-        return f"{_shown(link)} {_led(link)}" if is_unread else False
+        return f"{_show_link(link)} {_say_where(link)}" if is_unread else False
 
     def _passes(self, link: Connect) -> bool:
         if self.is_negative:
@@ -72,10 +73,10 @@ class _HostTest:
         return any(_may_be_at(pattern, link) for pattern in self.hosts)
 
     def fact(self, link: Connect, _: Provenance) -> str:
-        return _led(link)
+        return _say_where(link)
 
     def __str__(self) -> str:
-        hosts = " or ".join(map(_written, self.hosts)) or "an empty list"
+        hosts = " or ".join(map(show_pattern, self.hosts)) or "an empty list"
         return f"{'not ' if self.is_negative else ''}to {hosts}"
 
 
@@ -154,7 +155,7 @@ class LinkCondition(PlainCondition):
         settle = all_of if needed is Match.YES else any_of
         answer = settle(self._passes(link, provenance_of(request.context), needed) for link in self._links(request))
         if isinstance(answer, str):
-            raise UnevaluableError(f"`{self._name}`: {answer}")
+            raise UnevaluableError(f"`{join_path(self.path)}`: {answer}")
         return needed if answer else Match.NO
 
     def _passes(self, link: Connect, known: Provenance, needed: Match) -> Truth:
@@ -171,11 +172,11 @@ class LinkCondition(PlainCondition):
             return []
         texts = [each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, str)]
         if not texts or len(texts) < (len(value) if isinstance(value, tuple) else 1):
-            raise UnevaluableError(f"`{self._name}` is missing, or neither a text nor a list of texts")
+            raise UnevaluableError(f"`{join_path(self.path)}` is missing, or neither a text nor a list of texts")
         try:
             return [link for text in texts for link in self.reader.find(text)]
         except UnevaluableError as error:
-            raise UnevaluableError(f"`{self._name}`: {error}") from error
+            raise UnevaluableError(f"`{join_path(self.path)}`: {error}") from error
 
     @property
     def expected(self) -> str:
@@ -186,15 +187,15 @@ class LinkCondition(PlainCondition):
         """Return where the links lead or come from that do not pass, as shown in near misses."""
         links, known = self._links(request), provenance_of(request.context)
         if not links:
-            return f"{self._name} has no links"
+            return f"{join_path(self.path)} has no links"
         failing = [link for link in links if self._passes(link, known, Match.YES) is not True]
         phrases = list(dict.fromkeys(self._fact(link, known) for link in failing or links))
         more = ", ..." if len(phrases) > _MOST_SHOWN else ""
-        return f"{self._name}: {', '.join(phrases[:_MOST_SHOWN])}{more}"
+        return f"{join_path(self.path)}: {', '.join(phrases[:_MOST_SHOWN])}{more}"
 
     def _fact(self, link: Connect, known: Provenance) -> str:
         facts = dict.fromkeys(test.fact(link, known) for way in self.ways for test in way)
-        return f"{_shown(link)} {' and '.join(facts)}"
+        return f"{_show_link(link)} {' and '.join(facts)}"
 
     def origins(self, request: Request) -> Iterator[Origin]:
         """Yield where each link was seen, if a test asks that; no more than the first ten."""
@@ -206,10 +207,6 @@ class LinkCondition(PlainCondition):
         for text in list(dict.fromkeys(link.text for link in links))[:_MOST_VALUES]:
             yield origin_of(".".join((*self.path, LINKS)), text, known, in_lists(sources, text))
 
-    @property
-    def _name(self) -> str:
-        return ".".join(("args", *self.path))
-
 
 def _may_be_at(pattern: HostPattern, link: Connect) -> bool:
     """Return whether a link may lead to a host; every link may lead to any."""
@@ -217,15 +214,11 @@ def _may_be_at(pattern: HostPattern, link: Connect) -> bool:
     return is_any or pattern.match_address(link) is not Match.NO
 
 
-def _written(pattern: HostPattern) -> str:
-    return f"`{pattern.text}`" if pattern.listed is None else f"`{pattern.text}` of `@{pattern.listed}`"
-
-
-def _shown(link: Connect) -> str:
+def _show_link(link: Connect) -> str:
     return f"the link `{shorten(link.text, _BRIEF)}`"
 
 
-def _led(link: Connect) -> str:
+def _say_where(link: Connect) -> str:
     """Return where a link leads, as a phrase."""
     if link.host is not None:
         return f"{'leads' if link.is_certain else 'may lead'} to {link.host}"
@@ -241,7 +234,7 @@ def link_condition(path: tuple[str, ...], raw: object, reader: LinkReader, *, op
         tables = raw if isinstance(raw, list | tuple) and raw else [raw]
         return LinkCondition(path, reader, tuple(_way(each, reader) for each in tables), flag(optional))
     except RuleError as error:
-        raise RuleError(f"`{'.'.join(('args', *path))}`: `{LINKS}`: {error}") from error
+        raise RuleError(f"`{join_path(path)}`: `{LINKS}`: {error}") from error
 
 
 def _way(raw: object, reader: LinkReader) -> tuple[_Test, ...]:

@@ -98,7 +98,7 @@ def find_options(options: Sequence[Option], words: Sequence[Word], *, is_sure: b
     values: set[int] = set()
     for option in options:
         search = _Search(option, words if option.may_be_operand else words[:end], is_sure=is_sure)
-        for found in search.found():
+        for found in search.find():
             tokens |= found.tokens
             values |= found.values
     return Named(frozenset(tokens), frozenset(values))
@@ -112,7 +112,7 @@ class _Search:
     words: Sequence[Word]
     is_sure: bool
 
-    def found(self) -> Iterator[Named]:
+    def find(self) -> Iterator[Named]:
         """Yield each way in which the words have the option."""
         at = self.option.at
         alone, both = frozenset((at,)), frozenset((at, at + 1))

@@ -59,7 +59,7 @@ class Patterns(Generic[_Pattern]):
 
     def _phrase(self, patterns: Sequence[_Pattern]) -> str:
         """Return the first pattern as text, with dots if there are more."""
-        shown = ", ".join(map(_show, patterns[:_MOST_SHOWN]))
+        shown = ", ".join(map(show_pattern, patterns[:_MOST_SHOWN]))
         return f"{self.verb} {shown}, ..." if len(patterns) > _MOST_SHOWN else f"{self.verb} {shown}"
 
     def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES) -> Match:
@@ -294,6 +294,7 @@ class HostPatterns(Patterns[HostPattern]):
     _verb = "connect to"
 
 
-def _show(pattern: ArgvPattern | PathPattern | HostPattern) -> str:
+def show_pattern(pattern: ArgvPattern | PathPattern | HostPattern) -> str:
+    """Return a pattern as it is written, with the list that it is from."""
     name = None if isinstance(pattern, ArgvPattern) else pattern.listed
     return f"`{pattern.text}`" if name is None else f"`{pattern.text}` of `@{name}`"

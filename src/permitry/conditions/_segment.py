@@ -98,7 +98,7 @@ class Segment:
     @cached_property
     def folded(self) -> "Segment":
         """The pattern for folded names: without differences of case, composition and invisible characters."""
-        return Segment(tuple(_folded(piece) for piece in self.pieces), self.hides_dots, self.is_wide)
+        return Segment(tuple(_fold_piece(piece) for piece in self.pieces), self.hides_dots, self.is_wide)
 
     def matches(self, name: str) -> bool:
         """Return whether the whole of `name` fits."""
@@ -126,20 +126,20 @@ def align(left: Sequence[object], right: Sequence[object], meet: Callable[[Any, 
     `meet` compares two elements. The time is the product of both lengths, as two rows of the table
     are kept.
     """
-    row = begun(right)
+    row = begin(right)
     for here in left:
         if True not in row:
             return False
-        row = advanced(row, here, right, meet)
+        row = advance(row, here, right, meet)
     return row[-1]
 
 
-def begun(right: Sequence[object]) -> Row:
+def begin(right: Sequence[object]) -> Row:
     """Return which beginnings of a sequence match no element."""
     return tuple(accumulate(right, lambda so_far, there: so_far and there is None, initial=True))
 
 
-def advanced(row: Row, here: object, right: Sequence[object], meet: Callable[[Any, Any], bool]) -> Row:
+def advance(row: Row, here: object, right: Sequence[object], meet: Callable[[Any, Any], bool]) -> Row:
     """Return which beginnings of a sequence match one element more than those of `row`; `meet` as in `align`."""
     below = [row[0] and here is None]
     for at, there in enumerate(right):
@@ -155,7 +155,7 @@ def _text_of(piece: Piece) -> str:
     return "".join(unit if isinstance(unit, str) else "*" for unit in piece)
 
 
-def _folded(piece: Piece) -> Piece:
+def _fold_piece(piece: Piece) -> Piece:
     if isinstance(piece, str):
         return fold(piece)
     units: list[Unit] = []
@@ -182,11 +182,11 @@ def _pieces(text: str) -> tuple[Piece, ...]:
             pieces[-1].append(unit)
         else:
             pieces[-1].append(ANY if char == "?" else char)
-    joined = [_joined(piece) for piece in pieces]
+    joined = [_join(piece) for piece in pieces]
     return tuple(piece for at, piece in enumerate(joined) if piece or at in (0, len(joined) - 1))
 
 
-def _joined(units: list[Unit]) -> Piece:
+def _join(units: list[Unit]) -> Piece:
     letters = [unit for unit in units if isinstance(unit, str)]
     return "".join(letters) if len(letters) == len(units) else tuple(units)
 

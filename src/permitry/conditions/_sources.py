@@ -9,7 +9,7 @@ import attrs
 from permitry.conditions.listed import ListedValues
 from permitry.conditions.match import Match
 from permitry.conditions.provenance.normal_form import normal, words_of
-from permitry.conditions.provenance.places import origin_of, shown
+from permitry.conditions.provenance.places import origin_of, show_value
 from permitry.conditions.provenance.provenance import Path, Provenance, provenance_of
 from permitry.conditions.written import PlainCondition, Table
 from permitry.core.json_values import JsonValue
@@ -175,7 +175,7 @@ class SourceCondition(PlainCondition):
         if self.is_optional and value in _EMPTY:
             return True
         if value is None:
-            raise UnevaluableError(f"`{self._name}` is missing")
+            raise UnevaluableError(f"`{join_path(self.path)}` is missing")
         if all(any(True for _ in self._places(each, known)) for each in self._elements(value)):
             return True
         if not known.texts and (self.share is not None or any(each.needs_user for each in self.sources)):
@@ -186,7 +186,7 @@ class SourceCondition(PlainCondition):
         elements = value if isinstance(value, tuple) else (value,)
         apart = {(type(each), normal(each)): each for each in elements}
         if not elements or not all(form for _, form in apart):
-            raise UnevaluableError(f"`{self._name}` is empty, too long, or holds more than texts and numbers")
+            raise UnevaluableError(f"`{join_path(self.path)}` is empty, too long, or holds more than texts and numbers")
         # INVARIANT: elements of one type and form come from one place, however many there are.
         return tuple(apart.values())
 
@@ -212,9 +212,9 @@ class SourceCondition(PlainCondition):
         parts = []
         for each in value if isinstance(value, tuple) else (value,):
             places = list(dict.fromkeys(self._places(each, known)))
-            text = "missing" if each is None else shown(each)
+            text = "missing" if each is None else show_value(each)
             parts.append(f"{text} is in {' and '.join(places)}" if places else f"{text} is in none of its sources")
-        return f"{self._name}: {', '.join(parts)}"
+        return f"{join_path(self.path)}: {', '.join(parts)}"
 
     def origins(self, request: Request) -> Iterator[Origin]:
         """Yield where each value was seen, in its sources and elsewhere; no more than the first ten of a list."""
@@ -227,10 +227,6 @@ class SourceCondition(PlainCondition):
             origin = origin_of(".".join(self.path), each, known, in_lists(self.sources, each))
             words = _words_said(each, known) if self.share is not None and isinstance(each, str) else None
             yield attrs.evolve(origin, words=words)
-
-    @property
-    def _name(self) -> str:
-        return ".".join(("args", *self.path))
 
 
 def in_lists(sources: Iterable[Source], value: JsonValue) -> list[str]:
@@ -249,7 +245,7 @@ def source_condition(path: tuple[str, ...], name: str, operand: object, *, optio
         sources = sources_of(operand) if share is None else ()
         is_optional = flag(optional)
     except RuleError as error:
-        raise RuleError(f"`{'.'.join(('args', *path))}`: `{name}`: {error}") from error
+        raise RuleError(f"`{join_path(path)}`: `{name}`: {error}") from error
     return SourceCondition(path, sources, share, is_negative=name == "not_from", is_optional=is_optional)
 
 
@@ -291,6 +287,11 @@ def _words_said(text: str, known: Provenance) -> tuple[int, int]:
     return sum(map(known.is_word, words)), len(words)
 
 
+def join_path(path: Sequence[str]) -> str:
+    """Return the path of an argument as it is written in a rule: `args.filter.id`."""
+    return ".".join(("args", *path))
+
+
 def value_at(arguments: Mapping[str, JsonValue], path: Sequence[str]) -> JsonValue:
     """Return the value of an argument; None if it is missing.
 
@@ -299,6 +300,6 @@ def value_at(arguments: Mapping[str, JsonValue], path: Sequence[str]) -> JsonVal
     value: JsonValue = arguments
     for depth, name in enumerate(path):
         if not isinstance(value, Mapping):
-            raise UnevaluableError(f"`{'.'.join(('args', *path[:depth]))}` is not an object")
+            raise UnevaluableError(f"`{join_path(path[:depth])}` is not an object")
         value = value.get(name)
     return value

@@ -28,9 +28,9 @@ from permitry.conditions._compare import (
     describe_kind,
     kind_of,
     matches,
-    negated,
+    negate,
     of_text,
-    ordered,
+    order_by,
     same,
 )
 from permitry.conditions._links import (
@@ -44,6 +44,7 @@ from permitry.conditions._sources import (
     ABOUT_SOURCES,
     Source,
     SourceCondition,
+    join_path,
     source_condition,
     trusted_sources,
 )
@@ -155,9 +156,9 @@ class ArgumentCondition(PlainCondition):
 
         Raises: `UnevaluableError` when it is missing, or of a type that the test does not accept.
         """
-        truth = self.test.truth(_found(request.call.arguments, self.path))
+        truth = self.test.truth(_find(request.call.arguments, self.path))
         if isinstance(truth, str):
-            raise UnevaluableError(f"`{_dotted(self.path)}` {truth}")
+            raise UnevaluableError(f"`{join_path(self.path)}` {truth}")
         return truth
 
     @property
@@ -180,12 +181,12 @@ class ArgumentCondition(PlainCondition):
 
     def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
-        found = _found(request.call.arguments, self.path)
+        found = _find(request.call.arguments, self.path)
         shown = "missing" if isinstance(found, _Absent) else canonical_json(found)
-        return f"{_dotted(self.path)} = {shown if len(shown) <= _BRIEF else f'{shown[:_BRIEF]}...'}"
+        return f"{join_path(self.path)} = {shown if len(shown) <= _BRIEF else f'{shown[:_BRIEF]}...'}"
 
     def __str__(self) -> str:
-        return f"{_dotted(self.path)} {self.test}"
+        return f"{join_path(self.path)} {self.test}"
 
 
 AnyArgumentCondition: TypeAlias = ArgumentCondition | SourceCondition | LinkCondition
@@ -202,12 +203,12 @@ def argument_condition(path: str | tuple[str, ...], raw: object) -> ArgumentCond
     names = tuple(path.split(".")) if isinstance(path, str) else path
     if not all(names) or not names:
         raise RuleError(
-            f"`{_dotted(names)}` has an empty part; a path is names joined by dots, such as `args.filter.id`"
+            f"`{join_path(names)}` has an empty part; a path is names joined by dots, such as `args.filter.id`"
         )
     try:
         return ArgumentCondition(names, _test(raw, 0))
     except RuleError as error:
-        raise RuleError(f"`{_dotted(names)}`: {error}") from error
+        raise RuleError(f"`{join_path(names)}`: {error}") from error
 
 
 def argument_conditions(place: Place, raw: object, links: LinkReader) -> Iterator[AnyArgumentCondition]:
@@ -238,15 +239,12 @@ def text_test(raw: object) -> ArgumentTest:
     return _test(raw, 0, _OF_ANY_TEXT)
 
 
-def _dotted(path: tuple[str, ...]) -> str:
-    return ".".join(("args", *path))
-
-
-def _found(arguments: Mapping[str, JsonValue], path: tuple[str, ...]) -> _Found:
+def _find(arguments: Mapping[str, JsonValue], path: tuple[str, ...]) -> _Found:
     value: JsonValue = arguments
     for depth, name in enumerate(path):
         if type(value) is not MappingProxyType and not isinstance(value, Mapping):
-            raise UnevaluableError(f"`{_dotted(path[:depth])}` is {describe_kind(value)}, where an object is expected")
+            kind = describe_kind(value)
+            raise UnevaluableError(f"`{join_path(path[:depth])}` is {kind}, where an object is expected")
         if name not in value:
             return _Absent.ABSENT
         value = value[name]
@@ -352,7 +350,7 @@ def _values(raw: object, depth: int) -> tuple[JsonValue, ...]:
     if name is not None:
         raise unknown_list(name, (), f'["{raw}"]')
     if not isinstance(raw, list | tuple):
-        raise RuleError(f"a list of values is needed, not {_shown(raw)}; for one value write `eq` or `ne`")
+        raise RuleError(f"a list of values is needed, not {_show(raw)}; for one value write `eq` or `ne`")
     if not raw and not isinstance(raw, ListedValues):
         raise RuleError("an empty list holds no value to compare with")
     values = tuple(_value(item, depth) for item in raw)
@@ -366,7 +364,7 @@ def _values(raw: object, depth: int) -> tuple[JsonValue, ...]:
 def _order_operand(raw: object, depth: int) -> JsonValue:
     value = _value(raw, depth)
     if isinstance(value, bool | tuple):
-        raise RuleError(f"a number or a text is needed, not {_shown(raw)}")
+        raise RuleError(f"a number or a text is needed, not {_show(raw)}")
     return value
 
 
@@ -375,7 +373,7 @@ def _texts(raw: object, depth: int) -> tuple[str, ...]:
     values = _values(raw if isinstance(raw, list | tuple) else [raw], depth)
     texts = tuple(value for value in values if isinstance(value, str))
     if len(texts) < len(values):
-        raise RuleError(f"a text or a list of texts is needed, not {_shown(raw)}")
+        raise RuleError(f"a text or a list of texts is needed, not {_show(raw)}")
     if "" in texts:
         raise RuleError("an empty text is part of every text; take it out")
     return texts
@@ -387,7 +385,7 @@ def _globs(raw: object, depth: int) -> tuple[str, ...]:
 
 def _regex(raw: object, _: int) -> Regex:
     if not isinstance(raw, str):
-        raise RuleError(f"a text is needed, not {_shown(raw)}")
+        raise RuleError(f"a text is needed, not {_show(raw)}")
     return Regex(raw)
 
 
@@ -395,19 +393,19 @@ def _length_test(raw: object, depth: int) -> ArgumentTest:
     test = _test(raw, depth + 1, ("eq", "lt", "le", "gt", "ge"))
     for check in test.checks:
         if isinstance(check.operand, bool) or not isinstance(check.operand, int) or check.operand < 0:
-            raise RuleError(f"a length is a whole number from 0 on, not {_shown(check.operand)}")
+            raise RuleError(f"a length is a whole number from 0 on, not {_show(check.operand)}")
     return test
 
 
 def _kind_name(raw: object, _: int) -> str:
     if not isinstance(raw, str) or raw not in _KINDS:
-        raise RuleError(f"unknown type {_shown(raw)}; {nearest(str(raw), _KINDS)}")
+        raise RuleError(f"unknown type {_show(raw)}; {nearest(str(raw), _KINDS)}")
     return raw
 
 
 def _flag(raw: object, _: int) -> bool:
     if not isinstance(raw, bool):
-        raise RuleError(f"true or false is needed, not {_shown(raw)}")
+        raise RuleError(f"true or false is needed, not {_show(raw)}")
     return raw
 
 
@@ -415,7 +413,7 @@ def _element_test(raw: object, depth: int) -> ArgumentTest:
     return _test(raw, depth + 1)
 
 
-def _shown(raw: object) -> str:
+def _show(raw: object) -> str:
     return f"`{str(raw)[:60]}`"
 
 
@@ -429,13 +427,13 @@ _KINDS = ("string", "number", "integer", "boolean", "array", "object", "null")
 _OPERATORS: Mapping[str, _Operator] = MappingProxyType(
     {
         "eq": _Operator(_value, same),
-        "ne": _Operator(_value, lambda value, operand: negated(same(value, operand))),
+        "ne": _Operator(_value, lambda value, operand: negate(same(value, operand))),
         "in": _Operator(_values, among),
-        "not_in": _Operator(_values, lambda value, operands: negated(among(value, operands))),
-        "lt": _Operator(_order_operand, ordered(operator.lt)),
-        "le": _Operator(_order_operand, ordered(operator.le)),
-        "gt": _Operator(_order_operand, ordered(operator.gt)),
-        "ge": _Operator(_order_operand, ordered(operator.ge)),
+        "not_in": _Operator(_values, lambda value, operands: negate(among(value, operands))),
+        "lt": _Operator(_order_operand, order_by(operator.lt)),
+        "le": _Operator(_order_operand, order_by(operator.le)),
+        "gt": _Operator(_order_operand, order_by(operator.gt)),
+        "ge": _Operator(_order_operand, order_by(operator.ge)),
         "glob": _Operator(_globs, of_text(lambda value, text: Pattern(text).matches(value))),
         "prefix": _Operator(_texts, of_text(str.startswith)),
         "suffix": _Operator(_texts, of_text(str.endswith)),

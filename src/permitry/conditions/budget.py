@@ -52,7 +52,7 @@ class Budget:
         """
         limit = self.limit
         if limit is not None:
-            return _shared(request).uses(limit) >= self.most
+            return _counts_of(request).uses(limit) >= self.most
         history, whose, since = request.context.history, self._whose(request), self._since(request.context)
         if self.of == "calls":
             return history.calls(whose, since) >= self.most
@@ -74,7 +74,7 @@ class Budget:
         state, limit = "the budget is spent" if is_spent else "the budget is not spent", self.limit
         if limit is None:
             return state
-        shared = _shared(request)
+        shared = _counts_of(request)
         return f"{state}: {shared.uses(limit)} of {self.most} in {_duration(limit.seconds)} by {shared.whose(limit)}"
 
     def _whose(self, request: Request) -> Whose:
@@ -89,7 +89,7 @@ class Budget:
                 assert_never(self.by)
 
 
-def _shared(request: Request) -> SharedCounts:
+def _counts_of(request: Request) -> SharedCounts:
     if request.context.shared is None:
         raise UnevaluableError("no store counts this budget; give the session one: `shared=counters_at(...)`")
     return request.context.shared

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import attrs
 
-from permitry.conditions._argv import Token, listed_in, read_tokens
+from permitry.conditions._argv import Token, list_names_in, read_tokens
 from permitry.conditions._options import NONE, Named, Option, find_options, options_of
 from permitry.conditions.listed import WordLists
 from permitry.conditions.match import Match
@@ -24,7 +24,7 @@ from permitry.core.action import Run, Word
 from permitry.core.effects import Effect
 from permitry.core.facts import Fact, Kind, program_name, program_path
 
-__all__ = ["ArgvPattern", "listed_in"]
+__all__ = ["ArgvPattern", "list_names_in"]
 
 _EXPANDING = frozenset("$`")
 
@@ -320,24 +320,24 @@ class _Tolerant:
         # After the last word of a pattern only one that names options takes others.
         end = len(self.tokens) + bool(self.named.tokens)
         for at in self._closure(start for start, _ in states):
-            reached.update([(place, False) for place in self._matched(word, at)])
+            reached.update([(place, False) for place in self._match_from(word, at)])
             if is_option and 0 < at < end:
                 # What follows the last operand of the pattern is one more operand, and no value of an option.
                 reached.add((at, len(self.tokens) not in self._closure([at])))
         return reached
 
-    def _matched(self, word: Word, at: int) -> Iterable[int]:
+    def _match_from(self, word: Word, at: int) -> Iterable[int]:
         """Return the indices of tokens after `word` was matched with those from `at` on."""
         if word.is_open or word.is_glob:
-            return self._matched_by_wildcard(at) if self.is_sure else self._maybe_matched(word, at)
+            return self._match_wildcard(at) if self.is_sure else self._match_maybe(word, at)
         if at == len(self.tokens) or not self._may_match(at, word):
             return ()
         return (at if self.tokens[at].is_any else at + 1,)
 
-    def _maybe_matched(self, word: Word, at: int) -> Iterable[int]:
+    def _match_maybe(self, word: Word, at: int) -> Iterable[int]:
         """Return the same for a word that the shell may make into several, or into none."""
         if word.is_open and word.is_single and at > 0:
-            return self._matched_by_one(word, at)
+            return self._match_one(word, at)
         if word.is_open:
             return range(at, len(self.tokens) + 1)
         end = at
@@ -345,14 +345,14 @@ class _Tolerant:
             end += 1
         return range(at, end + 1)
 
-    def _matched_by_one(self, word: Word, at: int) -> Iterable[int]:
+    def _match_one(self, word: Word, at: int) -> Iterable[int]:
         """Return the same for one word of which only the beginning may be known."""
         if at == len(self.tokens):
             return ()
         token = self.tokens[at]
         return (at,) if token.is_any else (at + 1,) if token.may_become(word) else ()
 
-    def _matched_by_wildcard(self, at: int) -> Iterable[int]:
+    def _match_wildcard(self, at: int) -> Iterable[int]:
         """Return the indices of tokens after a word with unknown text, which only a wildcard matches."""
         if at == len(self.tokens):
             return ()

@@ -69,16 +69,16 @@ def _program(when: Conditions, pattern: ArgvPattern) -> Iterator[LookAlike]:
     plain = _without_regex(text).strip()
     if plain not in ("", text):
         reason = f"`{text}` is compared letter by letter but for `*` and `?`: it is not a regular expression"
-        yield _written_so(when, pattern, reason, plain)
+        yield _write_so(when, pattern, reason, plain)
     elif _PART.fullmatch(text):
-        yield _written_so(when, pattern, f"`{text}` is the name of a program, not a word behind it", f"* ** {text} **")
+        yield _write_so(when, pattern, f"`{text}` is the name of a program, not a word behind it", f"* ** {text} **")
     elif not tokens[-1].is_any and len(tokens) <= _MOST_WORDS:
         # Lint says by `no-further-arguments` which of them are likely.
         reason = f"`{text}` fits the command without any further argument only"
-        yield attrs.evolve(_written_so(when, pattern, reason, f"{text} *"), is_likely=False)
+        yield attrs.evolve(_write_so(when, pattern, reason, f"{text} *"), is_likely=False)
 
 
-def _written_so(when: Conditions, pattern: ArgvPattern, reason: str, text: str) -> LookAlike:
+def _write_so(when: Conditions, pattern: ArgvPattern, reason: str, text: str) -> LookAlike:
     meant = attrs.evolve(when, commands=(attrs.evolve(pattern, text=text),))
     return LookAlike(pattern.text, reason, f"write `{text}`", meant)
 
@@ -148,7 +148,7 @@ def _value(when: Conditions, condition: ArgumentCondition) -> Iterator[LookAlike
         return
     name = ".".join(("when.args", *condition.path))
     for text in (check.operand,) if check.name == "eq" else check.operand:
-        found = _meant_by(text) if isinstance(text, str) else None
+        found = _guess_meaning(text) if isinstance(text, str) else None
         if found is not None:
             operator, operand = found
             why = "letter by letter, the star as well" if operator == "glob" else "as a text"
@@ -159,7 +159,7 @@ def _value(when: Conditions, condition: ArgumentCondition) -> Iterator[LookAlike
             yield LookAlike(text, reason, hint, attrs.evolve(when, plain=plain))
 
 
-def _meant_by(text: str) -> tuple[str, object] | None:
+def _guess_meaning(text: str) -> tuple[str, object] | None:
     """Return the operator and the operand that a text seems to mean."""
     found = _COMPARISON.fullmatch(text)
     if found is not None:

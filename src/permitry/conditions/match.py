@@ -22,7 +22,7 @@ from permitry.core.action import (
 from permitry.core.decision import Verdict
 from permitry.core.effects import Effect
 
-__all__ = ["Match", "best_of", "needed_by", "why", "why_open", "why_several", "why_uncertain", "why_unread"]
+__all__ = ["Match", "best_of", "need_of", "why", "why_open", "why_several", "why_uncertain", "why_unread"]
 
 _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
 
@@ -50,7 +50,7 @@ class Match(enum.IntEnum):
         return cls.ALIKE if truth is None else cls.YES if truth else cls.NO
 
 
-def needed_by(verdict: Verdict) -> Match:
+def need_of(verdict: Verdict) -> Match:
     """Return how far plain conditions must match for a rule with this verdict."""
     return Match.YES if verdict is Verdict.ALLOW else Match.ALIKE
 

@@ -71,12 +71,12 @@ def say_uncovered(
             continue
         shown, why = _find_left(effect, when)
         if why is None:
-            yield f"{shown} is not covered" + ("" if covered else _expected(effect, when))
+            yield f"{shown} is not covered" + ("" if covered else _say_expected(effect, when))
         else:
             yield f"{shown} is not certain, because {why}"
 
 
-def _expected(effect: Effect, when: Conditions) -> str:
+def _say_expected(effect: Effect, when: Conditions) -> str:
     below = _pattern_below(effect, when)
     hint = "" if below is None else f"; what is below it is `{below}`"
     return f" (expected: {when.does}{hint})"

@@ -8,7 +8,7 @@ from typing import ClassVar, TypeAlias, assert_never
 
 import attrs
 
-from permitry.conditions._segment import Row, Segment, advanced, align, begun
+from permitry.conditions._segment import Row, Segment, advance, align, begin
 from permitry.conditions._words import check_sign
 from permitry.conditions.match import Match, best_of
 from permitry.conditions.written import WrittenPattern
@@ -149,7 +149,7 @@ class PathPattern(WrittenPattern):
         looked = self._look_below(place, roots)
         if looked is None:
             return None if self._may_be_below(place, roots) else False
-        if next(self._matching(looked), None) is not None:
+        if next(self._find_below(looked), None) is not None:
             return True if place.is_certain else None
         return False if all(listing.is_whole for _, listing in looked) else None
 
@@ -159,7 +159,7 @@ class PathPattern(WrittenPattern):
         if looked is None or not all(listing.is_whole for _, listing in looked):
             yield None
         else:
-            yield from self._matching(looked)
+            yield from self._find_below(looked)
 
     def _look_below(self, place: Place, roots: Roots) -> list[tuple[_Parts, Listing]] | None:
         """Return the pattern from each root, and the names to compare with it; None where the disk does not tell.
@@ -180,10 +180,10 @@ class PathPattern(WrittenPattern):
             for start in _starts(top, whole)
         ]
 
-    def _matching(self, looked: list[tuple[_Parts, Listing]]) -> Iterator[str]:
+    def _find_below(self, looked: list[tuple[_Parts, Listing]]) -> Iterator[str]:
         for whole, listing in looked:
             if self._hint in listing.text:
-                yield from _fitting(whole, listing)
+                yield from _find_fitting(whole, listing)
 
     @functools.cached_property
     def _hint(self) -> str:
@@ -348,23 +348,23 @@ def _starts(top: str, whole: _Parts) -> Iterator[str]:
 
 def _depth(start: str, whole: _Parts) -> int | None:
     """Return how many folders below `start` a pattern may name something first; None for any number."""
-    begun = len(_split(start))
-    rest = whole[begun:-1] if whole[-1:] == (None,) else whole[begun:]
-    return None if None in (*whole[:begun], *rest) else len(rest)
+    known = len(_split(start))
+    rest = whole[known:-1] if whole[-1:] == (None,) else whole[known:]
+    return None if None in (*whole[:known], *rest) else len(rest)
 
 
-def _fitting(whole: _Parts, listing: Listing) -> Iterator[str]:
+def _find_fitting(whole: _Parts, listing: Listing) -> Iterator[str]:
     """Yield the names that fit a pattern; how far a folder has come is kept for what is in it."""
     rows: list[Row] = []
     known: dict[tuple[Row, str], Row] = {}
     for name, parent in zip(listing.names, listing.parents, strict=True):
         if parent < 0:
-            row = begun(whole)
+            row = begin(whole)
             for part in _split(name):
-                row = advanced(row, part, whole, _is_named)
+                row = advance(row, part, whole, _is_named)
         else:
             key = rows[parent], name.rpartition("/")[2]
-            row = known.get(key) or known.setdefault(key, advanced(*key, whole, _is_named))
+            row = known.get(key) or known.setdefault(key, advance(*key, whole, _is_named))
         rows.append(row)
         if row[-1]:
             yield name

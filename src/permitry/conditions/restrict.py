@@ -122,10 +122,10 @@ def _find_best(kind: AnyPatterns, lifts: _Lifts, request: Request) -> _Found | N
     if narrowed is None:
         return None
     # `lifts` is asked last because it is slow, and few effects match.
-    known = _pick((each for each in _known(narrowed, request) if not lifts(each.effect)), Match.ALIKE)
+    known = _pick((each for each in _compare_known(narrowed, request) if not lifts(each.effect)), Match.ALIKE)
     if known is not None and known.match >= Match.MAYBE:
         return known
-    guesses = (each for each in _guesses(narrowed, request) if not lifts(each.effect))
+    guesses = (each for each in _compare_guesses(narrowed, request) if not lifts(each.effect))
     return _pick(itertools.chain(() if known is None else (known,), guesses), Match.MAYBE)
 
 
@@ -140,12 +140,12 @@ def _pick(found: Iterable[_Found], enough: Match) -> _Found | None:
     return best
 
 
-def _known(kind: AnyPatterns, request: Request) -> Iterator[_Found]:
+def _compare_known(kind: AnyPatterns, request: Request) -> Iterator[_Found]:
     """Yield the effects of a call that match by what is known of them."""
     return _compare((kind.in_doubt(effect), effect) for effect in kind.among(request.parts))
 
 
-def _guesses(kind: AnyPatterns, request: Request) -> Iterator[_Found]:
+def _compare_guesses(kind: AnyPatterns, request: Request) -> Iterator[_Found]:
     """Yield the same of guesses, at most `MAYBE`."""
     pairs = ((kind.for_guess(effect), effect) for effect in kind.among(request.guesses))
     return _compare(pairs, most=Match.MAYBE)
@@ -198,7 +198,7 @@ def _meets_at_once(kinds: Sequence[AnyPatterns], lifts: _Lifts, request: Request
 
     Otherwise `Unsure`: one program matches the pattern of commands, and another touches the path or host.
     """
-    runs, *others = found = [_certain(kind, lifts, request) for kind in kinds]
+    runs, *others = found = [_find_certain(kind, lifts, request) for kind in kinds]
     for run in runs:
         if all(any(_belongs(effect, run) for effect in effects) for effects in others):
             return True
@@ -206,9 +206,9 @@ def _meets_at_once(kinds: Sequence[AnyPatterns], lifts: _Lifts, request: Request
     return Unsure(why_several(effects[0] for effects in found if effects), does, int(Match.BELOW))
 
 
-def _certain(kind: AnyPatterns, lifts: _Lifts, request: Request) -> list[Effect]:
+def _find_certain(kind: AnyPatterns, lifts: _Lifts, request: Request) -> list[Effect]:
     """Return the effects that a kind of condition is certainly about, and that no exception lifts."""
-    certain = [found.effect for found in _known(kind, request) if found.match >= Match.ALIKE]
+    certain = [found.effect for found in _compare_known(kind, request) if found.match >= Match.ALIKE]
     return [effect for effect in certain if not _lifts_all(lifts, kind, effect)]
 
 

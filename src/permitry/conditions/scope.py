@@ -195,13 +195,13 @@ class Scope:
             if any(not any(near.say_plain(each, request, Match.YES)) for each in plain):
                 yield "`unless` holds"
         if restricts:
-            yield from self._seeming(request)
+            yield from self._say_look_alikes(request)
         elif is_about_actions and self.lacks_roles(request):
             yield f"it is not declared what the arguments of `{request.call.tool}` are"
         elif is_about_actions and request.tool is not None and request.tool.roles:
             yield from near.say_uncovered(self.when, self.unless, self.covers(request), request)
 
-    def _seeming(self, request: Request) -> Iterator[str]:
+    def _say_look_alikes(self, request: Request) -> Iterator[str]:
         """Yield why a pattern of a restriction does not fit, where the call is what it seems to mean."""
         for each in look_alikes(self.when):
             with contextlib.suppress(UnevaluableError):

@@ -48,7 +48,7 @@ class TextCondition(PlainCondition):
         texts = itertools.chain.from_iterable(map(_texts, arguments.values()))
         if any(self.test.truth(text) is True for text in (*texts, *_made_of_lists(arguments, request.tool))):
             return True
-        lacking = _lacking(arguments, request.tool)
+        lacking = _find_lacking(arguments, request.tool)
         if lacking is not None:
             raise UnevaluableError(lacking)
         return False
@@ -79,15 +79,15 @@ def _made_of_lists(arguments: Mapping[str, JsonValue], tool: ToolSpec | None) ->
         yield from (joint.join(words) for words in lists for joint in (" ", ","))
 
 
-def _lacking(arguments: Mapping[str, JsonValue], tool: ToolSpec | None) -> str | None:
+def _find_lacking(arguments: Mapping[str, JsonValue], tool: ToolSpec | None) -> str | None:
     """Return why a text that should be in the arguments is not there, None if all that should be are."""
     if tool is None or (not tool.parameters and tool.roles is None):
         has_text = any(True for value in arguments.values() for _ in _texts(value))
         return None if has_text else "there is no text in the arguments of a tool that is not declared"
-    return next(itertools.chain(_lacking_by_role(arguments, tool), _lacking_by_schema(arguments, tool)), None)
+    return next(itertools.chain(_lack_by_role(arguments, tool), _lack_by_schema(arguments, tool)), None)
 
 
-def _lacking_by_role(arguments: Mapping[str, JsonValue], tool: ToolSpec) -> Iterator[str]:
+def _lack_by_role(arguments: Mapping[str, JsonValue], tool: ToolSpec) -> Iterator[str]:
     for key, role in _roles(tool):
         names = names_of(key)
         nulls = ((name, None) for name in names if name in arguments and arguments[name] is None)
@@ -97,7 +97,7 @@ def _lacking_by_role(arguments: Mapping[str, JsonValue], tool: ToolSpec) -> Iter
         yield from (_no_text(name) for name, value in values if not _is_meant(value, role))
 
 
-def _lacking_by_schema(arguments: Mapping[str, JsonValue], tool: ToolSpec) -> Iterator[str]:
+def _lack_by_schema(arguments: Mapping[str, JsonValue], tool: ToolSpec) -> Iterator[str]:
     properties, required = (tool.parameters.get(name) for name in ("properties", "required"))
     for name, schema in properties.items() if isinstance(properties, Mapping) else ():
         if not (isinstance(schema, Mapping) and schema.get("type") == "string"):

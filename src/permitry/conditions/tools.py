@@ -29,7 +29,7 @@ _CALL_CONDITIONS = {
 }
 
 
-def _known_selector(_: object, __: object, value: str) -> None:
+def _check_selector(_: object, __: object, value: str) -> None:
     check_sign(value, ToolsCondition.key)
     if value.startswith("@") and value not in TRAIT_SELECTORS:
         raise RuleError(f"unknown trait selector `{value}`; known: {', '.join(TRAIT_SELECTORS)}")
@@ -105,7 +105,7 @@ class ToolSelector:
     in the call may mean counts.
     """
 
-    text: str = attrs.field(validator=_known_selector)
+    text: str = attrs.field(validator=_check_selector)
     _pattern: NamePattern = attrs.field(init=False, repr=False, eq=False)
 
     @_pattern.default

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import attrs
 
 from permitry.conditions.args import LINKS, trusted_sources
-from permitry.conditions.command import ArgvPattern, listed_in
+from permitry.conditions.command import ArgvPattern, list_names_in
 from permitry.conditions.host import HostPattern
 from permitry.conditions.listed import ListedValues, list_name, unknown_list
 from permitry.conditions.path import PathPattern
@@ -48,7 +48,7 @@ class ListReader:
 
         Raises: `RuleError` as `patterns`.
         """
-        lists = tuple((name, self._texts(name, f"'@{name}'")) for name in dict.fromkeys(listed_in(text)))
+        lists = tuple((name, self._texts(name, f"'@{name}'")) for name in dict.fromkeys(list_names_in(text)))
         return [ArgvPattern(text, lists)] if all(values for _, values in lists) else []
 
     def argument(self, test: Any) -> Any:  # noqa: ANN401 -- as a rule file has it

@@ -9,14 +9,6 @@ from collections.abc import Collection
 import attrs
 
 
-def _doubles() -> "array[float]":
-    return array("d")
-
-
-def _numbers() -> "array[int]":
-    return array("Q")
-
-
 @attrs.define
 class Tally:
     """Calls with their times, and targets with the time each was last seen; times in seconds, in any order.
@@ -29,9 +21,9 @@ class Tally:
     exact: int
     most: int
     calls: int = 0
-    _times: "array[float]" = attrs.field(factory=_doubles)
+    _times: "array[float]" = attrs.field(factory=lambda: array("d"))
     # How many calls came no later than each of the times.
-    _until: "array[int]" = attrs.field(factory=_numbers)
+    _until: "array[int]" = attrs.field(factory=lambda: array("Q"))
     _room: int = attrs.field()
     # By the order in which they were last seen.
     _seen: "OrderedDict[str, float]" = attrs.field(factory=OrderedDict)

@@ -42,10 +42,6 @@ _Reference: TypeAlias = Callable[[], ToolSpec | None]
 """A weak reference to the declaration of a tool, as its registry gave it."""
 
 
-def _no_declaration() -> None:
-    """Return None, in place of a declaration that there never was."""
-
-
 class _Selection:
     """The rules that can match calls of some tools, and what finds those of them that can match one call."""
 
@@ -116,7 +112,7 @@ class Index:
 
     __slots__ = (
         "_declared", "_earlier", "_evaluate", "_finder", "_kept", "_likely", "_named", "_phases", "_reader", "_rules",
-        "_selections", "_shown", "_specs", "most",
+        "_selections", "_specs", "most",
     )  # fmt: skip
 
     def __init__(
@@ -140,7 +136,6 @@ class Index:
         self._selections: weakref.WeakValueDictionary[tuple[int, ...], _Selection] = weakref.WeakValueDictionary()
         # By identity of a declaration; each tool says for which one it is, and goes with it.
         self._specs: dict[object, _Tool] = {}
-        self._shown: dict[int, tuple[_Tool, ...]] = {}
         # By name: those declared in rule files, those asked about of late, and those before them.
         self._kept: dict[object, _Tool] = {}
         self._named: dict[object, _Tool] = {}
@@ -165,28 +160,20 @@ class Index:
 
     def blocks_all(self, spec: ToolSpec, contexts: Sequence[AuthContext]) -> bool:
         """Return whether every call that the tool takes is certainly blocked in one of the contexts."""
-        shown = self._shown.get(id(spec))
-        if shown is None or shown[0].spec() is not spec:
-            shown = self._tools_of(spec)
-        if shown is None:
-            # What takes no call at all cannot run; of what else is not known, nothing is certain.
-            return not spec.kinds
-        for found in shown:
+        # What takes no call at all cannot run.
+        for kind in spec.kinds:
+            found = self._specs.get(id(spec))
+            if found is None or found.spec() is not spec or found.kind is not kind:
+                found = self._by_spec(ToolCall(spec.name, kind=kind), spec)
+            # Of what is not known, nothing is certain.
+            if found is None:
+                return False
             for context in contexts:
                 if found.blocks_all(context, spec, self._evaluate):
                     break
             else:
                 return False
         return True
-
-    def _tools_of(self, spec: ToolSpec) -> tuple[_Tool, ...] | None:
-        """Return the tools of all kinds of calls that a tool takes; None for none, or one that is not known."""
-        found = [self._by_spec(ToolCall(spec.name, kind=kind), spec) for kind in spec.kinds]
-        tools = tuple(each for each in found if each is not None)
-        if not tools:
-            return None
-        self._shown[id(spec)] = tools
-        return tools
 
     # Keeping ------------------------------------------------------------------------------------------------------
 
@@ -195,7 +182,7 @@ class Index:
         key = call.tool if _is_usual(call) else (call.tool, call.kind.value)
         found = self._named.get(key) or self._earlier.get(key)
         if found is None:
-            found = self._make(call, None, _no_declaration)
+            found = self._make(call, None, lambda: None)
             if _is_usual(call) and call.tool in self._declared:
                 self._kept[call.tool] = found
         if len(self._named) >= self.most + len(self._kept):
@@ -216,9 +203,7 @@ class Index:
         key: object = id(spec) if _is_usual(call) else (id(spec), call.kind.value)
         found = self._specs.get(key)
         if found is None or found.spec() is not spec:
-            found = self._make(
-                call, spec, weakref.ref(spec, functools.partial(_forget, self._specs, key, self._shown, id(spec)))
-            )
+            found = self._make(call, spec, weakref.ref(spec, functools.partial(_forget, self._specs, key)))
             self._specs[key] = found
         return found
 
@@ -263,16 +248,9 @@ def _by_reading(declared: Mapping[str, ToolSpec]) -> dict[str, tuple[ToolSpec, .
     return found
 
 
-def _forget(
-    specs: dict[object, _Tool],
-    key: object,
-    shown: dict[int, tuple[_Tool, ...]],
-    number: int,
-    _: "weakref.ref[ToolSpec]",
-) -> None:
+def _forget(specs: dict[object, _Tool], key: object, _: "weakref.ref[ToolSpec]") -> None:
     """Drop what was learned of a declaration that is gone."""
     specs.pop(key, None)
-    shown.pop(number, None)
 
 
 def _is_usual(call: ToolCall) -> bool:

@@ -115,12 +115,8 @@ class Request:
     def facts(self) -> Facts:
         """The facts by which rules are found, and their patterns."""
         readings = lambda: (self.actions, *(other.actions for other in self.otherwise))  # noqa: E731 -- one line
-        return Facts(self._tool_facts, self.call.arguments, readings)
-
-    @property
-    def _tool_facts(self) -> ToolFacts:
-        """The facts of the tool."""
-        return ToolFacts(self.call.tool, self.call.readings, self._possible_traits())
+        tool = ToolFacts(self.call.tool, self.call.readings, self._possible_traits())
+        return Facts(tool, self.call.arguments, readings)
 
     def _possible_traits(self) -> frozenset[str]:
         """Return the selectors of traits that may select the tool, for a permission or for a restriction."""

@@ -14,8 +14,8 @@ from permitry.core._evaluate import Evaluate, Phases
 from permitry.core._known import Unresolved, unknown_context
 from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Verdict
-from permitry.core.rule import Request, Rule
+from permitry.core.decision import Verdict
+from permitry.core.rule import Request, Rule, Unsure
 from permitry.core.spec import ToolSpec
 
 __all__ = ["Visibility"]
@@ -23,7 +23,11 @@ __all__ = ["Visibility"]
 # Looked up once: that takes longer than to compare it.
 _BLOCK = Verdict.BLOCK
 
+_CERTAIN = (True, None)
+"""The answers by which a restriction matches: law 2 counts one that fails as matched."""
+
 Ask: TypeAlias = Callable[[AuthContext, ToolSpec], Request]
+Answer: TypeAlias = bool | Unsure | None
 
 
 class Visibility:
@@ -40,7 +44,7 @@ class Visibility:
         trial = ask(unknown_context(), spec)
         # Those that look at the call before the context are uncertain in every context.
         restrictions = self._phases.restrictions
-        self._blocking = [rule for rule in restrictions if rule.effect is _BLOCK and _may_decide(rule, trial)]
+        self._blocking = [rule for rule in restrictions if rule.effect is _BLOCK and _may_match(rule, trial)]
 
     def blocks_all(self, context: AuthContext, spec: ToolSpec) -> bool:
         """Return whether every call of the tool is certain to be blocked in this context."""
@@ -49,10 +53,10 @@ class Visibility:
             return False
         request = self._ask(context, spec)
         for rule in self._phases.overrides:
-            if _decide(rule, request) is not None:
+            if isinstance(answer := _ask(rule, request), Unresolved) or answer is True:
                 return False
         for rule in self._blocking:
-            if _decide(rule, request) is rule.decision:
+            if _ask(rule, request) in _CERTAIN:
                 return True
         try:
             return blocks_others and self._evaluate(request, self._phases).verdict is _BLOCK
@@ -76,15 +80,15 @@ def _raise_unresolved(_: Request) -> NoReturn:
 _UNRESOLVED = cast("Rule", SimpleNamespace(matches=_raise_unresolved, covers=_raise_unresolved))
 
 
-def _decide(rule: CompiledRule, request: Request) -> Decision | Unresolved | None:
-    """Return what a rule decides of every call; the signal where that depends on what a stand-in does not know."""
+def _ask(rule: CompiledRule, request: Request) -> Answer | Unresolved:
+    """Return what a rule answers for every call; the signal where that depends on what a stand-in does not know."""
     try:
-        return rule.decision_for(rule.ask(request, []))
+        return rule.ask(request, [])
     except Unresolved as signal:
         return signal
 
 
-def _may_decide(rule: CompiledRule, trial: Request) -> bool:
-    """Return whether a rule may decide the same of every call in some context."""
-    decided = _decide(rule, trial)
-    return decided.is_of_context if isinstance(decided, Unresolved) else decided is not None
+def _may_match(rule: CompiledRule, trial: Request) -> bool:
+    """Return whether a restriction may match every call in some context."""
+    answer = _ask(rule, trial)
+    return answer.is_of_context if isinstance(answer, Unresolved) else answer in _CERTAIN

@@ -7,7 +7,7 @@ import attrs
 
 from permitry.actions.changes import changes_of
 from permitry.conditions.budget import Budget
-from permitry.conditions.match import Match, needed_by
+from permitry.conditions.match import Match, need_of
 from permitry.conditions.scope import Scope, Scoped
 from permitry.core.decision import Verdict
 from permitry.core.facts import Fact
@@ -94,7 +94,7 @@ class ConfiguredRule(Scoped, Rule):
 
     def near_miss(self, request: Request) -> str | None:
         """Return what kept the rule from matching; None if it selects neither this tool nor one of a similar name."""
-        needed = needed_by(self.effect)
+        needed = need_of(self.effect)
         if not self.scope.selects(request, needed):
             return self._near_name(request)
         reasons = ", ".join(self.scope.facts(request, needed))
@@ -112,7 +112,7 @@ class ConfiguredRule(Scoped, Rule):
 
     def origins(self, request: Request) -> Iterator[Origin]:
         """Yield where the values came from that its conditions ask that of; nothing for a tool it does not select."""
-        if self.scope.selects(request, needed_by(self.effect)):
+        if self.scope.selects(request, need_of(self.effect)):
             yield from self.scope.origins(request)
 
     def _near_name(self, request: Request) -> str | None:

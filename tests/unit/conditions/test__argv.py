@@ -3,7 +3,7 @@
 import pytest
 from tests.tables import for_each
 
-from permitry.conditions._argv import ANY, ONE, Token, listed_in, read_tokens
+from permitry.conditions._argv import ANY, ONE, Token, list_names_in, read_tokens
 from permitry.core.action import Word
 from permitry.errors import RuleError
 
@@ -129,8 +129,8 @@ def test_a_token_without_wildcards_lists_its_words() -> None:
 
 def test_the_lists_of_a_pattern_are_its_unquoted_words() -> None:
     """In their order; a list may be any word of it."""
-    assert listed_in("git push @remotes @branches '@me' a@b") == ["remotes", "branches"]
-    assert listed_in("git push") == ()
+    assert list_names_in("git push @remotes @branches '@me' a@b") == ["remotes", "branches"]
+    assert list_names_in("git push") == ()
     (_, branch) = read_tokens("push @b", (("b", ("main", "r/*")),))
     assert branch.patterns == ("main", "r/*")
 

@@ -12,9 +12,9 @@ from permitry.conditions._compare import (
     class_of,
     kind_of,
     matches,
-    negated,
+    negate,
     of_text,
-    ordered,
+    order_by,
     same,
 )
 from permitry.conditions._regex import Regex
@@ -38,7 +38,7 @@ def test_one_that_settles_it_outweighs_a_doubt(truths: list[Truth], every: Truth
 
 def test_a_doubt_cannot_be_negated() -> None:
     """It stays one."""
-    assert [negated(truth) for truth in (True, False, "why")] == [False, True, "why"]
+    assert [negate(truth) for truth in (True, False, "why")] == [False, True, "why"]
 
 
 @for_each(
@@ -82,7 +82,7 @@ def test_values_of_two_classes_are_not_compared(value: JsonValue, operand: JsonV
 
 def test_order_is_among_values_of_one_class() -> None:
     """A text is not less than a number."""
-    less = ordered(operator.lt)
+    less = order_by(operator.lt)
     assert (less(1, 2), less("a", "b"), less(2, 1.5)) == (True, True, False)
     assert less("1", 2) == "is a string, which has no order with an integer"
 

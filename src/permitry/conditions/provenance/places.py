@@ -8,7 +8,7 @@ from permitry.core.json_values import JsonValue, canonical_json
 from permitry.core.origin import Origin
 from permitry.core.texts import shorten
 
-__all__ = ["origin_of", "shown"]
+__all__ = ["origin_of", "show_value"]
 
 _LONGEST = 60
 _MOST_PLACES = 8
@@ -24,7 +24,7 @@ def origin_of(argument: str, value: JsonValue, known: Provenance, lists: Iterabl
     left = len(found) - _MOST_PLACES
     more = [f"{left} more places"] if left > 0 else []
     is_said = known.is_said(form) if known.texts else None
-    return Origin(argument, shown(value), (*found[:_MOST_PLACES], *more), is_said)
+    return Origin(argument, show_value(value), (*found[:_MOST_PLACES], *more), is_said)
 
 
 def _list_numbers(numbers: Sequence[int]) -> str:
@@ -33,6 +33,6 @@ def _list_numbers(numbers: Sequence[int]) -> str:
     return f"{few} and {len(numbers) - _MOST_NUMBERS} more" if len(numbers) > _MOST_NUMBERS else few
 
 
-def shown(value: JsonValue) -> str:
+def show_value(value: JsonValue) -> str:
     """Return a value as JSON on one line, shortened."""
     return shorten(canonical_json(value), _LONGEST)
