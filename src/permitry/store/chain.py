@@ -7,11 +7,13 @@ import attrs
 
 from permitry.errors import PermitryError
 
-__all__ = ["BEGINNING", "SIZE", "BrokenChainError", "ChainedRecord", "Head", "check_chain", "link"]
+__all__ = ["BEGINNING", "HIGHEST", "SIZE", "BrokenChainError", "ChainedRecord", "Head", "check_chain", "link"]
 
 SIZE = 32
 BEGINNING = bytes(SIZE)
 """The hash of a chain without a record."""
+HIGHEST = 2**63 - 1
+"""A number that no record has."""
 
 
 class BrokenChainError(PermitryError):

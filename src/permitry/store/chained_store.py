@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import attrs
 
 from permitry.errors import StoreError
-from permitry.store.chain import BrokenChainError, ChainedRecord, Head, check_chain, link
+from permitry.store.chain import HIGHEST, BrokenChainError, ChainedRecord, Head, check_chain, link
 from permitry.store.group_commit import GroupCommit, PendingWrite
 from permitry.store.migrations import NAMES
 from permitry.store.store import Database
@@ -127,22 +128,26 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
         self,
         *,
         after: int = 0,
-        since: str = "",
-        until: str = "~",
+        before: int = HIGHEST,
+        times: tuple[str, str] = ("", "~"),
         last: int = -1,
-        equal: Mapping[str, str] = MappingProxyType({}),
+        equal: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+        other: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> Iterator[ChainedRecord]:
-        """Yield records, oldest first: those with numbers above `after`, from `since` until before `until`.
+        """Yield records, oldest first: those with numbers above `after` and below `before`.
 
-        Of these the `last` ones, or all. `equal` gives values of some of `NAMES`.
+        `times` are the first one, and the one that all are before. Of these the `last` ones, or all. `equal` gives the
+        values that some of `NAMES` may have, `other` those that they may not.
 
         Raises: `TypeError` for other names.
         """
-        if other := equal.keys() - set(NAMES):
-            raise TypeError(f"a record cannot be asked for by `{min(other)}`")
-        conditions = ["number > ?", "coalesce(at, '') >= ?", "coalesce(at, '') < ?", *(f"{name} = ?" for name in equal)]
+        if unknown := (equal.keys() | other.keys()) - set(NAMES):
+            raise TypeError(f"a record cannot be asked for by `{min(unknown)}`")
+        conditions = ["number > ?", "number < ?", "coalesce(at, '') >= ?", "coalesce(at, '') < ?"]
+        conditions += [f"{name} IN ({_marks(each)})" for name, each in equal.items()]
+        conditions += [f"coalesce({name}, '') NOT IN ({_marks(each)})" for name, each in other.items()]
+        values = [after, before, *times, *map(self._as_column, chain(*equal.values(), *other.values()))]
         query = f"SELECT number, body, hash FROM record WHERE {' AND '.join(conditions)} ORDER BY number"  # noqa: S608 -- names of ours
-        values = [after, since, until, *map(self._as_column, equal.values())]
         if last >= 0:
             query, values = f"SELECT * FROM ({query} DESC LIMIT ?) AS newest ORDER BY number", [*values, last]  # noqa: S608 -- as above
         with self._read_snapshot() as connection:
@@ -240,6 +245,10 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
 
 Store: TypeAlias = ChainedStore[Any]
 """A store of any kind."""
+
+
+def _marks(values: tuple[str, ...]) -> str:
+    return ", ".join("?" * len(values))
 
 
 def _seconds(time: str) -> float:

@@ -17,6 +17,7 @@ import attrs
 from permitry.audit.record import JsonlRecorder, StoredRecorder, new_session
 from permitry.errors import AuditError, StoreError
 from permitry.extras import load, missing
+from permitry.store.chain import HIGHEST
 from permitry.store.migrations import NAMES
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ def recorder_at(path: str, *, session: str | None = None, patience: float = 10.0
 class RecordFilter:
     """Which records are asked for: from `since` until before `until`, with equal values, and a text in their arguments.
 
-    Of these the `last` ones; None for all.
+    Where a value is a tuple, one of it is enough; `other` has values that they do not have. Those with a number from
+    `before` on are left out. Of these the `last` ones; None for all.
     """
 
     since: str = ""
@@ -109,6 +111,8 @@ class RecordFilter:
     equal: Mapping[str, Any] = attrs.field(factory=dict)
     text: str = ""
     last: int | None = None
+    other: Mapping[str, tuple[Any, ...]] = attrs.field(factory=dict, kw_only=True)
+    before: int = attrs.field(default=HIGHEST, kw_only=True)
 
     def select(self, records: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
         """Return those of some records, oldest first, that are asked for."""
@@ -119,9 +123,17 @@ class RecordFilter:
         """Return whether a record is asked for."""
         return (
             self.since <= str(record.get("at") or "") < self.until
-            and all(record.get(name) == value for name, value in self.equal.items())
+            and all(record.get(name) in _values(value) for name, value in self.equal.items())
+            and not any(record.get(name) in values for name, values in self.other.items())
+            and record.get("number", 0) < self.before
             and (not self.text or self.text in json.dumps(record.get("arguments"), ensure_ascii=False))
         )
+
+
+def _values(value: object) -> tuple[Any, ...]:
+    if isinstance(value, tuple):
+        return value
+    return (value,)
 
 
 def records_at(path: str | Path, wanted: RecordFilter, *, after: int = 0) -> Iterator[dict[str, Any]]:
@@ -138,12 +150,17 @@ def records_at(path: str | Path, wanted: RecordFilter, *, after: int = 0) -> Ite
 def _in_store(path: str | Path, wanted: RecordFilter, after: int) -> Iterator[dict[str, Any]]:
     if not is_address(path) and not Path(path).exists():
         raise AuditError(f"there is no record `{path}`")
-    equal = {name: value for name, value in wanted.equal.items() if name in NAMES}
+    equal = {name: _values(value) for name, value in wanted.equal.items() if name in NAMES}
+    other = {name: values for name, values in wanted.other.items() if name in NAMES}
     # A text, and what the store has no column for, is looked for here, so that the store cannot count the last ones.
-    last = -1 if wanted.last is None or wanted.text or equal != wanted.equal else wanted.last
+    is_here = wanted.text or equal.keys() != wanted.equal.keys() or other != wanted.other
+    last = -1 if wanted.last is None or is_here else wanted.last
+    times = wanted.since, wanted.until
     store = store_at(path, is_read_only=True)
     try:
-        for record in store.records(after=after, since=wanted.since, until=wanted.until, last=last, equal=equal):
+        for record in store.records(
+            after=after, before=wanted.before, times=times, last=last, equal=equal, other=other
+        ):
             yield {"number": record.number, **json.loads(record.body)}
     finally:
         store.close()

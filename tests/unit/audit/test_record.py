@@ -120,7 +120,7 @@ def test_a_handler_keeps_its_record_in_a_store(tmp_path: Path) -> None:
     assert [line["event"] for line in lines] == ["session", "decided", "reloaded"]
     assert {(line["at"], line["session"]) for line in lines} == {("2026-11-23T10:00:00.000+00:00", "s1")}
     assert lines[1]["arguments"] == {"password": "[redacted]"}
-    assert [record.number for record in store.records(equal={"call_id": "c1"})] == [2]
+    assert [record.number for record in store.records(equal={"call_id": ("c1",)})] == [2]
     assert store.verify() == 3
 
 

@@ -48,6 +48,9 @@ def test_both_kinds_are_read_alike(path: Path | str) -> None:
     assert found(path, RecordFilter(equal={"session": "s2"})) == every[2:]
     assert found(path, RecordFilter(equal={"call_id": "c1", "tool": "t-c1"}, last=1)) == every[2:]
     assert found(path, RecordFilter(text="ä s1", last=1)) == every[1:2]
+    assert found(path, RecordFilter(equal={"session": ("s2", "s3")})) == every[2:]
+    assert found(path, RecordFilter(other={"session": ("s2",)}, last=1)) == every[1:2]
+    assert found(path, RecordFilter(before=every[2][0], last=1)) == every[1:2]
     assert found(path, RecordFilter(since="2020", until="2100")) == every
     assert found(path, RecordFilter(until="2020")) == found(path, RecordFilter(since="2100")) == []
 

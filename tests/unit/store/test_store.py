@@ -35,13 +35,18 @@ def test_records_are_asked_for_by_what_they_say(place: Place) -> None:
     assert found(after=3) == [4, 5]
     assert found(last=2) == [4, 5]
     assert found(last=0) == []
-    assert found(equal={"tool": "t2", "event": "decided"}) == [3]
-    assert found(equal={"tool": "t2", "event": "asked"}) == []
-    assert found(since="2026-11-02", until="2026-11-04") == [2, 3]
+    assert found(equal={"tool": ("t2",), "event": ("decided",)}) == [3]
+    assert found(equal={"tool": ("t2",), "event": ("asked",)}) == []
+    assert found(equal={"tool": ("t2", "t4")}) == [3, 5]
+    assert found(other={"tool": ("t2", "t4")}) == [1, 2, 4]
+    assert found(before=4) == [1, 2, 3]
+    assert found(before=4, last=1, other={"tool": ("t2",)}) == [2]
+    assert found(times=("2026-11-02", "2026-11-04")) == [2, 3]
     place.store.append("{}")
-    assert found(last=1) == [6]
-    with pytest.raises(TypeError, match="body"):
-        found(equal={"body": "x"})
+    assert found(last=1) == found(last=1, other={"tool": ("t2",)}) == [6]
+    for asked in ("equal", "other"):
+        with pytest.raises(TypeError, match="body"):
+            found(**{asked: {"body": ("x",)}})
 
 
 def test_all_names_can_be_asked_for(place: Place) -> None:
@@ -50,7 +55,7 @@ def test_all_names_can_be_asked_for(place: Place) -> None:
     for text in ("x", "ä 𝄞", "a'b\"c\\d", "null\0byte", "%s ? {}", "\ud800"):
         number = place.store.append(json.dumps(dict.fromkeys(names, text)))
         if text != "\ud800" and "\0" not in text:
-            assert [each.number for each in place.store.records(equal=dict.fromkeys(names, text))] == [number]
+            assert [each.number for each in place.store.records(equal=dict.fromkeys(names, (text,)))] == [number]
     assert place.store.verify() == 11
 
 
