@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from permitry.channels.effect_lines import EffectLine
 from permitry.core.argument_keys import values_of
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase
@@ -34,7 +35,8 @@ class ToolConfirmationRequest:
     `path` is the file concerned, if any; `preview` is a unified diff for writes and edits. `suggested_grants` is empty
     when a restriction asks: such a call is asked about every time. With `is_plan` the call presents the agent's plan,
     and the question is whether to leave plan mode with it. `pending_id` is the id of the question once it is open.
-    `origins` say where the values came from that a rule asks that of.
+    `origins` say where the values came from that a rule asks that of. `effects` is what the call would do, as it is
+    read where it was decided; `folder` the one that it would do it in, where that is known.
     """
 
     call: ToolCall
@@ -45,6 +47,8 @@ class ToolConfirmationRequest:
     is_plan: bool = False
     pending_id: str | None = attrs.field(default=None, kw_only=True)
     origins: tuple[Origin, ...] = attrs.field(default=(), kw_only=True)
+    effects: tuple[EffectLine, ...] = attrs.field(default=(), kw_only=True)
+    folder: str | None = attrs.field(default=None, kw_only=True)
 
     @property
     def tool(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 
 from permitry.channels.clock import Moment
+from permitry.channels.effect_lines import EffectLine
 from permitry.channels.request import SuggestedGrant, ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import PayloadKind, ToolCall
@@ -85,26 +86,31 @@ class StoredQuestion:
 
 def row_of(question: StoredQuestion, request: ToolConfirmationRequest, redact: Callable[[Any], Any]) -> Row:
     """Return the row of a new question."""
-    call, decision, deadline = request.call, question.decision, question.deadline
+    call, deadline = request.call, question.deadline
     return {
         **{key: getattr(question, key) for key in ("id", "session", "agent", "digest", "spec", "asked_at")},
         "call_id": call.call_id or "",
         "call": json.dumps({key: _plain(call, key) for key in _CALL}),
         "redacted": json.dumps({"tool": call.tool, "arguments": redact(call.to_dict())}),
-        # It is kept when the question is closed, and a reason quotes the call.
-        "decision": json.dumps(redact({
-            **{key: getattr(decision, key) for key in _DECISION},
-            "errors": [attrs.astuple(each) for each in decision.errors],
-            "verdict": decision.verdict.value, "phase": decision.phase.value,
-        })),
+        "decision": _decision_text(question.decision, redact),
         "shown": json.dumps({
             **{key: getattr(request, key) for key in _SHOWN},
             "grants": [attrs.astuple(each) for each in request.suggested_grants],
             "origins": [attrs.astuple(each, recurse=False) for each in request.origins],
+            "effects": [attrs.astuple(each) for each in request.effects], "folder": request.folder,
         }),
         "approvers": json.dumps(question.approvers), "above": json.dumps(question.above),
         "deadline": deadline.wall, "boot": deadline.boot, "steady": deadline.steady,
     }  # fmt: skip
+
+
+def _decision_text(decision: Decision, redact: Callable[[Any], Any]) -> str:
+    fields = {key: getattr(decision, key) for key in _DECISION}
+    fields |= {"errors": [attrs.astuple(each) for each in decision.errors]}
+    # It is kept when the question is closed, and a reason quotes the call. The source is from the rule files, not from
+    # the call, and `secrets:7` has the form of a secret.
+    others = {"source": decision.source, "verdict": decision.verdict.value, "phase": decision.phase.value}
+    return json.dumps({**redact(fields), **others})
 
 
 def answer_text(response: ToolConfirmationResponse) -> str:
@@ -142,11 +148,13 @@ def _call(data: Any) -> ToolCall:  # noqa: ANN401 -- what was read
 
 def _request(name: str, call: ToolCall, shown: Any) -> ToolConfirmationRequest:  # noqa: ANN401 -- as above
     grants = tuple(SuggestedGrant(*each) for each in shown["grants"])
-    # A question of an earlier version has none.
+    # A question of an earlier version has none of these.
     origins = tuple(map(_origin, shown.get("origins", ())))
+    effects = tuple(EffectLine(*each) for each in shown.get("effects", ()))
     return ToolConfirmationRequest(
-        call, **{key: shown[key] for key in _SHOWN}, suggested_grants=grants, pending_id=name, origins=origins
-    )
+        call, **{key: shown[key] for key in _SHOWN}, suggested_grants=grants, pending_id=name, origins=origins,
+        effects=effects, folder=shown.get("folder"),
+    )  # fmt: skip
 
 
 def _origin(data: Any) -> Origin:  # noqa: ANN401 -- as above

@@ -5,6 +5,7 @@ import logging
 
 import attrs
 
+from permitry.channels.effect_lines import effect_lines
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
@@ -31,8 +32,12 @@ def open_question(case: Case, parts: Parts) -> Pending | Blocked:
     """
     call, decision = case.call, case.decision
     request = parts.factory.create(call, decision, case.spec)
-    if origins := parts.policy.origins(call, case.context, case.spec):
-        request = attrs.evolve(request, origins=origins)
+    request = attrs.evolve(
+        request,
+        origins=parts.policy.origins(call, case.context, case.spec),
+        effects=effect_lines(parts.policy.request(call, case.context, case.spec).actions),
+        folder=request.folder or parts.session.workspace,
+    )
     question = _open(case, parts, request)
     request = attrs.evolve(request, pending_id=question.pending_id)
     if not record(parts, "asked", call, {"pending_id": question.pending_id}):

@@ -16,6 +16,7 @@ from permitry.errors import LedgerError, StoreError
 from permitry.guard.handled import Asker
 from permitry.guard.ledger import EarlierQuestion
 from permitry.guard.stored_ledger import StoredLedger
+from permitry_hosts.hooks.edit_diff import diff_of
 
 __all__ = ["HostLedger", "HostRequests"]
 
@@ -59,11 +60,17 @@ class HostLedger(StoredLedger):
 
 @attrs.frozen
 class HostRequests(ConfirmationRequestFactory):
-    """Makes requests that name the folder of the agent, and offer nothing to remember: a host has no session here."""
+    """Makes requests that name the folder of the agent and show edits as diffs.
+
+    They offer nothing to remember: a host has no session here.
+    """
 
     folder: str = ""
 
     def create(self, call: ToolCall, decision: Decision, spec: ToolSpec | None = None) -> ToolConfirmationRequest:
         """Return the request for `call`."""
         request = super().create(call, decision, spec)
-        return attrs.evolve(request, reason=f"{request.reason}, in `{self.folder}`", suggested_grants=())
+        return attrs.evolve(
+            request, reason=f"{request.reason}, in `{self.folder}`", suggested_grants=(), folder=self.folder,
+            preview=diff_of(call, self.folder),
+        )  # fmt: skip

@@ -7,10 +7,14 @@ import attrs
 import pytest
 from tests.unit.channels.stored_calls import ASKS, CALL, YES, asked, change, closed, fresh, only, respond
 
+from permitry.audit.redaction import redacted
 from permitry.channels.clock import Moment
+from permitry.channels.effect_lines import EffectLine
+from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.channels.stored_question import answer_text, answer_to
+from permitry.channels.stored_question import answer_text, answer_to, row_of
 from permitry.core.call import ToolCall
+from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.errors import LedgerError
 from permitry.guard.guard import Guard
 from permitry.guard.ledgers import ledger_at, questions_at
@@ -168,3 +172,27 @@ def test_all_kinds_of_calls_come_back_as_they_were(address: str) -> None:
     assert question.request is not None
     assert question.request.call == call
     assert question.request.call.shown == "docs_put"
+
+
+def test_the_place_of_a_rule_is_not_a_secret(address: str) -> None:
+    """Though `secrets:7` has the form of one."""
+    asked(fresh(address))
+    question = only(address)
+    decision = attrs.evolve(question.decision, source="permitry:secrets:7", reason="token: abcdef")
+    row = row_of(attrs.evolve(question, decision=decision), ToolConfirmationRequest(CALL), redacted)
+    kept = json.loads(row["decision"])
+    assert (kept["source"], kept["reason"]) == ("permitry:secrets:7", "token: [redacted]")
+
+
+def test_what_a_call_would_do_is_kept_with_its_question(address: str) -> None:
+    """As it was read where it was asked, with the folder; a question of an earlier version has none."""
+    spec = ToolSpec("write", roles={"path": ArgumentRole.WRITE_PATH})
+    asked(fresh(address, session=Session(id="s1", workspace="/work/p")), CALL, spec)
+    request = only(address).request
+    assert request is not None
+    assert (request.effects, request.folder) == ((EffectLine(0, "write a"),), "/work/p")
+    shown: dict[str, object] = {"path": None, "preview": None, "reason": "", "is_plan": False, "grants": []}
+    change(address, "UPDATE question SET shown = ?", json.dumps(shown))
+    request = only(address).request
+    assert request is not None
+    assert (request.effects, request.folder) == ((), None)
