@@ -10,11 +10,12 @@ import attrs
 from tests.browser.chromium import browsing
 from tests.unit.permitry_ops.inbox.inboxes import MemoryInbox, serving
 from tests.unit.permitry_ops.inbox.people import ANN
-from tests.unit.permitry_ops.inbox.test_stored import explain
 
+from permitry.channels.effect_lines import effect_lines
+from permitry.config.default import create_default_authorization_policy
 from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
 from permitry_ops.inbox.questions import Shown
-from permitry_ops.inbox.stored import tree_of
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "how-to"
 _COMMAND = "cd web && npm test && (rm -rf build; cp -r dist /srv/www)"
@@ -23,18 +24,21 @@ _DIFF = '--- a/deploy.toml\n+++ b/deploy.toml\n@@ -1,3 +1,3 @@\n [server]\n-repl
 
 def questions() -> dict[str, Shown]:
     """Return what is asked in the pictures."""
+    call = ToolCall("run_shell", {"command": _COMMAND})
+    request = create_default_authorization_policy().request(call, AuthContext())
     shell = Shown(
         "51c0ffee", "9f2d61c0a7", "run_shell", {"command": _COMMAND}, "copies files to where they are served",
-        rule="deploys", source="rules.toml:14", session="build-7", agent="main", left=840.0,
-        tree=tree_of(explain(ToolCall("run_shell", {"command": _COMMAND}))), remember="",
+        rule="deploys", source="rules.toml:14", session="claude-code:0c1f2d3e-4a5b", agent="main", left=840.0,
+        age=60.0, folder="/work/shop", effects=effect_lines(request.actions), remember="",
     )  # fmt: skip
     edit = attrs.evolve(
-        shell, id="77aa01bc", digest="3b1c", tool="edit_file", tree=(), left=3_300.0, preview=_DIFF, path="deploy.toml",
+        shell, id="77aa01bc", digest="3b1c", tool="edit_file", effects=(), left=3_300.0, age=300.0,
+        preview=_DIFF, path="deploy.toml",
         reason="changes how many servers run", rule="replicas", source="rules.toml:31",
         arguments={"path": "deploy.toml", "old": "2", "new": "8"},
     )  # fmt: skip
     mail = attrs.evolve(
-        shell, id="0d15ea5e", digest="77aa", tool="mcp:mail/send", tree=(), left=45.0, rule="", source="",
+        shell, id="0d15ea5e", digest="77aa", tool="mcp:mail/send", effects=(), left=45.0, rule="", source="",
         agent="writer", reason="no rule allows this call", arguments={"to": "ops@example.com", "subject": "Done"},
     )  # fmt: skip
     return {shown.id: shown for shown in (shell, edit, mail)}
@@ -51,7 +55,7 @@ def events(path: Path) -> None:
     for tool, verdict, count in tools:
         for number in range(count):
             at = f"2026-11-23T{8 + number % 7:02}:{number * 7 % 60:02}:{len(lines) % 60:02}.000+00:00"
-            common: dict[str, Any] = {"at": at, "session": "build-7", "tool": tool}
+            common: dict[str, Any] = {"at": at, "session": "build-7", "tool": tool, "call_id": f"c{len(lines)}"}
             argument = {"command": f"npm run s{number}"} if tool == "run_shell" else {"path": f"src/part{number}.py"}
             lines.append(
                 {**common, "event": "decided", "verdict": verdict, "rule": rules[verdict], "arguments": argument}

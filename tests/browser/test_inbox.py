@@ -14,7 +14,6 @@ from tests.unit.permitry_ops.inbox.people import ANN, BOB, EVE, QUESTION
 from tests.unit.permitry_ops.inbox.probes import PROBES
 from tests.unit.permitry_ops.inbox.records import keep
 from tests.unit.permitry_ops.inbox.test_question_pages import filled
-from tests.unit.permitry_ops.inbox.test_stored import explain
 
 from permitry.errors import StoreError
 from permitry.guard.ledgers import questions_at
@@ -55,7 +54,7 @@ def test_two_approvers_see_each_others_answers(first: Page, second: Page, tmp_pa
     """What one answers is on the other one's page at once, and only one answer counts."""
     path = tmp_path / "permitry.db"
     guard = fresh(path)
-    inbox = StoreInbox(cast("StoredQuestions", _Elsewhere(questions_at(path))), explain)
+    inbox = StoreInbox(cast("StoredQuestions", _Elsewhere(questions_at(path))))
     with serving(inbox) as (app, origin):
         log_in(first, app, origin)
         log_in(second, app, origin, BOB)
@@ -177,7 +176,7 @@ def test_the_record_is_followed(first: Page, tmp_path: Path) -> None:
         log_in(first, app, origin, EVE)
         first.open(f"{origin}/audit?verdict=block")
         assert first.run("document.querySelectorAll('tbody tr').length") == 1
-        keep(record)
+        keep(record, "another session")
         first.wait("document.querySelectorAll('tbody tr').length === 2")
 
 

@@ -11,10 +11,6 @@ from permitry.channels.ancestors import ancestors
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.cli.stores import STORE, existing_store, record_to_read
-from permitry.config.default import create_default_authorization_policy
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
-from permitry.core.explanation import Explanation
 from permitry.errors import PermitryError
 from permitry.extras import missing
 from permitry.guard.ledgers import RecordedGrants
@@ -47,6 +43,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     try:
         from permitry_ops.inbox.access import User
         from permitry_ops.inbox.app import InboxApp
+        from permitry_ops.inbox.record_view import RecordView
         from permitry_ops.inbox.serve import Address, read_tokens, serve
         from permitry_ops.inbox.stored import StoreInbox
     except ModuleNotFoundError as error:
@@ -54,11 +51,14 @@ def execute(options: argparse.Namespace) -> ExitCode:
     address = Address.parse(options.listen, options.behind_proxy)
     database = store_at(existing_store(options))
     above = functools.partial(ancestors, os.getpid())
-    stored = StoreInbox(StoredQuestions(database), _explained, above, RecordedGrants(database))
-    app = InboxApp(stored, address.site, record_to_read(options))
-    for user, token in [] if options.tokens is None else read_tokens(options.tokens):
-        app.access.add_token(token, user)
-    users = [] if options.tokens is not None and not options.user else options.user or [(user_name(), "approver")]
+    stored = StoreInbox(StoredQuestions(database), above, RecordedGrants(database))
+    app = InboxApp(stored, address.site, RecordView(record_to_read(options)))
+    users = options.user
+    if options.tokens is not None:
+        for user, token in read_tokens(options.tokens):
+            app.access.add_token(token, user)
+    elif not users:
+        users = [(user_name(), "approver")]
     # An agent that starts an inbox must not be the one who gets in.
     if users and not sys.stdout.isatty():
         raise PermitryError("links are printed on a terminal only; name a file of tokens with --tokens")
@@ -78,8 +78,3 @@ def _user(text: str) -> tuple[str, str]:
     if not name.isprintable() or not name.strip() or (colon and role not in _ROLES):
         raise argparse.ArgumentTypeError(f"`{text}` is not NAME, NAME:approver or NAME:viewer")
     return name, role or "approver"
-
-
-def _explained(call: ToolCall) -> Explanation:
-    """Return what a call would do; which rules are in force is for the process that asked to know."""
-    return create_default_authorization_policy().explain(call, AuthContext())

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import secrets
 import time
+from collections import deque
 from collections.abc import Callable
 
 import attrs
@@ -13,9 +14,9 @@ __all__ = ["Access", "Login", "User"]
 _LINK = 15 * 60.0
 _SESSION = 12 * 3600.0
 _MOST_SESSIONS = 1_000
-_MOST_ADDRESSES = 1_000
 _MOST_FAILURES = 10
 _MINUTE = 60.0
+_PENALTY = 1.0
 
 
 @attrs.frozen
@@ -50,15 +51,16 @@ def _key(text: str) -> str:
 class Access:
     """The links, the tokens and the sessions; in memory, so that all sessions end with the process.
 
-    A link is for one login, within 15 minutes; a session lasts 12 hours. More than ten failures from one address in a
-    minute are too many. `clock` gives seconds and never runs backwards. It is used in one event loop.
+    A link is for one login, within 15 minutes; a session lasts 12 hours. After ten failures in a minute each further
+    one has to wait; a right token never does. `clock` gives seconds and never runs backwards. It is used in one event
+    loop.
     """
 
     clock: Callable[[], float] = time.monotonic
     _links: dict[str, tuple[User, float]] = attrs.field(factory=dict, init=False, repr=False)
     _tokens: dict[str, User] = attrs.field(factory=dict, init=False, repr=False)
     _sessions: dict[str, Login] = attrs.field(factory=dict, init=False, repr=False)
-    _failures: dict[str, list[float]] = attrs.field(factory=dict, init=False, repr=False)
+    _failures: deque[float] = attrs.field(factory=lambda: deque(maxlen=_MOST_FAILURES), init=False, repr=False)
 
     def link(self, user: User) -> str:
         """Return a token for one login."""
@@ -70,23 +72,22 @@ class Access:
         """Take a token that may be used again."""
         self._tokens[_key(token)] = user
 
-    def is_limited(self, address: str) -> bool:
-        """Return whether so many logins from an address have failed that none is looked at."""
-        self._sweep()
-        if address not in self._failures:
-            # Forgetting an address would let it begin again: where there are too many, no other one may log in.
-            return len(self._failures) >= _MOST_ADDRESSES
-        return len(self._failures[address]) >= _MOST_FAILURES
+    @property
+    def delay(self) -> float:
+        """The seconds that one whose token is wrong has to wait for the answer."""
+        is_many = len(self._failures) == _MOST_FAILURES and self.clock() - self._failures[0] < _MINUTE
+        return _PENALTY if is_many else 0.0
 
-    def log_in(self, token: str, address: str) -> str | None:
+    def log_in(self, token: str) -> str | None:
         """Return the key of a new session for a token, or None; a link is used up by that."""
-        user, key = self._user(_key(token)), secrets.token_urlsafe(32)
+        user, key, now = self._user(_key(token)), secrets.token_urlsafe(32), self.clock()
         if user is None:
-            self._failures.setdefault(address, []).append(self.clock())
+            self._failures.append(now)
             return None
+        self._sessions = {each: login for each, login in self._sessions.items() if now < login.until}
         while len(self._sessions) >= _MOST_SESSIONS:
             self._sessions.pop(next(iter(self._sessions)))
-        self._sessions[_key(key)] = Login(user, self.clock() + _SESSION)
+        self._sessions[_key(key)] = Login(user, now + _SESSION)
         return key
 
     def find(self, key: str) -> Login | None:
@@ -105,9 +106,3 @@ class Access:
     def _user(self, key: str) -> User | None:
         user, until = self._links.pop(key, (None, 0.0))
         return user if user is not None and self.clock() < until else self._tokens.get(key)
-
-    def _sweep(self) -> None:
-        now = self.clock()
-        self._sessions = {key: login for key, login in self._sessions.items() if now < login.until}
-        recent = {at: [time for time in times if time > now - _MINUTE] for at, times in self._failures.items()}
-        self._failures = {at: times for at, times in recent.items() if times}

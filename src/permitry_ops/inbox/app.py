@@ -1,5 +1,6 @@
 """The pages of the inbox as an application for a web server."""
 
+import asyncio
 import functools
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,17 +15,16 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from permitry.audit.stats import Stats
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.json_values import parse_json
 from permitry.errors import CallError, LedgerError, PermitryError
-from permitry.store.records import RecordFilter, records_at
 from permitry_ops.inbox.access import Access, Login
-from permitry_ops.inbox.audit_pages import audit_page, is_there, version_of, wanted
+from permitry_ops.inbox.audit_pages import audit_page
 from permitry_ops.inbox.live import Live, State
 from permitry_ops.inbox.pages import login_page, message_page
 from permitry_ops.inbox.question_pages import list_page, open_count, open_version, question_page, without_secrets
 from permitry_ops.inbox.questions import Inbox, Shown
+from permitry_ops.inbox.record_view import RecordView
 from permitry_ops.inbox.security import Guarded, Site, read_form
 from permitry_ops.inbox.stats_pages import stats_page
 
@@ -32,6 +32,7 @@ __all__ = ["InboxApp"]
 
 _STATIC = {"inbox.css": "text/css", "inbox.js": "text/javascript", "inbox.svg": "image/svg+xml"}
 _SESSION = 12 * 3600
+_MOST_SLOWED = 100
 _AGAIN = {"": None, "1h": 3600.0, "8h": 8 * 3600.0}
 
 Page: TypeAlias = Callable[[Request, Login], Awaitable[Response]]
@@ -41,14 +42,15 @@ Page: TypeAlias = Callable[[Request, Login], Awaitable[Response]]
 class InboxApp:
     """The inbox: pages for those who have logged in, and answers from those who may answer.
 
-    `record` is where the record is; without it there is none to look at.
+    Of tokens that are wrong, at most a hundred wait for an answer at a time; others get none.
     """
 
     inbox: Inbox
     site: Site
-    record: str | Path | None = None
+    record: RecordView = attrs.field(factory=RecordView)
     access: Access = attrs.field(factory=Access)
     live: Live = attrs.field(factory=Live)
+    _slowed: asyncio.Semaphore = attrs.field(factory=lambda: asyncio.Semaphore(_MOST_SLOWED), init=False, repr=False)
 
     def asgi(self) -> ASGIApp:
         """Return the application."""
@@ -88,18 +90,23 @@ class InboxApp:
 
     async def _log_in(self, request: Request) -> Response:
         form = await read_form(request)
-        address = request.client.host if request.client else ""
-        if self.access.is_limited(address):
-            return HTMLResponse(login_page("Too many logins have failed. Wait a minute."), 429, {"Retry-After": "60"})
-        key = self.access.log_in(form.get("token", "").strip(), address)
+        key = self.access.log_in(form.get("token", "").strip())
         if key is None:
-            return HTMLResponse(login_page("The link is used up or too old, or the token is wrong."), 401)
+            return await self._refuse_token()
         response = _to("/")
         response.set_cookie(
             self.site.cookie, key, max_age=_SESSION, path="/", secure=self.site.is_secure, httponly=True,
             samesite="strict",
         )  # fmt: skip
         return response
+
+    async def _refuse_token(self) -> Response:
+        """Answer one whose token is wrong: after many of them, only a while later, so that guesses are slow."""
+        if self._slowed.locked():
+            return HTMLResponse(login_page("Too many logins have failed. Wait a minute."), 429, {"Retry-After": "60"})
+        async with self._slowed:
+            await asyncio.sleep(self.access.delay)
+        return HTMLResponse(login_page("The link is used up or too old, or the token is wrong."), 401)
 
     async def _log_out(self, request: Request, _: Login) -> Response:
         self.access.log_out(request.cookies[self.site.cookie])
@@ -154,31 +161,19 @@ class InboxApp:
 
     # The record -------------------------------------------------------------------------------------------------
 
-    def _records(self, query: RecordFilter) -> list[dict[str, Any]]:
-        if self.record is None or not is_there(self.record):
-            return []
-        return list(records_at(self.record, query))
-
     def _record_state(self) -> State:
-        return State("" if self.record is None else version_of(self.record))
+        return State(self.record.version)
 
     async def _audit(self, request: Request, login: Login) -> Response:
-        query, state = dict(request.query_params), self._record_state()
-        records = await run_in_threadpool(self._records, wanted(query))
-        return HTMLResponse(audit_page(records, query, login, version=state.version))
+        query, version = dict(request.query_params), await run_in_threadpool(lambda: self.record.version)
+        found = await run_in_threadpool(self.record.rows, query)
+        return HTMLResponse(audit_page(found, query, login, version=version))
 
     async def _audit_events(self, request: Request, _: Login) -> Response:
         return self._events(request, "/audit", self._record_state)
 
     async def _stats(self, _: Request, login: Login) -> Response:
-        return HTMLResponse(stats_page(await run_in_threadpool(self._counted), login))
-
-    def _counted(self) -> Stats:
-        stats = Stats()
-        if self.record is not None and is_there(self.record):
-            for record in records_at(self.record, RecordFilter()):
-                stats.add(record)
-        return stats
+        return HTMLResponse(stats_page(await run_in_threadpool(self.record.stats), login))
 
     # Events -----------------------------------------------------------------------------------------------------
 

@@ -1,69 +1,45 @@
-"""The page of the record: its last events, by what is asked for."""
+"""The page of the record: its last calls, by what is asked for."""
 
-import contextlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 from permitry.core.texts import one_line, shorten
-from permitry.store.records import RecordFilter, is_address, store_at
 from permitry_ops.inbox.access import Login
-from permitry_ops.inbox.html import Html, element
-from permitry_ops.inbox.pages import framed
+from permitry_ops.inbox.call_text import call_text, short_session
+from permitry_ops.inbox.html import Child, Html, element
+from permitry_ops.inbox.pages import framed, link
+from permitry_ops.inbox.record_view import FILTERS, CallRow, Rows
 
-__all__ = ["FILTERS", "MOST", "audit_page", "is_there", "version_of", "wanted"]
+__all__ = ["audit_page"]
 
-FILTERS = ("tool", "rule", "verdict", "event", "session", "since", "until", "text")
-MOST = 100
 _LONGEST = 300
-_HINTS = {"since": "2026-11-23T10:00", "until": "2026-11-24"}
+_HINTS = {"since": "2026-11-23T10:00", "until": "2026-11-24", "text": "in the arguments"}
 _VERDICTS = ("", "allow", "confirm", "block")
-_COLUMNS = ("Time (UTC)", "Event", "Outcome", "Tool", "Rule", "Arguments")
+_COLUMNS = ("Time (UTC)", "What happened", "Call", "Rule", "Session")
+_SAID = {"allow": "allowed", "confirm": "asked", "block": "blocked"}
+_LOOKS = {"approved": "allow", "rejected": "block", "allowed": "allow", "asked": "confirm", "blocked": "block"}
+# What every event has, and what has a column of its own.
+_SHOWN = frozenset({"number", "at", "event", "session", "call_id", "tool", "digest", "rule"})
 
 
-def wanted(query: Mapping[str, str]) -> RecordFilter:
-    """Return the records that a query asks for: the last ones of them."""
-    equal = {name: query[name] for name in FILTERS[:5] if query.get(name)}
-    return RecordFilter(query.get("since", ""), query.get("until") or "~", equal, query.get("text", ""), MOST)
-
-
-def is_there(record: str | Path) -> bool:
-    """Return whether there is a record to look at; one in a database is."""
-    return is_address(record) or Path(record).exists()
-
-
-def version_of(record: str | Path) -> str:
-    """Return a text that is another one once something was added to the record; a store adds to a file next to it.
-
-    Raises: `StoreError` where the record is in a database that is away.
-    """
-    if is_address(record):
-        with contextlib.closing(store_at(record, is_read_only=True)) as store:
-            return str(store.head.number)
-    found, path = [], Path(record)
-    for name in (path, path.with_name(f"{path.name}-wal")):
-        try:
-            status = name.stat()
-        except OSError:
-            continue
-        found.append(f"{status.st_size}-{status.st_mtime_ns}")
-    return " ".join(found)
-
-
-def audit_page(records: Sequence[Mapping[str, Any]], query: Mapping[str, str], login: Login, *, version: str) -> str:
-    """Return the page of these records, the last one first."""
+def audit_page(found: Rows, query: Mapping[str, str], login: Login, *, version: str) -> str:
+    """Return the page of these rows."""
     given = {name: query[name] for name in FILTERS if query.get(name)}
-    count = f"The last {len(records)} events" if len(records) == MOST else f"{len(records)} events"
-    live = element("div", element("p", f"{count}, the newest first."), _table(records), id="live")
+    before = query.get("before", "")
+    count = f"{len(found.rows)} calls and other events, {'older ones' if before else 'the newest first'}."
+    live = element("div", element("p", count), _table(found), _paging(found, given, before), id="live")
     here = f"/audit/events?{urlencode(given)}"
-    return framed("Audit", _form(given), live, login=login, here="/audit", live=here, version=version)
+    return framed(
+        "Audit", _form(given), live, login=login, here="/audit", live=None if before else here, version=version
+    )
 
 
 def _form(given: Mapping[str, str]) -> Html:
     fields = (element("div", element("label", name.capitalize(), for_=name), _field(name, given)) for name in FILTERS)
-    return element("form", *fields, element("button", "Show", class_="plain"), action="/audit", class_="filters")
+    form = element("form", *fields, element("button", "Show", class_="plain"), action="/audit", class_="filters")
+    return element("details", element("summary", "Filter"), form, open=bool(given))
 
 
 def _field(name: str, given: Mapping[str, str]) -> Html:
@@ -74,29 +50,69 @@ def _field(name: str, given: Mapping[str, str]) -> Html:
     return element("input", id=name, name=name, value=value, placeholder=_HINTS.get(name))
 
 
-def _table(records: Sequence[Mapping[str, Any]]) -> Html:
+def _paging(found: Rows, given: Mapping[str, str], before: str) -> Html:
+    newest = [link("Newest", f"/audit?{urlencode(given)}")] if before else []
+    older = [] if found.older is None else [link("Older", f"/audit?{urlencode({**given, 'before': found.older})}")]
+    return element("nav", *newest, *older, class_="paging", aria_label="More of the record")
+
+
+def _table(found: Rows) -> Html:
     head = element("tr", *(element("th", name, scope="col") for name in _COLUMNS))
-    rows = map(_row, reversed(records))
-    table = element("table", element("thead", head), element("tbody", *rows))
-    # What scrolls must be reached by keyboard.
-    return element("div", table, class_="wide", tabindex="0", role="region", aria_label="Events")
+    table = element("table", element("thead", head), element("tbody", *map(_row, found.rows)), class_="calls")
+    return table if found.rows else element("p", "Nothing is on record.")
 
 
-def _row(record: Mapping[str, Any]) -> Html:
-    arguments = record.get("arguments")
-    text = json.dumps(arguments, ensure_ascii=False) if arguments else ""
-    verdict = record.get("verdict")
-    known = str(verdict) if verdict in _VERDICTS else None
-    outcome = element("span", _outcome(record), class_=known)
-    cells: Iterable[Html | str] = (
-        str(record.get("at") or "")[:19].replace("T", " "), one_line(str(record.get("event") or "")), outcome,
-        one_line(str(record.get("tool") or "")), one_line(str(record.get("rule") or "")),
-        element("code", shorten(text, _LONGEST)),
+def _row(row: CallRow) -> Html:
+    head = row.head
+    said = _said(row)
+    cells: tuple[Child, ...] = (
+        str(head.get("at") or "")[:19].replace("T", " "), element("span", ", ".join(said), class_=_look(said)),
+        element("code", shorten(_what(head), _LONGEST)), one_line(str(head.get("rule") or "")),
+        one_line(short_session(str(head.get("session") or ""))),
     )  # fmt: skip
-    return element("tr", *(element("td", cell) for cell in cells))
+    named = zip(_COLUMNS, cells, strict=True)
+    return element("tr", *(element("td", element("div", cell), data_name=name) for name, cell in named))
 
 
-def _outcome(record: Mapping[str, Any]) -> str:
-    if "approved" in record:
-        return "approved" if record["approved"] else "responded" if record.get("responded") else "rejected"
-    return one_line(str(record.get("verdict") or record.get("outcome") or ""))
+def _what(head: Mapping[str, Any]) -> str:
+    """Return the call that an event is about, or what else it says."""
+    tool, arguments = str(head.get("tool") or ""), head.get("arguments")
+    if isinstance(arguments, Mapping):
+        return call_text(tool, arguments)
+    rest = {name: value for name, value in head.items() if name not in _SHOWN and value}
+    return f"{tool} {json.dumps(rest, ensure_ascii=False)}".removesuffix("{}").strip()
+
+
+def _said(row: CallRow) -> list[str]:
+    """Return what happened to a call, in order, in a word or two each."""
+    head = row.head
+    if head.get("event") != "decided":
+        return [_step(head) or one_line(str(head.get("event") or ""))]
+    verdict = one_line(str(head.get("verdict") or ""))
+    steps = list(filter(None, map(_step, row.following)))
+    # A call that was asked about and answered need not say that it was asked.
+    if verdict == "confirm" and steps:
+        return steps
+    return [_SAID.get(verdict, verdict), *steps]
+
+
+def _step(event: Mapping[str, Any]) -> str:
+    match event.get("event"):
+        case "answered":
+            by = f" by {event['by']}" if event.get("by") else ""
+            return one_line(f"{_answer(event)}{by}")
+        case "finished" if event.get("outcome") != "ok":
+            return one_line(str(event.get("outcome") or ""))
+        case "interrupted":
+            return "interrupted"
+    return ""
+
+
+def _answer(event: Mapping[str, Any]) -> str:
+    if event.get("responded"):
+        return "responded"
+    return "approved" if event.get("approved") else "rejected"
+
+
+def _look(said: list[str]) -> str | None:
+    return _LOOKS.get(said[0].partition(" ")[0])

@@ -7,17 +7,24 @@ from urllib.parse import quote
 import attrs
 
 from permitry.audit.redaction import redacted, redacted_text
+from permitry.channels.effect_lines import EffectLine
 from permitry.core.origin import Origin
 from permitry.core.texts import one_line, shorten, visible
 from permitry_ops.inbox.access import Login
+from permitry_ops.inbox.call_text import call_text, main_argument, sentence, short_session
 from permitry_ops.inbox.html import Html, element
 from permitry_ops.inbox.pages import framed, link, token_field
-from permitry_ops.inbox.questions import Node, Shown
+from permitry_ops.inbox.questions import Shown
 
 __all__ = ["arguments_text", "list_page", "open_count", "open_version", "question_page", "without_secrets"]
 
 _LONGEST = 200
-_MINUTE = 60
+# What a diff shows more clearly.
+_EDITS = frozenset({
+    "content", "contents", "file_text", "old", "new", "old_string", "new_string", "old_str", "new_str", "oldString",
+    "newString", "edits", "patch", "patchText", "diff",
+})  # fmt: skip
+_UNITS = ((2 * 86_400, 86_400, "days"), (2 * 3_600, 3_600, "h"), (2 * 60, 60, "min"), (0, 1, "s"))
 _AGAIN = (
     ("", "is asked about again"), ("1h", "with an approval: is permitted for an hour"),
     ("8h", "with an approval: is permitted for eight hours"),
@@ -49,7 +56,7 @@ def question_page(
     said = [element("p", problem, role="alert", class_="problem")] if problem else []
     answer = _answer(shown, login, edited=edited, guidance=guidance, result=result)
     return framed(
-        f"May `{one_line(shown.tool)}` run?", *said, *_parts(shown), element("div", answer, id="live"),
+        "May this run?", *said, *_call(shown), *_meaning(shown), element("div", answer, id="live"), _facts(shown),
         login=login, live=f"/questions/{quote(shown.id, safe='')}/events", version=shown.outcome,
     )  # fmt: skip
 
@@ -59,7 +66,7 @@ def without_secrets(shown: Shown) -> Shown:
     return attrs.evolve(
         shown, arguments=redacted(shown.arguments), preview=redacted_text(shown.preview),
         reason=redacted_text(shown.reason), path=redacted_text(shown.path), errors=redacted(list(shown.errors)),
-        tree=[attrs.evolve(node, text=redacted_text(node.text)) for node in shown.tree],
+        effects=[attrs.evolve(line, text=redacted_text(line.text)) for line in shown.effects],
         origins=list(map(_without_secrets, shown.origins)),
     )  # fmt: skip
 
@@ -77,41 +84,77 @@ def arguments_text(shown: Shown) -> str:
     return "".join(char if visible(char) == char else json.dumps(char)[1:-1] for char in text)
 
 
-def _left(seconds: float) -> str:
-    return f"{round(seconds / _MINUTE)} min left" if seconds >= 2 * _MINUTE else f"{max(0, round(seconds))} s left"
+def _time(seconds: float) -> str:
+    """Return a time in the largest unit of which there are two."""
+    least = next(unit for unit in _UNITS if max(seconds, 0) >= unit[0])
+    return f"{round(max(seconds, 0) / least[1])} {least[2]}"
 
 
 def _item(shown: Shown) -> Html:
-    what = shorten(json.dumps(dict(shown.arguments), ensure_ascii=False), _LONGEST)
-    title = link(one_line(shown.tool), f"/questions/{quote(shown.id, safe='')}")
-    about = (shown.agent, shown.place, f"rule {shown.rule}" if shown.rule else "no rule", _left(shown.left))
+    """Return the entry of a question: the call, why it is asked, and where."""
+    call = element("code", shorten(call_text(shown.tool, shown.arguments), _LONGEST))
+    about = (
+        shown.tool, shown.folder, short_session(shown.session), _agent(shown),
+        f"asked {_time(shown.age)} ago", f"{_time(shown.left)} left",
+    )  # fmt: skip
     return element(
-        "li", element("h2", title), element("p", element("code", what)),
+        "li", element("h2", link(call, f"/questions/{quote(shown.id, safe='')}")),
+        element("p", sentence(shown.reason)),
         element("p", " · ".join(one_line(each) for each in about if each), class_="about"),
     )  # fmt: skip
 
 
-def _parts(shown: Shown) -> Iterator[Html]:
-    """Yield what there is to know about a question; all of it, as an answer is about all of it."""
-    rule = f"{shown.rule} ({shown.source})" if shown.source else shown.rule
-    facts = {
-        "Why it is asked": shown.reason, "Rule": rule or "no rule", "Agent": shown.agent, "Session": shown.session,
-        "Host": shown.place, "File": shown.path, "Time": "" if shown.outcome else _left(shown.left),
-        "May answer": ", ".join(shown.approvers), "Digest": shown.digest,
-    }  # fmt: skip
-    yield _pairs((name, element("span", value)) for name, value in facts.items() if value)
+def _agent(shown: Shown) -> str:
+    """Return the name of a sub-agent."""
+    return "" if shown.agent == "main" else shown.agent
+
+
+def _call(shown: Shown) -> Iterator[Html]:
+    """Yield the call in full, and one sentence why it is asked about: an answer is about all of it."""
+    main = main_argument(shown.arguments)
+    yield element("pre", call_text(shown.tool, shown.arguments if main else {}), class_="call")
+    yield element("p", sentence(shown.reason), class_="why")
+    rest = [(name, _value(value)) for name, value in shown.arguments.items() if name != main]
+    folded = [pair for pair in rest if shown.preview and pair[0] in _EDITS]
+    if shown_here := [pair for pair in rest if pair not in folded]:
+        yield _arguments(shown_here)
     if shown.errors:
         yield _section("Errors", element("ul", *(element("li", error) for error in shown.errors)))
-    texts = ((name, value if isinstance(value, str) else json.dumps(value)) for name, value in shown.arguments.items())
-    yield _section("Arguments", _pairs((one_line(name), element("pre", text)) for name, text in texts))
-    if shown.tree:
-        yield _section("What it would do", _tree(shown.tree))
-    if shown.origins:
-        yield _section("Where values were seen", element("ul", *(element("li", str(each)) for each in shown.origins)))
+    if folded:
+        yield element("details", element("summary", "The arguments in full"), _arguments(folded))
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _arguments(pairs: Iterable[tuple[str, str]]) -> Html:
+    return _pairs((one_line(name), element("pre", text)) for name, text in pairs)
+
+
+def _meaning(shown: Shown) -> Iterator[Html]:
+    """Yield what the call would do and change, and where its values come from."""
+    if shown.effects:
+        yield _section("What it would do", _tree(shown.effects))
     if shown.preview:
         yield _section(
             "What it would change", element("pre", *map(_diff_line, shown.preview.split("\n")), class_="diff")
         )
+    if shown.origins:
+        yield _section("Where values were seen", element("ul", *(element("li", str(each)) for each in shown.origins)))
+
+
+def _facts(shown: Shown) -> Html:
+    rule = f"{shown.rule} ({shown.source})" if shown.source else shown.rule
+    facts = {
+        "Tool": shown.tool, "Rule": rule or "no rule", "Folder": shown.folder, "File": shown.path, "Agent": shown.agent,
+        "Session": shown.session, "Asked": f"{_time(shown.age)} ago",
+        "Time": "" if shown.outcome else f"{_time(shown.left)} left", "May answer": ", ".join(shown.approvers),
+        "Digest": shown.digest,
+    }  # fmt: skip
+    return _section(
+        "About this question", _pairs((name, element("span", value)) for name, value in facts.items() if value)
+    )
 
 
 def _section(title: str, body: Html) -> Html:
@@ -123,7 +166,7 @@ def _pairs(pairs: Iterable[tuple[str, Html]]) -> Html:
     return element("dl", *found) if found else element("p", "none")
 
 
-def _tree(nodes: Sequence[Node]) -> Html:
+def _tree(nodes: Sequence[EffectLine]) -> Html:
     """Return actions as nested lists."""
     items: list[Html] = []
     at = 0
@@ -178,8 +221,6 @@ def _choices(shown: Shown, guidance: str) -> Iterator[Html]:
 
 
 def _edit(shown: Shown, edited: str | None) -> Iterator[Html]:
-    if not shown.may_edit:
-        return
     text = arguments_text(shown) if edited is None else edited
     area = element(
         "textarea", f"\n{text}", id="arguments", name="arguments", rows="8", spellcheck="false", autocomplete="off"

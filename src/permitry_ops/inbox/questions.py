@@ -5,25 +5,19 @@ from typing import Any, Protocol
 
 import attrs
 
+from permitry.channels.effect_lines import EffectLine
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.origin import Origin
 
-__all__ = ["Inbox", "Node", "Shown"]
-
-
-@attrs.frozen
-class Node:
-    """One action of a call, as a line; `depth` is how many constructs of a shell are around it."""
-
-    depth: int
-    text: str
+__all__ = ["Inbox", "Shown"]
 
 
 @attrs.frozen
 class Shown:
     """A question as a page shows it.
 
-    `left` are the seconds until it is late. `outcome` says how it was closed; empty while it is open. `may_edit`: the
+    `age` are the seconds since it was asked, `left` those until it is late. `folder` is where the call would happen.
+    `outcome` says how it was closed; empty while it is open. `may_edit`: the
     one who asked takes other arguments. `remember` offers not to be asked again; empty where nothing is remembered.
     `may_grant`: the very call can be permitted for a time.
     """
@@ -37,17 +31,17 @@ class Shown:
     source: str = ""
     session: str = ""
     agent: str = ""
-    place: str = ""
+    folder: str = ""
     path: str = ""
     preview: str = ""
+    age: float = 0.0
     left: float = 0.0
     outcome: str = ""
     errors: Sequence[str] = ()
     approvers: Sequence[str] = ()
-    may_edit: bool = True
     remember: str = ""
     may_grant: bool = False
-    tree: Sequence[Node] = ()
+    effects: Sequence[EffectLine] = ()
     origins: Sequence[Origin] = ()
 
 

@@ -1,27 +1,24 @@
 """The questions of a store, for the inbox."""
 
 import os
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import StoredQuestion, answer_to
-from permitry.core.action import Run, Unknown, phrase
-from permitry.core.call import ToolCall
-from permitry.core.explanation import ActionTrace, Explanation
 from permitry.errors import LedgerError
 from permitry.guard.grants import Grant
 from permitry.guard.grants_in_force import rule_of
 from permitry.guard.ledgers import RecordedGrants
-from permitry_ops.inbox.questions import Node, Shown
+from permitry_ops.inbox.questions import Shown
 
 if TYPE_CHECKING:
     from permitry.store.questions import StoredQuestions
 
-__all__ = ["StoreInbox", "tree_of"]
+__all__ = ["StoreInbox"]
 
 
 def _none() -> Iterable[int]:
@@ -30,13 +27,12 @@ def _none() -> Iterable[int]:
 
 @attrs.frozen
 class StoreInbox:
-    """The questions of a store. `explain` returns what a call would do.
+    """The questions of a store.
 
     `above` returns the processes above this one: where one of them, or this one, has asked, it may not answer.
     """
 
     store: "StoredQuestions"
-    explain: Callable[[ToolCall], Explanation]
     above: Callable[[], Iterable[int]] = _none
     grants: RecordedGrants | None = None
 
@@ -48,7 +44,7 @@ class StoreInbox:
 
     def find(self, name: str) -> Shown | None:
         """Return a question in full, open or closed."""
-        row = self.store.find(name)
+        row = self._find(name)
         if row is None:
             return None
         question, now = StoredQuestion.of(row), Moment.now()
@@ -58,7 +54,7 @@ class StoreInbox:
             return shown
         return attrs.evolve(
             shown, may_grant=self.grants is not None, arguments=request.arguments, path=request.path or "",
-            preview=request.preview or "", tree=tree_of(self.explain(request.call)), origins=request.origins,
+            preview=request.preview or "", effects=request.effects, origins=request.origins,
             remember=request.suggested_grants[0].label if request.suggested_grants else "",
         )  # fmt: skip
 
@@ -67,7 +63,7 @@ class StoreInbox:
 
         Raises: `LedgerError`.
         """
-        row = self.store.find(name)
+        row = self._find(name)
         question = None if row is None else StoredQuestion.of(row)
         # INVARIANT: law 5. What was shown is what is answered; the store compares once more, with what it has then.
         if question is None or question.digest != digest:
@@ -82,7 +78,7 @@ class StoreInbox:
 
         Raises: `LedgerError` where this is not so, or grants are not kept.
         """
-        row = self.store.find(name)
+        row = self._find(name)
         question = None if row is None else StoredQuestion.of(row)
         response = None if question is None else question.response
         if self.grants is None or question is None or response is None:
@@ -99,6 +95,10 @@ class StoreInbox:
         rule_of(grant)
         self.grants.give(grant)
 
+    def _find(self, name: str) -> Mapping[str, Any] | None:
+        # A database has no text with this character, and fails where it is asked for one.
+        return None if "\0" in name else self.store.find(name)
+
     def _read(self, row: object) -> StoredQuestion | None:
         try:
             return StoredQuestion.of(row)  # type: ignore[arg-type]  # the row of a store
@@ -106,30 +106,14 @@ class StoreInbox:
             return None
 
 
-def tree_of(explained: Explanation) -> list[Node]:
-    """Return the actions of a call as a tree, in order; what is only possible, where it says something new."""
-    certain = [_node(each) for each in explained.actions if each.is_certain]
-    possible = [_node(each) for each in explained.actions if not each.is_certain]
-    may = [attrs.evolve(node, text=f"perhaps {node.text}") for node in possible if node not in certain]
-    return list(dict.fromkeys([*certain, *may]))
-
-
-def _node(each: ActionTrace) -> Node:
-    action = each.action
-    if isinstance(action, Unknown):
-        return Node(0, f"not certain: {action.reason}")
-    within = action.within if isinstance(action, Run) else ()
-    around = f"{' '.join(within)}: " if within else ""
-    doubt = f" ({action.doubt})" if isinstance(action, Run) and action.doubt is not None and each.is_certain else ""
-    return Node(len(within), f"{around}{phrase(action)}{doubt}")
-
-
 def _summary(question: StoredQuestion, now: Moment) -> Shown:
-    decision = question.decision
+    decision, request = question.decision, question.request
+    folder = "" if request is None else request.folder or ""
     return Shown(
         question.id, question.digest, question.tool, question.arguments, decision.reason or "no rule allows this call",
         rule=decision.rule_id or "", source=decision.source or "", session=question.session, agent=question.agent,
-        left=now.until(question.deadline), outcome=_outcome(question, now),
+        folder=folder, age=max(0.0, now.wall - question.asked_at), left=now.until(question.deadline),
+        outcome=_outcome(question, now),
         errors=[str(error) for error in decision.errors], approvers=question.approvers,
     )  # fmt: skip
 

@@ -19,6 +19,7 @@ from permitry_ops.inbox.access import User
 from permitry_ops.inbox.app import InboxApp
 from permitry_ops.inbox.live import Live
 from permitry_ops.inbox.questions import Shown
+from permitry_ops.inbox.record_view import RecordView
 from permitry_ops.inbox.security import Site
 
 PORT = 8710
@@ -104,7 +105,7 @@ def serving(inbox: object, record: Path | None = None) -> Iterator[tuple[InboxAp
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         site = Site.local(port)
-        app = InboxApp(inbox, site, record, live=Live(pause=0.02))  # type: ignore[arg-type]  # as above
+        app = InboxApp(inbox, site, RecordView(record), live=Live(pause=0.02))  # type: ignore[arg-type]  # as above
         config = uvicorn.Config(app.asgi(), log_level="error", timeout_graceful_shutdown=1, ws="none")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -1,5 +1,6 @@
 """The inbox as a browser meets it: login, roles, answers."""
 
+import asyncio
 from urllib.parse import quote
 
 import attrs
@@ -70,11 +71,27 @@ def test_behind_tls_the_cookie_is_for_tls_alone(inbox: MemoryInbox) -> None:
     assert "Secure" in cookie.split("; ")
 
 
-def test_too_many_failed_logins_are_refused(app: InboxApp, stranger: Browser) -> None:
-    """After ten in a minute, not even the right token is looked at."""
+def test_wrong_tokens_are_slowed_and_right_ones_get_in(app: InboxApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All behind a proxy are one address: a guesser must not keep the others out."""
+    waits: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr("permitry_ops.inbox.app.asyncio.sleep", wait)
     wrong = {"token": "x"}
-    assert [stranger.post("/login", **wrong).status_code for _ in range(11)] == [401] * 10 + [429]
-    assert stranger.post("/login", token=app.access.link(ANN)).status_code == 429
+    assert [Browser(app).post("/login", **wrong).status_code for _ in range(12)] == [401] * 12
+    assert waits == [0.0] * 9 + [1.0] * 3
+    assert Browser(app).post("/login", token=app.access.link(ANN)).status_code == 303
+    assert len(waits) == 12
+
+
+def test_no_more_than_a_hundred_wrong_tokens_wait(app: InboxApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each costs a connection; a right one gets in all the same."""
+    monkeypatch.setattr(asyncio.Semaphore, "locked", lambda _: True)
+    wrong = {"token": "x"}
+    assert Browser(app).post("/login", **wrong).status_code == 429
+    assert Browser(app).post("/login", token=app.access.link(ANN)).status_code == 303
 
 
 def test_after_logging_out_the_cookie_counts_no_more(ann: Browser) -> None:

@@ -3,27 +3,27 @@
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 from tests.tables import for_each
 from tests.unit.permitry_ops.inbox.documents import read
-from tests.unit.permitry_ops.inbox.inboxes import Browser
-from tests.unit.permitry_ops.inbox.people import ANN, EVE
+from tests.unit.permitry_ops.inbox.people import ANN
 from tests.unit.permitry_ops.inbox.probes import PROBES
 from tests.unit.permitry_ops.inbox.records import keep
 
-from permitry.audit.record import JsonlRecorder, StoredRecorder
-from permitry.core.call import ToolCall
-from permitry.store.records import records_at
-from permitry.store.sqlite import SqliteStore
 from permitry_ops.inbox.access import Login
-from permitry_ops.inbox.app import InboxApp
-from permitry_ops.inbox.audit_pages import FILTERS, MOST, audit_page, version_of, wanted
+from permitry_ops.inbox.audit_pages import audit_page
+from permitry_ops.inbox.record_view import FILTERS, CallRow, RecordView, Rows
 
 
-def page_of(records: list[Any], **query: str) -> str:
-    """Return the page of records."""
-    return audit_page(records, query, Login(ANN, 0.0, csrf="c"), version="v")
+def page_of(found: Rows, **query: str) -> str:
+    """Return the page of rows."""
+    return audit_page(found, query, Login(ANN, 0.0, csrf="c"), version="v")
+
+
+def row(*following: dict[str, Any], **head: Any) -> str:  # noqa: ANN401 -- fields of a record
+    """Return the words of the page of one call."""
+    decided = {"event": "decided", "at": "2026-11-23T10:00:00.000+00:00", "session": "s", **head}
+    return " | ".join(read(page_of(Rows([CallRow(decided, following)]))).text)
 
 
 @pytest.fixture
@@ -40,73 +40,62 @@ def test_a_probe_in_every_field_changes_no_page(tmp_path: Path, probe: str) -> N
 
     def tags(text: str, name: str) -> object:
         keep(tmp_path / name, text)
-        records = list(records_at(tmp_path / name, wanted({})))
-        return read(page_of(records, **dict.fromkeys(FILTERS, text))).tags
+        found = RecordView(tmp_path / name).rows({})
+        return read(page_of(found, **dict.fromkeys(FILTERS, text))).tags
 
     assert tags(probe, "a.jsonl") == tags("word", "b.jsonl")
 
 
-def test_the_newest_event_is_the_first(path: Path) -> None:
-    """With time, outcome, tool, rule and arguments."""
-    text = read(page_of(list(records_at(path, wanted({}))))).text
-    assert "5 events, the newest first." in text
-    assert text.index("approved") < text.index("asked") < text.index("decided")
+def test_a_call_is_one_row(path: Path) -> None:
+    """With time, what happened, the call, the rule and the session; a card on a phone names each of them."""
+    page = page_of(RecordView(path).rows({}))
+    assert page.count("<tr>") == 3
+    assert "2 calls and other events, the newest first." in page
+    for name in ("Time (UTC)", "What happened", "Call", "Rule", "Session"):
+        assert f'<th scope="col">{name}</th>' in page
+        assert page.count(f'<td data-name="{name}"><div>') == 2
 
 
-def test_a_result_in_place_of_the_tools_is_no_rejection() -> None:
-    """Nor an approval."""
-    record = {"number": 1, "event": "answered", "approved": False, "responded": True}
-    assert "responded" in read(page_of([record])).text
+@for_each("verdict, following, said", [
+    ("allow", [{"event": "started"}], "allowed"),
+    ("allow", [{"event": "started"}, {"event": "finished", "outcome": "ok"}], "allowed"),
+    ("allow", [{"event": "finished", "outcome": "crashed"}], "allowed, crashed"),
+    ("block", [], "blocked"),
+    ("confirm", [{"event": "asked"}], "asked"),
+    ("confirm", [{"event": "asked"}, {"event": "answered", "approved": True, "by": "ann"}], "approved by ann"),
+    ("confirm", [{"event": "answered", "approved": True}, {"event": "finished", "outcome": "no"}], "approved, no"),
+    ("confirm", [{"event": "answered", "approved": False}], "rejected"),
+    ("confirm", [{"event": "answered", "approved": False, "responded": True, "by": "bob"}], "responded by bob"),
+    ("confirm", [{"event": "asked"}, {"event": "interrupted"}], "interrupted"),
+    ("odd", [], "odd"),
+])  # fmt: skip
+def test_a_row_says_what_happened(verdict: str, following: list[dict[str, Any]], said: str) -> None:
+    """From the decision to the end."""
+    assert f"| {said} |" in row(*following, verdict=verdict)
 
 
-def test_events_are_filtered(path: Path) -> None:
-    """As `permitry audit query` does, and the form keeps what was asked for."""
-    for query, count in (
-        ({}, 5),
-        ({"verdict": "block"}, 1),
-        ({"tool": "other"}, 0),
-        ({"text": "word"}, 2),
-        ({"since": "2026-w"}, 1),
-    ):
-        assert len(list(records_at(path, wanted(query)))) == count, query
-    page = page_of([], verdict="block", tool='a"b', until="")
+def test_a_call_is_shown_as_people_say_it() -> None:
+    """Another event with what else it says."""
+    assert "| npm publish |" in row(verdict="block", tool="Bash", arguments={"command": "npm publish"})
+    assert '| {"problems": ["x"]} |' in row(event="reloaded", problems=["x"])
+    assert "| approved by ann |" in row(event="answered", approved=True, by="ann")
+
+
+def test_the_form_keeps_what_was_asked_for() -> None:
+    """And so do the events, and the links to other pages."""
+    page = page_of(Rows([], older=7), verdict="block", tool='a"b', until="", odd="x")
     assert '<option value="block" selected>' in page
     assert 'value="a&quot;b"' in page
     assert 'data-live="/audit/events?tool=a%22b&amp;verdict=block"' in page
+    assert 'href="/audit?tool=a%22b&amp;verdict=block&amp;before=7"' in page
+    assert "<details open>" in page
+    assert "Newest" not in page
 
 
-def test_so_many_events_are_shown(path: Path) -> None:
-    """The last hundred."""
-    keep(path, count=40)
-    records = list(records_at(path, wanted({})))
-    assert len(records) == MOST
-    assert "The last 100 events" in page_of(records)
-
-
-def test_the_version_is_another_one_after_each_event(tmp_path: Path) -> None:
-    """In a file, and in a store, which writes next to its own."""
-    call = ToolCall("t", {})
-    for recorder in (
-        JsonlRecorder(str(tmp_path / "a.jsonl")),
-        StoredRecorder(SqliteStore(tmp_path / "a.db"), session="s"),
-    ):
-        path = tmp_path / ("a.jsonl" if isinstance(recorder, JsonlRecorder) else "a.db")
-        versions = []
-        for _ in range(3):
-            recorder.record("decided", call)
-            versions.append(version_of(path))
-        recorder.close()
-        assert len(set(versions)) == 3
-    assert version_of(tmp_path / "nothing") == ""
-
-
-def test_both_roles_see_the_record(app: InboxApp, path: Path) -> None:
-    """And no one else; without a record there are no events."""
-    with_record = attrs.evolve(app, record=path)
-    assert Browser(with_record).get("/audit").status_code == 303
-    for user in (ANN, EVE):
-        browser = Browser(with_record).log_in(user)
-        assert "5 events" in browser.get("/audit").text
-        assert "1 events" in browser.get("/audit?verdict=block").text
-    for record in (None, path.with_name("nothing")):
-        assert "0 events" in Browser(attrs.evolve(app, record=record)).log_in(ANN).get("/audit").text
+def test_an_older_page_leads_back_and_stays_as_it_is() -> None:
+    """New events are on the newest page."""
+    page = page_of(Rows([]), before="7", tool="t")
+    assert 'href="/audit?tool=t"' in page
+    assert "data-live" not in page
+    assert "Older" not in page
+    assert "Nothing is on record." in page

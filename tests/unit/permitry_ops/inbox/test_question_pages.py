@@ -9,11 +9,12 @@ from tests.unit.permitry_ops.inbox.documents import read
 from tests.unit.permitry_ops.inbox.people import ANN, EVE, QUESTION
 from tests.unit.permitry_ops.inbox.probes import PROBES
 
+from permitry.channels.effect_lines import EffectLine
 from permitry.core.json_values import parse_json
 from permitry.core.origin import Origin
 from permitry_ops.inbox.access import Login
 from permitry_ops.inbox.question_pages import arguments_text, list_page, open_count, question_page, without_secrets
-from permitry_ops.inbox.questions import Node, Shown
+from permitry_ops.inbox.questions import Shown
 
 LOGIN = Login(ANN, 0.0, csrf="token")
 
@@ -22,8 +23,8 @@ def filled(text: str) -> Shown:
     """Return a question with a text in every field that is shown."""
     return Shown(
         text, text, text, {text: text, "list": [text, {text: text}]}, text, rule=text, source=text, session=text,
-        agent=text, place=text, path=text, preview=f"+{text}\n{text}", errors=[text], remember=text,
-        tree=[Node(0, text), Node(1, text)], origins=[Origin(text, text, (text,))], may_grant=True,
+        agent=text, folder=text, path=text, preview=f"+{text}\n{text}", errors=[text], remember=text,
+        effects=[EffectLine(0, text), EffectLine(1, text)], origins=[Origin(text, text, (text,))], may_grant=True,
     )  # fmt: skip
 
 
@@ -50,7 +51,7 @@ def test_a_probe_in_every_field_changes_no_page(probe: str) -> None:
 def test_the_probes_are_in_the_pages() -> None:
     """The test before would find nothing where nothing is shown: each field is."""
     page = question_page(QUESTION, LOGIN)
-    for each in ("deletes files", "ask-rm (rules.toml:3)", "s1", "main", "d1", "odd: failed", "90 s left", "3"):
+    for each in ("Deletes files.", "ask-rm (rules.toml:3)", "s1", "main", "d1", "odd: failed", "90 s left", "3"):
         assert each in read(page).text, each
     shown = " ".join(read(page).text)
     for each in (
@@ -58,7 +59,7 @@ def test_the_probes_are_in_the_pages() -> None:
         "-old",
         "+new",
         "do not ask again",
-        "May `run_shell` run?",
+        "May this run?",
     ):
         assert each in shown, each
 
@@ -93,15 +94,40 @@ def test_only_those_who_may_answer_have_a_form() -> None:
     assert "Only bob may answer" in page
 
 
-def test_an_asker_that_takes_no_edit_is_not_offered_one() -> None:
-    """An edit that is not used would be an approval of another call."""
-    assert "Edit the arguments" not in question_page(attrs.evolve(QUESTION, may_edit=False), LOGIN)
+def test_a_page_begins_with_the_call_and_why_it_is_asked_about() -> None:
+    """Then comes what it would do and change, then the answer, and the facts at the end, the digest last."""
+    page = question_page(QUESTION, LOGIN)
+    order = (
+        '<pre class="call">rm -r build</pre>', "Deletes files.", "What it would do", "What it would change",
+        "Your answer", "About this question", "ask-rm (rules.toml:3)", "/work/p", "Digest",
+    )  # fmt: skip
+    assert sorted(order, key=page.index) == list(order)
+    assert page.index("<span>d1</span>") == page.rindex("<span>")
+
+
+def test_what_a_diff_shows_is_folded() -> None:
+    """Short arguments are not, nor is anything where there is no diff."""
+    edit = attrs.evolve(QUESTION, arguments={"file_path": "a", "content": "x\ny", "mode": "600"})
+    page = question_page(edit, LOGIN)
+    assert '<pre class="call">run_shell a</pre>' in page
+    assert page.index(">600<") < page.index("The arguments in full") < page.index(">x\ny<")
+    assert "The arguments in full" not in question_page(attrs.evolve(edit, preview=""), LOGIN)
+
+
+def test_the_list_shows_calls_as_people_say_them() -> None:
+    """Command, reason, folder, session and age; a sub-agent is named."""
+    shown = attrs.evolve(QUESTION, session="claude-code:0c1f2d3e-4a5b", agent="helper")
+    text = " ".join(read(list_page([shown], LOGIN)).text)
+    about = "run_shell · /work/p · claude-code:0c1f2d3e · helper · asked 3 min ago · 90 s left"
+    for each in ("rm -r build", "Deletes files.", about):
+        assert each in text, each
+    assert "· main ·" not in " ".join(read(list_page([QUESTION], LOGIN)).text)
 
 
 def test_actions_are_nested_lists() -> None:
     """A screen reader says how deep one is."""
-    tree = [Node(0, "a"), Node(1, "b"), Node(2, "c"), Node(0, "d")]
-    page = question_page(attrs.evolve(QUESTION, tree=tree), LOGIN)
+    effects = [EffectLine(0, "a"), EffectLine(1, "b"), EffectLine(2, "c"), EffectLine(0, "d")]
+    page = question_page(attrs.evolve(QUESTION, effects=effects), LOGIN)
     inner = '<li><code>b</code><ul class="tree"><li><code>c</code></li></ul></li>'
     assert f'<li><code>a</code><ul class="tree">{inner}</ul></li><li><code>d</code></li>' in page
 
@@ -120,7 +146,7 @@ def test_a_viewer_sees_a_question_without_secrets() -> None:
     word: Any = "password=hunter22"
     shown = without_secrets(attrs.evolve(filled(word), id="q", digest="d", tool="t", remember=""))
     assert "hunter22" not in json.dumps([str(shown.arguments["list"][0]), shown.preview, shown.reason, shown.path])
-    assert "hunter22" not in str([shown.tree, shown.origins, shown.errors])
+    assert "hunter22" not in str([shown.effects, shown.origins, shown.errors])
     secret = Origin("auth.password", '"hunter22"', ("look #1",), is_said=False)
     [origin] = without_secrets(attrs.evolve(QUESTION, origins=[secret])).origins
     assert str(origin) == "`auth.password` = [redacted] occurs in look #1; not in the user's messages"

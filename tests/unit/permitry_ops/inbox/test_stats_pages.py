@@ -14,6 +14,7 @@ from permitry.audit.stats import Stats
 from permitry.store.records import RecordFilter, records_at
 from permitry_ops.inbox.access import Login
 from permitry_ops.inbox.app import InboxApp
+from permitry_ops.inbox.record_view import RecordView
 from permitry_ops.inbox.stats_pages import stats_page
 
 
@@ -43,7 +44,7 @@ def test_without_a_record_nothing_is_counted(app: InboxApp) -> None:
 def test_a_record_is_counted_for_those_inside(app: InboxApp, tmp_path: Path) -> None:
     """And for no one else."""
     keep(tmp_path / "a.jsonl")
-    with_record = attrs.evolve(app, record=tmp_path / "a.jsonl")
+    with_record = attrs.evolve(app, record=RecordView(tmp_path / "a.jsonl"))
     assert "1 decisions" in Browser(with_record).log_in(EVE).get("/stats").text
     assert Browser(with_record).get("/stats").status_code == 303
 

@@ -12,11 +12,8 @@ from tests.unit.channels.stored_calls import CALL, NO, YES, asked, fresh
 
 from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.config.default import create_default_authorization_policy
 from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
-from permitry.core.explanation import Explanation
-from permitry.core.spec import ToolSpec
+from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.errors import LedgerError
 from permitry.guard.grants import Grant
 from permitry.guard.guard import Guard
@@ -25,13 +22,7 @@ from permitry.guard.outcome import Ask, Permit, Ready
 from permitry.guard.session import Session
 from permitry.store.grants import StoredGrants
 from permitry.store.sqlite import SqliteStore
-from permitry_ops.inbox.questions import Node
-from permitry_ops.inbox.stored import StoreInbox, tree_of
-
-
-def explain(call: ToolCall) -> Explanation:
-    """Return what a call would do."""
-    return create_default_authorization_policy().explain(call, AuthContext())
+from permitry_ops.inbox.stored import StoreInbox
 
 
 @pytest.fixture
@@ -60,7 +51,7 @@ def question(guard: Guard, path: Path) -> Ask:
 def inbox(path: Path, question: Ask) -> StoreInbox:
     """Return the inbox of the store."""
     del question
-    return StoreInbox(questions_at(path), explain)
+    return StoreInbox(questions_at(path))
 
 
 def test_a_question_is_listed_without_secrets_and_found_in_full(inbox: StoreInbox) -> None:
@@ -127,7 +118,7 @@ def test_a_late_answer_is_refused(inbox: StoreInbox, monkeypatch: pytest.MonkeyP
 def test_only_the_approvers_of_a_question_answer_it(path: Path) -> None:
     """By the name that they have logged in with."""
     asked(fresh(path, ledger=ledger_at(path, approvers=["bob"])))
-    inbox = StoreInbox(questions_at(path), explain)
+    inbox = StoreInbox(questions_at(path))
     (listed,) = inbox.open()
     with pytest.raises(LedgerError):
         inbox.answer(listed.id, listed.digest, YES, "ann")
@@ -140,7 +131,7 @@ def test_an_agent_that_starts_an_inbox_answers_nothing(inbox: StoreInbox, path: 
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE question SET above = ?", (str(above),))
     connection.close()
-    below = StoreInbox(inbox.store, explain, lambda: [77])
+    below = StoreInbox(inbox.store, lambda: [77])
     (listed,) = below.open()
     with pytest.raises(LedgerError, match="asked above this process"):
         below.answer(listed.id, listed.digest, YES, "ann")
@@ -177,20 +168,30 @@ def test_an_answer_where_it_was_asked_has_no_name(inbox: StoreInbox, guard: Guar
     assert shown.outcome == "rejected where it was asked"
 
 
-def test_a_command_is_shown_as_a_tree() -> None:
-    """Each action once, what a loop runs below it, and what is not certain said to be so."""
-    call = ToolCall("run_shell", {"command": "cd sub && (rm -r x; echo y) && eval $z"})
-    nodes = tree_of(explain(call))
-    assert Node(0, "cd sub") in nodes
-    assert next(node for node in nodes if node.text.startswith("(…): rm -r x")).depth == 1
-    assert any(node.text.startswith("not certain: ") for node in nodes)
-    assert len(nodes) == len(set(nodes))
+def test_what_is_shown_is_what_the_one_who_asked_read(tmp_path: Path) -> None:
+    """Its effects and its folder are in the store, with the question; the list has the folder alone."""
+    spec = ToolSpec("write", roles={"path": ArgumentRole.WRITE_PATH})
+    asked(fresh(tmp_path / "a.db", session=Session(workspace="/work/p")), CALL, spec)
+    inbox = StoreInbox(questions_at(tmp_path / "a.db"))
+    (listed,) = inbox.open()
+    shown = inbox.find(listed.id)
+    assert shown is not None
+    assert (listed.effects, listed.folder, listed.age) == ((), "/work/p", pytest.approx(0, abs=60))
+    assert [line.text for line in shown.effects] == ["write a"]
+
+
+def test_an_odd_id_is_not_found_in_any_store(address: str) -> None:
+    """A database refuses a text with this character."""
+    inbox = StoreInbox(questions_at(address))
+    assert inbox.find("\0") is None
+    with pytest.raises(LedgerError, match="not about the call"):
+        inbox.answer("a\0", "", YES, "ann")
 
 
 @pytest.fixture
 def granting(inbox: StoreInbox, path: Path) -> StoreInbox:
     """Return the inbox of a store that keeps grants."""
-    return StoreInbox(inbox.store, explain, grants=RecordedGrants(SqliteStore(path)))
+    return StoreInbox(inbox.store, grants=RecordedGrants(SqliteStore(path)))
 
 
 def test_the_very_call_is_permitted_in_its_session(granting: StoreInbox, path: Path) -> None:
@@ -242,7 +243,7 @@ def test_a_team_answers_in_any_store(address: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("permitry_ops.inbox.stored.os", SimpleNamespace(getpid=lambda: -1))  # another process
     guard = fresh(address)
     question = asked(guard)
-    inboxes = [StoreInbox(questions_at(address), explain) for _ in range(2)]
+    inboxes = [StoreInbox(questions_at(address)) for _ in range(2)]
     (listed,) = inboxes[0].open()
     inboxes[0].answer(listed.id, listed.digest, YES, "ann")
     with pytest.raises(LedgerError):

@@ -1,0 +1,166 @@
+"""What the pages show of the record: one row a call, page by page, and what is counted in all of it."""
+
+import contextlib
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from permitry.audit.stats import Stats
+from permitry.store.chain import HIGHEST
+from permitry.store.records import RecordFilter, RecordFollower, is_address, records_at, store_at
+
+__all__ = ["FILTERS", "MOST", "CallRow", "RecordView", "Rows"]
+
+FILTERS = ("text", "tool", "rule", "verdict", "session", "since", "until", "event")
+MOST = 50
+_DIGITS = 18
+_EQUAL = ("tool", "rule", "verdict", "session", "event")
+# What comes behind the decision on a call is in the row of the call.
+_FOLLOWING = ("asked", "interrupted", "answered", "kept", "started", "finished")
+
+
+@attrs.frozen
+class CallRow:
+    """An event, and what came behind it if it is the decision on a call."""
+
+    head: Mapping[str, Any]
+    following: Sequence[Mapping[str, Any]] = ()
+
+
+@attrs.frozen
+class Rows:
+    """Some rows, the newest first; `older` is the number below which there are more, if there are any."""
+
+    rows: Sequence[CallRow]
+    older: int | None = None
+
+
+@attrs.define
+class RecordView:
+    """A record to look at; without one, or where it is not there yet, there is nothing in it. Thread-safe."""
+
+    record: str | Path | None = None
+    _stats: Stats = attrs.field(factory=Stats, init=False, repr=False)
+    _follower: RecordFollower | None = attrs.field(default=None, init=False, repr=False)
+    _last: int = attrs.field(default=0, init=False, repr=False)
+    _counting: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+
+    @property
+    def version(self) -> str:
+        """A text that is another one once something was added to the record; a store adds to a file next to it.
+
+        Raises: `StoreError` where the record is in a database that is away.
+        """
+        if self.record is None:
+            return ""
+        if is_address(self.record):
+            with contextlib.closing(store_at(self.record, is_read_only=True)) as store:
+                return str(store.head.number)
+        path = Path(self.record)
+        return " ".join(_versions(path, path.with_name(f"{path.name}-wal")))
+
+    def rows(self, query: Mapping[str, str]) -> Rows:
+        """Return the last rows that a query asks for, below the number `before` of it.
+
+        Raises: `AuditError`; `StoreError`.
+        """
+        if self.record is None or not self._is_there:
+            return Rows(())
+        heads = list(records_at(self.record, _wanted(query)))
+        older = heads[1]["number"] if len(heads) > MOST else None
+        heads = heads[-MOST:]
+        return Rows(list(self._rows(heads)), older)
+
+    def stats(self) -> Stats:
+        """Return what is counted in all of the record; each event is read once, for all who look.
+
+        Raises: `AuditError`; `StoreError`.
+        """
+        with self._counting:
+            if self.record is not None and self._is_there:
+                self._count(self.record)
+            return self._stats
+
+    @property
+    def _is_there(self) -> bool:
+        return self.record is not None and (is_address(self.record) or Path(self.record).exists())
+
+    def _count(self, record: str | Path) -> None:
+        is_first = self._follower is None
+        self._follower = self._follower or RecordFollower(record)
+        if self._add(self._follower) and not is_first:
+            # Events that were counted are gone.
+            self._stats, self._last, self._follower = Stats(), 0, RecordFollower(record)
+            self._add(self._follower)
+
+    def _add(self, follower: RecordFollower) -> bool:
+        """Count what is new, and return whether something was forgotten meanwhile."""
+        is_pruned = False
+        for event in follower.read(RecordFilter()):
+            if event["number"] <= self._last:
+                # It is another record, which is read from its beginning.
+                self._stats = Stats()
+            self._last = event["number"]
+            self._stats.add(event)
+            is_pruned = is_pruned or event.get("event") == "pruned"
+        return is_pruned
+
+    def _rows(self, heads: Sequence[Mapping[str, Any]]) -> Iterator[CallRow]:
+        """Yield a row for each event that is not in the row of a later one, the newest first."""
+        following = self._following(heads)
+        known = set[tuple[str, str]]()
+        for head in reversed(heads):
+            key = _call_of(head)
+            if key is None or key not in following:
+                yield CallRow(head)
+            elif key not in known:
+                known.add(key)
+                yield CallRow(head, following[key])
+
+    def _following(self, heads: Sequence[Mapping[str, Any]]) -> Mapping[tuple[str, str], list[Mapping[str, Any]]]:
+        """Return what came behind decisions, by the session and the id of the call."""
+        found: dict[tuple[str, str], list[Mapping[str, Any]]] = {
+            key: [] for head in heads if (key := _call_of(head)) is not None
+        }
+        if not found or self.record is None:
+            return found
+        wanted = RecordFilter(equal={"call_id": tuple({call for _, call in found}), "event": _FOLLOWING})
+        for event in records_at(self.record, wanted, after=heads[0]["number"]):
+            key = str(event.get("session")), str(event.get("call_id"))
+            if key in found:
+                found[key].append(event)
+        return found
+
+
+def _call_of(event: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the session and the id of the call that an event decides on; None for any other event."""
+    if event.get("event") != "decided" or not event.get("call_id"):
+        return None
+    return str(event.get("session")), str(event["call_id"])
+
+
+def _wanted(query: Mapping[str, str]) -> RecordFilter:
+    """Return the filter for the events that begin rows: one more than a page has."""
+    equal = {name: query[name] for name in _EQUAL if query.get(name)}
+    other = {} if "event" in equal else {"event": _FOLLOWING}
+    return RecordFilter(
+        query.get("since", ""), query.get("until") or "~", equal, query.get("text", ""), MOST + 1,
+        other=other, before=_number(query.get("before", "")),
+    )  # fmt: skip
+
+
+def _number(text: str) -> int:
+    """Return the number that a query has; what is not one leaves nothing out."""
+    if text.isascii() and text.isdigit() and len(text) <= _DIGITS:
+        return int(text)
+    return HIGHEST
+
+
+def _versions(*paths: Path) -> Iterable[str]:
+    for path in paths:
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            yield f"{status.st_size}-{status.st_mtime_ns}"
