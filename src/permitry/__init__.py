@@ -59,10 +59,14 @@ if TYPE_CHECKING:
 
     # isort: split
     # ask
+    from permitry.channels.channel import AsyncCallbackChannel as AsyncCallbackChannel
     from permitry.channels.channel import CallbackChannel as CallbackChannel
     from permitry.channels.notifier import ToolRejectionNotifier as ToolRejectionNotifier
     from permitry.channels.request import ConfirmationRequestFactory as ConfirmationRequestFactory
     from permitry.channels.request import ToolConfirmationRequest as ToolConfirmationRequest
+    from permitry.channels.response import Approve as Approve
+    from permitry.channels.response import Deny as Deny
+    from permitry.channels.response import Respond as Respond
     from permitry.channels.response import ToolConfirmationResponse as ToolConfirmationResponse
 
     # isort: split
@@ -119,9 +123,13 @@ _HOMES = {
     "Request": "core.rule",
     "Question": "core.rule",
     # ask: a human, and tell the model
+    "AsyncCallbackChannel": "channels.channel",
     "CallbackChannel": "channels.channel",
     "ConfirmationRequestFactory": "channels.request",
     "ToolConfirmationRequest": "channels.request",
+    "Approve": "channels.response",
+    "Deny": "channels.response",
+    "Respond": "channels.response",
     "ToolConfirmationResponse": "channels.response",
     "ToolRejectionNotifier": "channels.notifier",
     # run: what is allowed, and nothing else

@@ -39,8 +39,13 @@ from permitry.guard.session import Session
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
 
 
+class _Default:
+    def __repr__(self) -> str:
+        return "<default>"
+
+
 # None would hide the mistake of a host whose policy did not load.
-_DEFAULT: Any = attrs.NOTHING
+_DEFAULT: Any = _Default()
 
 
 class ToolHandler:

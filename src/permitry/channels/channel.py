@@ -1,6 +1,7 @@
 """How a question reaches a human."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Awaitable, Callable
 from typing import Protocol, runtime_checkable
 
 import attrs
@@ -10,6 +11,7 @@ from permitry.channels.response import ToolConfirmationResponse
 from permitry.errors import safe_str
 
 __all__ = [
+    "AsyncCallbackChannel",
     "AsyncConfirmationChannel",
     "CallbackChannel",
     "ConfirmationChannel",
@@ -55,15 +57,40 @@ class UnattendedChannel:
         """Return None."""
 
 
+def _check_plain(_: object, __: object, function: object) -> None:
+    if not callable(function):
+        raise TypeError(f"`callback` must be a function, not {safe_str(function, repr)}")
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
+        raise TypeError("`callback` is an async function; use AsyncCallbackChannel, and `await handler.ahandle(call)`")
+
+
 @attrs.frozen
 class CallbackChannel:
-    """Asks by calling a function."""
+    """Asks by calling a function.
 
-    callback: Callable[[ToolConfirmationRequest], ToolConfirmationResponse | None]
+    Raises: `TypeError` for what is not a function, and for an async one: see `AsyncCallbackChannel`.
+    """
+
+    callback: Callable[[ToolConfirmationRequest], ToolConfirmationResponse | None] = attrs.field(validator=_check_plain)
 
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Return what the function answers."""
         return self.callback(request)
+
+
+@attrs.frozen
+class AsyncCallbackChannel:
+    """Asks by awaiting an async function, where calls are awaited as well: `await handler.ahandle(call)`."""
+
+    callback: Callable[[ToolConfirmationRequest], Awaitable[ToolConfirmationResponse | None]]
+
+    def ask(self, _: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Raise `TypeError`: there is no event loop to await the answer on, so the call is blocked."""
+        raise TypeError("an async function cannot answer here; use `await handler.ahandle(call)`, or CallbackChannel")
+
+    async def aask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+        """Return what the function answers."""
+        return await self.callback(request)
 
 
 def check_channel(_: object, __: object, channel: object) -> None:
@@ -75,6 +102,8 @@ def check_channel(_: object, __: object, channel: object) -> None:
         return
     if isinstance(channel, type):
         hint = f"make one of it: {channel.__name__}(...)"
+    elif channel is None:
+        hint = "leave it out where no human can be asked, or give CallbackChannel(function)"
     elif callable(channel):
         hint = "wrap the function: channel=CallbackChannel(...)"
     else:

@@ -6,7 +6,7 @@ import attrs
 
 from permitry.errors import safe_str
 
-__all__ = ["ToolConfirmationResponse"]
+__all__ = ["Approve", "Deny", "Respond", "ToolConfirmationResponse"]
 
 
 def _check_arguments(_: object, __: object, arguments: Mapping[str, object] | None) -> None:
@@ -67,3 +67,21 @@ class ToolConfirmationResponse:
     def is_remembered(self) -> bool:
         """Whether the tool goes on the ignore list."""
         return self.skip_future is True and self.is_approval
+
+
+def _approve(*, remember: bool = False, arguments: Mapping[str, object] | None = None) -> ToolConfirmationResponse:
+    """Return the answer that lets a call run, perhaps with other arguments; `remember` asks no more about the tool."""
+    return ToolConfirmationResponse(True, skip_future=remember, arguments=arguments)
+
+
+def _deny(why: str = "", *, abort: bool = False) -> ToolConfirmationResponse:
+    """Return the answer that lets nothing run; the model is shown `why`, and `abort` ends the session."""
+    return ToolConfirmationResponse(False, abort=abort, instructions=why)
+
+
+def _respond(result: str) -> ToolConfirmationResponse:
+    """Return the answer in place of the tool, which does not run: the model gets this text as its result."""
+    return ToolConfirmationResponse(False, result=result)
+
+
+Approve, Deny, Respond = _approve, _deny, _respond

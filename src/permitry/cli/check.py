@@ -8,9 +8,10 @@ import attrs
 
 from permitry.cli.inputs import add_call_options, add_rules_option, only_tool, requests, rules_from, tell
 from permitry.cli.main import ExitCode
+from permitry.cli.python_registry import add_python_option, registry_at
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.origin import Origin
-from permitry.core.policy import AuthorizationPolicy
+from permitry.core.policy import AuthorizationPolicy, Specs
 from permitry.core.rule import Request
 from permitry.errors import CallError
 
@@ -25,13 +26,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry check`."""
     add_rules_option(parser)
     add_call_options(parser)
+    add_python_option(parser)
     parser.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """Decide each call and print one line for it, in order."""
+    registry = None if options.python is None else registry_at(options.python)
 
     def answer(policy: AuthorizationPolicy, call_id: object, request: Request | Decision) -> Decision:
+        if registry is not None and isinstance(request, Request):
+            request = _declare(request, registry)
         if isinstance(request, Decision):
             decision, name = request, "?"
             origins: tuple[Origin, ...] = ()
@@ -46,6 +51,15 @@ def execute(options: argparse.Namespace) -> ExitCode:
         return decision
 
     return answer_each(options, answer, only_tool(options))
+
+
+def _declare(request: Request, registry: Specs) -> Request:
+    """Return a request about a tool as the registry declares it; print where it has no such tool."""
+    spec = registry.get(request.call.tool)
+    if spec is None:
+        tell([f"no tool `{request.call.tool}` is registered, so that its calls would not run"])
+        return request
+    return attrs.evolve(request, spec=spec, own=spec)
 
 
 def _by_name(policy: AuthorizationPolicy, request: Request, decision: Decision) -> Iterator[str]:

@@ -79,6 +79,9 @@ def say_uncovered(
 def _say_expected(effect: Effect, when: Conditions) -> str:
     below = _pattern_below(effect, when)
     hint = "" if below is None else f"; what is below it is `{below}`"
+    if isinstance(effect.subject, Touch) and not effect.actions.roots.workspace:
+        # Then a relative pattern permits nothing.
+        hint = "; the session has no `workspace`, the folder that patterns are relative to"
     return f" (expected: {when.does}{hint})"
 
 

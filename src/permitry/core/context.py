@@ -17,18 +17,21 @@ from permitry.core.shared import SharedCounts
 from permitry.core.source import RuleSource, is_rule_source
 from permitry.core.template import Template
 
-__all__ = ["AuthContext", "AuthState", "misspelt_mode"]
+__all__ = ["MODES", "AuthContext", "AuthState", "misspelt_mode"]
 
 _PLAN = "plan"
 _YOLO = "yolo"
 _DEEPEST = 32
 
 
+MODES = ("plan", "yolo", "default")
+"""The words for modes that are not those of a host."""
+
+
 def misspelt_mode(mode: str) -> str | None:
     """Return `plan`, `yolo` or `default` when `mode` is nearly that word: then it would silently be another mode."""
-    words = ("plan", "yolo", "default")
-    near = difflib.get_close_matches(mode.lower(), words, n=1, cutoff=0.75)
-    return near[0] if near and mode not in words else None
+    near = difflib.get_close_matches(mode.lower(), MODES, n=1, cutoff=0.75)
+    return near[0] if near and mode not in MODES else None
 
 
 def _tuple_of_names(value: Iterable[str]) -> tuple[str, ...]:
@@ -247,7 +250,8 @@ def _fields_of(state: object) -> Iterator[tuple[str, Any]]:
         # By a look that runs nothing as well: a property that fails with an AttributeError seems absent.
         if not hasattr(state, name) and inspect.getattr_static(state, name, _FOUR) is _FOUR:
             if name in _FOUR:
-                raise TypeError(f"a context cannot be read from a {type(state).__name__}, which has no `{name}`")
+                kind = type(state).__name__
+                raise TypeError(f"a context cannot be read from a {kind}, which has no `{name}`; give a Session")
             continue
         value = getattr(state, name)
         if name == "parent" and value is not None:

@@ -12,6 +12,7 @@ CONFIRM_MESSAGE = "This call needs the user's confirmation before it runs."
 _UNMATCHED_MESSAGE = (
     "No rule permits this call, and it did not run. Do not retry it; go on without it or ask the user how to proceed."
 )
+_APPROVAL = "requires-approval"
 _MOST = 16_384
 """So many decisions with failures are kept: texts may depend on what a model writes."""
 
@@ -60,6 +61,17 @@ class DecisionCache:
                 policy_version=self.version,
             )
             decision = self.decisions.setdefault(None, made)
+        return decision
+
+    @property
+    def approval(self) -> Decision:
+        """The decision about a tool that its registry wants asked about, made once."""
+        decision = self.decisions.get(_APPROVAL)
+        if decision is None:
+            why = "the tool is registered with `requires_approval`"
+            made = Decision(Verdict.CONFIRM, _APPROVAL, Phase.RESTRICTION, why, CONFIRM_MESSAGE, source="built-in")
+            made = attrs.evolve(made, policy_version=self.version)
+            decision = self.decisions.setdefault(_APPROVAL, made)
         return decision
 
     def with_failures(self, decision: Decision, failures: Sequence[RuleFailure]) -> Decision:

@@ -171,7 +171,8 @@ class ToolSpec:
 
     `folder` is where relative paths in a call start: absolute, below `~`, or relative to the workspace. None is the
     workspace, but for the tool of a server: where its program looks is then not known. `applies_patches`: a command
-    that only applies a patch is done by the tool itself, and never by a shell.
+    that only applies a patch is done by the tool itself, and never by a shell. `requires_approval`: a human is asked
+    about each call, whatever permits it.
 
     Raises: `CallError` for a name no call can have, a schema that is not a JSON object; `TypeError` and `ValueError`
     for a field of the wrong type or value.
@@ -193,6 +194,7 @@ class ToolSpec:
     )
     folder: str | None = attrs.field(default=None, kw_only=True, validator=attrs.validators.optional(_is_text))
     applies_patches: bool = attrs.field(default=False, kw_only=True, validator=attrs.validators.instance_of(bool))
+    requires_approval: bool = attrs.field(default=False, kw_only=True, validator=attrs.validators.instance_of(bool))
 
     @kinds.default
     def _kinds_of_name(self) -> tuple[PayloadKind, ...]:
@@ -214,7 +216,7 @@ class ToolSpec:
             # Left out where there is none, so that the digests of other tools stay as they were.
             **({} if self.grammar is None else {"grammar": self.grammar}),
             **({} if self.folder is None else {"folder": self.folder}),
-            **({"applies_patches": True} if self.applies_patches else {}),
+            **{name: True for name in ("applies_patches", "requires_approval") if getattr(self, name)},
         }
         return hashlib.sha256(canonical_json(declared).encode()).hexdigest()
 

@@ -10,6 +10,7 @@ import attrs
 
 from permitry.conditions.provenance.provenance import Heard, Provenance
 from permitry.core.call import ToolCall
+from permitry.core.context import MODES, misspelt_mode
 from permitry.core.history import Bounds, History, Log, Ran
 from permitry.core.lists import Lists, lists_of
 from permitry.core.shared import SharedLimits
@@ -194,9 +195,9 @@ class Session:
 def _check_mode(mode: object) -> None:
     if not isinstance(mode, str) or not mode.strip():
         raise ValueError(f"a mode is a word such as plan, yolo or default, not {mode!r}")
-    # Another case or a blank would be another mode, and a session without plan mode.
-    word = mode.strip().casefold()
-    if word in ("plan", "yolo", "default") and mode != word:
+    # Another case, a blank or a slip would be another mode, and a session without plan mode.
+    word = misspelt_mode(mode.strip().casefold()) or mode.strip().casefold()
+    if word in MODES and mode != word:
         raise ValueError(f"unknown mode {mode!r}; did you mean `{word}`?")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from permitry.cli.inputs import add_rules_option, add_tools_option, rules_from
 from permitry.cli.main import ExitCode
+from permitry.cli.python_registry import add_python_option, registry_at
 from permitry.config.collecting import without_collection
 from permitry.config.tables import drafts_of
 from permitry.core.argument_keys import names_of
@@ -27,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry lint`."""
     add_rules_option(parser)
     add_tools_option(parser)
+    add_python_option(parser)
     unheard = "the host does not pass on what the user writes: find the conditions that ask for it"
     parser.add_argument("--no-prompts", action="store_true", help=unheard)
     parser.add_argument("--json", action="store_true", help="print one JSON object a finding, and nothing else")
@@ -35,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """Print each finding, in the order of the files and lines."""
-    tools = None if options.tools is None else _tools_in(options.tools)
+    tools = _tools(options)
     with without_collection():
         rules = rules_from(options)
         watch = _silent if len(rules.rules) < _MANY else _shown
@@ -45,6 +47,16 @@ def execute(options: argparse.Namespace) -> ExitCode:
     if not (found or options.json):
         print(f"no findings in {count(len(rules.rules), 'rule')}")
     return ExitCode.FAILED if found else ExitCode.OK
+
+
+def _tools(options: argparse.Namespace) -> dict[str, Schema] | None:
+    """Return the schemas of all tools by their names; None where it is not said which there are."""
+    found: dict[str, Schema] = {}
+    if options.tools is not None:
+        found |= _tools_in(options.tools)
+    if options.python is not None:
+        found |= {spec.name: spec.parameters for spec in registry_at(options.python).specs()}
+    return found if options.tools is not None or options.python is not None else None
 
 
 def _silent(checks: Sequence[Check]) -> Iterable[Check]:

@@ -6,7 +6,7 @@ import attrs
 import pytest
 from tests.tables import for_each
 
-from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.response import Approve, Deny, Respond, ToolConfirmationResponse
 
 
 @for_each(
@@ -102,3 +102,13 @@ def test_without_validators_a_result_approves_nothing() -> None:
         object.__setattr__(response, "approved", True)
         object.__setattr__(response, "result", 0)
     assert not response.is_approval
+
+
+def test_answers_have_short_names() -> None:
+    """Each makes the one kind of answer that there is."""
+    assert Approve() == ToolConfirmationResponse(True)
+    assert Approve(remember=True) == ToolConfirmationResponse(True, skip_future=True)
+    assert Approve(arguments={"n": 1}) == ToolConfirmationResponse(True, arguments={"n": 1})
+    assert Deny("why") == ToolConfirmationResponse(False, instructions="why")
+    assert Deny(abort=True) == ToolConfirmationResponse(False, abort=True)
+    assert Respond("42") == ToolConfirmationResponse(False, result="42")

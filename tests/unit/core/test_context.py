@@ -233,7 +233,7 @@ def test_a_state_without_one_of_the_four_fields_is_refused(name: str) -> None:
     """Nothing says that plan mode is off."""
     state = _Seed()
     del vars(state)[name]
-    with pytest.raises(TypeError, match=f"from a _Seed, which has no `{name}`"):
+    with pytest.raises(TypeError, match=f"from a _Seed, which has no `{name}`; give a Session"):
         _read(state)
 
 

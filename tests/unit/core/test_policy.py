@@ -12,6 +12,7 @@ import pytest
 from tests.tables import for_each
 from tests.unit.core.stubs import PlainRule, always, never
 
+from permitry.config.default import create_default_authorization_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
@@ -498,3 +499,27 @@ def test_a_restriction_stays_where_nothing_is_kept() -> None:
     """Whatever it says about keeping: only a permission may be taken back for that."""
     policy = AuthorizationPolicy([_Keeping("no", BLOCK, 150), _Keeping("may", ALLOW, 250)])
     assert [rule.id for rule in cast("list[PlainRule]", policy.without_keeping.rules)] == ["no"]
+
+
+def test_what_its_registry_wants_asked_about_is_asked_about() -> None:
+    """Whatever permits it; a block stays one, and what overrides permits it."""
+    spec, call = ToolSpec("pay", requires_approval=True), ToolCall("pay")
+    policy = create_default_authorization_policy()
+    yolo = AuthContext(yolo_mode=True)
+    decision = policy.decide(call, yolo, spec)
+    assert (decision.verdict, decision.rule_id, decision.is_question_of_rule) == (CONFIRM, "requires-approval", True)
+    assert policy.decide(call, yolo, spec) is decision
+    assert policy.explain(call, yolo, spec).decision == decision
+    assert decision.policy_version == policy.version
+    assert policy.decide(call, yolo, ToolSpec("pay")).verdict is ALLOW
+    assert policy.decide(call, AuthContext(is_plan_mode=True), spec).verdict is BLOCK
+    plan = attrs.evolve(spec, name="present_plan")
+    assert policy.decide(ToolCall("present_plan"), AuthContext(is_plan_mode=True), plan).phase is Phase.OVERRIDE
+
+
+def test_it_is_asked_about_for_sub_agents_and_declared_tools_as_well() -> None:
+    """Each context of the family is decided in the same way; a rule file takes nothing back."""
+    spec = ToolSpec("pay", requires_approval=True)
+    policy = create_default_authorization_policy(declared={"pay": ToolSpec("pay", roles={})})
+    child = AuthContext(yolo_mode=True, parent=AuthContext(yolo_mode=True))
+    assert policy.decide(ToolCall("pay"), child, spec).rule_id == "requires-approval"

@@ -197,6 +197,12 @@ def test_whether_a_tool_applies_patches_is_part_of_the_declaration() -> None:
     assert spec.digest != ToolSpec("t").digest == ToolSpec("t", applies_patches=False).digest
 
 
+def test_whether_a_human_must_be_asked_is_part_of_the_declaration() -> None:
+    """Without it the digest is what it always was."""
+    spec = ToolSpec("t", requires_approval=True)
+    assert spec.digest != ToolSpec("t").digest == ToolSpec("t", requires_approval=False).digest
+
+
 @for_each("grammar", [1, b"start: A"])
 def test_a_grammar_that_is_no_text_is_refused(grammar: Any) -> None:  # noqa: ANN401 -- a mistake
     """The provider would refuse every request."""

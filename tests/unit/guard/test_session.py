@@ -298,3 +298,21 @@ def test_a_child_counts_for_the_shared_budgets_of_its_parent() -> None:
     session = Session(shared=shared)
     assert session.child("helper").shared is shared
     assert AuthContext.from_state(session).shared == GivenCounts()
+
+
+@for_each(
+    "mode, meant", [("yoloo", "yolo"), ("pln", "plan"), ("defualt", "default"), (" Plan ", "plan"), ("YOLO", "yolo")]
+)
+def test_a_slip_in_a_mode_is_an_error(mode: str, meant: str) -> None:
+    """It would be a mode of a host, in which plan mode is off."""
+    for act in (lambda: Session(mode=mode), lambda: Session().switch_mode(mode)):
+        with pytest.raises(ValueError, match=f"did you mean `{meant}`"):
+            act()
+
+
+@for_each(
+    "mode", ["acceptEdits", "auto_edit", "autoEdit", "bypassPermissions", "dontAsk", "auto", "manual", "ask", "build"]
+)
+def test_the_words_of_hosts_are_modes(mode: str) -> None:
+    """None of them is nearly one of ours."""
+    assert Session(mode=mode).mode == mode
