@@ -44,6 +44,7 @@ HOLDING = [
     ({"le": 3}, 3),
     ({"gt": -1}, 0),
     ({"ge": "2026-01-01"}, "2026-01-02"),
+    ({"sql": "select"}, "SELECT a FROM t"),
     ({"glob": "a*"}, "a\nb"),
     ({"glob": ["x", "?b"]}, "ab"),
     ({"prefix": "/srv/"}, "/srv/x"),
