@@ -82,7 +82,6 @@ THIRD_PARTY = {
     "referencing": ("dispatch/argument_schema.py", "dispatch/schema_keywords.py"),
     "rich": ("cli/", "permitry_hosts/cli/", "permitry_ops/cli/"),
     "shtab": ("cli/completion.py",),
-    "sqlglot": ("conditions/_sql.py",),
     "starlette": ("permitry_hosts/gateway/", "permitry_ops/inbox/"),
     "tree_sitter": ("actions/",),
     "tree_sitter_bash": ("actions/",),

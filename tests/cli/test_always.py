@@ -207,3 +207,22 @@ def test_a_saved_rule_does_not_clash_with_that_of_the_session(always: Always) ->
     always.for_session(offer)
     always.handler.policy = load_policy("permitry:coding-agent", always.file)
     assert always.handler.decide(_bash("make test")).verdict is Verdict.ALLOW
+
+
+def test_the_request_of_the_user_is_offered_first_where_there_are_turns(
+    always: Always, verdict: Callable[[str], Verdict]
+) -> None:
+    """Then the call is permitted until the user writes again, and what lasts goes on."""
+    session = always.handler.session
+    assert "until you write again" not in str(_labels(always, _bash("make test")))
+    session.heard("test it")
+    first = always.offers(_bash("make test"))[0]
+    assert first.label == "exactly this call, until you write again"
+    always.for_session(first)
+    assert (verdict("make test"), verdict("make all")) == (Verdict.ALLOW, Verdict.CONFIRM)
+    always.for_session(always.offers(_bash("make all"))[1])
+    assert (verdict("make test"), verdict("make all")) == (Verdict.ALLOW, Verdict.ALLOW)
+    session.heard("and now that")
+    assert (verdict("make test"), verdict("make all")) == (Verdict.CONFIRM, Verdict.ALLOW)
+    always.for_session(always.offers(_bash("make lint"))[1])
+    assert (verdict("make test"), verdict("make lint")) == (Verdict.CONFIRM, Verdict.ALLOW)

@@ -57,7 +57,7 @@ class UnattendedChannel:
         """Return None."""
 
 
-def _check_plain(_: object, __: object, function: object) -> None:
+def _check_plain(function: object) -> None:
     if not callable(function):
         raise TypeError(f"`callback` must be a function, not {safe_str(function, repr)}")
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
@@ -71,7 +71,10 @@ class CallbackChannel:
     Raises: `TypeError` for what is not a function, and for an async one: see `AsyncCallbackChannel`.
     """
 
-    callback: Callable[[ToolConfirmationRequest], ToolConfirmationResponse | None] = attrs.field(validator=_check_plain)
+    callback: Callable[[ToolConfirmationRequest], ToolConfirmationResponse | None]
+
+    def __attrs_post_init__(self) -> None:
+        _check_plain(self.callback)
 
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Return what the function answers."""

@@ -37,6 +37,7 @@ class ToolConfirmationRequest:
     and the question is whether to leave plan mode with it. `pending_id` is the id of the question once it is open.
     `origins` say where the values came from that a rule asks that of. `effects` is what the call would do, as it is
     read where it was decided; `folder` the one that it would do it in, where that is known.
+    `turn` is an id of the user's message that the agent works on, empty where the host does not say.
     """
 
     call: ToolCall
@@ -49,6 +50,7 @@ class ToolConfirmationRequest:
     origins: tuple[Origin, ...] = attrs.field(default=(), kw_only=True)
     effects: tuple[EffectLine, ...] = attrs.field(default=(), kw_only=True)
     folder: str | None = attrs.field(default=None, kw_only=True)
+    turn: str = attrs.field(default="", kw_only=True)
 
     @property
     def tool(self) -> str:

@@ -30,7 +30,7 @@ class StoredQuestion:
     """A question as the store has it; `request` is what a human is shown, and None once it is closed.
 
     `approvers` are those who may answer, all where there are none; `above` the processes that asked, the nearest first,
-    on the machine that runs as `deadline.boot`; `arguments` those of the call, without secrets.
+    on the machine that runs as `deadline.boot`; `arguments` those of the call, without secrets; `turn` as of a request.
     """
 
     id: str
@@ -49,6 +49,7 @@ class StoredQuestion:
     answered_by: str | None = None
     is_closed: bool = False
     arguments: Mapping[str, Any] = attrs.field(factory=dict)
+    turn: str = ""
 
     @classmethod
     def of(cls, row: Row) -> "StoredQuestion":
@@ -69,6 +70,7 @@ class StoredQuestion:
         request = None
         if row["call"] is not None and row["shown"] is not None:
             request = _request(row["id"], _call(parse_json(row["call"])), parse_json(row["shown"]))
+            request = attrs.evolve(request, turn=redacted.get("turn", ""))
             if request.call.digest != row["digest"]:
                 raise ValueError("its call is another one")
         response = None
@@ -80,7 +82,7 @@ class StoredQuestion:
             approvers=tuple(parse_json(row["approvers"])), above=tuple(parse_json(row["above"])),
             asked_at=row["asked_at"], deadline=Moment(row["deadline"], row["boot"], row["steady"]),
             response=response, answered_by=row["answered_by"],
-            is_closed=row["closed_at"] is not None, arguments=redacted["arguments"],
+            is_closed=row["closed_at"] is not None, arguments=redacted["arguments"], turn=redacted.get("turn", ""),
         )  # fmt: skip
 
 
@@ -91,7 +93,7 @@ def row_of(question: StoredQuestion, request: ToolConfirmationRequest, redact: C
         **{key: getattr(question, key) for key in ("id", "session", "agent", "digest", "spec", "asked_at")},
         "call_id": call.call_id or "",
         "call": json.dumps({key: _plain(call, key) for key in _CALL}),
-        "redacted": json.dumps({"tool": call.tool, "arguments": redact(call.to_dict())}),
+        "redacted": json.dumps({"tool": call.tool, "arguments": redact(call.to_dict()), "turn": request.turn}),
         "decision": _decision_text(question.decision, redact),
         "shown": json.dumps({
             **{key: getattr(request, key) for key in _SHOWN},

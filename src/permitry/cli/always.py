@@ -10,6 +10,7 @@ import attrs
 from permitry.config.load import load_rules
 from permitry.config.narrowest import Conditions, narrowest, widest
 from permitry.config.rule_text import Draft, draft_text
+from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
@@ -27,10 +28,14 @@ _ID = "always-"
 
 @attrs.frozen
 class Offer:
-    """One way not to be asked again: in words, and as a rule of a rule file; without one, for all calls of the tool."""
+    """One way not to be asked again: in words, and as a rule of a rule file; without one, for all calls of the tool.
+
+    One that `is_for_request` counts until the user writes again.
+    """
 
     label: str
     rule: str | None = None
+    is_for_request: bool = False
 
 
 @attrs.define
@@ -40,6 +45,7 @@ class Always:
     handler: ToolHandler
     file: Path
     _texts: list[str] = attrs.field(factory=list, init=False)
+    _of_turn: tuple[str, list[str]] = attrs.field(factory=lambda: ("", []), init=False)
 
     def offers(self, call: ToolCall, *, may_ignore: bool = True) -> list[Offer]:
         """Return the offers for a call, each of which would have let it run; none where a restriction asks.
@@ -49,15 +55,25 @@ class Always:
         name = call.digest[:8]
         exact = _rule(f"{_ID}{name}", {"tools": (call.tool,), "when": {"digest": [call.digest]}})
         offers = [Offer("exactly this call", exact), *self._alike(call, name)]
+        if self.handler.session.turn:
+            offers.insert(0, Offer("exactly this call, until you write again", exact, is_for_request=True))
         found = [each for each in offers if self._permits(each, call)]
         return [*found, Offer(f"every call of `{call.tool}`")] if may_ignore else found
 
     def for_session(self, offer: Offer) -> None:
-        """Let the rule of an offer count until the session ends."""
-        if offer.rule is not None:
-            # Under an id of its own: the rule file it was saved in may be loaded again, and ids are unique.
-            self._texts.append(offer.rule.replace(f'id = "{_ID}', f'id = "session-{_ID}'))
-            self.handler.session.rules = load_rules(_HEADER + "\n" + "\n".join(dict.fromkeys(self._texts)))
+        """Let the rule of an offer count until the session ends, or the user writes again."""
+        if offer.rule is None:
+            return
+        session = self.handler.session
+        if self._of_turn[0] != session.turn:
+            self._of_turn = session.turn, []
+        texts, scope = (self._of_turn[1], "request") if offer.is_for_request else (self._texts, "session")
+        # Under an id of its own: the rule file it was saved in may be loaded again, and ids are unique.
+        texts.append(offer.rule.replace(f'id = "{_ID}', f'id = "{scope}-{_ID}'))
+        if self._of_turn[1]:
+            session.permit_for_turn(_load([*self._texts, *self._of_turn[1]]), _load(self._texts))
+        else:
+            session.rules = _load(self._texts)
 
     def diff(self, offer: Offer) -> str:
         """Return what `save` would change."""
@@ -105,6 +121,10 @@ class Always:
             shown = ", ".join(f"`{pattern}`" for keys in found for pattern in _patterns(keys))
             rules = [_rule(f"{_ID}{name}-{number}", keys) for number, keys in enumerate(found, 1)]
             yield Offer(f"calls like {shown}", "\n".join(rules))
+
+
+def _load(texts: list[str]) -> RuleSet:
+    return load_rules(_HEADER + "\n" + "\n".join(dict.fromkeys(texts)))
 
 
 def _patterns(keys: Conditions) -> Iterator[str]:

@@ -77,6 +77,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     sessions.add_argument("--session", metavar="NAME", help="only for this session; with --question, that which asked")
     sessions.add_argument("--any-session", action="store_true", help="with --question, also for others, in any folder")
     add("--for", dest="seconds", type=_seconds, metavar="TIME", help="until so long from now: 90s, 10m, 8h, 7d")
+    add("--request", action="store_true", help="with --question or --like: only until the user writes again")
     add("--uses", type=_count, metavar="N", help="for so many calls")
     add("--reason", default="", metavar="TEXT", help="why, for the record")
     add("--force", action="store_true", help="also where it permits any code, or nearly any call")
@@ -110,12 +111,16 @@ def _revoke(options: argparse.Namespace) -> ExitCode:
 
 def _add(options: argparse.Namespace) -> ExitCode:
     check_terminal()
-    meant = _meant(options, questions_at(store_from(options)))
+    questions = questions_at(store_from(options))
+    meant = _meant(options, questions)
+    asked = _asked(options, questions) if options.request else {}
     grant = attrs.evolve(
         meant,
-        agent=options.agent, session=options.session or meant.session, principal=options.principal,
+        agent=options.agent, session=options.session or meant.session or asked.get("session"),
+        principal=options.principal,
         reason=options.reason, granted_by=user_name(), made_at=Moment.now().wall, uses_left=options.uses,
         deadline=None if options.seconds is None else Moment.now().after(options.seconds),
+        request=asked.get("request"),
     )  # fmt: skip
     rule_of(grant)
     if not options.force and (why := too_wide(grant)):
@@ -152,6 +157,18 @@ def _meant(options: argparse.Namespace, questions: "StoredQuestions") -> Grant:
         rule = f"the rule `{question.decision.rule_id}` asks about this call"
         tell([f"{rule}, and will ask about others like it all the same; --question grants this one call"])
     return alike
+
+
+def _asked(options: argparse.Namespace, questions: "StoredQuestions") -> dict[str, str]:
+    """Return the session of a question, and the request of the user that it was asked for.
+
+    Raises: `PermitryError` where there is no question, or its host does not say for which request it was.
+    """
+    name = options.question or options.like
+    question = _question(questions, name) if name else None
+    if question is None or not question.turn:
+        raise PermitryError("--request needs a question of a host that says when the user writes; give --for instead")
+    return {"session": question.session, "request": question.turn}
 
 
 def _question(questions: "StoredQuestions", name: str) -> StoredQuestion:
@@ -218,7 +235,7 @@ def _line(grant: Grant) -> str:
     left = "no end" if grant.deadline is None else time_left(Moment.now().until(grant.deadline))
     uses = "" if grant.uses_left is None else f", {grant.uses_left} left"
     state = "revoked" if grant.revoked_at is not None else f"{left}{uses}"
-    named = (("agent", grant.agent), ("session", grant.session), ("principal", grant.principal))
+    named = tuple((key, getattr(grant, key)) for key in ("agent", "session", "principal", "request"))
     subject = " ".join(f"{key}={value}" for key, value in named if value is not None) or "all"
     digest = "" if grant.digest is None else f" digest {grant.digest[:12]}"
     why = f"  {grant.reason}" if grant.reason else ""

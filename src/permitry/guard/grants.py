@@ -10,8 +10,14 @@ from permitry.store.store import Row
 
 __all__ = ["Grant"]
 
-_SUBJECT = ("agent", "session", "principal")
-_SHARED = ("id", "rule", "digest", *_SUBJECT, "reason", "granted_by", "made_at", "uses_left", "revoked_at")
+_TURN = "\n"
+"""What is between a session and its turn in a store."""
+_SHARED = ("id", "rule", "digest", "agent", "principal", "reason", "granted_by", "made_at", "uses_left", "revoked_at")
+
+
+def _check_request(grant: "Grant", _: object, request: str | None) -> None:
+    if request is not None and not grant.session:
+        raise ValueError("a grant for a request of the user is for a session")
 
 
 @attrs.frozen
@@ -21,8 +27,10 @@ class Grant:
     `rule` is what a rule file says of the calls: a table with `tools`, `when` and `unless`, in TOML. A grant of one
     call has its `digest`, and is for no other, whatever the rule says; of a tool that a registry declares, only where
     the rule has the `tool_digest` of that declaration. `agent`, `session` and `principal` say whose calls are meant,
-    where they are not None.
+    where they are not None. `request` is a `turn` of the session: the grant ends as soon as the user writes again.
     `deadline` and `uses_left` are None without a bound.
+
+    Raises: `ValueError` for a `request` without a `session`.
     """
 
     rule: str
@@ -30,6 +38,7 @@ class Grant:
     agent: str | None = None
     session: str | None = None
     principal: str | None = None
+    request: str | None = attrs.field(default=None, kw_only=True, validator=_check_request)
     reason: str = ""
     granted_by: str = ""
     made_at: float = 0.0
@@ -48,14 +57,22 @@ class Grant:
     def of(cls, row: Row) -> "Grant":
         """Return the grant in a row."""
         deadline = None if row["deadline"] is None else Moment(row["deadline"], row["boot"], row["steady"])
-        return cls(**{name: row[name] for name in _SHARED}, deadline=deadline)
+        shared = {name: row[name] for name in _SHARED}
+        session, request = row["session"], None
+        if session is not None and _TURN in session:
+            session, _, request = session.partition(_TURN)
+        return cls(**shared, session=session, request=request, deadline=deadline)
 
     def row(self) -> Row:
         """Return the row of this grant."""
         wall, boot, steady = (None, "", 0.0) if self.deadline is None else self.deadline
         shared = {name: getattr(self, name) for name in _SHARED}
-        return {**shared, "deadline": wall, "boot": boot, "steady": steady}
+        # An earlier version knows no session of this name, so that there the grant counts for none.
+        session = self.session if self.request is None else f"{self.session}{_TURN}{self.request}"
+        return {**shared, "session": session, "deadline": wall, "boot": boot, "steady": steady}
 
-    def is_for(self, sessions: tuple[str, ...], principal: str | None) -> bool:
-        """Return whether a grant is for calls of one of these sessions, on behalf of a principal."""
-        return self.session in (None, *sessions) and self.principal in (None, principal)
+    def is_for(self, sessions: tuple[str, ...], principal: str | None, turn: str = "") -> bool:
+        """Return whether a grant is for calls of one of these sessions, on behalf of a principal, in this turn."""
+        # INVARIANT: where it is not known that the user has written, no such grant counts.
+        is_now = self.request is None or (self.request == turn and turn != "")
+        return is_now and self.session in (None, *sessions) and self.principal in (None, principal)

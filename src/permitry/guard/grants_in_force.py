@@ -99,7 +99,7 @@ class Grants:
         sessions = sessions if is_answer else sessions[-1:]
         try:
             grants = map(Grant.of, self.store.in_force(Moment.now()))
-            return [each for each in grants if each.is_for(tuple(sessions), self.principal)]
+            return [each for each in grants if each.is_for(tuple(sessions), self.principal, session.turn)]
         except StoreError as error:
             _LOG.warning("no grant counts: %s", error)
             return []

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RecordedGrants", "counters_at", "grants_at", "ledger_at", "questions_at"]
 
-_MEANT = ("digest", "agent", "principal", "reason", "uses_left")
+_MEANT = ("digest", "agent", "principal", "reason", "uses_left", "request")
 
 
 @attrs.frozen

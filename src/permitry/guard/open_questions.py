@@ -37,6 +37,7 @@ def open_question(case: Case, parts: Parts) -> Pending | Blocked:
         origins=parts.policy.origins(call, case.context, case.spec),
         effects=effect_lines(parts.policy.request(call, case.context, case.spec).actions),
         folder=request.folder or parts.session.workspace,
+        turn=parts.session.turn,
     )
     question = _open(case, parts, request)
     request = attrs.evolve(request, pending_id=question.pending_id)

@@ -69,6 +69,10 @@ class Session:
 
     Give it to go on with the questions of a session whose process has ended.
     """
+    _turn: str = attrs.field(default="", kw_only=True, repr=False, eq=False)
+    _of_turn: tuple[RuleSource | None, RuleSource | None] = attrs.field(
+        default=(None, None), init=False, repr=False, eq=False
+    )
     lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False, eq=False)
     """Held while a call is decided and noted, so that no two calls are decided on the same budget."""
     bounds: Bounds = attrs.field(factory=Bounds, kw_only=True, repr=False)
@@ -125,6 +129,24 @@ class Session:
         return self.clock()
 
     @property
+    def turn(self) -> str:
+        """An id of what the user wrote last, of the whole family of agents; empty where that is not known."""
+        return self._turn if self.parent is None else self.parent.turn
+
+    def begin_turn(self) -> None:
+        """Note that the user has written again: what is granted for the request before ends."""
+        self._turn = _new_id()
+        ending, lasting = self._of_turn
+        # Other rules that were set meanwhile stay.
+        if ending is not None and self.rules is ending:
+            self.rules = lasting
+        self._of_turn = (None, None)
+
+    def permit_for_turn(self, rules: RuleSource, lasting: RuleSource | None) -> None:
+        """Let these rules count until the user writes again, and then those that last."""
+        self.rules, self._of_turn = rules, (rules, lasting)
+
+    @property
     def history(self) -> History:
         """The calls that were let run so far, those of the whole family of agents."""
         return History(self._log, self._log.length)
@@ -140,6 +162,7 @@ class Session:
         Those of a sub-agent are not kept, as it is another agent that writes to it.
         """
         if self.parent is None:
+            self.begin_turn()
             self._heard.hear(text)
         else:
             self._heard.miss()

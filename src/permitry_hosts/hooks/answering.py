@@ -195,7 +195,7 @@ def _session(host: Host, event: Event, options: Options) -> Session:
     """Return the session in which a call is decided; it begins with each hook."""
     session = Session(
         id=_session_name(host, event), agent=event.agent, workspace=event.workspace, attended=event.is_attended,
-        shared=options.stores.counters(options.places),
+        shared=options.stores.counters(options.places), turn=event.turn or "",
     )  # fmt: skip
     session.switch_mode(event.mode)
     return session

@@ -33,7 +33,8 @@ __all__ = ["InboxApp"]
 _STATIC = {"inbox.css": "text/css", "inbox.js": "text/javascript", "inbox.svg": "image/svg+xml"}
 _SESSION = 12 * 3600
 _MOST_SLOWED = 100
-_AGAIN = {"": None, "1h": 3600.0, "8h": 8 * 3600.0}
+# A request is seldom worked on for longer than that.
+_AGAIN = {"": None, "request": 8 * 3600.0, "1h": 3600.0, "8h": 8 * 3600.0}
 
 Page: TypeAlias = Callable[[Request, Login], Awaitable[Response]]
 
@@ -152,7 +153,8 @@ class InboxApp:
         seconds = _AGAIN[form.get("again", "")]
         if response.is_approval and seconds is not None:
             try:
-                await run_in_threadpool(self.inbox.grant, name, seconds, login.user.name)
+                give = functools.partial(self.inbox.grant, is_for_request=form["again"] == "request")
+                await run_in_threadpool(give, name, seconds, login.user.name)
             except PermitryError as error:
                 login.notice += f" The next such call is asked about: {error}."
             else:

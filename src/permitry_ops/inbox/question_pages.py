@@ -26,7 +26,8 @@ _EDITS = frozenset({
 })  # fmt: skip
 _UNITS = ((2 * 86_400, 86_400, "days"), (2 * 3_600, 3_600, "h"), (2 * 60, 60, "min"), (0, 1, "s"))
 _AGAIN = (
-    ("", "is asked about again"), ("1h", "with an approval: is permitted for an hour"),
+    ("", "is asked about again"), ("request", "with an approval: is permitted until the user writes again"),
+    ("1h", "with an approval: is permitted for an hour"),
     ("8h", "with an approval: is permitted for eight hours"),
 )  # fmt: skip
 _KINDS = (("+++", "head"), ("---", "head"), ("@@", "hunk"), ("+", "added"), ("-", "removed"))
@@ -211,7 +212,8 @@ def _choices(shown: Shown, guidance: str) -> Iterator[Html]:
             "p", box, element("label", f"With an approval: {shown.remember}", for_="remember"), class_="check"
         )
     if shown.may_grant:
-        choices = (element("option", text, value=value) for value, text in _AGAIN)
+        offered = (each for each in _AGAIN if each[0] != "request" or shown.has_turn)
+        choices = (element("option", text, value=value) for value, text in offered)
         yield element("label", "The same call, in the same session", for_="again")
         yield element("select", *choices, id="again", name="again")
     yield element(

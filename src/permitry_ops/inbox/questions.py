@@ -19,7 +19,7 @@ class Shown:
     `age` are the seconds since it was asked, `left` those until it is late. `folder` is where the call would happen.
     `outcome` says how it was closed; empty while it is open. `may_edit`: the
     one who asked takes other arguments. `remember` offers not to be asked again; empty where nothing is remembered.
-    `may_grant`: the very call can be permitted for a time.
+    `may_grant`: the very call can be permitted for a time; with `has_turn`, until the user writes again.
     """
 
     id: str
@@ -41,6 +41,7 @@ class Shown:
     approvers: Sequence[str] = ()
     remember: str = ""
     may_grant: bool = False
+    has_turn: bool = False
     effects: Sequence[EffectLine] = ()
     origins: Sequence[Origin] = ()
 
@@ -66,8 +67,10 @@ class Inbox(Protocol):
         """
         ...
 
-    def grant(self, name: str, seconds: float, by: str) -> None:
+    def grant(self, name: str, seconds: float, by: str, *, is_for_request: bool = False) -> None:
         """Permit the very call of a question that `by` has approved, in its session, for so long.
+
+        With `is_for_request` only until the user writes again.
 
         Raises: `LedgerError` where this cannot be granted.
         """

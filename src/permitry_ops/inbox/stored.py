@@ -53,8 +53,8 @@ class StoreInbox:
         if shown.outcome or request is None:
             return shown
         return attrs.evolve(
-            shown, may_grant=self.grants is not None, arguments=request.arguments, path=request.path or "",
-            preview=request.preview or "", effects=request.effects, origins=request.origins,
+            shown, may_grant=self.grants is not None, has_turn=question.turn != "", arguments=request.arguments,
+            path=request.path or "", preview=request.preview or "", effects=request.effects, origins=request.origins,
             remember=request.suggested_grants[0].label if request.suggested_grants else "",
         )  # fmt: skip
 
@@ -73,8 +73,10 @@ class StoreInbox:
             raise LedgerError(f"the question `{name}` was asked above this process, which may not answer it")
         answer_to(self.store, question, response, by=by)
 
-    def grant(self, name: str, seconds: float, by: str) -> None:
+    def grant(self, name: str, seconds: float, by: str, *, is_for_request: bool = False) -> None:
         """Permit the very call of a question that `by` has approved, in its session, for so long.
+
+        With `is_for_request` only until the user writes again.
 
         Raises: `LedgerError` where this is not so, or grants are not kept.
         """
@@ -90,7 +92,7 @@ class StoreInbox:
         grant = attrs.evolve(
             Grant.of_call(question.tool, question.digest, question.spec),
             agent=question.agent or None, session=question.session, reason="approved in the inbox", granted_by=by,
-            made_at=now.wall, deadline=now.after(seconds),
+            made_at=now.wall, deadline=now.after(seconds), request=question.turn if is_for_request else None,
         )  # fmt: skip
         rule_of(grant)
         self.grants.give(grant)

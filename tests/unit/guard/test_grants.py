@@ -28,3 +28,25 @@ def test_there_are_no_uses_below_none() -> None:
     """None at all is without a bound."""
     with pytest.raises(ValueError, match="uses_left"):
         Grant("", uses_left=-1)
+
+
+def test_a_grant_for_a_request_ends_when_the_user_writes_again() -> None:
+    """Where it is not known which request an agent works on, it counts for none."""
+    grant = Grant("", session="s1", request="t1")
+    assert Grant.of(grant.row()) == grant
+    assert grant.is_for(("s1",), None, "t1")
+    assert [grant.is_for(("s1",), None, turn) for turn in ("t2", "")] == [False, False]
+    assert not grant.is_for(("s2",), None, "t1")
+
+
+def test_an_earlier_version_takes_it_for_one_of_another_session() -> None:
+    """It knows nothing of requests, and would let it count for longer."""
+    assert Grant("", session="s1", request="t1").row()["session"] not in ("s1", None)
+    assert Grant.of(Grant("", session="").row()).session == ""
+
+
+@for_each("session", [None, ""])
+def test_a_grant_for_a_request_is_for_a_session(session: str | None) -> None:
+    """No other has the same."""
+    with pytest.raises(ValueError, match="is for a session"):
+        Grant("", session=session, request="t1")

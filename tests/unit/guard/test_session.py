@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 from tests.tables import for_each
 
+from permitry.config.load import load_rules
 from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -316,3 +317,34 @@ def test_a_slip_in_a_mode_is_an_error(mode: str, meant: str) -> None:
 def test_the_words_of_hosts_are_modes(mode: str) -> None:
     """None of them is nearly one of ours."""
     assert Session(mode=mode).mode == mode
+
+
+def test_each_message_of_the_user_begins_a_turn() -> None:
+    """Also one of which only that is known; sub-agents work in that of the session above them."""
+    session = Session()
+    child = session.child("helper")
+    assert session.turn == child.turn == ""
+    session.heard("do it")
+    turns = [session.turn]
+    session.begin_turn()
+    turns.append(session.turn)
+    session.heard("and that")
+    turns.append(session.turn)
+    assert len(set(turns)) == 3
+    assert child.turn == session.turn
+    child.heard("work")
+    assert child.turn == session.turn == turns[-1]
+
+
+def test_rules_for_a_turn_end_with_it() -> None:
+    """Those that last are in force again."""
+    lasting, more = load_rules("schema = 1\n"), load_rules("schema = 1\n")
+    session = Session(rules=lasting)
+    session.permit_for_turn(more, lasting)
+    assert session.rules is more
+    session.heard("next")
+    assert session.rules is lasting
+    session.permit_for_turn(more, lasting)
+    session.rules = other = load_rules("schema = 1\n")
+    session.begin_turn()
+    assert session.rules is other

@@ -52,9 +52,17 @@ def hook(tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch) -> Hook:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "rules.toml").write_text(RULES)
 
-    def ask(text: str, *, session: str = "s1", stores: Stores | None = None, host: str = "claude-code") -> Reply:
+    def ask(
+        text: str,
+        *,
+        session: str = "s1",
+        stores: Stores | None = None,
+        host: str = "claude-code",
+        turn: str | None = None,
+    ) -> Reply:
         options = Options([str(tmp_path / "rules.toml")], store=store, stores=stores or Stores())
         payload = {**command(host, text), "session_id": session, "sessionId": session}
+        payload |= {} if turn is None else {"prompt_id": turn}
         return answer(host, json.dumps(payload).encode(), options, {})
 
     return ask
@@ -155,3 +163,11 @@ def test_a_grant_that_answers_a_question_is_on_record(hook: Hook, store: str, tm
         assert [(each["event"], each["approved"]) for each in answered] == [("answered", True)]
     events = [each["event"] for each in records_at(store, RecordFilter())]
     assert events[-4:] == ["answered", "decided", "kept", "started"]
+
+
+def test_a_grant_for_a_request_ends_when_the_user_writes_again(hook: Hook, store: str) -> None:
+    """The host says which message an agent works on; where it does not, no such grant counts."""
+    _grant(store, Grant(MAKES, session="claude-code:s1", request="r1", id="0a"))
+    assert '"allow"' in hook("cp a b", turn="r1").out
+    for turn, session in (("r2", "s1"), (None, "s1"), ("", "s1"), ("r1", "s2")):
+        assert hook("cp a b", turn=turn, session=session) == Reply(), (turn, session)

@@ -33,6 +33,7 @@ class MemoryInbox:
     questions: dict[str, Shown] = attrs.field(factory=lambda: {QUESTION.id: QUESTION})
     answers: list[tuple[str, ToolConfirmationResponse, str]] = attrs.field(factory=list)
     grants: list[tuple[str, float, str]] = attrs.field(factory=list)
+    requests: list[str] = attrs.field(factory=list)
 
     def open(self) -> list[Shown]:
         """Return those without an outcome."""
@@ -52,9 +53,10 @@ class MemoryInbox:
             shown, outcome=f"approved by {by}" if response.approved else f"rejected by {by}"
         )
 
-    def grant(self, name: str, seconds: float, by: str) -> None:
+    def grant(self, name: str, seconds: float, by: str, *, is_for_request: bool = False) -> None:
         """Keep what is granted."""
         self.grants.append((name, seconds, by))
+        self.requests += [name] if is_for_request else []
 
 
 @attrs.define

@@ -147,8 +147,14 @@ def test_an_approval_can_be_remembered(ann: Browser, inbox: MemoryInbox) -> None
 def test_the_very_call_can_be_permitted_for_a_time(ann: Browser, inbox: MemoryInbox) -> None:
     """By the one who approves; for the times that are offered."""
     assert ann.answer("approve", again="1h").status_code == 303
-    assert inbox.grants == [("q1", 3600.0, "ann")]
+    assert (inbox.grants, inbox.requests) == ([("q1", 3600.0, "ann")], [])
     assert "permitted for a time" in ann.get("/").text
+
+
+def test_the_very_call_can_be_permitted_until_the_user_writes(ann: Browser, inbox: MemoryInbox) -> None:
+    """For at most eight hours."""
+    assert ann.answer("approve", again="request").status_code == 303
+    assert (inbox.grants, inbox.requests) == ([("q1", 8 * 3600.0, "ann")], ["q1"])
 
 
 @pytest.mark.parametrize(("action", "again", "code"), [
@@ -173,7 +179,7 @@ def test_an_answer_that_is_refused_grants_nothing(ann: Browser, bob: Browser, in
 def test_a_grant_that_cannot_be_kept_is_said(ann: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer counts all the same."""
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise StoreError("the store is away")
 
     monkeypatch.setattr(MemoryInbox, "grant", fail)

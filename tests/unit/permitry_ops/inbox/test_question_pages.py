@@ -155,3 +155,10 @@ def test_a_viewer_sees_a_question_without_secrets() -> None:
 def test_open_questions_are_counted_in_words() -> None:
     """One is one."""
     assert [open_count(n) for n in (0, 1, 2)] == ["No question is open.", "1 open question.", "2 open questions."]
+
+
+def test_a_permission_for_the_request_is_offered_first_where_there_are_turns() -> None:
+    """Elsewhere it would never count."""
+    page = question_page(attrs.evolve(QUESTION, has_turn=True), LOGIN)
+    assert page.index('value="request"') < page.index('value="1h"')
+    assert 'value="request"' not in question_page(QUESTION, LOGIN)

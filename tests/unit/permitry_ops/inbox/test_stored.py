@@ -239,6 +239,30 @@ def test_another_one_grants_nothing(granting: StoreInbox, inbox: StoreInbox) -> 
     assert not shown.may_grant
 
 
+def test_the_very_call_is_permitted_until_the_user_writes_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then it is asked about, and so it is where it is not known whether the user has written."""
+    monkeypatch.setattr("permitry_ops.inbox.stored.os", SimpleNamespace(getpid=lambda: -1))  # another process
+    path = tmp_path / "a.db"
+    asked(fresh(path, session=Session(id="s1", turn="t1")))
+    inbox = StoreInbox(questions_at(path), grants=RecordedGrants(SqliteStore(path)))
+    (listed,) = inbox.open()
+    shown = inbox.find(listed.id)
+    assert shown is not None
+    assert shown.has_turn
+    inbox.answer(listed.id, listed.digest, YES, "ann")
+    inbox.grant(listed.id, 3_600.0, "ann", is_for_request=True)
+
+    def outcome(turn: str, name: str) -> object:
+        guard = fresh(path, grants=grants_at(path), session=Session(id="s1", turn=turn))
+        return guard.check(attrs.evolve(CALL, call_id=name))
+
+    assert isinstance(outcome("t1", "c2"), Permit)
+    for number, turn in enumerate(("t2", "")):
+        assert isinstance(outcome(turn, f"c{number + 3}"), Ask)
+
+
 def test_a_team_answers_in_any_store(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a file, and in a database that several machines share: the first answer counts, and each sees it."""
     monkeypatch.setattr("permitry_ops.inbox.stored.os", SimpleNamespace(getpid=lambda: -1))  # another process
