@@ -39,13 +39,8 @@ from permitry.guard.session import Session
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
 
 
-class _Default:
-    def __repr__(self) -> str:
-        return "<default>"
-
-
 # None would hide the mistake of a host whose policy did not load.
-_DEFAULT: Any = _Default()
+_DEFAULT: Any = type("_Default", (), {"__repr__": lambda _: "<default>"})()
 
 
 class ToolHandler:

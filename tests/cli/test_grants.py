@@ -208,6 +208,30 @@ def test_the_grant_of_a_call_is_for_the_session_that_asked(
     assert isinstance(elsewhere.check(MAKE.with_id("c5")), Permit)
 
 
+def test_the_call_of_a_question_is_granted_for_the_request(
+    path: Path, typed: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the user, where it is known which one that is."""
+    with monkeypatch.context() as patch:
+        patch.setattr("os.getpid", lambda: 4_000_000)
+        patch.setattr("os.getppid", lambda: 4_000_000)
+        working = guard(path)
+        unknown = working.check(MAKE.with_id("c6"))
+        working.session.begin_turn()
+        ask = working.check(MAKE)
+    assert isinstance(unknown, Ask)
+    assert isinstance(ask, Ask)
+    typed("y")
+    for words in (("--question", unknown.id), ("--tool", "x")):
+        assert main(["grants", "add", *words, "--request"]) == 4
+        assert "--request needs a question of a host" in capsys.readouterr().err
+    assert main(["grants", "add", "--question", ask.id, "--request", "--any-session"]) == 0
+    assert f"request={working.session.turn}" in capsys.readouterr().out
+    assert isinstance(working.check(MAKE.with_id("c7")), Permit)
+    working.session.heard("something else")
+    assert isinstance(working.check(MAKE.with_id("c8")), Ask)
+
+
 def test_the_grant_of_a_call_is_for_the_tool_as_it_was_shown(
     path: Path, typed: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

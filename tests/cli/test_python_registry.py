@@ -61,8 +61,8 @@ def test_lint_knows_the_tools_of_a_registry(name: str, capsys: pytest.CaptureFix
 
 
 @for_each("rest, why", [
-    ("", "is not MODULE:REGISTRY"), (":", "is not MODULE:REGISTRY"), (":nothing", "has no `nothing`"),
-    (":other", "has a int of this name"), ("_broken:shop", "cannot be imported: division by zero"),
+    ("", "is not MODULE:REGISTRY"), (":", "is not MODULE:REGISTRY"), (":nothing", "is nothing; name"),
+    (":other", "is a int; name"), ("_broken:shop", "cannot be imported: division by zero"),
     ("_absent:shop", "cannot be imported: No module named"),
 ])  # fmt: skip
 def test_what_is_not_a_registry_is_an_error(name: str, rest: str, why: str) -> None:

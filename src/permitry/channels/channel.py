@@ -60,15 +60,16 @@ class UnattendedChannel:
 def _check_plain(function: object) -> None:
     if not callable(function):
         raise TypeError(f"`callback` must be a function, not {safe_str(function, repr)}")
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
-        raise TypeError("`callback` is an async function; use AsyncCallbackChannel, and `await handler.ahandle(call)`")
+    if any(map(inspect.iscoroutinefunction, (function, type(function).__call__))):
+        hint = "use AsyncCallbackChannel, and `await handler.ahandle(call)`"
+        raise TypeError(f"`callback` is an async function; {hint}")
 
 
 @attrs.frozen
 class CallbackChannel:
     """Asks by calling a function.
 
-    Raises: `TypeError` for what is not a function, and for an async one: see `AsyncCallbackChannel`.
+    Raises: `TypeError` for what is not a function; for an async one there is `AsyncCallbackChannel`.
     """
 
     callback: Callable[[ToolConfirmationRequest], ToolConfirmationResponse | None]
@@ -83,13 +84,13 @@ class CallbackChannel:
 
 @attrs.frozen
 class AsyncCallbackChannel:
-    """Asks by awaiting an async function, where calls are awaited as well: `await handler.ahandle(call)`."""
+    """Asks by awaiting an async function; it needs `await handler.ahandle(call)`."""
 
     callback: Callable[[ToolConfirmationRequest], Awaitable[ToolConfirmationResponse | None]]
 
     def ask(self, _: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
-        """Raise `TypeError`: there is no event loop to await the answer on, so the call is blocked."""
-        raise TypeError("an async function cannot answer here; use `await handler.ahandle(call)`, or CallbackChannel")
+        """Raise `TypeError`: there is no event loop, so that the call is blocked."""
+        raise TypeError("an async function cannot answer here; use `await handler.ahandle(call)`")
 
     async def aask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Return what the function answers."""

@@ -20,17 +20,20 @@ class EffectLine:
 
 
 def effect_lines(actions: Actions) -> tuple[EffectLine, ...]:
-    """Return a line for each action, in order, and below a program for each file it changes and host it connects to.
+    """Return a line for each action, in order; below a program come the files and hosts it names.
 
-    Then come those that are only possible, where they say something new.
+    Of the files only those that it changes. Then comes what is only possible, where that is new.
     """
-    certain = [line for action in actions.certain for line in _lines(action)]
+    lines: dict[EffectLine, None] = {}
+    for action in actions.certain:
+        lines.update(dict.fromkeys(_lines(action)))
     known = set(map(_line, actions.certain))
-    new = [line for line in map(_line, actions.possible) if line not in known]
-    lines = tuple(dict.fromkeys([*certain, *(EffectLine(each.depth, f"perhaps {each.text}") for each in new)]))
+    for line in map(_line, actions.possible):
+        if line not in known:
+            lines[EffectLine(line.depth, f"perhaps {line.text}")] = None
     if len(lines) > _MOST:
-        return (*lines[:_MOST], EffectLine(0, f"and {len(lines) - _MOST} more"))
-    return lines
+        return (*list(lines)[:_MOST], EffectLine(0, f"and {len(lines) - _MOST} more"))
+    return tuple(lines)
 
 
 def _lines(action: Action) -> Iterator[EffectLine]:
@@ -40,9 +43,12 @@ def _lines(action: Action) -> Iterator[EffectLine]:
         return
     doubt = action.doubt or ""
     yield EffectLine(line.depth, f"{line.text} ({doubt})".removesuffix(" ()"))
-    named: list[Action] = [each for each in action.operands.touches if each.access is not Access.READ]
-    named += action.operands.connects
-    yield from (EffectLine(line.depth + 1, phrase(each)) for each in named)
+    operands = action.operands
+    for touch in operands.touches:
+        if touch.access is not Access.READ:
+            yield EffectLine(line.depth + 1, phrase(touch))
+    for connect in operands.connects:
+        yield EffectLine(line.depth + 1, phrase(connect))
 
 
 def _line(action: Action) -> EffectLine:

@@ -35,9 +35,9 @@ class ToolConfirmationRequest:
     `path` is the file concerned, if any; `preview` is a unified diff for writes and edits. `suggested_grants` is empty
     when a restriction asks: such a call is asked about every time. With `is_plan` the call presents the agent's plan,
     and the question is whether to leave plan mode with it. `pending_id` is the id of the question once it is open.
-    `origins` say where the values came from that a rule asks that of. `effects` is what the call would do, as it is
-    read where it was decided; `folder` the one that it would do it in, where that is known.
-    `turn` is an id of the user's message that the agent works on, empty where the host does not say.
+    `origins` say where the values came from that a rule asks that of. `effects` is what the call
+    would do, as it is read where it was decided, and `folder` where it would do so, if that is known.
+    `turn` is an id of the message of the user that the agent works on, empty if the host says none.
     """
 
     call: ToolCall

@@ -70,17 +70,20 @@ class ToolConfirmationResponse:
 
 
 def _approve(*, remember: bool = False, arguments: Mapping[str, object] | None = None) -> ToolConfirmationResponse:
-    """Return the answer that lets a call run, perhaps with other arguments; `remember` asks no more about the tool."""
+    """Return the answer that lets a call run, perhaps with other arguments.
+
+    With `remember` the tool is not asked about again in this session.
+    """
     return ToolConfirmationResponse(True, skip_future=remember, arguments=arguments)
 
 
 def _deny(why: str = "", *, abort: bool = False) -> ToolConfirmationResponse:
-    """Return the answer that lets nothing run; the model is shown `why`, and `abort` ends the session."""
+    """Return the answer that lets nothing run, with words to the model; `abort` ends the session."""
     return ToolConfirmationResponse(False, abort=abort, instructions=why)
 
 
 def _respond(result: str) -> ToolConfirmationResponse:
-    """Return the answer in place of the tool, which does not run: the model gets this text as its result."""
+    """Return the answer in place of the tool, which does not run: the model gets this text."""
     return ToolConfirmationResponse(False, result=result)
 
 

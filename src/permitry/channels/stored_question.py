@@ -30,7 +30,7 @@ class StoredQuestion:
     """A question as the store has it; `request` is what a human is shown, and None once it is closed.
 
     `approvers` are those who may answer, all where there are none; `above` the processes that asked, the nearest first,
-    on the machine that runs as `deadline.boot`; `arguments` those of the call, without secrets; `turn` as of a request.
+    on the machine that runs as `deadline.boot`; `arguments` those of the call, without secrets.
     """
 
     id: str
@@ -69,8 +69,8 @@ class StoredQuestion:
             raise TypeError("its arguments are no object")
         request = None
         if row["call"] is not None and row["shown"] is not None:
-            request = _request(row["id"], _call(parse_json(row["call"])), parse_json(row["shown"]))
-            request = attrs.evolve(request, turn=redacted.get("turn", ""))
+            shown = parse_json(row["shown"]) | {"turn": redacted.get("turn", "")}
+            request = _request(row["id"], _call(parse_json(row["call"])), shown)
             if request.call.digest != row["digest"]:
                 raise ValueError("its call is another one")
         response = None
@@ -108,11 +108,11 @@ def row_of(question: StoredQuestion, request: ToolConfirmationRequest, redact: C
 
 def _decision_text(decision: Decision, redact: Callable[[Any], Any]) -> str:
     fields = {key: getattr(decision, key) for key in _DECISION}
-    fields |= {"errors": [attrs.astuple(each) for each in decision.errors]}
-    # It is kept when the question is closed, and a reason quotes the call. The source is from the rule files, not from
-    # the call, and `secrets:7` has the form of a secret.
-    others = {"source": decision.source, "verdict": decision.verdict.value, "phase": decision.phase.value}
-    return json.dumps({**redact(fields), **others})
+    # It is kept when the question is closed, and a reason quotes the call.
+    kept = redact(fields | {"errors": [attrs.astuple(each) for each in decision.errors]})
+    # It is from the rule files, not from the call, and `secrets:7` has the form of a secret.
+    kept["source"] = decision.source
+    return json.dumps(kept | {"verdict": decision.verdict.value, "phase": decision.phase.value})
 
 
 def answer_text(response: ToolConfirmationResponse) -> str:
@@ -155,7 +155,7 @@ def _request(name: str, call: ToolCall, shown: Any) -> ToolConfirmationRequest: 
     effects = tuple(EffectLine(*each) for each in shown.get("effects", ()))
     return ToolConfirmationRequest(
         call, **{key: shown[key] for key in _SHOWN}, suggested_grants=grants, pending_id=name, origins=origins,
-        effects=effects, folder=shown.get("folder"),
+        effects=effects, folder=shown.get("folder"), turn=shown["turn"],
     )  # fmt: skip
 
 

@@ -67,8 +67,9 @@ class Always:
         session = self.handler.session
         if self._of_turn[0] != session.turn:
             self._of_turn = session.turn, []
-        texts, scope = (self._of_turn[1], "request") if offer.is_for_request else (self._texts, "session")
+        texts = {True: self._of_turn[1], False: self._texts}[offer.is_for_request]
         # Under an id of its own: the rule file it was saved in may be loaded again, and ids are unique.
+        scope = {True: "request", False: "session"}[offer.is_for_request]
         texts.append(offer.rule.replace(f'id = "{_ID}', f'id = "{scope}-{_ID}'))
         if self._of_turn[1]:
             session.permit_for_turn(_load([*self._texts, *self._of_turn[1]]), _load(self._texts))

@@ -113,7 +113,7 @@ def _add(options: argparse.Namespace) -> ExitCode:
     check_terminal()
     questions = questions_at(store_from(options))
     meant = _meant(options, questions)
-    asked = _asked(options, questions) if options.request else {}
+    asked = _request_of(options, questions)
     grant = attrs.evolve(
         meant,
         agent=options.agent, session=options.session or meant.session or asked.get("session"),
@@ -159,16 +159,17 @@ def _meant(options: argparse.Namespace, questions: "StoredQuestions") -> Grant:
     return alike
 
 
-def _asked(options: argparse.Namespace, questions: "StoredQuestions") -> dict[str, str]:
-    """Return the session of a question, and the request of the user that it was asked for.
+def _request_of(options: argparse.Namespace, questions: "StoredQuestions") -> dict[str, str]:
+    """Return the session of a question, and the request of the user that it was asked for; empty without `--request`.
 
     Raises: `PermitryError` where there is no question, or its host does not say for which request it was.
     """
+    if not options.request:
+        return {}
     name = options.question or options.like
-    question = _question(questions, name) if name else None
-    if question is None or not question.turn:
-        raise PermitryError("--request needs a question of a host that says when the user writes; give --for instead")
-    return {"session": question.session, "request": question.turn}
+    if name and (question := _question(questions, name)).turn:
+        return {"session": question.session, "request": question.turn}
+    raise PermitryError("--request needs a question of a host that says when the user writes; give --for instead")
 
 
 def _question(questions: "StoredQuestions", name: str) -> StoredQuestion:

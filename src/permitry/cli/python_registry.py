@@ -32,8 +32,8 @@ def registry_at(place: str) -> "ToolRegistry":
         raise PermitryError(f"`{place}` is not MODULE:REGISTRY, such as app.tools:registry")
     found = getattr(_import(module), name, None)
     if not isinstance(found, ToolRegistry):
-        has = f"no `{name}`" if found is None else f"a {type(found).__name__} of this name"
-        raise PermitryError(f"the module `{module}` has {has}; name a ToolRegistry in it")
+        kind = {type(None): "nothing"}.get(type(found), f"a {type(found).__name__}")
+        raise PermitryError(f"`{name}` of the module `{module}` is {kind}; name a ToolRegistry")
     return found
 
 

@@ -1,8 +1,9 @@
 """One SQL statement that only reads: the operator `sql` of arguments.
 
-Databases cut the same text differently: `--x` is a comment or two signs, a backslash ends a string or does not, `[` and
-a backtick quote or do not. So the text is first cut by a small lexer of our own, which takes only what PostgreSQL,
-MySQL, SQLite and SQL Server cut in the same way; then sqlglot, an extra, says how each of them reads it.
+Databases cut the same text differently: `--x` is a comment or two signs, a backslash ends a string
+or does not, `[` and a backtick quote or do not. So the text is first cut by a small lexer of our own,
+which takes only what PostgreSQL, MySQL, SQLite and SQL Server cut in the same way; then sqlglot, an
+extra, says how each of them reads it.
 """
 
 import contextlib
@@ -10,14 +11,15 @@ import importlib
 import re
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
 
 import attrs
 
+from permitry.conditions._compare import Truth, describe_kind
+from permitry.core.json_values import JsonValue
 from permitry.errors import RuleError
 from permitry.extras import missing
 
-__all__ = ["Select"]
+__all__ = ["Select", "read_select", "reads"]
 
 _LONGEST = 4_000
 _DEEPEST = 40
@@ -37,35 +39,37 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words that write, lock, run or wait within a SELECT, and those that begin a statement of SQL Server, which needs no
-# semicolon between two.
+# Words that write, lock, run or wait within a SELECT, and those that begin a statement of SQL
+# Server, which needs no semicolon between two.
 _REFUSED = _words("""
-    add alter backup begin break bulk call checkpoint close commit continue copy create currval dbcc deallocate
-    declare delete deny disable drop dump dumpfile enable exec execute fetch for get go goto grant if insert
-    into kill load lock merge move nextval open outfile print procedure raiserror readtext receive reconfigure
-    recursive restore return revert revoke rollback save savepoint send set setuser shutdown sp_executesql
-    tablesample throw truncate update updatetext use waitfor while writetext xp_cmdshell
+    add alter backup begin break bulk call checkpoint close commit continue copy create currval
+    dbcc deallocate declare delete deny disable drop dump dumpfile enable exec execute fetch for
+    get go goto grant if insert into kill load lock merge move nextval open outfile print
+    procedure raiserror readtext receive reconfigure recursive restore return revert revoke
+    rollback save savepoint send set setuser shutdown sp_executesql tablesample throw truncate
+    update updatetext use waitfor while writetext xp_cmdshell
 """)
 _BEFORE_PARENTHESIS = _words("""
-    all and any as between by case distinct else except exists filter from having in intersect join like not on
-    or over partition select then union when where
+    all and any as between by case distinct else except exists filter from having in intersect
+    join like not on or over partition select then union when where
 """)
-# What a text may be behind, besides a sign; behind another word it is of a type, which may be one of a user.
+# What a text may be behind, besides a sign; behind another word it is of a type, perhaps of a user.
 _BEFORE_TEXT = (_BEFORE_PARENTHESIS - {"from", "join", "as"}) | {"date", "timestamp", "escape"}
 _FUNCTIONS = _words("""
-    abs avg cast ceil ceiling char_length coalesce concat count date dense_rank extract first_value floor lag
-    last_value lead left length lower ltrim max min nullif rank right round row_number rtrim substring sum trim
-    upper
+    abs avg cast ceil ceiling char_length coalesce concat count date dense_rank extract
+    first_value floor lag last_value lead left length lower ltrim max min nullif rank right
+    round row_number rtrim substring sum trim upper
 """)
 _STATEMENTS = _words("""
     alter create delete drop grant insert merge revoke truncate update
 """)
 _NODES = _words("""
-    Abs Add Alias All And Any Avg Between Boolean Case Cast Ceil Coalesce Column Concat Count CTE DataType Date
-    DenseRank Distinct Div DPipe EQ Except Exists Extract Filter FirstValue Floor From Group GT GTE Having
-    Identifier If In Intersect Is Join Lag LastValue Lead Left Length Like Limit Literal Lower LT LTE Max Min
-    Mod Mul Neg NEQ Not Null Nullif Offset Or Order Ordered Paren Rank Right Round RowNumber Select Star Sub
-    Subquery Substring Sum Table TableAlias Trim Tuple Union Upper Var Where Window With
+    Abs Add Alias All And Any Avg Between Boolean Case Cast Ceil Coalesce Column Concat Count
+    CTE DataType Date DenseRank Distinct Div DPipe EQ Except Exists Extract Filter FirstValue
+    Floor From Group GT GTE Having Identifier If In Intersect Is Join Lag LastValue Lead Left
+    Length Like Limit Literal Lower LT LTE Max Min Mod Mul Neg NEQ Not Null Nullif Offset Or
+    Order Ordered Paren Rank Right Round RowNumber Select Star Sub Subquery Substring Sum Table
+    TableAlias Trim Tuple Union Upper Var Where Window With
 """)
 
 
@@ -87,7 +91,7 @@ class Select:
     _sqlglot: ModuleType = attrs.field(init=False, repr=False, eq=False, factory=_load)
 
     def truth(self, text: str) -> bool | str:
-        """Return whether a text only reads; why that is not certain, as a text, for all that is not one of both.
+        """Return whether a text only reads, or why that is not certain, as a text.
 
         False is only what begins with the word for a change.
         """
@@ -98,12 +102,12 @@ class Select:
         return why is None or f"is not certain to be one SQL statement that only reads: {why}"
 
     def _find_change(self, text: str) -> str | None:
-        """Return what one of the databases may take for more than reading, as sqlglot parses it; None for nothing."""
+        """Return what one of the databases may take for more than reading, by sqlglot; or None."""
         for dialect in _DIALECTS:
             # INVARIANT: law 2. Whatever a parser raises, the text was not read.
             found: list[list[str]] = []
             with contextlib.suppress(Exception):
-                found = [[type(node).__name__ for node in each.walk()] for each in self._parse(text, dialect)]
+                found = self._parse(text, dialect)
             if len(found) != 1:
                 return f"it is not one statement of {dialect}"
             if found[0][0] not in _ROOTS:
@@ -112,9 +116,11 @@ class Select:
                 return f"`{min(unknown)}` is not known only to read"
         return None
 
-    def _parse(self, text: str, dialect: str) -> list[Any]:
-        parsed: list[Any] = self._sqlglot.parse(text, dialect=dialect, error_level=self._sqlglot.ErrorLevel.RAISE)
-        return parsed
+    def _parse(self, text: str, dialect: str) -> list[list[str]]:
+        """Return the kinds of the nodes of each statement, the root first."""
+        level = self._sqlglot.ErrorLevel.RAISE
+        statements = self._sqlglot.parse(text, dialect=dialect, error_level=level)
+        return [[type(node).__name__ for node in each.walk()] for each in statements]
 
     def __str__(self) -> str:
         return "select"
@@ -123,8 +129,25 @@ class Select:
         return Select, ()
 
 
+def read_select(raw: object, _: int) -> Select:
+    """Return the test that a rule file names.
+
+    Raises: `RuleError` for any other word than `select`.
+    """
+    if raw != "select":
+        raise RuleError(f'only `sql = "select"` is known, not `{str(raw)[:60]}`')
+    return Select()
+
+
+def reads(value: JsonValue, select: Select) -> Truth:
+    """Return whether a value is a text that only reads."""
+    if isinstance(value, str):
+        return select.truth(value)
+    return f"is {describe_kind(value)}, not a string"
+
+
 def _find_oddity(text: str) -> str | None:
-    """Return what databases may cut differently, or what is known to do more than read; None for nothing."""
+    """Return what databases may cut differently, or what may do more than read; or None."""
     if len(text) > _LONGEST:
         return f"it is longer than {_LONGEST:,} characters"
     if _INVISIBLE.search(re.sub(r"'(?:[^'\\]|'')*'", "''", text)):

@@ -33,12 +33,7 @@ from permitry.conditions._compare import (
     order_by,
     same,
 )
-from permitry.conditions._links import (
-    LINKS,
-    LinkCondition,
-    LinkReader,
-    link_condition,
-)
+from permitry.conditions._links import LINKS, LinkCondition, LinkReader, link_condition
 from permitry.conditions._regex import Regex
 from permitry.conditions._sources import (
     ABOUT_SOURCES,
@@ -48,7 +43,7 @@ from permitry.conditions._sources import (
     source_condition,
     trusted_sources,
 )
-from permitry.conditions._sql import Select
+from permitry.conditions._sql import Select, read_select, reads
 from permitry.conditions._words import check_sign, nearest
 from permitry.conditions.listed import ListedValues, list_name, unknown_list
 from permitry.conditions.written import Place, PlainCondition, Table
@@ -265,12 +260,6 @@ def _length(value: JsonValue, test: ArgumentTest) -> Truth:
     return f"is {describe_kind(value)}, which has no length"
 
 
-def _reads(value: JsonValue, select: Select) -> Truth:
-    if isinstance(value, str):
-        return select.truth(value)
-    return f"is {describe_kind(value)}, not a string"
-
-
 def _is_kind(value: JsonValue, name: str) -> bool:
     # As in JSON Schema: some models write every number with a fraction.
     is_whole = name == "integer" and isinstance(value, float) and value.is_integer()
@@ -400,12 +389,6 @@ def _regex(raw: object, _: int) -> Regex:
     return Regex(raw)
 
 
-def _sql(raw: object, _: int) -> Select:
-    if raw != "select":
-        raise RuleError(f'only `sql = "select"` is known, not {_shown(raw)}')
-    return Select()
-
-
 def _length_test(raw: object, depth: int) -> ArgumentTest:
     test = _test(raw, depth + 1, ("eq", "lt", "le", "gt", "ge"))
     for check in test.checks:
@@ -456,7 +439,7 @@ _OPERATORS: Mapping[str, _Operator] = MappingProxyType(
         "suffix": _Operator(_texts, of_text(str.endswith)),
         "contains": _Operator(_texts, of_text(operator.contains)),
         "regex": _Operator(_regex, matches),
-        "sql": _Operator(_sql, _reads),
+        "sql": _Operator(read_select, reads),
         "length": _Operator(_length_test, _length),
         "type": _Operator(_kind_name, _is_kind),
         "exists": _Operator(_flag, lambda _, operand: bool(operand)),

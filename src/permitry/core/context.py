@@ -250,8 +250,8 @@ def _fields_of(state: object) -> Iterator[tuple[str, Any]]:
         # By a look that runs nothing as well: a property that fails with an AttributeError seems absent.
         if not hasattr(state, name) and inspect.getattr_static(state, name, _FOUR) is _FOUR:
             if name in _FOUR:
-                kind = type(state).__name__
-                raise TypeError(f"a context cannot be read from a {kind}, which has no `{name}`; give a Session")
+                kind = f"{type(state).__name__}, which has no `{name}`"
+                raise TypeError(f"a context cannot be read from a {kind}; give a Session")
             continue
         value = getattr(state, name)
         if name == "parent" and value is not None:

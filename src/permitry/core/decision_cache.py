@@ -68,9 +68,15 @@ class DecisionCache:
         """The decision about a tool that its registry wants asked about, made once."""
         decision = self.decisions.get(_APPROVAL)
         if decision is None:
-            why = "the tool is registered with `requires_approval`"
-            made = Decision(Verdict.CONFIRM, _APPROVAL, Phase.RESTRICTION, why, CONFIRM_MESSAGE, source="built-in")
-            made = attrs.evolve(made, policy_version=self.version)
+            made = Decision(
+                Verdict.CONFIRM,
+                _APPROVAL,
+                Phase.RESTRICTION,
+                "the tool is registered with `requires_approval`",
+                CONFIRM_MESSAGE,
+                source="built-in",
+                policy_version=self.version,
+            )
             decision = self.decisions.setdefault(_APPROVAL, made)
         return decision
 

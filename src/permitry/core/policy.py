@@ -61,7 +61,8 @@ def evaluate(request: Request, rules: Phases) -> Decision:
         or [rules.cache.default]
     )
     # INVARIANT: law 1. What its registry wants asked about is asked about, whatever permits it.
-    if request.own is not None and request.own.requires_approval and decision.verdict is Verdict.ALLOW:
+    own = request.own
+    if own is not None and own.requires_approval and decision.verdict is Verdict.ALLOW:
         decision = decision if decision.phase is Phase.OVERRIDE else rules.cache.approval
     return rules.cache.with_failures(decision, failures) if failures else decision
 

@@ -47,6 +47,8 @@ class ArgumentRole(enum.Enum):
 
 
 # What is typed into a program may be a command as well; without it, the call of such a tool only looks.
+# Left out of the digest where they are false.
+_FLAGS = ("applies_patches", "requires_approval")
 _SHELL_ROLES = frozenset({ArgumentRole.COMMAND, ArgumentRole.ARGV, ArgumentRole.COMMAND_OR_ARGV, ArgumentRole.INPUT})
 _READING_ROLES = frozenset(
     {
@@ -156,6 +158,9 @@ class ToolTraits:
         return self.read_only is True and self.destructive is not True
 
 
+_is_flag = attrs.validators.instance_of(bool)
+
+
 @attrs.frozen
 class ToolSpec:
     """A tool's declaration: name, schema, traits, argument roles, the kinds of call it takes, and limits.
@@ -171,8 +176,8 @@ class ToolSpec:
 
     `folder` is where relative paths in a call start: absolute, below `~`, or relative to the workspace. None is the
     workspace, but for the tool of a server: where its program looks is then not known. `applies_patches`: a command
-    that only applies a patch is done by the tool itself, and never by a shell. `requires_approval`: a human is asked
-    about each call, whatever permits it.
+    that only applies a patch is done by the tool itself, and never by a shell. `requires_approval`:
+    a human is asked about each call, whatever permits it.
 
     Raises: `CallError` for a name no call can have, a schema that is not a JSON object; `TypeError` and `ValueError`
     for a field of the wrong type or value.
@@ -193,8 +198,8 @@ class ToolSpec:
         default=None, kw_only=True, validator=attrs.validators.optional(_is_text), repr=False
     )
     folder: str | None = attrs.field(default=None, kw_only=True, validator=attrs.validators.optional(_is_text))
-    applies_patches: bool = attrs.field(default=False, kw_only=True, validator=attrs.validators.instance_of(bool))
-    requires_approval: bool = attrs.field(default=False, kw_only=True, validator=attrs.validators.instance_of(bool))
+    applies_patches: bool = attrs.field(default=False, kw_only=True, validator=_is_flag)
+    requires_approval: bool = attrs.field(default=False, kw_only=True, validator=_is_flag)
 
     @kinds.default
     def _kinds_of_name(self) -> tuple[PayloadKind, ...]:
@@ -216,7 +221,7 @@ class ToolSpec:
             # Left out where there is none, so that the digests of other tools stay as they were.
             **({} if self.grammar is None else {"grammar": self.grammar}),
             **({} if self.folder is None else {"folder": self.folder}),
-            **{name: True for name in ("applies_patches", "requires_approval") if getattr(self, name)},
+            **{name: True for name in _FLAGS if getattr(self, name)},
         }
         return hashlib.sha256(canonical_json(declared).encode()).hexdigest()
 

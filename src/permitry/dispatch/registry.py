@@ -142,8 +142,7 @@ class ToolRegistry:
         """Register a function as a tool, with `@registry.tool` or `@registry.tool(name=…, traits=…, roles=…)`.
 
         Name, description and parameters come from the function; `rest` is what `permitry.dispatch.schema.spec_of`
-        takes, and `preview`, `enabled`, `limits` and `replace`. With `requires_approval=True` a human is asked about
-        each call. The function itself is returned unchanged.
+        takes, and `preview`, `enabled`, `limits` and `replace`. The function itself is returned unchanged.
 
         Raises: `RegistryError` for a signature that has no JSON Schema, and when the name is taken.
         """

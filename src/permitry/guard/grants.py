@@ -67,8 +67,10 @@ class Grant:
         """Return the row of this grant."""
         wall, boot, steady = (None, "", 0.0) if self.deadline is None else self.deadline
         shared = {name: getattr(self, name) for name in _SHARED}
-        # An earlier version knows no session of this name, so that there the grant counts for none.
-        session = self.session if self.request is None else f"{self.session}{_TURN}{self.request}"
+        session = self.session
+        if self.request is not None:
+            # An earlier version knows no session of this name, so that there it counts for none.
+            session = f"{session}{_TURN}{self.request}"
         return {**shared, "session": session, "deadline": wall, "boot": boot, "steady": steady}
 
     def is_for(self, sessions: tuple[str, ...], principal: str | None, turn: str = "") -> bool:

@@ -250,10 +250,7 @@ class Guard:
     # What a turn changed --------------------------------------------------------------------------
 
     def begin_turn(self) -> None:
-        """Begin a turn, as the user has written again: `turn_diff` is relative to the workspace as it is now.
-
-        What was granted for the request before does not count any more.
-        """
+        """Begin a turn, as the user has written: `turn_diff` is relative to what is there now."""
         self.session.begin_turn()
         if self.tracker is not None:
             self.tracker.begin()

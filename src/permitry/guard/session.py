@@ -130,8 +130,10 @@ class Session:
 
     @property
     def turn(self) -> str:
-        """An id of what the user wrote last, of the whole family of agents; empty where that is not known."""
-        return self._turn if self.parent is None else self.parent.turn
+        """An id of what the user wrote last, the same for all sub-agents; empty if that is not known."""
+        if self.parent is None:
+            return self._turn
+        return self.parent.turn
 
     def begin_turn(self) -> None:
         """Note that the user has written again: what is granted for the request before ends."""

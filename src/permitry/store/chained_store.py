@@ -144,9 +144,10 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
         if unknown := (equal.keys() | other.keys()) - set(NAMES):
             raise TypeError(f"a record cannot be asked for by `{min(unknown)}`")
         conditions = ["number > ?", "number < ?", "coalesce(at, '') >= ?", "coalesce(at, '') < ?"]
-        conditions += [f"{name} IN ({_marks(each)})" for name, each in equal.items()]
-        conditions += [f"coalesce({name}, '') NOT IN ({_marks(each)})" for name, each in other.items()]
-        values = [after, before, *times, *map(self._as_column, chain(*equal.values(), *other.values()))]
+        conditions += map(_is_among, equal.items())
+        conditions += map(_is_not_among, other.items())
+        named = map(self._as_column, chain(*equal.values(), *other.values()))
+        values = [after, before, *times, *named]
         query = f"SELECT number, body, hash FROM record WHERE {' AND '.join(conditions)} ORDER BY number"  # noqa: S608 -- names of ours
         if last >= 0:
             query, values = f"SELECT * FROM ({query} DESC LIMIT ?) AS newest ORDER BY number", [*values, last]  # noqa: S608 -- as above
@@ -247,8 +248,14 @@ Store: TypeAlias = ChainedStore[Any]
 """A store of any kind."""
 
 
-def _marks(values: tuple[str, ...]) -> str:
-    return ", ".join("?" * len(values))
+def _is_among(asked: tuple[str, tuple[str, ...]]) -> str:
+    name, values = asked
+    return f"{name} IN ({', '.join('?' * len(values))})"
+
+
+def _is_not_among(asked: tuple[str, tuple[str, ...]]) -> str:
+    name, values = asked
+    return f"coalesce({name}, '') NOT IN ({', '.join('?' * len(values))})"
 
 
 def _seconds(time: str) -> float:

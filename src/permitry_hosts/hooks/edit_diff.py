@@ -57,7 +57,8 @@ def diff_of(call: ToolCall, folder: str) -> str | None:
 
 def _text(given: Mapping[str, Any], names: Sequence[str]) -> str:
     """Return the text that is given under the first of some names; empty where none is."""
-    return next((given[name] for name in names if isinstance(given.get(name), str)), "")
+    texts = (given.get(name) for name in names)
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
 def _edits(given: Mapping[str, Any]) -> Iterator[_Edit]:
@@ -77,14 +78,14 @@ def _edits_in(each: object) -> Iterator[_Edit]:
 
 
 def _is_everywhere(each: Mapping[str, Any]) -> bool:
-    return any(each.get(name) is True for name in _ALL)
+    return True in map(each.get, _ALL)
 
 
 def _read(path: Path) -> str:
     """Return the text of a file; empty where there is none, or it is too large."""
-    with contextlib.suppress(OSError, ValueError), open_regular(path) as (stream, status):
-        if status.st_size <= _LARGEST:
-            return stream.read(_LARGEST).decode()
+    with contextlib.suppress(OSError, ValueError), open_regular(path) as (stream, _):
+        data = stream.read(_LARGEST + 1)
+        return data.decode() if len(data) <= _LARGEST else ""
     return ""
 
 

@@ -34,7 +34,7 @@ _STATIC = {"inbox.css": "text/css", "inbox.js": "text/javascript", "inbox.svg": 
 _SESSION = 12 * 3600
 _MOST_SLOWED = 100
 # A request is seldom worked on for longer than that.
-_AGAIN = {"": None, "request": 8 * 3600.0, "1h": 3600.0, "8h": 8 * 3600.0}
+_AGAIN = {"": 0.0, "request": 8 * 3600.0, "1h": 3600.0, "8h": 8 * 3600.0}
 
 Page: TypeAlias = Callable[[Request, Login], Awaitable[Response]]
 
@@ -148,18 +148,20 @@ class InboxApp:
             await run_in_threadpool(self.inbox.answer, name, form.get("digest", ""), response, login.user.name)
         except LedgerError as error:
             return HTMLResponse(message_page("Not answered", f"{error}.", login=login), 409)
-        said = response.outcome if response.result is None else "responded to"
+        said = "responded to" if response.result is not None else response.outcome
         login.notice = f"The question {name} is {said}."
-        seconds = _AGAIN[form.get("again", "")]
-        if response.is_approval and seconds is not None:
-            try:
-                give = functools.partial(self.inbox.grant, is_for_request=form["again"] == "request")
-                await run_in_threadpool(give, name, seconds, login.user.name)
-            except PermitryError as error:
-                login.notice += f" The next such call is asked about: {error}."
-            else:
-                login.notice += " The same call is permitted for a time."
+        if response.is_approval and form.get("again"):
+            login.notice += await self._grant(name, form["again"], login)
         return _to("/")
+
+    async def _grant(self, name: str, again: str, login: Login) -> str:
+        """Permit the call of a question again, and return what to say of that."""
+        give = functools.partial(self.inbox.grant, is_for_request=again == "request")
+        try:
+            await run_in_threadpool(give, name, _AGAIN[again], login.user.name)
+        except PermitryError as error:
+            return f" The next such call is asked about: {error}."
+        return " The same call is permitted for a time."
 
     # The record -------------------------------------------------------------------------------------------------
 
