@@ -33,9 +33,9 @@ class FakeModel:
 
     def calls_after(self, answered: int) -> list[tuple[str, Call]]:
         """Return the calls of the turn that follows after so many results, each with its id; none at the end."""
-        for turn in self.turns:
+        for place, turn in enumerate(self.turns):
             if answered <= 0:
-                return [(f"call_{id(turn) % 1000}_{number}", call) for number, call in enumerate(turn)]
+                return [(f"call_{place}_{number}", call) for number, call in enumerate(turn)]
             answered -= len(turn)
         return []
 

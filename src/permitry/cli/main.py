@@ -15,6 +15,7 @@ from permitry.errors import ConfigError, PermitryError
 __all__ = ["ExitCode", "main", "run_from_shell", "terminal_columns", "whole_parser"]
 
 _COMMANDS = {
+    "setup": "guard the coding agents of this user, in this project: all steps, shown first",
     "init": "write a first rule file for a project",
     "run": "guard and run the tool calls of a session",
     "gateway": "be the MCP server in front of others, and decide each of their calls",
@@ -42,7 +43,7 @@ _COMMANDS = {
 
 _HOSTS, _OPS = "permitry_hosts", "permitry_ops"
 _PACKAGES = {
-    "gateway": _HOSTS, "hook": _HOSTS, "import": _HOSTS,
+    "gateway": _HOSTS, "hook": _HOSTS, "import": _HOSTS, "init": _HOSTS, "setup": _HOSTS,
     "corpus": _OPS, "inbox": _OPS, "lint": _OPS, "replay": _OPS, "run": _OPS, "suggest": _OPS, "tools": _OPS,
 }  # fmt: skip
 """The packages of the commands that are not of this one, which imports neither."""

@@ -1,4 +1,4 @@
-"""A first rule file for a project: what its kind of project runs all day, allowed on top of `permitry:coding-agent`."""
+"""A first rule file for a project: what its kind of project runs all day, allowed on top of a shipped set."""
 
 import json
 import re
@@ -56,7 +56,16 @@ _MARKERS = (
 )
 _GIT = ("git add *", "git commit *", "git switch *", "git stash push *", "git stash pop *")
 
-_HEAD = """\
+_FOR_A_HOST = """\
+# What a coding agent may do unasked in this project ({found}), where its hook has `--grant`.
+# What no rule here is about, the agent asks about as it does without permitry: see permitry:hooks.
+# Add a pattern where you are asked too often; `permitry explain --command '...'` says why you are.
+
+schema = 1
+description = "A coding agent at work in {name}."
+extends = ["permitry:hooks"]
+"""
+_FOR_A_LOOP = """\
 # What a coding agent may do in this project ({found}).
 # Reading runs, edits and other commands are asked about, publishing is blocked: see permitry:coding-agent.
 # Add a pattern where you are asked too often; `permitry explain --command '...'` says why you are.
@@ -120,16 +129,21 @@ def _scripts(file: Path) -> list[str]:
     return [name for name in _SCRIPTS if isinstance(scripts, dict) and name in scripts]
 
 
-def starter_text(name: str, kinds: list[ProjectKind]) -> str:
-    """Return a rule file for a project; `name` is that of its folder."""
+def starter_text(name: str, kinds: list[ProjectKind], *, is_for_host: bool = False) -> str:
+    """Return a rule file for a project; `name` is that of its folder.
+
+    A host asks its user by itself, so that the file for one has only what need not be asked about.
+    """
     found = ", ".join(kind.name for kind in kinds) or "no kind of project that is known here"
-    head = _HEAD.format(found=found, name=re.sub(r"[^\w .-]", "_", name))
+    start = _FOR_A_HOST if is_for_host else _FOR_A_LOOP
+    head = start.format(found=found, name=re.sub(r"[^\w .-]", "_", name))
     rules = [
         _rule(f"{kind.slug}-{purpose}", f"runs the project's {purpose} ({kind.name})", patterns)
         for kind in kinds
         for purpose, patterns in kind.commands.items()
     ]
-    return "\n".join([head, *rules, _rule("git-local", "changes the local repository only", _GIT), _TAIL])
+    git = _rule("git-local", "changes the local repository only", _GIT)
+    return "\n".join([head, *rules, git] if is_for_host else [head, *rules, git, _TAIL])
 
 
 def _rule(rule_id: str, reason: str, patterns: tuple[str, ...]) -> str:

@@ -20,7 +20,7 @@ from permitry_hosts.hooks.request import LARGEST, HandedOverError, Request, limi
 from permitry_hosts.hooks.stores import Stores
 from permitry_hosts.hooks.supervising import DEADLINE, supervised
 
-__all__ = ["configure"]
+__all__ = ["configure", "examine_hooks", "options_of", "total_seconds"]
 
 _WAIT = 60.0
 _LONGEST_WAIT = 1800
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser = commands.add_parser("doctor", allow_abbrev=False, help="try out the hooks that are installed")
     parser.add_argument("host", choices=HOSTS, nargs="?", metavar="HOST", help="this one; otherwise all that are there")
     parser.add_argument("--json", action="store_true", help="print one JSON object for each finding")
-    parser.set_defaults(execute=_examine)
+    parser.set_defaults(execute=examine_hooks)
     parser = commands.add_parser("resident", allow_abbrev=False, help="answer the hooks of this user, until none come")
     parser.set_defaults(execute=_reside)
     for name, summary in (("install", "put the hook into the settings of a host"), ("uninstall", "take it out again")):
@@ -91,7 +91,7 @@ def execute(options: argparse.Namespace) -> int:
             f"permitry: {options.host} writes its payload here; to have it do so: permitry hook install {options.host}"
         )
         print(line, file=sys.stderr)
-    reply = _too_long(options) or supervised(work, _fail(options), _total(options))
+    reply = _too_long(options) or supervised(work, _fail(options), total_seconds(options))
     if reply.err:
         print(reply.err, file=sys.stderr)
     if reply.out:
@@ -108,13 +108,14 @@ def _fail(options: argparse.Namespace) -> Callable[[str], Reply]:
 def _too_long(options: argparse.Namespace) -> Reply | None:
     """Return the reply where the host would not wait for the decision."""
     longest = host_named(options.host).settings.longest
-    return _fail(options)(f"a hook of this host may take {longest:g} seconds") if _total(options) > longest else None
+    return _fail(options)(f"a hook of this host may take {longest:g} seconds") if total_seconds(options) > longest else None
 
 
-def _examine(options: argparse.Namespace) -> int:
+def examine_hooks(options: argparse.Namespace) -> int:
+    """Try out the hooks of a host, or of all that have one."""
     from permitry_hosts.cli.hook_doctor import examine  # slow to import, and seldom asked for
 
-    return examine(options, _parsed, _total)
+    return examine(options, _parsed, total_seconds)
 
 
 def _reside(_: argparse.Namespace) -> int:
@@ -138,7 +139,7 @@ def respond(policies: Policies, stores: Stores, request: Request) -> Reply:
     options = _parsed(request.words)
     if isinstance(options, str):
         return Reply(err=options, code=2)
-    fail, total = _fail(options), _total(options)
+    fail, total = _fail(options), total_seconds(options)
 
     def wait() -> None:
         # INVARIANT: a store of SQLite that is open must not be carried into another process.
@@ -158,14 +159,20 @@ def respond(policies: Policies, stores: Stores, request: Request) -> Reply:
         return fail(f"{type(error).__name__}: {safe_str(error)}")
 
 
+def options_of(*words: str) -> argparse.Namespace:
+    """Return what words after `permitry hook` mean."""
+    parser = argparse.ArgumentParser(prog="permitry hook", allow_abbrev=False)
+    configure(parser)
+    return parser.parse_args(words)
+
+
 @functools.lru_cache(maxsize=64)
 def _parsed(words: tuple[str, ...]) -> argparse.Namespace | str:
     """Return the options in the words of a client, or what is wrong with them."""
-    parser, said = argparse.ArgumentParser(prog="permitry hook", allow_abbrev=False), io.StringIO()
-    configure(parser)
+    said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
-            options = parser.parse_args(words)
+            options = options_of(*words)
     except SystemExit:
         return said.getvalue().strip()
     return options if options.execute is execute else "the resident answers hosts, and nothing else"
@@ -180,15 +187,17 @@ def _options(options: argparse.Namespace) -> Options:
     )  # fmt: skip
 
 
-def _total(options: argparse.Namespace) -> float:
-    """Return how many seconds the hook may take, with what it waits for a human."""
+def total_seconds(options: argparse.Namespace) -> float:
+    """Return how many seconds the hook may take, with what it waits for a human; 0 where it is taken out."""
+    if not getattr(options, "is_install", True):
+        return 0
     return float(options.ask + (DEADLINE if options.deadline is None else options.deadline))
 
 
 def _change_settings(options: argparse.Namespace) -> int:
     from permitry_hosts.cli.hook_settings import change_settings  # a hook that answers does not need it
 
-    return change_settings(options, _total(options) if options.is_install else 0)
+    return change_settings(options, total_seconds(options))
 
 
 def _answered(name: str, options: Options) -> Reply:

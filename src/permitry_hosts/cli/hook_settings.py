@@ -6,7 +6,6 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from permitry.cli.inputs import tell
@@ -18,16 +17,36 @@ from permitry.errors import PermitryError
 from permitry.store.records import is_address
 from permitry_hosts.hooks.answering import host_named
 from permitry_hosts.hooks.doctor import version
-from permitry_hosts.hooks.host import Host, Settings
-from permitry_hosts.hooks.install import SPARE, change, hook_command, installed, managed_command
+from permitry_hosts.hooks.host import Settings
+from permitry_hosts.hooks.install import SPARE, Change, change, hook_command, installed, managed_command
 from permitry_hosts.hooks.managed import find_managed, is_pinned, pin
 from permitry_hosts.hooks.places import place
 
-__all__ = ["change_settings"]
+__all__ = ["carry_out", "change_settings", "notices", "plan_change"]
 
 
 def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
     """Show what changes in the settings of a host, and write it; the hook takes up to so many seconds."""
+    made = plan_change(options, seconds)
+    lines = list(made.diff())
+    print("\n".join(lines) if lines else f"nothing to change in {made.path}")
+    if options.dry_run:
+        if options.is_install:
+            tell(notices(options, made.path))
+        return ExitCode.OK
+    carry_out(made, options)
+    if options.is_install:
+        tell(notices(options, made.path))
+        again = f"start {options.host} again: a session that runs has not read it"
+        tell([f"installed in {made.path}; {again}; to try the hook: permitry hook doctor {options.host}"])
+    return ExitCode.OK
+
+
+def plan_change(options: argparse.Namespace, seconds: float) -> Change:
+    """Return what is to be changed in the settings of a host, where the hook takes up to so many seconds.
+
+    Raises: `PermitryError` where the hook could not be started, or would not guard.
+    """
     guarded = host_named(options.host)
     settings = guarded.settings
     if options.is_install and seconds > settings.longest:
@@ -42,19 +61,19 @@ def change_settings(options: argparse.Namespace, seconds: float) -> ExitCode:
         _check(options.host, command)
     # The hook is to be the first to give up, then its client.
     make = pin if options.managed else change
-    made = make(guarded, path, command, math.ceil(seconds) + settings.spare)
-    lines = list(made.diff())
-    print("\n".join(lines) if lines else f"nothing to change in {path}")
-    if lines and not options.dry_run:
+    return make(guarded, path, command, math.ceil(seconds) + settings.spare)
+
+
+def carry_out(made: Change, options: argparse.Namespace) -> None:
+    """Write the settings, where anything changes in them.
+
+    Raises: `OSError`, `PermitryError`.
+    """
+    if made.before != made.after:
         made.carry_out()
-    if options.is_install and not options.dry_run and not options.managed:
+    if options.is_install and not options.managed:
         # Of hooks that start at once, one starts the resident and the others wait: that is noted there.
         place().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if options.is_install:
-        tell(_notices(guarded, path, command or ()))
-    if options.is_install and not options.dry_run:
-        tell([f"installed in {path}; to try the hook: permitry hook doctor {options.host}"])
-    return ExitCode.OK
 
 
 def _command(options: argparse.Namespace, seconds: float) -> list[str]:
@@ -112,18 +131,21 @@ def _check(host: str, command: list[str]) -> None:
         raise PermitryError(f"{host}: {found.text}")
 
 
-def _notices(host: Host, path: Path, command: Sequence[str]) -> list[str]:
+def notices(options: argparse.Namespace, path: Path) -> list[str]:
     """Return what the user has to know about a hook that is put into `path`."""
+    host = host_named(options.host)
     settings = host.settings
-    notices = [settings.note] if settings.note else []
+    found = [settings.note] if settings.note else []
+    if host.takes_permissions and not options.grant:
+        found.append(f"asked less: with `--grant`, {host.name} runs unasked what your rules permit")
     is_managed = path == find_managed(host.name)
     if settings.pinned and not is_managed and not is_pinned(host.name):
         alias = f"alias {settings.pinned.split()[0]}={shlex.quote(settings.pinned)}"
         pinned = f"`permitry hook install {host.name} --managed` as root, or `{alias}` in your shell"
-        notices.append(f"a project can switch this hook off; so that none can: {pinned}")
+        found.append(f"a project can switch this hook off; so that none can: {pinned}")
     own = Path.home() / settings.user
     if is_managed and path.suffix == own.suffix and installed(host, own) is not None:
-        notices.append(f"the hook in `{own}` counts as well: `permitry hook uninstall {host.name}` takes it out")
-    if Path(sys.prefix).is_relative_to(Path.cwd()) and command:
-        notices.append(f"`{sys.prefix}` lies in this folder: an agent that works here could change permitry itself")
-    return notices
+        found.append(f"the hook in `{own}` counts as well: `permitry hook uninstall {host.name}` takes it out")
+    if Path(sys.prefix).is_relative_to(Path.cwd()):
+        found.append(f"`{sys.prefix}` lies in this folder: an agent that works here could change permitry itself")
+    return found

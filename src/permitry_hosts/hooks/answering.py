@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import attrs
 
@@ -35,7 +36,7 @@ from permitry_hosts.hooks.stores import Places, Stores
 from permitry_hosts.hooks.undoing import LateVault, note_end
 from permitry_hosts.hooks.waiting import wait_for_answer
 
-__all__ = ["HOSTS", "Options", "answer", "host_named"]
+__all__ = ["HOSTS", "Options", "answer", "find_hosts", "host_named"]
 
 HOSTS = ("claude-code", "codex", "gemini", "copilot", "cursor", "cline", "opencode")
 _UNASKED = (
@@ -87,6 +88,11 @@ def host_named(name: str) -> Host:
     """Return a host by its name, one of `HOSTS`."""
     host: Host = importlib.import_module(f"permitry_hosts.hooks.{name.replace('-', '_')}").HOST
     return host
+
+
+def find_hosts(home: Path) -> list[str]:
+    """Return the names of the hosts that have a folder in a home folder."""
+    return [name for name in HOSTS if (home / host_named(name).settings.folder).is_dir()]
 
 
 def answer(name: str, data: bytes, options: Options, environ: Mapping[str, str]) -> Reply:

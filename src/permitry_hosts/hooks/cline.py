@@ -84,4 +84,4 @@ _FILES = (".cline/hooks/PreToolUse", ".clinerules/hooks/PreToolUse")
 _SETTINGS = Settings(*_FILES, text=_script, is_program=True, longest=20)
 
 
-HOST = Host("cline", _wrote, _read, _write, _sample, _SETTINGS, _cancelled)
+HOST = Host("cline", _wrote, _read, _write, _sample, _SETTINGS, _cancelled, takes_permissions=False)

@@ -13,7 +13,6 @@ from typing import Any
 
 import attrs
 
-from permitry.config.catalogue import PREFIX
 from permitry.config.heard import wanted_in
 from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
@@ -22,6 +21,7 @@ from permitry_hosts.hooks.answering import host_named
 from permitry_hosts.hooks.host import Effect, Host, Kind, Verb
 from permitry_hosts.hooks.install import OR_BLOCK
 from permitry_hosts.hooks.places import PACKAGE
+from permitry_hosts.hooks.policies import is_of_user, rules_for_host
 
 __all__ = ["Finding", "trials", "unfit", "version"]
 
@@ -166,14 +166,14 @@ def _shape(document: Any) -> object:  # noqa: ANN401 -- any JSON
 
 def unfit(host: str, rules: RuleSet, own_tools: frozenset[str], wait: float) -> Iterator[Finding]:
     """Yield what a host cannot carry out of rules."""
-    asking = [rule for rule in rules.rules if rule.effect is Verdict.CONFIRM]
+    asking = [rule for rule in rules_for_host(rules) if rule.effect is Verdict.CONFIRM]
     if host not in _ASKS and asking:
         so = f"waited for, {wait:g} seconds" if wait else "refused"
         text = f"{host} cannot ask: the questions of {len(asking)} rules are {so}, such as {_names(asking)}"
         yield Finding("questions", None, text)
     yield from _unheard(host, rules)
     known = (own_tools | rules.tools.keys()) - _UNSEEN.get(host, frozenset())
-    lost = [rule for rule in rules.rules if _is_of_user(rule) and _is_lost(rule, known)]
+    lost = [rule for rule in rules.rules if is_of_user(rule) and _is_lost(rule, known)]
     if lost:
         yield Finding("tools", None, f"{host} calls no tool that these rules are about: {_names(lost)}")
 

@@ -4,6 +4,7 @@ import enum
 import json
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -147,6 +148,12 @@ class Settings:
     longest: float = math.inf
     spare: int = 10
 
+    @property
+    def folder(self) -> str:
+        """The folder of the host below the home folder, which it makes when it is started for the first time."""
+        first, second, *_ = Path(self.user).parts
+        return f"{first}/{second}" if first == ".config" else first
+
 
 @attrs.frozen
 class Host:
@@ -160,6 +167,7 @@ class Host:
     reported in the same way, `proven` returns turn and text of what the user wrote, as known when a call is made.
 
     `sample` returns a payload as the host writes one before its shell runs a command: for command, folder and session.
+    `takes_permissions` says that it runs a call unasked when the hook allows it.
     """
 
     name: str
@@ -174,6 +182,7 @@ class Host:
     folders: frozenset[str] = frozenset({"path"})
     hears: frozenset[Kind] = frozenset()
     proven: Callable[[Event], Collection[tuple[str, str]]] | None = None
+    takes_permissions: bool = True
 
     def servers(self, name: str) -> Iterator[tuple[str, str]]:
         """Yield each server and tool that the name of a call may mean."""

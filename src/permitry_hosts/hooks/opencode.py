@@ -80,5 +80,5 @@ _SETTINGS = Settings(*_FILES, text=_plugin)
 
 HOST = Host(
     "opencode", _wrote, _read, _write, _sample, _SETTINGS, joint="_", folders=frozenset({"path", "workdir"}),
-    hears=frozenset({Kind.AFTER}),
+    hears=frozenset({Kind.AFTER}), takes_permissions=False,
 )  # fmt: skip

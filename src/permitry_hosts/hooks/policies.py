@@ -8,16 +8,39 @@ from typing import Protocol
 import attrs
 
 from permitry.config.cache import RuleCache
+from permitry.config.catalogue import PREFIX
 from permitry.config.heard import Wanted, wanted_by
 from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
+from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
 from permitry.rules.configured import ConfiguredRule
 
-__all__ = ["Policies"]
+__all__ = ["Policies", "is_of_user", "rules_for_host"]
 
 _MOST = 64
+_AFTER_YOLO = 300
+"""From this priority on, rules are about what YOLO mode permits as well."""
+
+
+def is_of_user(rule: ConfiguredRule) -> bool:
+    """Return whether a rule is written in a file of the user, and in no shipped set."""
+    return not (rule.source or "").startswith(PREFIX)
+
+
+def rules_for_host(rules: RuleSet) -> tuple[ConfiguredRule, ...]:
+    """Return the rules without the general questions of shipped sets, such as those about each command.
+
+    A host has a way of its own to ask about these. Where what no rule matches is blocked, all rules count.
+    """
+    if rules.unmatched is not Verdict.CONFIRM:
+        return rules.rules
+    return tuple(rule for rule in rules.rules if is_of_user(rule) or not _is_general_question(rule))
+
+
+def _is_general_question(rule: ConfiguredRule) -> bool:
+    return rule.effect is Verdict.CONFIRM and rule.priority() >= _AFTER_YOLO
 
 
 class _Loads(Protocol):
@@ -52,7 +75,7 @@ class Policies:
                 return policy
         tools = rules.tools if spec is None else {**rules.tools, tool: spec}
         # INVARIANT: whatever rules are named, an agent does not change the program that reads them.
-        policy = attrs.evolve(rules, rules=(*rules.rules, *own), tools=tools).policy()
+        policy = attrs.evolve(rules, rules=(*rules_for_host(rules), *own), tools=tools).policy()
         self._made.append((wanted, policy))
         return policy
 

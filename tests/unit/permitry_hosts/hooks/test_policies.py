@@ -1,16 +1,20 @@
 """A policy is made once for the same rules, and again for any others."""
 
+from pathlib import Path
+
 import attrs
 import pytest
 
 from permitry.config.heard import Wanted
+from permitry.config.load import load_rules
+from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry_hosts.hooks.own_files import own_rules
-from permitry_hosts.hooks.policies import Policies
+from permitry_hosts.hooks.policies import Policies, rules_for_host
 
 SPEC = ToolSpec("write", "writes", roles={"to": ArgumentRole.WRITE_PATH})
 
@@ -67,3 +71,26 @@ def test_what_rules_ask_for_is_found_once(monkeypatch: pytest.MonkeyPatch) -> No
     policies, rules = Policies(), RuleSet()
     found = [policies.wanted(rules), policies.wanted(rules), policies.wanted(RuleSet())]
     assert (found, len(looked)) == ([Wanted(user=True)] * 3, 2)
+
+
+GENERAL = """\
+schema = 1
+extends = ["permitry:coding-agent"]
+[[rule]]
+id = "ask-make"
+effect = "confirm"
+priority = 395
+when.command = "make *"
+"""
+
+
+def test_general_questions_are_left_to_the_host(tmp_path: Path) -> None:
+    """The user's own ones are not, nor those that YOLO mode does not lift."""
+    file = tmp_path / "rules.toml"
+    file.write_text(GENERAL)
+    rules = load_rules([Origin(str(file))])
+    left = {rule.id for rule in rules.rules} - {rule.id for rule in rules_for_host(rules)}
+    assert left == {"ask-shell"}
+    file.write_text(f'{GENERAL}[policy]\nunmatched = "block"\n')
+    rules = load_rules([Origin(str(file))])
+    assert rules_for_host(rules) == rules.rules
