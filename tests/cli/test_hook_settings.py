@@ -8,9 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 from tests.unit.permitry_hosts.hooks.payloads import command
 
 from permitry.cli.main import main
+from permitry_hosts.hooks.answering import HOSTS
 
 Out = pytest.CaptureFixture[str]
 
@@ -43,8 +45,9 @@ def test_the_settings_of_the_user_get_the_hook(home: Path, capsys: Out) -> None:
     assert '+            "onFailure": "block"' in out
     pinned, done = err.splitlines()
     assert "alias claude='claude --settings " in pinned
+    again = "start claude-code again: a session that runs has not read it"
     tried = "to try the hook: permitry hook doctor claude-code"
-    assert done == f"permitry: installed in {home}/.claude/settings.json; {tried}"
+    assert done == f"permitry: installed in {home}/.claude/settings.json; {again}; {tried}"
     assert main(["hook", "uninstall", "claude-code"]) == 0
     assert not (home / ".claude/settings.json").exists()
 
@@ -95,6 +98,16 @@ def test_a_dry_run_changes_nothing(home: Path, capsys: Out) -> None:
     assert "+export const Permitry" in out
     assert "installed" not in err
     assert [each.name for each in home.iterdir()] == ["project"]
+
+
+@for_each("host", HOSTS)
+def test_being_asked_less_is_offered_in_a_sentence(capsys: Out, host: str) -> None:
+    """Where the host runs what the hook permits, and `--grant` is not given."""
+    assert main(["hook", "install", host, "--dry-run"]) == 0
+    is_offered = "asked less: with `--grant`" in capsys.readouterr().err
+    assert is_offered is (host not in ("opencode", "cline"))
+    assert main(["hook", "install", host, "--dry-run", "--grant"]) == 0
+    assert "asked less" not in capsys.readouterr().err
 
 
 def test_what_is_there_already_is_said(capsys: Out) -> None:

@@ -14,7 +14,18 @@ from permitry.channels.request import ToolConfirmationRequest
 from permitry.core.explanation import Explanation, Line, action_lines, lines_of
 from permitry.core.texts import one_line, shorten, visible
 
-__all__ = ["SummaryRow", "console_on", "diff", "explanation", "one_line", "request", "shorten", "summary", "visible"]
+__all__ = [
+    "SummaryRow",
+    "console_on",
+    "diff",
+    "explanation",
+    "one_line",
+    "request",
+    "shorten",
+    "summary",
+    "visible",
+    "wide_console",
+]
 
 _COLOURS = {"allow": "green", "confirm": "yellow", "block": "red"}
 _DIFF_STYLES = (
@@ -47,6 +58,14 @@ class SummaryRow:
 def console_on(stream: TextIO) -> Console:
     """Return a console on `stream`; colours only on a terminal, nothing read as markup."""
     return Console(file=stream, markup=False, highlight=False, emoji=False)
+
+
+def wide_console(stream: TextIO) -> Console:
+    """Return a console on `stream` on which a table has long lines, unless a terminal is narrower."""
+    console = console_on(stream)
+    if not console.is_terminal:
+        console.width = max(console.width, 200)
+    return console
 
 
 def summary(console: Console, rows: Iterable[SummaryRow]) -> None:

@@ -31,9 +31,12 @@ class ProjectKind:
 
 
 _PYTHON = {
-    "tests": ("pytest *", "python -m pytest *", "python3 -m pytest *", "tox", "tox -e *"),
+    "tests": (
+        "pytest *", "python -m pytest *", "python3 -m pytest *", "uv run pytest *", "poetry run pytest *",
+        "python -m unittest *", "python3 -m unittest *", "tox", "tox -e *", "nox", "nox -s *",
+    ),
     "checks": ("ruff check *", "ruff format *", "black *", "isort *", "flake8 *", "mypy *", "pyright *"),
-}
+}  # fmt: skip
 _RUST = {
     "tests": ("cargo test *", "cargo nextest run *", "cargo bench *"),
     "checks": ("cargo check *", "cargo build *", "cargo clippy *", "cargo fmt *", "cargo doc *"),
@@ -54,7 +57,10 @@ _MARKERS = (
     ("Java with Maven", ("pom.xml",), _MAVEN),
     ("Java with Gradle", ("build.gradle", "build.gradle.kts"), _GRADLE),
 )
-_GIT = ("git add *", "git commit *", "git switch *", "git stash push *", "git stash pop *")
+_GIT = (
+    "git add *", "git commit *", "git switch *", "git checkout -b *", "git restore --staged *", "git stash",
+    "git stash push *", "git stash pop *",
+)  # fmt: skip
 
 _FOR_A_HOST = """\
 # What a coding agent may do unasked in this project ({found}), where its hook has `--grant`.

@@ -108,7 +108,11 @@ def _fail(options: argparse.Namespace) -> Callable[[str], Reply]:
 def _too_long(options: argparse.Namespace) -> Reply | None:
     """Return the reply where the host would not wait for the decision."""
     longest = host_named(options.host).settings.longest
-    return _fail(options)(f"a hook of this host may take {longest:g} seconds") if total_seconds(options) > longest else None
+    return (
+        _fail(options)(f"a hook of this host may take {longest:g} seconds")
+        if total_seconds(options) > longest
+        else None
+    )
 
 
 def examine_hooks(options: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from permitry.cli.main import ExitCode
-from permitry.cli.render import console_on
+from permitry.cli.render import wide_console
 from permitry.config.layers import find_layers
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
@@ -136,12 +136,9 @@ def _about_rules(host: Host, given: argparse.Namespace) -> Iterator[Finding]:
 
 
 def _show(found: Sequence[tuple[str, Finding]]) -> None:
-    console = console_on(sys.stdout)
-    if not console.is_terminal:
-        console.width = max(console.width, 200)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("host", "check", "result", "what was found"):
         table.add_column(name, overflow="fold")
     for host, each in found:
         table.add_row(host, each.check, _SHOWN[each.is_well], Text(one_line(each.text)))
-    console.print(table)
+    wide_console(sys.stdout).print(table)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
-from permitry.cli.render import console_on
+from permitry.cli.render import wide_console
 from permitry.config.folders import PROJECT_FILE, user_state
 from permitry.config.layers import find_project
 from permitry.config.starter import kinds_of
@@ -120,14 +120,10 @@ def _plan_project(folder: Path) -> Iterator[_Step]:
 def _plan_rules(folder: Path, file: Path) -> Iterator[_Step]:
     text = text_for(folder, is_for_host=True)
     listed = [line.strip().strip('",') for line in text.splitlines() if line.startswith('  "')]
-    yield _Step(
-        _RULES,
-        f"kinds of project found: {found_in(folder)}; permits {', '.join(listed)}",
-        file,
-        partial(write_rules, folder, text),
-    )
+    what = f"kinds of project found: {found_in(folder)}; permitted are {', '.join(listed)}"
+    yield _Step(_RULES, what, file, partial(write_rules, folder, text))
     store = TrustStore()
-    yield _Step(_TRUST, "its permissions count, as long as it is as it was written", store.path, lambda: store.trust(folder))
+    yield _Step(_TRUST, "the rules count, as long as no byte of them changes", store.path, partial(store.trust, folder))
 
 
 def _plan_hook(host: str, options: argparse.Namespace) -> _Step:
@@ -142,13 +138,11 @@ def _plan_hook(host: str, options: argparse.Namespace) -> _Step:
         return _Step(host, f"left out: {error}")
     if change.before == change.after:
         return _Step(host, "its hook is installed already")
-    what = "runs unasked what rules permit, and asks as before" if hook.grant else "asks as before"
-    text = f"a hook: {host} is kept from what rules block, {what}"
+    asked = "runs unasked what they permit" if hook.grant else "asks as before"
     if hook.grant and not host_named(host).takes_permissions:
-        text = f"a hook: {host} is kept from what rules block; it takes no permissions from hooks"
-    return _Step(
-        host, text, path, partial(hook_settings.carry_out, change, hook), hook_settings.notices(hook, path)
-    )
+        asked = "asks as before, as it takes no permission from a hook"
+    text = f"a hook, in all projects: {host} runs nothing that the rules block, and {asked}"
+    return _Step(host, text, path, partial(hook_settings.carry_out, change, hook), hook_settings.notices(hook, path))
 
 
 def _words(host: str, path: Path, *, is_granting: bool) -> list[str]:
@@ -176,7 +170,7 @@ def _show_plan(folder: Path, steps: Sequence[_Step]) -> None:
     for step in steps:
         table.add_row(step.part, Text(one_line(step.text)), "" if step.file is None else Text(_short(step.file)))
     table.add_row("doctor", "the hooks are tried out; no call is run", "")
-    console_on(sys.stdout).print(table)
+    wide_console(sys.stdout).print(table)
 
 
 def _table(title: str, *names: str) -> Table:
@@ -235,7 +229,7 @@ def _show_files(setup: Setup) -> None:
     for each in setup.files:
         becomes = "removed, as there was none" if each.before is None else "as it was before"
         table.add_row(Text(_short(each.path)), "already as before" if each.is_as_before else becomes)
-    console_on(sys.stdout).print(table)
+    wide_console(sys.stdout).print(table)
 
 
 def _is_gone(setup: Setup, file: Touched) -> bool:

@@ -41,6 +41,8 @@ _KINDS = {
 _SOURCES = ("user_settings", "project_settings", "local_settings")
 # With `bypassPermissions` a question may be skipped and the call run; with `dontAsk` it is refused without our words.
 _UNASKED = frozenset({"bypassPermissions", "dontAsk"})
+# What starts Claude Code by its SDK is handed the question, or Claude Code refuses it: an editor shows it to its user.
+_ENTRIES = frozenset({"sdk-ts", "sdk-py"})
 _MOST_READ = 8 * 1024 * 1024
 _WRITES = ("Write", "Edit", "MultiEdit")
 
@@ -63,7 +65,8 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
     owner = payload.get("mcp_server")
     call = read_call(event, payload, text_in(owner, "name") if isinstance(owner, Mapping) else None)
     is_attended = environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "1"
-    can_ask = is_attended and mode not in _UNASKED
+    is_shown = is_attended or environ.get("CLAUDE_CODE_ENTRYPOINT") in _ENTRIES
+    can_ask = is_shown and mode not in _UNASKED
     call = attrs.evolve(call, is_attended=is_attended, can_ask=can_ask)
     return attrs.evolve(call, mode="default") if call.mode == "plan" and _is_plan(call, environ) else call
 

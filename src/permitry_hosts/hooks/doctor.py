@@ -191,10 +191,6 @@ def _unheard(host: str, rules: RuleSet) -> Iterator[Finding]:
             yield Finding("hearing", None, f"{text}, and restrict each time")
 
 
-def _is_of_user(rule: ConfiguredRule) -> bool:
-    return not (rule.source or "").startswith(PREFIX)
-
-
 def _is_lost(rule: ConfiguredRule, known: frozenset[str]) -> bool:
     """Return whether a rule names tools, and none that the host has; those of servers are not known."""
     names = [each.pattern for each in rule.scope.selectors]

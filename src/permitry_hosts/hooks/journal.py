@@ -16,7 +16,7 @@ from permitry.files import open_regular, replace_file
 __all__ = ["Journal", "Setup", "Touched"]
 
 _MOST = 100
-_VERSION = 1
+_KEY = "setups of version 1"
 
 
 @attrs.frozen
@@ -121,12 +121,10 @@ class Journal:
         """
         try:
             text = _read(self.path)[0]
-            data = {"version": _VERSION, "setups": []} if text is None else json.loads(text)
-            if data["version"] != _VERSION:
-                raise ValueError("another version wrote it")
-            return [_setup_of(each) for each in data["setups"]]
+            data = {_KEY: []} if text is None else json.loads(text)
+            return [_setup_of(each) for each in data[_KEY]]
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise PermitryError(f"cannot read `{self.path}`, by which a setup is undone: {error}") from error
+            raise PermitryError(f"cannot read `{self.path}`, by which a setup is undone: {error!r}") from error
 
     def last(self, folder: Path) -> Setup | None:
         """Return the last setup of a project; None where there is none.
@@ -155,7 +153,7 @@ class Journal:
             self.path.unlink(missing_ok=True)
             return
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        data = {"version": _VERSION, "setups": [dict(_to_dict(each)) for each in setups]}
+        data = {_KEY: [dict(_to_dict(each)) for each in setups]}
         replace_file(self.path, json.dumps(data, indent=1).encode(), is_durable=True)
 
 

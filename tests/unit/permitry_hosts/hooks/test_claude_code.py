@@ -24,12 +24,16 @@ def _request(**more: Any) -> dict[str, Any]:  # noqa: ANN401 -- parts of a paylo
         ("acceptEdits", ATTENDED, True),
         ("default", {}, False),
         ("default", {"CLAUDE_CODE_SESSION_ATTENDED": "0"}, False),
+        ("default", {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, False),
+        ("default", {"CLAUDE_CODE_ENTRYPOINT": "sdk-ts", "CLAUDE_CODE_SESSION_ATTENDED": "0"}, True),
+        ("auto", {"CLAUDE_CODE_ENTRYPOINT": "sdk-py"}, True),
         ("bypassPermissions", ATTENDED, False),
+        ("bypassPermissions", {"CLAUDE_CODE_ENTRYPOINT": "sdk-ts"}, False),
         ("dontAsk", ATTENDED, False),
     ],
 )
 def test_it_asks_where_a_human_is_asked(mode: str, environ: dict[str, str], *, can_ask: bool) -> None:
-    """Not without a human, nor where it would let the call run, or refuse it in its own words."""
+    """Or a program that was started by its SDK; not where it would let the call run, or refuse it in its own words."""
     event = HOST.read({**PAYLOAD, "permission_mode": mode}, environ)
     assert event.can_ask is can_ask
     assert event.is_attended is (environ == ATTENDED)
