@@ -11,6 +11,7 @@ from tests.golden.test_asked_less import COMMANDS, UNASKED
 from tests.hosts.editor import Question, ask_in_editor
 from tests.hosts.fake_models import FakeModel
 from tests.hosts.real_hosts import HOSTS, MODULES
+from tests.tables import for_each
 
 from permitry.cli.main import main
 from permitry_hosts.hooks.places import place
@@ -56,24 +57,35 @@ def test_a_day_has_fewer_questions_than_without(home: Path, capsys: pytest.Captu
     assert main(["setup", "--yes"]) == 0, capsys.readouterr()
     guarded, model = ask_in_editor(home, _DAY)
     blocked = _results(model).count("was blocked")
-    with capsys.disabled():
-        print(f"\n{len(_DAY)} calls: {len(alone)} questions without, {len(guarded)} with, {blocked} blocked")
-    assert len(guarded) + blocked < 0.9 * len(alone)
+    figures = len(alone), len(guarded), blocked
+    assert len(guarded) + blocked < 0.9 * len(alone), figures
     assert main(["setup", "--undo", "--yes"]) == 0
     again, _ = ask_in_editor(home, _DAY[:10])
     assert _commands(again) == set(_DAY[:10]) - UNASKED
 
 
-def test_a_question_of_the_hook_is_shown_in_the_editor(home: Path) -> None:
-    """With its reason, and the answer counts; what is permitted runs unasked."""
-    (home / "project/.git").mkdir()
-    (home / "project/build").mkdir()
-    (home / "project/build/a").touch()
+RULES = """\
+schema = 1
+[[rule]]
+id = "ask-touch-asked"
+effect = "confirm"
+when.command = "touch asked*"
+reason = "MARTEN: makes a file that is asked about"
+"""
+
+
+@for_each("mode", ["default", "acceptEdits", "auto"])
+def test_a_question_of_the_hook_is_shown_in_the_editor(home: Path, mode: str) -> None:
+    """With its reason, and the answer counts; what is permitted runs unasked, and what is blocked does not run."""
+    rules = home / ".config/permitry/rules.toml"
+    rules.parent.mkdir(parents=True, exist_ok=True)
+    rules.write_text(RULES)
     assert main(["setup", "--yes"]) == 0
-    asked, _ = ask_in_editor(home, ["cat pyproject.toml", "rm -rf build"])
-    assert _commands(asked) == {"rm -rf build"}
-    assert "deletes a folder" in asked[0]["decision_reason"]
-    assert (home / "project/build/a").exists()
-    _, model = ask_in_editor(home, ["rm -rf build", "git push"], says="allow")
-    assert not (home / "project/build").exists()
+    asked, _ = ask_in_editor(home, ["touch asked"], mode=mode)
+    assert [question["decision_reason"] for question in asked] == ["MARTEN: makes a file that is asked about"]
+    assert not (home / "project/asked").exists()
+    asked, model = ask_in_editor(home, ["touch asked", "cat pyproject.toml", "git push"], mode=mode, says="allow")
+    assert _commands(asked) == {"touch asked"}
+    assert (home / "project/asked").exists()
     assert "Publishing is left to the user." in _results(model)
+    (home / "project/asked").unlink()
