@@ -98,6 +98,26 @@ def test_a_question_is_shown_as_a_terminal_shows_it(asked: str, guard: Guard, ty
     assert "is not open; `permitry approve` lists those that are" in capsys.readouterr().err
 
 
+def test_a_question_is_explained_by_the_rule_that_asked(asked: str, typed: Typed) -> None:
+    """Not by the built-in rules, which have not decided."""
+    shown = typed("x\nn\n\n")
+    assert main(["approve", asked]) == 0
+    assert "decided by  ask-make  (restriction" in shown()
+    assert "reason      makes something" in shown()
+    assert "no rule" not in shown()
+    assert "near misses" not in shown()
+
+
+def test_a_list_at_a_terminal_has_a_line_for_each(asked: str, capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the call is."""
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert main(["approve"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(asked)
+    assert max(map(len, out.splitlines())) <= 60
+
+
 @for_each(
     ("seconds", "shown"),
     [(-1, "0 s"), (119.4, "119 s"), (899, "15 min"), (7_199, "120 min"), (28_799, "8 h"), (7 * 86_400, "7 d")],

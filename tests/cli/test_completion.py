@@ -53,4 +53,4 @@ def test_another_shell_is_refused(cli: Cli) -> None:
     """The known ones are listed."""
     code, _, err = cli("completion", "cmd")
     assert code == 4
-    assert "'bash', 'zsh', 'fish'" in err
+    assert "there are: bash, zsh, fish" in err

@@ -80,7 +80,7 @@ def test_silence_is_nothing_at_all(hook: Run) -> None:
         ("", ("claude-code", "--record", "/proc/x"), "cannot write the record"),
         ("", ("claude-code", "--deadline", "soon"), "invalid float"),
         ("", ("claude-code", "--no-such-option"), "no option"),
-        ("", ("somewhere",), "invalid choice"),
+        ("", ("somewhere",), "there is no `somewhere`"),
         ("import sys; sys.modules['permitry_hosts.cli.hook'] = None; ", (), "ModuleNotFoundError"),
     ],
 )

@@ -157,7 +157,7 @@ def test_a_mistake_is_an_invalid_input(capsys: Out) -> None:
     """Not a block: no host waits for an answer."""
     with pytest.raises(SystemExit, match="4"):
         main(["hook", "install", "nothing"])
-    assert "invalid choice" in capsys.readouterr().err
+    assert "there is no `nothing`" in capsys.readouterr().err
 
 
 def test_the_installed_program_of_cline_always_answers(home: Path) -> None:

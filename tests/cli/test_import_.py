@@ -89,8 +89,8 @@ def test_a_restriction_that_is_lost_ends_with_1(cli: Cli, project: Path, monkeyp
         (["claude-code", ".claude"], "`.claude` cannot be read: it is not a regular file"),
         (["claude-code", "odd.json"], "`odd.json` is not UTF-8"),
         (["claude-code", "long.json"], "`long.json` has more than 4194304 bytes"),
-        (["emacs"], "there is no host `emacs`; known: claude-code, codex, gemini,"),
-        (["claude"], "there is no host `claude`; did you mean `claude-code`?"),
+        (["emacs"], "there is no `emacs`; there are: claude-code, codex, gemini,"),
+        (["claude"], "there is no `claude`; did you mean `claude-code`?"),
     ],
 )
 def test_what_cannot_be_read_is_an_error(cli: Cli, project: Path, words: list[str], message: str) -> None:

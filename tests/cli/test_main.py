@@ -76,6 +76,38 @@ def test_a_wrong_use_is_invalid_input_not_a_block(cli: Callable[..., Outcome], w
     assert err.startswith("usage: permitry")
 
 
+@pytest.mark.parametrize("words", [("grants",), ("completion",), ("audit",), ("help", "grants"), ("help", "hook")])
+def test_a_command_that_needs_another_word_shows_its_help(cli: Callable[..., Outcome], words: tuple[str, ...]) -> None:
+    """As `permitry help` does for each command."""
+    code, out, err = cli(*words)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"usage: permitry {words[-1]}")
+
+
+def test_a_hook_without_a_host_blocks(cli: Callable[..., Outcome]) -> None:
+    """A host may have started it, and takes what is on standard output for an answer."""
+    code, out, err = cli("hook")
+    assert (code, out) == (2, "")
+    assert err.startswith("usage: permitry hook")
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        (("hook", "install", "claude"), "there is no `claude`; did you mean `claude-code`?"),
+        (("hook", "instal", "codex"), "there is no `instal`; did you mean `install`?"),
+        (("import", "codexx"), "there is no `codexx`; did you mean `codex`?"),
+        (("setup", "--host", "gemni"), "there is no `gemni`; did you mean `gemini`?"),
+        (("completion", "zch"), "there is no `zch`; did you mean `zsh`?"),
+    ],
+)
+def test_a_misspelt_word_gets_its_nearest(cli: Callable[..., Outcome], words: tuple[str, ...], near: str) -> None:
+    """Of hosts, of commands of a command, of anything that is one of few."""
+    code, _, err = cli(*words)
+    assert code in (2, 4)
+    assert near in err
+
+
 def test_without_words_the_help_is_printed(cli: Callable[..., Outcome]) -> None:
     """It is what a newcomer types first."""
     code, out, err = cli()

@@ -159,6 +159,22 @@ def test_what_is_not_shown_is_not_approved(ask: Ask, request_: ToolConfirmationR
     assert "a" * 1_000 in shown
 
 
+@for_each(("after", "is_shown"), [("", True), ("+more\n", True), ("-b\n", False)])
+def test_a_text_that_the_diff_shows_is_shown(
+    ask: Ask, request_: ToolConfirmationRequest, after: str, *, is_shown: bool
+) -> None:
+    """A long file need not be shown twice; one whose lines are elsewhere in the diff is not shown."""
+    lines = [f"line {number} of a long file" for number in range(60)]
+    added = "".join(f"+{line}\n" for line in lines)
+    preview = f"--- /dev/null\n+++ b/a\n@@ -0,0 +1,60 @@\n{added}{after}"
+    if not is_shown:
+        preview = preview.replace("+line 30 of", "+line 31 of")
+    call = ToolCall("write_file", {"path": "a", "content": "\n".join(lines) + "\n"})
+    response, shown = ask("y\n", request=attrs.evolve(request_, call=call, preview=preview))
+    assert (response is not None) is is_shown
+    assert ("press s first" in shown) is not is_shown
+
+
 def test_what_was_typed_before_the_question_is_no_answer(request_: ToolConfirmationRequest) -> None:
     """A `y` that was in the terminal's queue is dropped; what is typed at the question counts."""
     master, slave = pty.openpty()

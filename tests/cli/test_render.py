@@ -89,36 +89,6 @@ def test_a_short_text_is_one_line(text: str, short: str) -> None:
 # Drawings -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_summary_counts_and_times(draw: Draw) -> None:
-    """The table numbers the calls, shows `-` where no rule spoke, and tells milliseconds."""
-    rows = [
-        render.SummaryRow("a", "read_file", "allow", "read-only", "ran", 0.0123),
-        render.SummaryRow(None, "write_file", "confirm", None, "queued", 1.5),
-    ]
-    lines = draw(lambda console: render.summary(console, rows)).splitlines()
-    assert lines[4].replace("│", " ").split() == ["1", "read_file", "allow", "read-only", "ran", "12.3"]
-    assert lines[5].replace("│", " ").split() == ["2", "write_file", "confirm", "-", "queued", "1500.0"]
-
-
-def test_an_empty_session_has_an_empty_table(draw: Draw) -> None:
-    """No calls is a table without rows."""
-    assert "outcome" in draw(lambda console: render.summary(console, []))
-
-
-def test_a_tools_name_in_the_summary_is_harmless(draw: Draw) -> None:
-    """A name that is none is spelled out."""
-    row = render.SummaryRow(None, NASTY, "block", None, "not understood")
-    shown = draw(lambda console: render.summary(console, [row]))
-    assert is_harmless(shown)
-    assert "\\u001b" in shown
-
-
-def test_markup_is_text(draw: Draw) -> None:
-    """Brackets and colons a model writes are shown as written, never read as colours or pictures."""
-    row = render.SummaryRow(None, "[red]x[/red] :smile:", "block", None, "blocked")
-    assert "[red]x[/red] :smile:" in draw(lambda console: render.summary(console, [row]))
-
-
 def test_a_request_is_harmless(draw: Draw) -> None:
     """Arguments, their names, the diff and the reason reach the terminal spelled out."""
     call = ToolCall(
@@ -204,3 +174,30 @@ def test_a_failure_without_words_is_reported(draw: Draw) -> None:
     assert "100 block   a  (code)  failed, so it counts as matched: \n" in draw(
         lambda console: render.explanation(console, "x", reported)
     )
+
+
+def test_a_narrow_terminal_gets_a_paragraph_for_each_row() -> None:
+    """Broken between words; elsewhere a table with long lines."""
+    rows = [("codex", "settings", "the hook is in a file whose name is long"), ("gemini", "", "fine")]
+    shown = {}
+    for columns, is_terminal in ((40, True), (100, True), (40, False)):
+        stream = io.StringIO()
+        stream.isatty = lambda is_terminal=is_terminal: is_terminal  # type: ignore[method-assign]  # a stand-in
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COLUMNS", str(columns))
+            render.print_table(stream, ("host", "check", "what was found"), rows, "found")
+        shown[columns, is_terminal] = stream.getvalue()
+    assert shown[40, True].splitlines() == [
+        "codex  settings  the hook is in a file ",
+        "whose name is long",
+        "gemini  fine",
+    ]
+    assert shown[40, False].splitlines()[0].strip() == "found"
+    assert "the hook is in a file whose name is long" in shown[40, False]
+
+
+def test_nothing_goes_on_where_no_one_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    """A pipe gets what is said at the end, and nothing of the way there."""
+    with render.busy("working") as say:
+        say("half")
+    assert capsys.readouterr() == ("", "")

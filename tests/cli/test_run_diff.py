@@ -58,7 +58,7 @@ def test_people_read_it_on_standard_error(cli: Cli, freely: list[str]) -> None:
     """Below the line of the call."""
     _, out, err = cli(*freely, stdin=stream("echo foo > a.txt"))
     assert len(out.splitlines()) == 1
-    assert f"ran\n{NEW}permitry: what happened" in err
+    assert f"ran\n{NEW}\npermitry: what happened" in err
 
 
 def test_all_calls_of_a_message_are_one_turn(cli: Cli, freely: list[str], objects: Objects) -> None:

@@ -131,7 +131,7 @@ def test_what_a_provider_cannot_call_is_left_out(cli: Cli, listing: list[str], m
         (["--tools", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
         (["--plugins", "nowhere"], "nowhere: the plugin folder"),
         (["--workspace", "nowhere"], "the workspace `nowhere` is not a directory"),
-        (["--shape", "openai"], "invalid choice: 'openai'"),
+        (["--shape", "openai"], "there is no `openai`"),
     ],
 )
 def test_what_cannot_be_used_is_refused(cli: Cli, listing: list[str], words: list[str], expected: str) -> None:

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import attrs
@@ -10,16 +11,17 @@ import attrs
 from permitry.audit.record import user_name
 from permitry.channels.ancestors import ancestors
 from permitry.channels.clock import Moment
-from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.cli.inputs import tell
+from permitry.cli.main import terminal_columns
 from permitry.cli.prompt import TerminalChannel, edit_in_editor, open_terminal
 from permitry.config.default import create_default_authorization_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.decision import Decision, Verdict
 from permitry.core.explanation import Explanation
-from permitry.core.texts import one_line, shorten
+from permitry.core.texts import one_line
 from permitry.errors import LedgerError, PermitryError
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["StoreInbox", "check_asker", "check_terminal", "time_left", "user_name"]
 
 _LONGEST = 200
+_SHORTEST = 20
 _SAID = {"approved": "approved, once", "responded": "responded", "rejected": "refused"}
 
 
@@ -55,7 +58,7 @@ class StoreInbox:
             return False
         check_asker(question.above if question.deadline.boot == Moment.now().boot else ())
         print(f"session: {one_line(question.session)}\nagent:   {one_line(question.agent)}")
-        response = _response(question.request) if given is None else given
+        response = _response(question) if given is None else given
         if response is None:
             raise PermitryError(f"the question `{name}` has no answer, and stays open")
         answer_to(self.store, question, response, by=user_name())
@@ -95,20 +98,37 @@ def check_asker(above: Iterable[int]) -> None:
         raise PermitryError("this question was asked above this process; answer it in another terminal")
 
 
-def _response(request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
+def _response(question: StoredQuestion) -> ToolConfirmationResponse | None:
     terminal = open_terminal()
-    if terminal is None:
+    if terminal is None or question.request is None:
         raise PermitryError(_NO_TERMINAL)
     with terminal:
-        return TerminalChannel(terminal, _explained, edit_in_editor).ask(request)
+        return TerminalChannel(terminal, partial(_explain, question.decision), edit_in_editor).ask(question.request)
 
 
-def _explained(call: ToolCall) -> Explanation:
-    """Return what a call would do; which rules are in force is for the process that asked to know."""
-    return create_default_authorization_policy().explain(call, AuthContext())
+def _explain(decided: Decision, call: ToolCall) -> Explanation:
+    """Return what a call would do, and the decision by which it is asked about.
+
+    Which other rules were in force is known to the process that asked alone; those that are built in did not decide.
+    """
+    explained = create_default_authorization_policy().explain(call, AuthContext())
+    actions = tuple(
+        each if each.decision.verdict is Verdict.ALLOW else attrs.evolve(each, decision=decided)
+        for each in explained.actions
+    )
+    return attrs.evolve(explained, decision=decided, rules=(), actions=actions, declaration=())
 
 
 def _line(question: StoredQuestion) -> str:
     parts = " ".join(f"{key}={value!r}" for key, value in question.arguments.items())
     left = time_left(Moment.now().until(question.deadline))
-    return f"{question.id}  {left:>6}  {one_line(question.agent)}  {shorten(f'{question.tool} {parts}', _LONGEST)}"
+    start = f"{question.id}  {left:>6}  {one_line(question.agent)}  "
+    # At a terminal, a line for each.
+    longest = max(_SHORTEST, terminal_columns() - len(start)) if sys.stdout.isatty() else _LONGEST
+    return f"{start}{_cut(f'{question.tool} {parts}', longest)}"
+
+
+def _cut(text: str, longest: int) -> str:
+    """Return a text as a line of at most so many characters."""
+    line = one_line(text)
+    return line if len(line) <= longest else f"{line[: longest - 3]}..."

@@ -18,7 +18,7 @@ from permitry.cli import anchors
 from permitry.cli.audit_filters import add_filters, moment, records_from
 from permitry.cli.inputs import rules_from, tell
 from permitry.cli.main import ExitCode
-from permitry.cli.render import console_on
+from permitry.cli.render import busy, console_on
 from permitry.cli.stores import STORE, record_to_read
 from permitry.cli.tables import counts_table
 from permitry.core.policy import AuthorizationPolicy
@@ -121,7 +121,8 @@ def _export(options: argparse.Namespace) -> ExitCode:
     if options.output is None:
         options.json = True
         return ExitCode.OK if _print(options, records, 0) else ExitCode.FAILED
-    count = _written(records, options.output)
+    with busy(f"writing {one_line(str(options.output))}"):
+        count = _written(records, options.output)
     print(json.dumps({"exported": count}) if options.json else f"{count:,} records are in {options.output}")
     return ExitCode.OK if count else ExitCode.FAILED
 
@@ -235,7 +236,8 @@ def _verify(options: argparse.Namespace) -> ExitCode:
     try:
         # Read before, and then checked with the others: what is added meanwhile is not what was checked.
         head = store.head
-        count = store.verify([*(head for anchor in options.anchor for head in _anchors(anchor)), head])
+        with busy("checking each record"):
+            count = store.verify([*(head for anchor in options.anchor for head in _anchors(anchor)), head])
     except BrokenChainError as error:
         print(json.dumps({"ok": False, "number": error.number, "problem": str(error)}) if options.json else str(error))
         return ExitCode.FAILED

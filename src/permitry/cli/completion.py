@@ -12,12 +12,15 @@ __all__ = ["configure"]
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry completion`."""
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell that is to complete")
-    parser.set_defaults(execute=execute)
+    parser.add_argument("shell", nargs="?", choices=("bash", "zsh", "fish"), help="the shell that is to complete")
+    parser.set_defaults(execute=execute, help=parser.format_help)
 
 
 def execute(options: argparse.Namespace) -> ExitCode:
-    """Print the script."""
+    """Print the script, or without a shell the help."""
+    if options.shell is None:
+        print(options.help(), end="")
+        return ExitCode.OK
     try:
         import shtab
     except ImportError as error:

@@ -1,18 +1,23 @@
 """A session being guarded by `permitry run`: each line in, one result out per call, in order."""
 
 import json
+import os
+import stat
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import attrs
+from rich.text import Text
 
 from permitry.channels.answers import AnswersChannel
 from permitry.cli import render
 from permitry.cli.main import ExitCode
 from permitry.cli.render import SummaryRow
+from permitry.cli.tables import counts_table
 from permitry.config.catalogue import PREFIX
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
@@ -28,6 +33,7 @@ from permitry.messages.text_calls import text_calls_and_broken
 
 __all__ = ["SessionGuard"]
 
+_SUMMARY = ("calls", "verdict", "what became of them")
 _BRIEF = 60
 _BRIEF_RESULT = 300
 _OVER = "the session is over"
@@ -44,6 +50,7 @@ class SessionGuard:
     `queues` leaves unanswered questions open instead of blocking the call. A quiet guard prints JSON only. `reads_text`
     also takes the calls that a message without calls holds as text. `is_over` says whether the user has ended the
     session at a plan. `asks` says who is asked. `renew` is called before each decision, such as to load changed rules.
+    `prints` says whether the results are printed: not where a human would read them in the middle of the report.
     """
 
     handler: ToolHandler
@@ -52,6 +59,7 @@ class SessionGuard:
     asks: str = "asked at the terminal"
     queues: bool = False
     is_quiet: bool = False
+    prints: bool = True
     reads_text: bool = False
     is_over: Callable[[], bool] = lambda: False
     renew: Callable[[], object] = lambda: None
@@ -95,7 +103,7 @@ class SessionGuard:
             self._begin_turn()
         follow_ups = [self._call(incoming, f"{number}.{index}") for index, incoming in enumerate(calls, 1)]
         for follow_up in filter(None, follow_ups):
-            _print(follow_up)
+            self._print(follow_up)
         if self._has_run:
             self._has_run = False
             self._show_diff(number)
@@ -129,10 +137,14 @@ class SessionGuard:
         if number not in self.bad_lines[-1:]:
             self.bad_lines.append(number)
         _say(f"permitry: line {number}: {one_line(message)}")
-        _print({"error": {"line": number, "message": message}})
+        self._print({"error": {"line": number, "message": message}})
+
+    def _print(self, message: Mapping[str, object]) -> None:
+        if self.prints:
+            _print(message)
 
     def summarize(self) -> None:
-        """Print the table of all calls, or the same as one JSON object."""
+        """Print how many calls went which way, or all of them as one JSON object."""
         channel = self.handler.channel
         unused = channel.spare_lines if isinstance(channel, AnswersChannel) else ()
         if self.is_quiet:
@@ -148,7 +160,9 @@ class SessionGuard:
             }
             _print({"summary": summary})
             return
-        render.summary(render.console_on(sys.stderr), self.rows)
+        counts = Counter((row.verdict, row.outcome) for row in self.rows)
+        rows = [(str(number), *row) for row, number in counts.most_common()]
+        counts_table(render.console_on(sys.stderr), "permitry: what happened", _SUMMARY, rows)
         for call in self.queued:
             answer = json.dumps({"digest": call.digest, "approved": True})
             _say(f"queued: {one_line(call.tool)} ({call.call_id}) {shorten(call.canonical, 200)}")
@@ -162,6 +176,10 @@ class SessionGuard:
         _say(f"questions: {self.asks}")
         _say(f"rules: {_named(self.rules)}")
         _say(f"recorded in {self.record}")
+        if not self.prints:
+            _say("results for the model: none is printed on a terminal; see them with --json, or in a file with > FILE")
+        elif (path := _output_file()) is not None:
+            _say(f"results for the model: {path}")
 
     def _call(self, incoming: IncomingCall, place: str) -> dict[str, Any] | None:
         """Guard one call and print its result; return what is to be printed behind the results of the line."""
@@ -181,7 +199,7 @@ class SessionGuard:
         row = attrs.evolve(row, call_id=call_id, seconds=round(time.perf_counter() - begun, 6))
         self.rows.append(row)
         # Printed and flushed before the next call is looked at: what is printed is never lost.
-        _print(incoming.reply(result))
+        self._print(incoming.reply(result))
         if not self.is_quiet:
             self._report(incoming, row, result)
         return incoming.follow_up(result)
@@ -305,9 +323,23 @@ def _queued(call: ToolCall) -> dict[str, object]:
     return {"call_id": call.call_id, "tool": call.tool, "digest": call.digest}
 
 
+def _output_file() -> Path | None:
+    """Return the file that standard output goes to; None where it goes to none, or that is not known."""
+    try:
+        descriptor = sys.stdout.fileno()
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        return path if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    except (OSError, ValueError):
+        return None
+
+
 def _print(message: Mapping[str, object]) -> None:
     print(json.dumps(message), flush=True)
 
 
 def _say(text: str) -> None:
-    print(visible(text), file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        # A terminal breaks lines between words.
+        render.console_on(sys.stderr).print(Text(visible(text)))
+    else:
+        print(visible(text), file=sys.stderr, flush=True)

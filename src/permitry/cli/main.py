@@ -82,6 +82,22 @@ class _About(TypedDict):
 
 
 class _Parser(argparse.ArgumentParser):
+    def parse_known_args(  # type: ignore[override]  # one of its overloads is used
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Read words; a command that has commands of its own, and was given none, shows them."""
+        if not args and self._subparsers is not None:
+            # What is on standard output of a hook, a host may take for its answer.
+            self.print_help(sys.stderr if self.prog == "permitry hook" else sys.stdout)
+            self.exit(ExitCode.OK)
+        return super().parse_known_args(args, namespace)
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        names = list(map(str, action.choices or ()))
+        if action.choices is not None and value not in action.choices:
+            message = f"there is no `{value}`{_nearest(str(value), names)}; there are: {', '.join(names)}"
+            raise argparse.ArgumentError(action, message)
+
     def error(self, message: str) -> NoReturn:
         # argparse would exit with 2, which here means "blocked".
         self.print_usage(sys.stderr)
@@ -106,9 +122,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a character gets its number, not a traceback.
             stream.reconfigure(errors="backslashreplace")
-    if not words:
-        _parser().print_help()
-        return ExitCode.OK
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
+    if not words or (words == ["hook"] and sys.stdin is not None and sys.stdin.isatty()):
+        # A host that gives no more words waits for an answer, and must get that of a hook.
+        words = [*words, "--help"]
     return _closed(words) if words[0] == "hook" and words[1:2] not in _OPEN else _run(words)
 
 
@@ -216,7 +234,8 @@ def _parser(*chosen: str) -> argparse.ArgumentParser:
         formatter_class=_Formatter,
         prog="permitry",
         description="Decide, before a tool call of an LLM agent runs, whether it may: allow, confirm or block.",
-        epilog="exit codes: 0 allowed or fine, 1 a check failed, 2 blocked, 3 needs confirmation, 4 invalid input",
+        epilog="More: `permitry help COMMAND`. "
+        "exit codes: 0 allowed or fine, 1 a check failed, 2 blocked, 3 needs confirmation, 4 invalid input",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)

@@ -1,7 +1,9 @@
 """What humans see: decisions, explanations, requests and summaries, drawn with rich."""
 
+import contextlib
 import json
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TextIO
 
 import attrs
@@ -15,17 +17,9 @@ from permitry.core.explanation import Explanation, Line, action_lines, lines_of
 from permitry.core.texts import one_line, shorten, visible
 
 __all__ = [
-    "SummaryRow",
-    "console_on",
-    "diff",
-    "explanation",
-    "one_line",
-    "request",
-    "shorten",
-    "summary",
+    "SummaryRow", "busy", "console_on", "diff", "explanation", "one_line", "print_table", "request", "shorten",
     "visible",
-    "wide_console",
-]
+]  # fmt: skip
 
 _COLOURS = {"allow": "green", "confirm": "yellow", "block": "red"}
 _DIFF_STYLES = (
@@ -33,6 +27,8 @@ _DIFF_STYLES = (
     ("...[", "yellow"),
 )  # fmt: skip
 _LONGEST = 500
+_NARROW = 80
+_PIPED = 200
 _MOST_DIFF_LINES = 1000
 _MOST_LINES = 100
 _MOST_ACTIONS = 20
@@ -60,26 +56,35 @@ def console_on(stream: TextIO) -> Console:
     return Console(file=stream, markup=False, highlight=False, emoji=False)
 
 
-def wide_console(stream: TextIO) -> Console:
-    """Return a console on `stream` on which a table has long lines, unless a terminal is narrower."""
+def print_table(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[str | Text]], title: str = "") -> None:
+    """Print rows as a table, or on a narrow terminal as a paragraph each, broken between words.
+
+    What is not read at a terminal has long lines.
+    """
     console = console_on(stream)
+    if console.is_terminal and console.width < _NARROW:
+        for row in rows:
+            console.print(Text("  ").join(Text.assemble(cell) for cell in row if cell))
+        return
     if not console.is_terminal:
-        console.width = max(console.width, 200)
-    return console
-
-
-def summary(console: Console, rows: Iterable[SummaryRow]) -> None:
-    """Print the table at the end of a run: verdicts, rules, outcomes, durations."""
-    table = Table(title="permitry: what happened", title_justify="left")
-    table.add_column("#", justify="right")
-    for name in ("tool", "verdict", "rule", "outcome"):
+        console.width = max(console.width, _PIPED)
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
+    for name in columns:
         table.add_column(name, overflow="fold")
-    table.add_column("ms", justify="right")
-    for number, row in enumerate(rows, 1):
-        verdict = Text(row.verdict, _COLOURS[row.verdict])
-        rule, ms = row.rule or "-", f"{row.seconds * 1000:.1f}"
-        table.add_row(str(number), Text(visible(row.tool)), verdict, Text(rule), Text(row.outcome), ms)
+    for row in rows:
+        table.add_row(*(Text.assemble(cell) for cell in row))
     console.print(table)
+
+
+@contextlib.contextmanager
+def busy(text: str) -> Iterator[Callable[[str], None]]:
+    """Show at a terminal, on standard error, that something goes on until the block ends; yield what says how far."""
+    console = console_on(sys.stderr)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status(Text(text)) as status:
+        yield lambda said: status.update(Text(said))
 
 
 def request(
@@ -125,9 +130,18 @@ def _arguments(console: Console, asked: ToolConfirmationRequest, *, in_full: boo
     for name, value in asked.arguments.items():
         text = value if isinstance(value, str) else json.dumps(value)
         shown = _indented(text) if in_full else shorten(text, _LONGEST)
-        is_whole = is_whole and (in_full or len(one_line(text)) <= _LONGEST)
+        is_shown = in_full or len(one_line(text)) <= _LONGEST or _is_in_diff(asked.preview, text)
+        is_whole = is_whole and is_shown
         console.print(Text(f"  {one_line(name)}: {shown}"), soft_wrap=True)
     return is_whole
+
+
+def _is_in_diff(preview: str | None, text: str) -> bool:
+    """Return whether a diff, which is shown as well, has each line of a text, in this order and without a gap."""
+    lines = visible(preview or "").splitlines()
+    wanted = f"\n{visible(text).rstrip()}\n"
+    kinds = ("+ ", "- ")
+    return any(wanted in "\n".join(["", *(line[1:] for line in lines if line[:1] in kind), ""]) for kind in kinds)
 
 
 def _is_short(console: Console, count: int, most: int, *, in_full: bool) -> bool:

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 import attrs
-from rich.table import Table
 from rich.text import Text
 
 from permitry.cli.main import ExitCode
-from permitry.cli.render import wide_console
+from permitry.cli.render import busy, print_table
 from permitry.config.layers import find_layers
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
@@ -42,7 +41,8 @@ def examine(options: argparse.Namespace, parsed: Parsed, total: Total) -> ExitCo
     """
     if not os.access(Path.cwd(), os.X_OK):
         raise PermitryError(f"`{Path.cwd()}` is in a folder that you cannot enter; run this in another one")
-    found = [(host, each) for host in _hosts(options.host) for each in _findings(host_named(host), parsed, total)]
+    with busy("trying out hooks"):
+        found = [(host, each) for host in _hosts(options.host) for each in _findings(host_named(host), parsed, total)]
     if not found:
         raise PermitryError("no hook is installed here; see `permitry hook install`")
     if options.json:
@@ -136,9 +136,5 @@ def _about_rules(host: Host, given: argparse.Namespace) -> Iterator[Finding]:
 
 
 def _show(found: Sequence[tuple[str, Finding]]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("host", "check", "result", "what was found"):
-        table.add_column(name, overflow="fold")
-    for host, each in found:
-        table.add_row(host, each.check, _SHOWN[each.is_well], Text(one_line(each.text)))
-    wide_console(sys.stdout).print(table)
+    rows = [(host, each.check, _SHOWN[each.is_well], one_line(each.text)) for host, each in found]
+    print_table(sys.stdout, ("host", "check", "result", "what was found"), rows)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from permitry.cli.main import ExitCode
-from permitry.config.diagnostics import nearest
 from permitry.core.texts import one_line
 from permitry.errors import PermitryError, count
 from permitry.files import open_regular, write_new
@@ -22,19 +21,13 @@ _FOLDERS = (".claude", ".codex", ".gemini", ".config/opencode")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry import`."""
     names = sorted(HOSTS)
-    parser.add_argument("host", type=_host, choices=names, metavar="HOST", help=f"whose rules: {', '.join(names)}")
+    parser.add_argument("host", choices=names, metavar="HOST", help=f"whose rules: {', '.join(names)}")
     parser.add_argument(
         "files", nargs="*", default=[], type=Path, metavar="FILE", help="its files; default: those at its usual places"
     )
     write = "write the rules to this file, which must not exist; default: print them"
     parser.add_argument("-o", "--output", type=Path, metavar="RULES", help=write)
     parser.set_defaults(execute=execute)
-
-
-def _host(word: str) -> str:
-    if word not in HOSTS:
-        raise argparse.ArgumentTypeError(f"there is no host `{word}`; {nearest(word, HOSTS)}")
-    return word
 
 
 def execute(options: argparse.Namespace) -> ExitCode:

@@ -8,12 +8,10 @@ from functools import partial
 from pathlib import Path
 
 import attrs
-from rich.table import Table
-from rich.text import Text
 
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
-from permitry.cli.render import wide_console
+from permitry.cli.render import print_table
 from permitry.config.folders import PROJECT_FILE, user_state
 from permitry.config.layers import find_project
 from permitry.config.starter import kinds_of
@@ -166,18 +164,10 @@ def _carry_out(folder: Path, steps: Sequence[_Step]) -> None:
 
 
 def _show_plan(folder: Path, steps: Sequence[_Step]) -> None:
-    table = _table(f"permitry setup: {one_line(str(folder))}", "step", "what happens", "file that is written")
-    for step in steps:
-        table.add_row(step.part, Text(one_line(step.text)), "" if step.file is None else Text(_short(step.file)))
-    table.add_row("doctor", "the hooks are tried out; no call is run", "")
-    wide_console(sys.stdout).print(table)
-
-
-def _table(title: str, *names: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
-    for name in names:
-        table.add_column(name, overflow="fold")
-    return table
+    rows = [(step.part, one_line(step.text), "" if step.file is None else _short(step.file)) for step in steps]
+    columns = ("step", "what happens", "file that is written")
+    title = f"permitry setup: {one_line(str(folder))}"
+    print_table(sys.stdout, columns, [*rows, ("doctor", "the hooks are tried out; no call is run", "")], title)
 
 
 def _short(path: Path) -> str:
@@ -225,11 +215,15 @@ def _undo(folder: Path, options: argparse.Namespace) -> ExitCode:
 
 
 def _show_files(setup: Setup) -> None:
-    table = _table(f"permitry setup --undo: {one_line(str(setup.folder))}", "file", "what happens")
-    for each in setup.files:
-        becomes = "removed, as there was none" if each.before is None else "as it was before"
-        table.add_row(Text(_short(each.path)), "already as before" if each.is_as_before else becomes)
-    wide_console(sys.stdout).print(table)
+    rows = [(_short(each.path), _becomes(each)) for each in setup.files]
+    title = f"permitry setup --undo: {one_line(str(setup.folder))}"
+    print_table(sys.stdout, ("file", "what happens"), rows, title)
+
+
+def _becomes(file: Touched) -> str:
+    if file.is_as_before:
+        return "already as before"
+    return "removed, as there was none" if file.before is None else "as it was before"
 
 
 def _is_gone(setup: Setup, file: Touched) -> bool:

@@ -57,12 +57,10 @@ def execute(options: argparse.Namespace) -> ExitCode:
     if options.against:
         RuleCache().load([Origin(name) for name in options.against])
     tally = Tally()
+    _show_progress(0, options, tally)
     for number, part in enumerate(_parts(options), 1):
         tally.add(part)
-        if sys.stderr.isatty():
-            print(f"\r{number} of {len(options.sessions)} files, {tally.calls:,} calls", end="", file=sys.stderr)
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
+        _show_progress(number, options, tally)
     if options.plot is not None:
         from permitry_ops.replay.plot import plot
 
@@ -72,6 +70,15 @@ def execute(options: argparse.Namespace) -> ExitCode:
     else:
         _print(tally, is_compared=bool(options.against))
     return ExitCode.INVALID if tally.bad else ExitCode.OK
+
+
+def _show_progress(number: int, options: argparse.Namespace, tally: Tally) -> None:
+    """Show on a terminal how far it is; without a thread, as processes are forked meanwhile."""
+    if sys.stderr.isatty():
+        end = "\n" if number == len(options.sessions) else ""
+        print(
+            f"\r{number} of {len(options.sessions)} files, {tally.calls:,} calls", end=end, file=sys.stderr, flush=True
+        )
 
 
 def _parts(options: argparse.Namespace) -> Iterator[Tally]:
