@@ -176,13 +176,17 @@ def test_a_failure_without_words_is_reported(draw: Draw) -> None:
     )
 
 
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 def test_a_narrow_terminal_gets_a_paragraph_for_each_row() -> None:
     """Broken between words; elsewhere a table with long lines."""
     rows = [("codex", "settings", "the hook is in a file whose name is long"), ("gemini", "", "fine")]
     shown = {}
     for columns, is_terminal in ((40, True), (100, True), (40, False)):
-        stream = io.StringIO()
-        stream.isatty = lambda is_terminal=is_terminal: is_terminal  # type: ignore[method-assign]  # a stand-in
+        stream = _Terminal() if is_terminal else io.StringIO()
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", str(columns))
             render.print_table(stream, ("host", "check", "what was found"), rows, "found")

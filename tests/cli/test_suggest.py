@@ -81,6 +81,46 @@ def test_the_folder_of_a_new_file_is_made(cli: Cli, record: str, workspace: Path
     load_rules([rules])
 
 
+def _approve(cli: Cli, folder: Path, record: Path, command: str) -> None:
+    """Record a session in a folder, in which one call was approved."""
+    folder.mkdir()
+    call = ToolCall("run_shell", {"command": command})
+    answers = folder.parent / "answers.jsonl"
+    answers.write_text(json.dumps({"digest": call.digest, "approved": True}) + "\n")
+    places = ["--workspace", folder, "--record", record, "--answers", answers]
+    line = json.dumps({"name": call.name, "arguments": call.to_dict()})
+    cli("run", "-", "--rules", "permitry:coding-agent", *places, stdin=f"{line}\n")
+
+
+def test_projects_are_kept_apart(cli: Cli, tmp_path: Path) -> None:
+    """Each has its rules below its name; a rule file is for one of them."""
+    record = tmp_path / "audit.db"
+    shop, bank = tmp_path / "shop", tmp_path / "bank"
+    _approve(cli, shop, record, "make shop")
+    _approve(cli, bank, record, "make bank")
+    words = ["--from", record, "--rules", "permitry:coding-agent"]
+    code, out, err = cli("suggest", *words)
+    assert code == 0
+    first, second = out.split(f"# In {shop}\n")
+    assert first.startswith(f"# In {bank}\n")
+    assert ("make bank" in first, "make shop" in first) == (True, False)
+    assert ("make bank" in second, "make shop" in second) == (False, True)
+    assert f"in `{shop}`: 1 of 1 approved question would not have been asked" in err
+    load_rules("schema = 1\n" + out)
+    _, out, _ = cli("suggest", *words, "--json")
+    assert [each["project"] for each in json.loads(out)["suggestions"]] == [str(bank), str(shop)]
+    rules = tmp_path / "rules.toml"
+    code, _, err = cli("suggest", *words, "-o", rules, "--write")
+    assert code == 4
+    assert f"name it with --project: `{bank}`, `{shop}`" in err
+    assert cli("suggest", *words, "-o", rules, "--write", "--project", shop)[0] == 0
+    assert "make shop" in rules.read_text()
+    assert "make bank" not in rules.read_text()
+    code, out, err = cli("suggest", *words, "--project", tmp_path)
+    assert (code, out) == (1, "")
+    assert "0 of 0 approved questions" in err
+
+
 def test_what_is_no_record_is_refused(cli: Cli, tmp_path: Path) -> None:
     """So is `--write` without a file, and a file in which nothing could be added."""
     session, rules = tmp_path / "session.jsonl", tmp_path / "rules.toml"

@@ -5,8 +5,10 @@ import difflib
 import json
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import attrs
 
 from permitry.cli.inputs import add_rules_option, add_tools_option, rules_from, tell
 from permitry.cli.main import ExitCode
@@ -37,6 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--from", dest="records", nargs="+", action="extend", metavar="RECORD", help=records)
     add_rules_option(parser)
     add_tools_option(parser)
+    only = "only what was asked in this project; default: each project by itself, by its own layers"
+    add("--project", type=Path, metavar="DIR", help=only)
     add("--workspace", type=Path, default=Path(), metavar="DIR", help="where agents worked, if a record does not say")
     add("--most", type=int, default=_MOST, metavar="N", help=f"at most so many permissions; default: {_MOST}")
     add("--force", action="store_true", help="also what runs any code, and every call of a tool")
@@ -51,40 +55,88 @@ def execute(options: argparse.Namespace) -> ExitCode:
     if options.write and options.output is None:
         raise PermitryError("`--write` needs `-o FILE`")
     old = _text_of(options.output)
-    answered, found = _suggested(options, old)
+    answered = _answers(options)
+    projects = list(_by_project(options, answered, old))
+    if options.output is not None and len(projects) > 1:
+        names = ", ".join(f"`{one_line(each.folder)}`" for each in projects)
+        raise PermitryError(f"one rule file is for one project; name it with --project: {names}")
+    found = [suggestion for each in projects for suggestion in each.found.suggestions]
     new = old
-    if found.suggestions:
-        rules = "\n".join(_commented(each) for each in found.suggestions)
+    if found:
+        rules = "\n".join(_text(each, is_named=len(projects) > 1) for each in projects if each.found.suggestions)
         new = f"{(old or _HEADER).rstrip()}\n\n{rules}"
         # What is shown loads.
         load_rules([Origin(str(options.output or "rules.toml"), text=new)])
     if options.json:
-        print(json.dumps(_as_json(found, answered)))
+        print(json.dumps(_as_json(projects, answered)))
     elif options.output is None:
         print(new.removeprefix(_HEADER).lstrip("\n"), end="")
     else:
         print(_diff(old, new, str(options.output)), end="")
-    if options.write and found.suggestions:
+    if options.write and found:
         options.output.parent.mkdir(parents=True, exist_ok=True)
         replace_file(options.output, new.encode())
-    tell(_summary(found, answered))
-    if options.output is not None and not options.write and found.suggestions:
+    for each in projects:
+        tell(f"{_where(each) if len(projects) > 1 else ''}{line}" for line in _summary(each.found))
+    if answered.unread:
+        tell([f"{_questions(answered.unread)}: the call was edited, or recorded without secrets"])
+    if options.output is not None and not options.write and found:
         tell([f"`{options.output}` is as it was; with --write this is added to it"])
-    return ExitCode.OK if found.suggestions else ExitCode.FAILED
+    return ExitCode.OK if found else ExitCode.FAILED
 
 
-def _suggested(options: argparse.Namespace, old: str) -> tuple[Answered, Suggested]:
-    workspace = str(options.workspace.resolve())
-    rules, answered = rules_from(options, workspace), Answered()
+@attrs.frozen
+class _Project:
+    """What is suggested for one project, the folder in which agents worked."""
+
+    folder: str
+    found: Suggested
+
+
+def _answers(options: argparse.Namespace) -> Answered:
+    workspace, answered = str(options.workspace.resolve()), Answered()
     circumstances = circumstances_from(options, workspace)
     for record in options.records or [default_to_read("--from")]:
         name = record_name(record)
         if not is_address(record) and Path(record).exists() and not is_record(record):
             raise PermitryError(f"`{name}` is not a record; see `permitry run --record`")
         read_answers(records_at(record, RecordFilter()), answered, name=name, circumstances=circumstances)
-    policy = rules.policy()
-    taken = {rule.id for rule in policy.rules if isinstance(rule, ConfiguredRule)} | _ids(old)
-    return answered, suggest(answered, policy, most=options.most, force=options.force, taken=taken)
+    return answered
+
+
+def _by_project(options: argparse.Namespace, answered: Answered, old: str) -> Iterator[_Project]:
+    """Yield what is suggested for each project: paths in rules start from its folder, and its own rules count."""
+    taken = _ids(old)
+    for folder, approved in sorted(_approved_in(options, answered).items()):
+        policy = rules_from(options, folder).policy()
+        known = taken | {rule.id for rule in policy.rules if isinstance(rule, ConfiguredRule)}
+        # What was refused anywhere is permitted nowhere.
+        found = suggest(
+            attrs.evolve(answered, approved=approved), policy, most=options.most, force=options.force, taken=known
+        )
+        taken |= {name for each in found.suggestions for name in _ids(each.text)}
+        yield _Project(folder, found)
+
+
+def _approved_in(options: argparse.Namespace, answered: Answered) -> dict[str, list[Asked]]:
+    """Return the approved calls by project, or of one alone; without any, none of the one that is meant."""
+    here = str(options.workspace.resolve())
+    only = None if options.project is None else str(options.project.resolve())
+    projects: dict[str, list[Asked]] = {}
+    for each in answered.approved:
+        folder = each.context.workspace or here
+        if only in (None, folder):
+            projects.setdefault(folder, []).append(each)
+    return projects or {only or here: []}
+
+
+def _text(project: _Project, *, is_named: bool) -> str:
+    head = f"# In {one_line(project.folder)}\n\n" if is_named else ""
+    return head + "\n".join(_commented(each) for each in project.found.suggestions)
+
+
+def _where(project: _Project) -> str:
+    return f"in `{one_line(project.folder)}`: "
 
 
 def _text_of(path: Path | None) -> str:
@@ -140,27 +192,29 @@ def _risk(each: Suggestion) -> str:
     return "none, it permits this command only" if each.is_exact else "none is known"
 
 
-def _summary(found: Suggested, answered: Answered) -> Iterator[str]:
+def _summary(found: Suggested) -> Iterator[str]:
     yield f"{found.removed:,} of {_questions(found.questions, 'approved ')} would not have been asked"
     if found.permitted:
         yield f"{_questions(found.permitted)}: the rules permit the call by now"
     if found.restricted:
         yield f"{_questions(found.restricted)}: a restriction asks, which no permission lifts"
-    if answered.unread:
-        yield f"{_questions(answered.unread)}: the call was edited, or recorded without secrets"
 
 
-def _as_json(found: Suggested, answered: Answered) -> dict[str, object]:
+def _as_json(projects: Sequence[_Project], answered: Answered) -> dict[str, object]:
+    found = [each.found for each in projects]
     return {
-        "questions": found.questions, "removed": found.removed, "permitted": found.permitted,
-        "restricted": found.restricted, "unread": answered.unread,
+        "questions": sum(each.questions for each in found), "removed": sum(each.removed for each in found),
+        "permitted": sum(each.permitted for each in found), "restricted": sum(each.restricted for each in found),
+        "unread": answered.unread,
         "suggestions": [
             {
+                "project": project.folder,
                 "rule": each.text,
                 "questions": len(each.calls),
                 "calls": [{"first": asked.place, "call": _call(asked)} for asked in each.calls],
                 "riskiest": None if each.risk is None else {"call": each.risk.call, "why": each.risk.why},
             }
-            for each in found.suggestions
+            for project in projects
+            for each in project.found.suggestions
         ],
     }  # fmt: skip
