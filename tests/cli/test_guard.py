@@ -1,6 +1,8 @@
 """A session being guarded, where the command line cannot easily reach: fatal ends, and ids."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -192,3 +194,30 @@ def test_a_summary_without_a_channel_of_answers_has_no_unused_ones(
     guard = SessionGuard(ToolHandler(registry=registry), str(tmp_path), is_quiet=True)
     guard.summarize()
     assert objects(capsys.readouterr().out)[0]["summary"]["unused_answers"] == []
+
+
+def test_no_result_is_printed_among_what_a_human_reads(
+    registry: ToolRegistry, ran: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The story alone; where the results are to be had is said at its end."""
+    guard = SessionGuard(ToolHandler(registry=registry), "r", prints=False)
+    guard.line(1, LOOK)
+    guard.line(2, CallError("it is broken"))
+    guard.summarize()
+    out, err = capsys.readouterr()
+    assert (ran, out) == (["look"], "")
+    assert "allow   look" in err
+    assert err.endswith("see them with --json, or in a file with > FILE\n")
+
+
+def test_the_file_of_the_results_is_named(tmp_path: Path) -> None:
+    """Where standard output is one."""
+    code = (
+        "from permitry.cli.guard import SessionGuard; from permitry.handler import ToolHandler; "
+        "SessionGuard(ToolHandler(), 'r').summarize()"
+    )
+    with (tmp_path / "results").open("wb") as file:
+        done = subprocess.run([sys.executable, "-c", code], stdout=file, stderr=subprocess.PIPE, text=True, check=True)
+    assert done.stderr.endswith(f"results for the model: {tmp_path}/results\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.endswith("recorded in r\n")
