@@ -105,7 +105,7 @@ def test_projects_are_kept_apart(cli: Cli, tmp_path: Path) -> None:
     assert first.startswith(f"# In {bank}\n")
     assert ("make bank" in first, "make shop" in first) == (True, False)
     assert ("make bank" in second, "make shop" in second) == (False, True)
-    assert f"in `{shop}`: 1 of 1 approved question would not have been asked" in err
+    assert f"in `{shop}`:\npermitry: 1 of 1 approved question would not have been asked" in err
     load_rules("schema = 1\n" + out)
     _, out, _ = cli("suggest", *words, "--json")
     assert [each["project"] for each in json.loads(out)["suggestions"]] == [str(bank), str(shop)]

@@ -124,11 +124,12 @@ def _line(question: StoredQuestion) -> str:
     left = time_left(Moment.now().until(question.deadline))
     start = f"{question.id}  {left:>6}  {one_line(question.agent)}  "
     # At a terminal, a line for each.
-    longest = max(_SHORTEST, terminal_columns() - len(start)) if sys.stdout.isatty() else _LONGEST
-    return f"{start}{_cut(f'{question.tool} {parts}', longest)}"
+    longest = _LONGEST
+    if sys.stdout.isatty():
+        longest = max(_SHORTEST, terminal_columns() - len(start))
+    return start + _cut(one_line(f"{question.tool} {parts}"), longest)
 
 
-def _cut(text: str, longest: int) -> str:
-    """Return a text as a line of at most so many characters."""
-    line = one_line(text)
+def _cut(line: str, longest: int) -> str:
+    """Return a line of at most so many characters."""
     return line if len(line) <= longest else f"{line[: longest - 3]}..."

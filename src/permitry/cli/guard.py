@@ -1,31 +1,26 @@
 """A session being guarded by `permitry run`: each line in, one result out per call, in order."""
 
 import json
-import os
-import stat
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import attrs
-from rich.text import Text
 
 from permitry.channels.answers import AnswersChannel
 from permitry.cli import render
 from permitry.cli.main import ExitCode
 from permitry.cli.render import SummaryRow
-from permitry.cli.tables import counts_table
-from permitry.config.catalogue import PREFIX
+from permitry.cli.story import closing_lines, say, tell_counts
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.json_values import parse_json
 from permitry.core.result import ToolResult
-from permitry.core.texts import one_line, shorten, visible
+from permitry.core.texts import one_line, shorten
 from permitry.dispatch.scope import CallScope
-from permitry.errors import CallError, PermitryError, ToolError, count
+from permitry.errors import CallError, PermitryError, ToolError
 from permitry.handler import Blocked, Cause, Pending, Ready, ToolHandler
 from permitry.messages import IncomingCall, calls_in
 from permitry.messages.said import user_text
@@ -33,7 +28,6 @@ from permitry.messages.text_calls import text_calls_and_broken
 
 __all__ = ["SessionGuard"]
 
-_SUMMARY = ("calls", "verdict", "what became of them")
 _BRIEF = 60
 _BRIEF_RESULT = 300
 _OVER = "the session is over"
@@ -136,7 +130,7 @@ class SessionGuard:
     def _refuse_line(self, number: int, message: str) -> None:
         if number not in self.bad_lines[-1:]:
             self.bad_lines.append(number)
-        _say(f"permitry: line {number}: {one_line(message)}")
+        say(f"permitry: line {number}: {one_line(message)}")
         self._print({"error": {"line": number, "message": message}})
 
     def _print(self, message: Mapping[str, object]) -> None:
@@ -160,26 +154,23 @@ class SessionGuard:
             }
             _print({"summary": summary})
             return
-        counts = Counter((row.verdict, row.outcome) for row in self.rows)
-        rows = [(str(number), *row) for row, number in counts.most_common()]
-        counts_table(render.console_on(sys.stderr), "permitry: what happened", _SUMMARY, rows)
+        self._tell_of_calls()
+        for line in closing_lines(self.record, self.rules, self.asks, prints=self.prints):
+            say(line)
+
+    def _tell_of_calls(self) -> None:
+        tell_counts(self.rows)
         for call in self.queued:
             answer = json.dumps({"digest": call.digest, "approved": True})
-            _say(f"queued: {one_line(call.tool)} ({call.call_id}) {shorten(call.canonical, 200)}")
-            _say(f"        to approve it, run this call alone again, with --answers and this line: {answer}")
+            say(f"queued: {one_line(call.tool)} ({call.call_id}) {shorten(call.canonical, 200)}")
+            say(f"        to approve it, run this call alone again, with --answers and this line: {answer}")
         if self.bad_lines:
-            _say(f"lines that could not be read: {', '.join(map(str, self.bad_lines))}")
-        if unused:
-            _say(f"answers that no question asked for: lines {', '.join(map(str, unused))}")
+            say(f"lines that could not be read: {', '.join(map(str, self.bad_lines))}")
+        channel = self.handler.channel
+        if isinstance(channel, AnswersChannel) and channel.unused:
+            say(f"answers that no question asked for: lines {', '.join(map(str, channel.unused))}")
         if self.failure:
-            _say(f"the session ended early: {self.failure}")
-        _say(f"questions: {self.asks}")
-        _say(f"rules: {_named(self.rules)}")
-        _say(f"recorded in {self.record}")
-        if not self.prints:
-            _say("results for the model: none is printed on a terminal; see them with --json, or in a file with > FILE")
-        elif (path := _output_file()) is not None:
-            _say(f"results for the model: {path}")
+            say(f"the session ended early: {self.failure}")
 
     def _call(self, incoming: IncomingCall, place: str) -> dict[str, Any] | None:
         """Guard one call and print its result; return what is to be printed behind the results of the line."""
@@ -206,9 +197,9 @@ class SessionGuard:
 
     def _report(self, incoming: IncomingCall, row: SummaryRow, result: ToolResult) -> None:
         why = f"{row.rule or 'no rule'}: {one_line(row.reason)}" if row.rule and row.reason else row.rule or "no rule"
-        _say(f"{row.verdict:<8}{one_line(row.tool)} {_brief(incoming)} [{why}] {row.outcome}")
+        say(f"{row.verdict:<8}{one_line(row.tool)} {_brief(incoming)} [{why}] {row.outcome}")
         if not row.has_run:
-            _say(f"        shown to the model: {shorten(' '.join(result.text.split()), _BRIEF_RESULT)}")
+            say(f"        shown to the model: {shorten(' '.join(result.text.split()), _BRIEF_RESULT)}")
 
     def _result(self, incoming: IncomingCall) -> tuple[ToolResult, SummaryRow]:
         if isinstance(incoming.call, CallError):
@@ -287,14 +278,6 @@ def _approval(begun: Ready | Blocked | Pending, outcome: Ready) -> str:
     return "approved, " if outcome.call.digest == begun.call.digest else "approved as edited, "
 
 
-def _named(rules: tuple[str, ...]) -> str:
-    """Return the names of rule files; of shipped sets the first, as one consists of many."""
-    shipped = [name for name in rules if name.startswith(PREFIX)]
-    more = [f"and {count(len(shipped) - 1, 'more shipped set')}"] if len(shipped) > 1 else []
-    own = [name for name in rules if not name.startswith(PREFIX)]
-    return ", ".join([*own, *shipped[:1]]) + "".join(f" {each}" for each in more) or "the built-in ones"
-
-
 def _refused(incoming: IncomingCall, text: str, outcome: str) -> tuple[ToolResult, SummaryRow]:
     return ToolResult(False, text), SummaryRow(None, incoming.name, "block", None, outcome)
 
@@ -323,23 +306,5 @@ def _queued(call: ToolCall) -> dict[str, object]:
     return {"call_id": call.call_id, "tool": call.tool, "digest": call.digest}
 
 
-def _output_file() -> Path | None:
-    """Return the file that standard output goes to; None where it goes to none, or that is not known."""
-    try:
-        descriptor = sys.stdout.fileno()
-        path = Path(f"/proc/self/fd/{descriptor}").readlink()
-        return path if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
-    except (OSError, ValueError):
-        return None
-
-
 def _print(message: Mapping[str, object]) -> None:
     print(json.dumps(message), flush=True)
-
-
-def _say(text: str) -> None:
-    if sys.stderr.isatty():
-        # A terminal breaks lines between words.
-        render.console_on(sys.stderr).print(Text(visible(text)))
-    else:
-        print(visible(text), file=sys.stderr, flush=True)

@@ -18,7 +18,7 @@ from permitry.core.texts import one_line, shorten, visible
 
 __all__ = [
     "SummaryRow", "busy", "console_on", "diff", "explanation", "one_line", "print_table", "request", "shorten",
-    "visible",
+    "visible", "widen",
 ]  # fmt: skip
 
 _COLOURS = {"allow": "green", "confirm": "yellow", "block": "red"}
@@ -56,6 +56,12 @@ def console_on(stream: TextIO) -> Console:
     return Console(file=stream, markup=False, highlight=False, emoji=False)
 
 
+def widen(console: Console) -> None:
+    """Give a console long lines, unless it is a terminal: other programs read lines, and not parts of them."""
+    if not console.is_terminal:
+        console.width = max(console.width, _PIPED)
+
+
 def print_table(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[str | Text]], title: str = "") -> None:
     """Print rows as a table, or on a narrow terminal as a paragraph each, broken between words.
 
@@ -66,8 +72,7 @@ def print_table(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[
         for row in rows:
             console.print(Text("  ").join(Text.assemble(cell) for cell in row if cell))
         return
-    if not console.is_terminal:
-        console.width = max(console.width, _PIPED)
+    widen(console)
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
     for name in columns:
         table.add_column(name, overflow="fold")

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from permitry.cli.render import widen
 from permitry.core.texts import one_line
 
 if TYPE_CHECKING:
@@ -14,16 +15,13 @@ if TYPE_CHECKING:
     from permitry.core.spec import ToolSpec, ToolTraits
 
 _WIDE = 140
-_PIPED = 200
 _COLOURS = {"allow": "green", "confirm": "yellow", "block": "red"}
 _COLUMNS = ("phase", "priority", "id", "effect", "about", "layer", "source", "examples")
 
 
 def rule_table(console: Console, rows: Iterable["Row"], notices: Iterable[str]) -> None:
     """Print the rules as a table, and the notices below; where there is room with examples, else with their number."""
-    if not console.is_terminal:
-        # Other programs read lines, and no line of theirs is a part of a rule.
-        console.width = max(console.width, _PIPED)
+    widen(console)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in _COLUMNS:
         table.add_column(name, justify="right" if name == "priority" else "left", overflow="fold")
@@ -54,8 +52,7 @@ def _examples(row: "Row", *, is_wide: bool) -> str:
 
 def tool_table(console: Console, specs: Iterable["ToolSpec"], hidden: Container[str]) -> None:
     """Print the tools as a table: what each does, what its arguments are, and the beginning of its digest."""
-    if not console.is_terminal:
-        console.width = max(console.width, _PIPED)
+    widen(console)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("tool", "does", "arguments", "kinds", "digest", "description"):
         table.add_column(name, overflow="fold")
@@ -84,8 +81,7 @@ def _does(traits: "ToolTraits") -> str:
 
 def counts_table(console: Console, title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
     """Print counts as a table; nothing where there are none."""
-    if not console.is_terminal:
-        console.width = max(console.width, _PIPED)
+    widen(console)
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for name in columns:
         table.add_column(name, justify="right" if name == "calls" else "left", overflow="fold")

@@ -23,7 +23,7 @@ from permitry_hosts.cli.hook import examine_hooks, options_of, total_seconds
 from permitry_hosts.cli.init import found_in, text_for, write_rules
 from permitry_hosts.hooks.answering import HOSTS, find_hosts, host_named
 from permitry_hosts.hooks.install import installed
-from permitry_hosts.hooks.journal import Journal, Setup, Touched
+from permitry_hosts.setup.journal import Journal, Setup, Touched
 
 __all__ = ["configure"]
 

@@ -165,7 +165,7 @@ def _guard(
         asks=_asked(options, is_terminal=terminal is not None),
         queues=options.unattended == "queue",
         is_quiet=options.json,
-        prints=options.json or not (sys.stdout.isatty() and sys.stderr.isatty()),
+        prints=options.json or not sys.stdout.isatty(),
         reads_text=options.text_calls,
         is_over=lambda: toolset.is_over,
     )

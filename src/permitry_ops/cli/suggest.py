@@ -29,6 +29,7 @@ __all__ = ["configure"]
 _HEADER = "schema = 1\n"
 _LONGEST = 80
 _MOST = 10
+_COUNTS = ("questions", "removed", "permitted", "restricted")
 _MOST_SHOWN = 5
 
 
@@ -52,37 +53,55 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """Read records, and print what is suggested."""
-    if options.write and options.output is None:
-        raise PermitryError("`--write` needs `-o FILE`")
+    _check_output(options)
     old = _text_of(options.output)
     answered = _answers(options)
     projects = list(_by_project(options, answered, old))
+    new = _with_suggestions(options, old, projects)
+    _print(options, old, new, projects, answered)
+    tell(_summary(projects, answered))
+    if new == old:
+        return ExitCode.FAILED
+    _write(options, new)
+    return ExitCode.OK
+
+
+def _check_output(options: argparse.Namespace) -> None:
+    if options.write and options.output is None:
+        raise PermitryError("`--write` needs `-o FILE`")
+
+
+def _with_suggestions(options: argparse.Namespace, old: str, projects: Sequence["_Project"]) -> str:
+    """Return the text of a rule file with all suggestions, which loads; the old one where there are none."""
+    texts = list(_texts(projects))
     if options.output is not None and len(projects) > 1:
         names = ", ".join(f"`{one_line(each.folder)}`" for each in projects)
         raise PermitryError(f"one rule file is for one project; name it with --project: {names}")
-    found = [suggestion for each in projects for suggestion in each.found.suggestions]
-    new = old
-    if found:
-        rules = "\n".join(_text(each, is_named=len(projects) > 1) for each in projects if each.found.suggestions)
-        new = f"{(old or _HEADER).rstrip()}\n\n{rules}"
-        # What is shown loads.
-        load_rules([Origin(str(options.output or "rules.toml"), text=new)])
+    if not texts:
+        return old
+    rules = "\n".join(texts)
+    start = old or _HEADER
+    new = f"{start.rstrip()}\n\n{rules}"
+    load_rules([Origin(str(options.output or "rules.toml"), text=new)])
+    return new
+
+
+def _print(options: argparse.Namespace, old: str, new: str, projects: Sequence["_Project"], answered: Answered) -> None:
     if options.json:
         print(json.dumps(_as_json(projects, answered)))
     elif options.output is None:
         print(new.removeprefix(_HEADER).lstrip("\n"), end="")
     else:
         print(_diff(old, new, str(options.output)), end="")
-    if options.write and found:
+
+
+def _write(options: argparse.Namespace, text: str) -> None:
+    """Write the file where that is asked for, or say that it was not."""
+    if options.write:
         options.output.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(options.output, new.encode())
-    for each in projects:
-        tell(f"{_where(each) if len(projects) > 1 else ''}{line}" for line in _summary(each.found))
-    if answered.unread:
-        tell([f"{_questions(answered.unread)}: the call was edited, or recorded without secrets"])
-    if options.output is not None and not options.write and found:
+        replace_file(options.output, text.encode())
+    elif options.output is not None:
         tell([f"`{options.output}` is as it was; with --write this is added to it"])
-    return ExitCode.OK if found else ExitCode.FAILED
 
 
 @attrs.frozen
@@ -91,6 +110,16 @@ class _Project:
 
     folder: str
     found: Suggested
+
+    def row_of(self, each: Suggestion) -> dict[str, object]:
+        """Return a suggestion as plain data."""
+        return {
+            "project": self.folder,
+            "rule": each.text,
+            "questions": len(each.calls),
+            "calls": [{"first": asked.place, "call": _call(asked)} for asked in each.calls],
+            "riskiest": None if each.risk is None else {"call": each.risk.call, "why": each.risk.why},
+        }
 
 
 def _answers(options: argparse.Namespace) -> Answered:
@@ -114,29 +143,29 @@ def _by_project(options: argparse.Namespace, answered: Answered, old: str) -> It
         found = suggest(
             attrs.evolve(answered, approved=approved), policy, most=options.most, force=options.force, taken=known
         )
-        taken |= {name for each in found.suggestions for name in _ids(each.text)}
+        taken |= _ids("\n".join(each.text for each in found.suggestions))
         yield _Project(folder, found)
 
 
 def _approved_in(options: argparse.Namespace, answered: Answered) -> dict[str, list[Asked]]:
     """Return the approved calls by project, or of one alone; without any, none of the one that is meant."""
     here = str(options.workspace.resolve())
-    only = None if options.project is None else str(options.project.resolve())
     projects: dict[str, list[Asked]] = {}
     for each in answered.approved:
-        folder = each.context.workspace or here
-        if only in (None, folder):
-            projects.setdefault(folder, []).append(each)
-    return projects or {only or here: []}
+        projects.setdefault(each.context.workspace or here, []).append(each)
+    if options.project is None:
+        return projects or {here: []}
+    only = str(options.project.resolve())
+    return {only: projects.get(only, [])}
 
 
-def _text(project: _Project, *, is_named: bool) -> str:
-    head = f"# In {one_line(project.folder)}\n\n" if is_named else ""
-    return head + "\n".join(_commented(each) for each in project.found.suggestions)
-
-
-def _where(project: _Project) -> str:
-    return f"in `{one_line(project.folder)}`: "
+def _texts(projects: Sequence[_Project]) -> Iterator[str]:
+    """Yield the rules for each project; of several, with its name."""
+    found = [each for each in projects if each.found.suggestions]
+    for project in found:
+        if len(projects) > 1:
+            yield f"# In {one_line(project.folder)}\n"
+        yield from map(_commented, project.found.suggestions)
 
 
 def _text_of(path: Path | None) -> str:
@@ -192,7 +221,16 @@ def _risk(each: Suggestion) -> str:
     return "none, it permits this command only" if each.is_exact else "none is known"
 
 
-def _summary(found: Suggested) -> Iterator[str]:
+def _summary(projects: Sequence[_Project], answered: Answered) -> Iterator[str]:
+    for each in projects:
+        if len(projects) > 1:
+            yield f"in `{one_line(each.folder)}`:"
+        yield from _summary_of(each.found)
+    if answered.unread:
+        yield f"{_questions(answered.unread)}: the call was edited, or recorded without secrets"
+
+
+def _summary_of(found: Suggested) -> Iterator[str]:
     yield f"{found.removed:,} of {_questions(found.questions, 'approved ')} would not have been asked"
     if found.permitted:
         yield f"{_questions(found.permitted)}: the rules permit the call by now"
@@ -201,20 +239,11 @@ def _summary(found: Suggested) -> Iterator[str]:
 
 
 def _as_json(projects: Sequence[_Project], answered: Answered) -> dict[str, object]:
-    found = [each.found for each in projects]
+    totals = Counter[str]()
+    for each in projects:
+        totals.update({name: getattr(each.found, name) for name in _COUNTS})
     return {
-        "questions": sum(each.questions for each in found), "removed": sum(each.removed for each in found),
-        "permitted": sum(each.permitted for each in found), "restricted": sum(each.restricted for each in found),
+        **totals,
         "unread": answered.unread,
-        "suggestions": [
-            {
-                "project": project.folder,
-                "rule": each.text,
-                "questions": len(each.calls),
-                "calls": [{"first": asked.place, "call": _call(asked)} for asked in each.calls],
-                "riskiest": None if each.risk is None else {"call": each.risk.call, "why": each.risk.why},
-            }
-            for project in projects
-            for each in project.found.suggestions
-        ],
-    }  # fmt: skip
+        "suggestions": [row for each in projects for row in map(each.row_of, each.found.suggestions)],
+    }

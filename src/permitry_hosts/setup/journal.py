@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -181,11 +181,11 @@ def _file_to_dict(file: Touched) -> dict[str, object]:
     return {**attrs.asdict(file), "path": str(file.path), "before": before}
 
 
-def _setup_of(data: Any) -> Setup:  # noqa: ANN401 -- what a file holds
+def _setup_of(data: Mapping[str, Any]) -> Setup:
     files = tuple(_file_of(each) for each in data["files"])
     return Setup(Path(data["folder"]), files, tuple(map(Path, data["folders"])))
 
 
-def _file_of(data: Any) -> Touched:  # noqa: ANN401 -- what a file holds
+def _file_of(data: Mapping[str, Any]) -> Touched:
     before = None if data["before"] is None else base64.b64decode(data["before"], validate=True)
     return Touched(Path(data["path"]), str(data["part"]), before, data["mode"], data["digest"])

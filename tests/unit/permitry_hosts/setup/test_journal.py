@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from permitry.errors import PermitryError
-from permitry_hosts.hooks.journal import Journal, Setup, Touched
+from permitry_hosts.setup.journal import Journal, Setup, Touched
 
 
 @pytest.fixture

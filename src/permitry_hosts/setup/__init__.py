@@ -1,0 +1,1 @@
+"""What `permitry setup` writes down so that it can be undone."""
