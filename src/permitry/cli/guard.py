@@ -167,8 +167,8 @@ class SessionGuard:
         if self.bad_lines:
             say(f"lines that could not be read: {', '.join(map(str, self.bad_lines))}")
         channel = self.handler.channel
-        if isinstance(channel, AnswersChannel) and channel.unused:
-            say(f"answers that no question asked for: lines {', '.join(map(str, channel.unused))}")
+        if isinstance(channel, AnswersChannel) and channel.spare_lines:
+            say(f"answers that no question asked for: lines {', '.join(map(str, channel.spare_lines))}")
         if self.failure:
             say(f"the session ended early: {self.failure}")
 
