@@ -89,10 +89,11 @@ class StoredQuestion:
 def row_of(question: StoredQuestion, request: ToolConfirmationRequest, redact: Callable[[Any], Any]) -> Row:
     """Return the row of a new question."""
     call, deadline = request.call, question.deadline
+    kept = {key: getattr(call, key) for key in _CALL} | {"arguments": call.to_dict(), "kind": call.kind.value}
     return {
         **{key: getattr(question, key) for key in ("id", "session", "agent", "digest", "spec", "asked_at")},
         "call_id": call.call_id or "",
-        "call": json.dumps({key: _plain(call, key) for key in _CALL}),
+        "call": json.dumps(kept),
         "redacted": json.dumps({"tool": call.tool, "arguments": redact(call.to_dict()), "turn": request.turn}),
         "decision": _decision_text(question.decision, redact),
         "shown": json.dumps({
@@ -137,10 +138,6 @@ def answer_to(
         raise LedgerError(f"`{by}` may not answer the question `{question.id}`")
     if not questions.answer(question.id, question.digest, answer_text(response), by, Moment.now()):
         raise LedgerError(f"the question `{question.id}` is not open any more")
-
-
-def _plain(call: ToolCall, key: str) -> object:
-    return call.to_dict() if key == "arguments" else call.kind.value if key == "kind" else getattr(call, key)
 
 
 def _call(data: Any) -> ToolCall:  # noqa: ANN401 -- what was read

@@ -1,9 +1,8 @@
 """`AuthorizedCall`: the only thing the registry runs, and the table of those that have not run yet."""
 
-import functools
 import os
 import weakref
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Generic, NoReturn, TypeVar
 
 from permitry.errors import ReplayError
 
@@ -50,7 +49,9 @@ class Authorizations(Generic[Authorized]):
         """Return a new object that gives `authorized` once; without it, that is dropped."""
         token = object.__new__(AuthorizedCall)
         key = id(token)
-        self._kept[key] = weakref.ref(token, functools.partial(_drop, self._kept, key)), os.getpid(), authorized
+        kept = self._kept
+        # Forgotten with its token.
+        kept[key] = weakref.ref(token, lambda _: kept.pop(key, None)), os.getpid(), authorized
         return token
 
     def __contains__(self, token: AuthorizedCall) -> bool:
@@ -72,8 +73,3 @@ class Authorizations(Generic[Authorized]):
         if self._kept.pop(id(token), None) is not found:
             raise ReplayError("this call has already run")
         return found[2]
-
-
-def _drop(kept: dict[int, Any], key: int, _: object) -> None:
-    """Forget an authorization whose token is gone."""
-    kept.pop(key, None)

@@ -8,7 +8,6 @@ import functools
 import logging
 import time
 import traceback
-from typing import cast
 
 import attrs
 
@@ -162,7 +161,10 @@ class Run(Attempt):
                 self.outcome = Outcome.FATAL if is_fatal else Outcome.REFUSED if is_refused else Outcome.FAILED
                 text = safe_str(error)
             case Exception():
-                self.outcome, self._trace = Outcome.CRASHED, safe_str(error, _format_traceback)
+                self.outcome, self._trace = (
+                    Outcome.CRASHED,
+                    safe_str(error, lambda _: "".join(traceback.format_exception(error))),
+                )
                 text = f"The tool `{name}` crashed ({type(error).__name__}). Try another way."
                 with contextlib.suppress(Exception):
                     _LOG.error("the tool `%s` crashed:\n%s", name, self._trace)
@@ -210,7 +212,3 @@ class Run(Attempt):
         run = ToolRun(self.tool.spec.name, self.outcome, seconds, len(self.call.canonical), size, waiting)
         with contextlib.suppress(Exception):
             telemetry.ran(run)
-
-
-def _format_traceback(error: object) -> str:
-    return "".join(traceback.format_exception(cast("BaseException", error)))

@@ -69,7 +69,11 @@ class Grants:
         """
         decision = self.decide(policy, call, session, spec, asked)
         if decision.verdict is Verdict.ALLOW:
-            return (decision if self.take_use(decision.rule_id) else _refuse_used_up(decision)), None
+            if self.take_use(decision.rule_id):
+                return decision, None
+            reason = f"the last use of `{decision.rule_id}` was taken meanwhile, or it was revoked"
+            refused = attrs.evolve(decision, verdict=Verdict.CONFIRM, phase=Phase.HOST, reason=reason)
+            return attrs.evolve(refused, rule_id=None, source=None), None
         context = AuthContext.from_state(session)
         for grant in self._in_force(session, is_answer=True):
             is_same = grant.digest == call.digest
@@ -194,8 +198,3 @@ def _matches(
     except Exception as error:  # noqa: BLE001 -- law 2: a permission that fails in any way permits nothing
         _LOG.warning("the grant `%s` does not count: %s", grant.id, safe_str(error))
         return False
-
-
-def _refuse_used_up(decision: Decision) -> Decision:
-    reason = f"the last use of `{decision.rule_id}` was taken meanwhile, or it was revoked"
-    return attrs.evolve(decision, verdict=Verdict.CONFIRM, rule_id=None, phase=Phase.HOST, reason=reason, source=None)

@@ -194,7 +194,10 @@ class StoredLedger:
         Raises: `LedgerError`.
         """
         try:
-            return answer_text(attrs.evolve(response, **self.redact(_words(response))))
+            # The parts that can hold a secret, as plain JSON.
+            arguments = None if response.arguments is None else parse_json(answer_text(response))["arguments"]
+            said = {"instructions": response.instructions, "arguments": arguments, "result": response.result}
+            return answer_text(attrs.evolve(response, **self.redact(said)))
         except (RecursionError, TypeError, ValueError) as error:
             raise LedgerError(f"the answer cannot be kept: {safe_str(error)}") from error
 
@@ -212,9 +215,3 @@ class StoredLedger:
 
 def _already_answered(name: str) -> LedgerError:
     return LedgerError(f"no open question has the id `{name}`: it is already answered")
-
-
-def _words(response: ToolConfirmationResponse) -> dict[str, Any]:
-    """Return the parts of an answer that can hold a secret, as plain JSON."""
-    arguments = None if response.arguments is None else parse_json(answer_text(response))["arguments"]
-    return {"instructions": response.instructions, "arguments": arguments, "result": response.result}

@@ -26,10 +26,6 @@ _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 Clock = Callable[[], tuple[float, float]]
 
 
-def _clock() -> tuple[float, float]:
-    return time.time(), time.clock_gettime(_STEADY)
-
-
 def _check_name(_: object, field: "attrs.Attribute[str]", value: object) -> None:
     if not isinstance(value, str) or not value.isprintable() or (field.name == "principal" and not value.strip()):
         raise ValueError(f"`{field.name}` must be a printable name, not {value!r}")
@@ -66,7 +62,7 @@ class Counters:
     store: StoredCounters
     principal: str = attrs.field(validator=_check_name)
     organisation: str = attrs.field(default="", validator=_check_name)
-    clock: Clock = attrs.field(default=_clock, kw_only=True, repr=False)
+    clock: Clock = attrs.field(default=lambda: (time.time(), time.clock_gettime(_STEADY)), kw_only=True, repr=False)
     _leases: dict[Limit, Lease] = attrs.field(factory=dict, init=False, repr=False)
     _failure: tuple[float, str] | None = attrs.field(default=None, init=False, repr=False)
     _process: int = attrs.field(factory=os.getpid, init=False, repr=False)
