@@ -127,7 +127,7 @@ class Token:
         return any(_may_meet(text, start, "") for text in every if not (word.is_value and text.startswith("-")))
 
     def may_name(self, word: Word) -> bool:
-        """Return whether a word may name this program, with or without a directory, ignoring case."""
+        """Return whether a word may name this program, in any directory and in any case."""
         # Only the names of the programs are compared: `/bin/rm`, `./rm` and `RM` may all be `rm`.
         if self.may_match(word):
             return True

@@ -170,7 +170,7 @@ def is_private(host: str) -> bool:
 
 
 def is_name(host: str) -> bool:
-    """Return whether the host of a pattern is one name: no address, no wildcard, and not `private`."""
+    """Return whether the host of a pattern is one name: no address or wildcard, not `private`."""
     return host != PRIVATE and "*" not in host and _address(host) is None
 
 

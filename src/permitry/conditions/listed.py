@@ -1,4 +1,4 @@
-"""Named lists in conditions: how a condition refers to one, and what it is when the list is empty."""
+"""Named lists in conditions: how one is referred to, and what a condition is when it is empty."""
 
 import re
 from collections.abc import Iterable, Sequence

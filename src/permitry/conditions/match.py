@@ -122,7 +122,9 @@ def why_uncertain(place: Place, doubtful: Iterable[Run]) -> str:
 
 def why_unread(action: Unknown) -> str:
     """Return what could not be read, and why."""
-    found = _EXPANSION.match(action.text, action.offset) if action.reason == "an expansion" else None
+    if action.reason != "an expansion":
+        return action.reason
+    found = _EXPANSION.match(action.text, action.offset)
     return action.reason if found is None else _not_known(found[0])
 
 

@@ -94,7 +94,7 @@ class PathPattern(WrittenPattern):
         return self.match_place(touch.place, effect.roots, least, enough)
 
     def match_place(self, place: Place, roots: Roots, least: Match = Match.OPEN, enough: Match = Match.YES) -> Match:
-        """Return how far a place matches; without a workspace a relative pattern may be anywhere."""
+        """Return how far a place matches; without a workspace a relative one may be anywhere."""
         return match_best((self,), place, roots, least, enough)
 
     def match_name(self, place: Place, roots: Roots, least: Match, enough: Match) -> Match:

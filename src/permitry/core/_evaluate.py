@@ -39,8 +39,12 @@ class Phases:
         restrictions: list[CompiledRule] = []
         permissions: list[CompiledRule] = []
         for rule in rules:
-            phase = rule.phase
-            (permissions if phase is _PERMISSION else restrictions if phase is _RESTRICTION else overrides).append(rule)
+            if rule.phase is _PERMISSION:
+                permissions.append(rule)
+            elif rule.phase is _RESTRICTION:
+                restrictions.append(rule)
+            else:
+                overrides.append(rule)
         return cls(overrides, restrictions, permissions, cache)
 
 

@@ -56,7 +56,7 @@ class Globs:
         """Return whether a glob may fit one of the names; where there are many globs, always."""
         if self._all or len(self._pieces) > _MANY:
             return True
-        text = "\n".join(names) if self._pieces else ""
+        text = "\n".join(names)
         return any(map(text.__contains__, self._pieces))
 
     def find(self, name: str) -> set[int]:

@@ -41,7 +41,7 @@ def _tuple_of_names(value: Iterable[str]) -> tuple[str, ...]:
         raise TypeError(f"a list of names is needed, not {kind} {value!r}")
     names = tuple(value)
     for name in names:
-        if type(name) is not str and not isinstance(name, str):
+        if not isinstance(name, str):
             raise TypeError(f"a list of names is needed, and {name!r} is not a name")
     return names
 

@@ -90,7 +90,9 @@ class DecisionCache:
         if kept is not None:
             return kept
         made = attrs.evolve(decision, errors=tuple(failures))
-        return self._failed.setdefault(key, made) if len(self._failed) < _MOST else made
+        if len(self._failed) >= _MOST:
+            return made
+        return self._failed.setdefault(key, made)
 
     def __eq__(self, other: object) -> bool:
         return self.version == other.version if isinstance(other, DecisionCache) else NotImplemented

@@ -1,7 +1,7 @@
 """Decisions explained in full: every rule's part, every action, and all of it as text."""
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import attrs
 
@@ -126,28 +126,33 @@ def lines_of(explained: Explanation, tool: str = "") -> Iterator[Line]:
         yield Line("  kept first  what it changes is copied before it runs; without that it is not permitted")
     if decision.verdict is not Verdict.ALLOW:
         yield Line(f"  message     {one_line(decision.message or '')}")
-    if explained.actions:
-        yield Line("  actions")
-    yield from action_lines(explained)
-    near = [rule for rule in explained.near_misses if _matters(rule, decision)]
+    yield from _put_under("actions", action_lines(explained))
     # A command whose program is not known may be what any rule is about.
     unsure = [each for each in explained.matches if each.outcome is RuleOutcome.UNSURE and not each.deciding]
     unshown = unsure[_MOST_UNSURE:]
-    if explained.matches:
-        yield Line("  matches")
-    yield from (Line(f"    {_describe(rule)}") for rule in explained.matches if rule not in unshown)
+    matches = [_describe(rule) for rule in explained.matches if rule not in unshown]
     if unshown:
-        yield Line(f"    ... {len(unshown)} more rules may match")
-    if near:
-        yield Line("  near misses")
-    yield from (Line(f"    {_describe(rule)}") for rule in near)
-    if explained.origins:
-        yield Line("  values")
-    yield from (Line(f"    {one_line(str(origin))}") for origin in explained.origins)
-    if explained.declaration:
-        yield Line("  declare the tool, in a rule file")
-    yield from (Line(f"    {one_line(each)}") for each in explained.declaration)
+        matches.append(f"... {len(unshown)} more rules may match")
+    near = [_describe(rule) for rule in explained.near_misses if _matters(rule, decision)]
+    values = [one_line(str(origin)) for origin in explained.origins]
+    declaration = map(one_line, explained.declaration)
+    yield from _put_under("matches", map(_indent, matches))
+    yield from _put_under("near misses", map(_indent, near))
+    yield from _put_under("values", map(_indent, values))
+    yield from _put_under("declare the tool, in a rule file", map(_indent, declaration))
     yield from (Line(f"  error       {one_line(str(error))}") for error in decision.errors)
+
+
+def _put_under(title: str, lines: Iterable[Line]) -> Iterator[Line]:
+    """Yield lines below a title; nothing where there are none."""
+    found = tuple(lines)
+    if found:
+        yield Line(f"  {title}")
+        yield from found
+
+
+def _indent(text: str) -> Line:
+    return Line(f"    {text}")
 
 
 def action_lines(explained: Explanation) -> list[Line]:

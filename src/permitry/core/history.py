@@ -204,7 +204,7 @@ class History:
     Looks at a log that its session goes on adding to, so that a context costs the same however long the session is.
     """
 
-    _log: Log | None = attrs.field(default=None, repr=False)
+    _log: Log = attrs.field(factory=Log, repr=False)
     _length: int = 0
 
     @classmethod
@@ -220,50 +220,46 @@ class History:
 
     def latest(self) -> Iterator[Ran]:
         """Yield the calls that are still kept in full, newest first."""
-        return reversed(() if self._log is None else self._log.first(self._length))
+        return reversed(self._log.first(self._length))
 
     def count(self, digest: str) -> int:
         """Return how often the call with this digest ran; if anything, too often.
 
         Raises: `UnevaluableError` when that is not known any more.
         """
-        return 0 if self._log is None else self._log.count(digest, self._length)
+        return self._log.count(digest, self._length)
 
     def calls(self, whose: Whose, since: float | None = None) -> int:
         """Return how many calls a budget counts, later than `since` where that is given; if anything, too many.
 
         Raises: `UnevaluableError` when that is not known any more.
         """
-        return 0 if self._log is None else self._log.calls(whose, since, self._length)
+        return self._log.calls(whose, since, self._length)
 
     def targets(self, whose: Whose, new: Collection[str], most: int, since: float | None = None) -> int:
         """Return how many targets a budget counts, with the `new` ones; if anything, too many.
 
         Raises: `UnevaluableError` when that is not known any more.
         """
-        return len(new) if self._log is None else self._log.targets(whose, since, self._length, new, most)
+        return self._log.targets(whose, since, self._length, new, most)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, History):
             return NotImplemented
         if self._length != other._length:
             return False
-        if self._is_whole and other._is_whole:
+        if self._log.is_complete and other._log.is_complete:
             return tuple(self.latest()) == tuple(other.latest())
-        return (
-            self._log is not None and other._log is not None and self._log.__getstate__() == other._log.__getstate__()
-        )
+        return self._log.__getstate__() == other._log.__getstate__()
 
     def __hash__(self) -> int:
         return hash(self._length)
 
     def __reduce__(self) -> tuple[object, ...]:
         # What was forgotten counts on in a copy.
-        return (History.of, (tuple(self.latest())[::-1],)) if self._is_whole else (History, (self._log, self._length))
-
-    @property
-    def _is_whole(self) -> bool:
-        return self._log is None or self._log.is_complete
+        if self._log.is_complete:
+            return History.of, (tuple(self.latest())[::-1],)
+        return History, (self._log, self._length)
 
 
 def _is_on(ran: Ran, whose: Whose, since: float | None = None) -> bool:

@@ -20,7 +20,9 @@ class Origin:
     words: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        places = [*(["the user's messages"] if self.is_said else []), *self.places]
+        places = list(self.places)
+        if self.is_said:
+            places.insert(0, "the user's messages")
         parts = [f"occurs in {' and in '.join(places)}" if places else "occurs in no result or call that is known"]
         if self.is_said is None:
             parts.append("no message of the user is known")

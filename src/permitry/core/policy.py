@@ -335,5 +335,6 @@ def _digest(
     # A decision needs it, and never raises: a rule that cannot be shown is described by its class.
     texts = [safe_str(part, repr) if attrs.has(type(part)) else type(part).__qualname__ for part in (*rules, *flows)]
     texts += [f"{name} {declared[name].digest}" for name in sorted(declared)]
-    texts += [] if unmatched is Verdict.CONFIRM else [unmatched.value]
+    if unmatched is not Verdict.CONFIRM:
+        texts.append(unmatched.value)
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]

@@ -210,7 +210,7 @@ class ToolSpec:
     def digest(self) -> str:
         """The SHA-256 (hex) of what the tool declares about itself; limits are not part of it."""
         roles = None if self.roles is None else {name: role.value for name, role in self.roles.items()}
-        declared = {
+        declared: dict[str, Any] = {
             "name": self.name,
             "description": self.description,
             "parameters": self.parameters,
@@ -218,11 +218,11 @@ class ToolSpec:
             "roles": roles,
             "kinds": tuple(sorted(kind.value for kind in self.kinds)),
             "version": self.version,
-            # Left out where there is none, so that the digests of other tools stay as they were.
-            **({} if self.grammar is None else {"grammar": self.grammar}),
-            **({} if self.folder is None else {"folder": self.folder}),
-            **{name: True for name in _FLAGS if getattr(self, name)},
         }
+        later: dict[str, Any] = {"grammar": self.grammar, "folder": self.folder}
+        later |= {name: getattr(self, name) or None for name in _FLAGS}
+        # Left out where there is none, so that the digests of other tools stay as they were.
+        declared |= {name: value for name, value in later.items() if value is not None}
         return hashlib.sha256(canonical_json(declared).encode()).hexdigest()
 
     @functools.cached_property

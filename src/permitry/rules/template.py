@@ -32,4 +32,6 @@ class TemplateAllowedToolsRule(BuiltInRule):
     def near_miss(self, request: Request) -> str | None:
         """Return the template that is active but does not list the tool."""
         template = request.context.active_template
-        return None if template is None else f"template = {template.name}, which does not list the tool"
+        if template is None:
+            return None
+        return f"template = {template.name}, which does not list the tool"
