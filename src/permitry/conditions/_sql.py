@@ -57,7 +57,7 @@ _BEFORE_PARENTHESIS = _words("""
 _BEFORE_TEXT = (_BEFORE_PARENTHESIS - {"from", "join", "as"}) | {"date", "timestamp", "escape"}
 _FUNCTIONS = _words("""
     abs avg cast ceil ceiling char_length coalesce concat count date dense_rank extract
-    first_value floor lag last_value lead left length lower ltrim max min nullif rank right
+    first_value lag last_value lead left length lower ltrim max min nullif rank right
     round row_number rtrim substring sum trim upper
 """)
 _STATEMENTS = _words("""
@@ -66,7 +66,7 @@ _STATEMENTS = _words("""
 _NODES = _words("""
     Abs Add Alias All And Any Avg Between Boolean Case Cast Ceil Coalesce Column Concat Count
     CTE DataType Date DenseRank Distinct Div DPipe EQ Except Exists Extract Filter FirstValue
-    Floor From Group GT GTE Having Identifier If In Intersect Is Join Lag LastValue Lead Left
+    From Group GT GTE Having Identifier If In Intersect Is Join Lag LastValue Lead Left
     Length Like Limit Literal Lower LT LTE Max Min Mod Mul Neg NEQ Not Null Nullif Offset Or
     Order Ordered Paren Rank Right Round RowNumber Select Star Sub Subquery Substring Sum Table
     TableAlias Trim Tuple Union Upper Var Where Window With

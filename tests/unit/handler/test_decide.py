@@ -188,12 +188,12 @@ def test_a_no_is_told_to_the_model_and_never_remembered(
 
 
 def test_a_mode_that_no_rule_knows_is_warned_of_once(handler: ToolHandler, caplog: pytest.LogCaptureFixture) -> None:
-    """A misspelt `plan` is a session without plan mode, so the log says it."""
-    handler.session.switch_mode("paln")
+    """It is a session without plan mode, so the log says it."""
+    handler.session.switch_mode("review")
     handler.handle(ToolCall("look"))
     handler.handle(ToolCall("look"))
     messages = [each.getMessage() for each in caplog.records]
-    assert messages == ["no rule knows the mode `paln`; did you mean `plan`?"]
+    assert messages == ["no rule knows the mode `review`; known: default, plan, yolo"]
 
 
 def test_a_mode_of_a_rule_is_known(caplog: pytest.LogCaptureFixture) -> None:

@@ -55,13 +55,13 @@ def test_a_call_that_its_tool_cannot_take_ends_with_the_words_of_the_tool() -> N
 
 
 def test_a_mode_that_no_rule_knows_is_warned_about_once(caplog: pytest.LogCaptureFixture) -> None:
-    """It may be a misspelt `plan`."""
-    guard = guard_of(session=Session(mode="plann"))
+    """Such a session is without plan mode; what is nearly `plan` is an error."""
+    guard = guard_of(session=Session(mode="review"))
     with caplog.at_level(logging.WARNING, "permitry.guard"):
         decide(Case(CALL), guard)
         decide(Case(CALL), guard)
     assert [record.getMessage() for record in caplog.records] == [
-        "no rule knows the mode `plann`; did you mean `plan`?"
+        "no rule knows the mode `review`; known: default, plan, yolo"
     ]
 
 
