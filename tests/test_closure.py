@@ -20,9 +20,9 @@ POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
     ("what decides", (POLICY,), 6_250),
-    ("with rules, conditions, actions and rule files", DECIDING, 29_000),
-    ("Guard", ("permitry.guard.guard",), 33_300),
-    ("ToolHandler", ("permitry.handler",), 36_350),
+    ("with rules, conditions, actions and rule files", DECIDING, 29_090),
+    ("Guard", ("permitry.guard.guard",), 33_390),
+    ("ToolHandler", ("permitry.handler",), 36_460),
 ]
 
 

@@ -84,14 +84,13 @@ def _leading(run: Run) -> list[str]:
 
 def _has_one_use(known: Entry, run: Run) -> bool:
     is_tool = known.never == _RUNS_WORKSPACE and not known.code
-    return (run.doubt is None or is_tool) and not known.commands and not known.looks
+    return (run.doubt is None or is_tool) and not (known.commands or known.names_behind or known.views)
 
 
 def _only_reads(action: Action) -> bool:
     if not isinstance(action, Run):
         return False
-    known = record_of(program_of(action.words))
-    return action.doubt is None or not known.looks.isdisjoint(action.argv[1:2])
+    return action.doubt is None or action.looks
 
 
 def _path_choices(touch: Touch, workspace: str | None) -> Iterator[str]:

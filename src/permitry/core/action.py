@@ -252,7 +252,8 @@ class Operands:
 class Run:
     """Runs a program; `words` begin with its name, wrappers such as `timeout` taken off.
 
-    `doubt` is why it may do more than read, None if it only reads. `within` are the constructs around it, outermost
+    `doubt` is why it may do more than read, None if it only reads; `looks`: it certainly changes nothing, though it may
+    connect to what the user has set up. `within` are the constructs around it, outermost
     first, for a human; `start` and `end` (0-based, in characters) where it is in the text. `bare` are the words without
     the options of the program itself, as those of git before its sub-command; empty if there are none. `is_wrapper`:
     all it does is to run what is an action of its own. `is_guess`: it is a text that need not run. `sets` are
@@ -270,6 +271,7 @@ class Run:
     is_guess: bool = attrs.field(default=False, kw_only=True)
     sets: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     line: CommandLine | None = attrs.field(default=None, kw_only=True, repr=False, eq=False)
+    looks: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def argv(self) -> tuple[str, ...]:

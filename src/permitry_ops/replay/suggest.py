@@ -221,7 +221,8 @@ def _program_of_operands(pattern: str) -> str | None:
     """Return the program of a pattern where what follows it is known to be no sub-command, and more may follow."""
     program = pattern.split(maxsplit=1)[0]
     known = record_of(program_of([Word(program)]))
-    if not known.is_known or known.commands or known.looks or known.never or not pattern.endswith(" *"):
+    has_sub_commands = known.commands or known.names_behind or known.views
+    if not known.is_known or has_sub_commands or known.never or not pattern.endswith(" *"):
         return None
     return program
 

@@ -217,7 +217,7 @@ class _Script:
 
     def command(self, one: Classified, folder: Folder) -> None:
         command = one.command
-        run = self.run(command, one.doubt, folder)
+        run = attrs.evolve(self.run(command, one.doubt, folder), looks=one.looks)
         actions: list[Action] = [run]
         actions += [action for each in command.redirections for action in read_redirection(each, run, folder)]
         self.certain += actions

@@ -14,7 +14,7 @@ import attrs
 
 from permitry.actions.command import Command
 from permitry.actions.programs.catalogue import RefusedError, Wrapper, record_of
-from permitry.actions.programs.classify import doubt_of
+from permitry.actions.programs.classify import doubt_of, only_looks
 from permitry.actions.programs.nested import only_checks
 from permitry.actions.programs.wrappers import PARAMETERS, runs_file, runs_text, wrapped
 from permitry.actions.reading.strict import UnreadableError, read_strictly
@@ -33,11 +33,12 @@ _NETWORK_FILES = ("/dev/tcp", "/dev/udp")
 class Classified:
     """A classified command without its wrappers; `doubt` is why it may do more than read, None if it only reads.
 
-    Its redirections are not considered. `command.within` names the wrappers.
+    `looks`: it certainly only looks. Its redirections are not considered. `command.within` names the wrappers.
     """
 
     command: Command
     doubt: str | None = None
+    looks: bool = False
 
 
 @attrs.frozen
@@ -63,7 +64,9 @@ def classify(commands: Iterable[Command]) -> tuple[Classified | Refused, ...]:
             results.append(Refused(outer, str(error)))
             continue
         for command in inner:
-            results.append(Classified(command, doubt_of(command, has_moved=has_moved)))
+            doubt = doubt_of(command, has_moved=has_moved)
+            looks = doubt is not None and only_looks(command, has_moved=has_moved)
+            results.append(Classified(command, doubt, looks))
             has_moved = has_moved or command.words[0].text == "cd"
     return tuple(results)
 

@@ -138,6 +138,8 @@ class Entry:
     refused_start: str = ""
     refused_text: Mapping[str, str] = attrs.field(factory=dict)
     refused_values: Mapping[str, str] = attrs.field(factory=dict)
+    plain: str = ""
+    plain_values: frozenset[str] = frozenset()
     refused: Mapping[str, str] = attrs.field(factory=dict)
     options_first: bool = False
     whole_words: bool = False
@@ -166,7 +168,7 @@ class Entry:
     shell: str = ""
     never: str = ""
     network: bool = False
-    looks: frozenset[str] = frozenset()
+    views: "Mapping[str, Entry]" = attrs.field(factory=dict)
     names_from: frozenset[str] = frozenset()
     names_behind: frozenset[str] = frozenset()
     code: frozenset[str] = frozenset()
@@ -216,6 +218,8 @@ class Catalogue(_Records):
     def __init__(self, data: Mapping[str, Any]) -> None:
         others = _by_name(data.get("other", {}))
         records = {name: {**record, "is_known": False} for name, record in others.items()} | _by_name(data["program"])
+        for name, views in _by_name(data.get("view", {})).items():
+            records[name] = {**records.get(name, {"is_known": False}), "views": views}
         super().__init__(records, data["group"])
         self.of_gnu = {f"g{name}": name for name in data.get("gnu", {}).get("names", "").split()}
         self.variables = _by_name(data.get("variable", {}))
@@ -283,7 +287,21 @@ def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
     fields["runs_behind"] = {name: _wrapper(each, groups) for name, each in behind.items()}
     fields["kinds"] = {name: frozenset(text.split()) for name, text in data.get("kinds", {}).items()}
     fields["commands"] = _Records(_by_name(data["commands"]), groups) if "commands" in data else {}
+    fields["views"] = _Records(_views(data.get("views", {})), groups)
     return Entry(shapes=_shapes(data), **fields)
+
+
+def _views(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record for each view, `*` among them, with what that one has for all."""
+    rows = {
+        name: {"options": row} if isinstance(row, str) else row
+        for name, row in _by_name(table).items()
+    }  # fmt: skip
+    every = rows.get("*", {})
+    for name, row in rows.items():
+        options = f"{every.get('options', '')} {row.get('options', '')}"
+        rows[name] = {**every, **row, "options": options}
+    return rows
 
 
 def _fields(kind: type[Entry] | type[Shape], data: Mapping[str, Any]) -> dict[str, Any]:

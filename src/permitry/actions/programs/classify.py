@@ -15,10 +15,11 @@ from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
 from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test, names_only_own
 from permitry.actions.programs.nested import only_checks
 from permitry.actions.programs.sed import check_sed
+from permitry.actions.programs.views import check_view
 from permitry.actions.programs.wrappers import PARAMETERS, check_assignments
 from permitry.core.action import Word
 
-__all__ = ["doubt_of"]
+__all__ = ["doubt_of", "only_looks"]
 
 # The words that load a module, and not a field (`.import`), a text ("import") or a key (`import:`).
 _LOADS_MODULES = re.compile(r"(?<![\w.\"$])(?:import|include|modulemeta)\b(?!\s*:)")
@@ -39,6 +40,24 @@ def doubt_of(command: Command, *, has_moved: bool = False) -> str | None:
         _check(command)
     except RefusedError as error:
         return str(error)
+    return _doubt_around(command, has_moved=has_moved)
+
+
+def only_looks(command: Command, *, has_moved: bool = False) -> bool:
+    """Return whether an unwrapped command certainly only looks: it may connect, and changes nothing."""
+    entry = record_of(command.words[0].text) if command.words else Entry()
+    if not entry.views or command.words[0].is_open:
+        return False
+    try:
+        check_assignments(command.assignments)
+        check_view(command.words, entry)
+    except RefusedError:
+        return False
+    return _doubt_around(command, has_moved=has_moved) is None
+
+
+def _doubt_around(command: Command, *, has_moved: bool) -> str | None:
+    """Return why what is around a command may do more than read."""
     if has_moved and command.words[0].text == "git":
         return "`git` behind `cd` may find a repository that runs programs"
     if PARAMETERS in command.within:
@@ -88,7 +107,7 @@ def _check_call(words: Sequence[Word], entry: Entry, name: str) -> None:
     if entry.script == "names" and names_only_own(name, words):
         return
     if entry.never or entry.network:
-        raise RefusedError(_why_never(words, entry, name))
+        raise RefusedError(f"`{name}` {entry.never or 'opens network connections'}")
     if entry.any_option or entry.wraps:
         return
     if entry.script in _EXPRESSIONS:
@@ -100,14 +119,6 @@ def _check_call(words: Sequence[Word], entry: Entry, name: str) -> None:
         _check_parts(parts, entry, name)
         if entry.script in _SCRIPTS:
             _SCRIPTS[entry.script](parts)
-
-
-def _why_never(words: Sequence[Word], entry: Entry, name: str) -> str:
-    reason = entry.never or "opens network connections"
-    command = next((word.text for word in words if not word.text.startswith("-")), "")
-    if command in entry.looks:
-        return f"`{name} {command}` only looks, but `{name}` {reason}"
-    return f"`{name}` {reason}"
 
 
 def _check_sub_command(words: Sequence[Word], entry: Entry, name: str) -> None:
