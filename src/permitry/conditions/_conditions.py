@@ -22,7 +22,8 @@ class Conditions:
 
     `plain` are about the call and its context; `commands`, `paths` and `hosts` about its actions:
     of each, one pattern must match. `accesses` limits `paths` to these ways of access; if empty, to
-    none in particular. `runs_any`: what such a command runs is permitted with it.
+    none in particular. `runs_any`: what such a command runs is permitted with it. `looks` limits `commands` to those
+    that certainly only look.
     """
 
     plain: tuple[Condition, ...] = ()
@@ -31,6 +32,7 @@ class Conditions:
     hosts: tuple[HostPattern, ...] = ()
     accesses: frozenset[Access] = attrs.field(default=frozenset(), repr=sorted_repr)
     runs_any: bool = False
+    looks: bool = False
 
     @functools.cached_property
     def are_about_actions(self) -> bool:

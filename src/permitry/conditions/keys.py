@@ -9,7 +9,7 @@ __all__ = ["CONDITIONS", "condition"]
 
 CONDITIONS = (
     "mode", "agent", "attended", "template", "server", "tools", "traits", "label", "digest", "tool_digest", "repeat",
-    "repaired", "prompt", "args", "text", "command", "path", "access", "host",
+    "repaired", "prompt", "args", "text", "command", "looks", "path", "access", "host",
 )  # fmt: skip
 """All conditions, in the order in which they are evaluated and listed. A new one needs a file, and its name here."""
 

@@ -49,6 +49,8 @@ def cover(when: Conditions, unless: Sequence[Conditions], request: Request) -> f
 
 def fits(conditions: Conditions, effect: Effect) -> bool:
     """Return whether conditions on actions certainly hold for one effect of a call."""
+    if conditions.looks and not (isinstance(effect.subject, Run) and effect.subject.looks):
+        return False
     match effect.subject:
         case Run() as run:
             return runs(conditions, effect) and _fits_operands(conditions, run, effect)

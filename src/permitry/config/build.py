@@ -281,6 +281,9 @@ def _permitting_problems(draft: RuleDraft) -> Iterator[Problem]:
             message = "a text that lets a call run could be written into any argument"
             hint = f"name the argument: `{key}.args.NAME`; a text anywhere only restricts, as in `{other}.text`"
             yield draft.problem((*place, "text"), message, hint)
+        if place[0] == other and "looks" in group:
+            message = "what only looks is permitted, or left out of a restriction; nothing else follows from it"
+            yield draft.problem((*place, "looks"), message, f"use `{key}.looks` in this rule", key=True)
 
 
 def _source_problems(draft: RuleDraft) -> Iterator[Problem]:

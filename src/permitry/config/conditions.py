@@ -11,6 +11,7 @@ from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
 from permitry.conditions.keys import CONDITIONS, condition
 from permitry.conditions.listed import EmptyList
+from permitry.conditions.looks import LooksCondition
 from permitry.conditions.path import PathPattern
 from permitry.conditions.scope import Condition, Conditions, Scope
 from permitry.conditions.tools import ToolsCondition, ToolSelector
@@ -118,6 +119,7 @@ def _conditions(at: Place, given: Given, refusals: Refusals | None, lists: ListR
         paths=_of(PathPattern, found),
         hosts=_of(HostPattern, found),
         accesses=frozenset().union(*accesses),
+        looks=bool(_of(LooksCondition, found)),
     )
 
 
@@ -134,6 +136,8 @@ def _check_place(kind: type[Written], at: Place, given: Given) -> None:
     # call.
     if kind is AccessCondition and "path" not in given:
         raise RuleError('`access` without `path`; say of which paths: `path = "/**"` is all of them')
+    if kind is LooksCondition and "command" not in given:
+        raise RuleError('`looks` without `command`; say of which commands: `command = "*"` is all of them')
     if kind is ToolsCondition and at == ("when",):
         raise RuleError("`when.tools` is not a condition; write `tools = [...]` in the rule itself")
 

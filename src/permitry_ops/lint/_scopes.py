@@ -101,6 +101,8 @@ def holds_within(outer: Conditions, inner: Conditions) -> bool:
     """Return whether `outer` certainly holds whenever `inner` does."""
     if not all(any(_implies(mine, theirs) for mine in inner.plain) for theirs in outer.plain):
         return False
+    if outer.looks and not inner.looks:
+        return False
     if outer.accesses and not (inner.accesses and inner.accesses <= outer.accesses):
         return False
     kinds: tuple[tuple[tuple[Any, ...], tuple[Any, ...], Callable[[Any, Any], bool]], ...] = (

@@ -1,5 +1,6 @@
 """Whether one scope surely contains another: never said where a call could be in the inner one alone."""
 
+import attrs
 from tests.tables import for_each
 
 from permitry.conditions.command import ArgvPattern
@@ -53,6 +54,9 @@ def _host(host: str, port: int | None = None) -> Conditions:
         (_path("src/**"), _path("src/[ab]"), False),
         (_path("a"), _path("a", accesses=READ), True),
         (_path("a", accesses=READ), _path("a"), False),
+        (attrs.evolve(_command("a *"), looks=True), _command("a b"), False),
+        (_command("a *"), attrs.evolve(_command("a b"), looks=True), True),
+        (attrs.evolve(_command("a *"), looks=True), attrs.evolve(_command("a b"), looks=True), True),
         (_path("a"), _command("cat a"), False),
         (_host("*.b.example"), _host("a.b.example"), True),
         (_host("*.b.example"), _host("b.example"), False),

@@ -1,0 +1,29 @@
+"""The condition `looks`: the commands of `command` next to it certainly only look."""
+
+from typing import ClassVar, Self
+
+import attrs
+
+from permitry.conditions.written import Place, Table, Value, Written
+from permitry.errors import RuleError
+
+__all__ = ["LooksCondition"]
+
+
+@attrs.frozen
+class LooksCondition(Written):
+    """Narrows the patterns of `command` to commands that certainly only look: `kubectl get pods`."""
+
+    key: ClassVar[str] = "looks"
+    table: ClassVar[Table] = bool
+    description: ClassVar[str] = "Of `command`: those that certainly only look, as `kubectl get`."
+
+    @classmethod
+    def read(cls, _place: Place, part: Value, /) -> Self:
+        """Return the condition.
+
+        Raises: `RuleError` for `false`: every command that is not known would meet it.
+        """
+        if not part:
+            raise RuleError("`looks = false` is not a condition; leave it out")
+        return cls()
