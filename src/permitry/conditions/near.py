@@ -69,6 +69,9 @@ def say_uncovered(
         if permit.fits(when, effect) and permit.is_taken_back(unless, effect, request):
             yield f"`unless` takes `{phrase(action)}` back"
             continue
+        if when.looks and permit.fits(attrs.evolve(when, looks=False), effect):
+            yield f"`{phrase(action)}` is not known to only look"
+            continue
         shown, why = _find_left(effect, when)
         if why is None:
             yield f"{shown} is not covered" + ("" if covered else _say_expected(effect, when))

@@ -35,7 +35,8 @@ def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the permissions for commands whose further arguments are programs, or code, that no rule checks."""
     for rule in subject.permissions:
         # With paths as well it covers no program of which it is not known what it touches.
-        for pattern in () if rule.scope.when.paths else rule.scope.when.commands:
+        is_narrow = rule.scope.when.paths or rule.scope.when.looks
+        for pattern in () if is_narrow else rule.scope.when.commands:
             shown = _shown(pattern, rule.scope)
             if shown is not None:
                 yield finding_in(rule, _KIND, _reason(pattern, shown), _suggestion(pattern))

@@ -51,10 +51,10 @@ def test_a_confirmation_of_what_a_block_is_about(
 
 def test_a_confirmation_of_what_a_shipped_set_blocks(linted: Linted, rule: Rule) -> None:
     """A file cannot change the set, so the finding says what to do instead."""
-    text = 'extends = ["permitry:coding-agent"]\n' + rule("ask-push", "confirm", 'when.command = "git push *"')
+    text = 'extends = ["permitry:coding-agent"]\n' + rule("ask-deploy", "confirm", 'tools = ["deploy_app"]')
     (found,) = linted(text)
-    assert (found.kind, found.rule_id) == ("shadowed", "ask-push")
-    assert "`block-publish-commands` (permitry:publishing:" in found.reason
+    assert (found.kind, found.rule_id) == ("shadowed", "ask-deploy")
+    assert "`block-publish` (permitry:publishing:" in found.reason
     assert found.suggestion == (
         "take it out, or extend the sets that you want instead of one that extends `permitry:publishing`"
     )
