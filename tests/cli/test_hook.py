@@ -72,12 +72,9 @@ def test_silence_is_nothing_at_all(hook: Run) -> None:
 @pytest.mark.parametrize(
     ("code", "words", "problem"),
     [
-        (CRASH, (), "ZeroDivisionError"),
         (DIES, (), "ended without a reply"),
         (SLOW, ("claude-code", "--deadline", "1"), "no decision within 1 seconds"),
         (BROKEN, (), "AttributeError"),
-        ("", ("claude-code", "--rules", "nowhere.toml"), "nowhere.toml"),
-        ("", ("claude-code", "--record", "/proc/x"), "cannot write the record"),
         ("", ("claude-code", "--deadline", "soon"), "invalid float"),
         ("", ("claude-code", "--no-such-option"), "no option"),
         ("", ("somewhere",), "there is no `somewhere`"),
@@ -85,10 +82,35 @@ def test_silence_is_nothing_at_all(hook: Run) -> None:
     ],
 )
 def test_whatever_goes_wrong_blocks_the_call(quick_hook: Run, code: str, words: tuple[str, ...], problem: str) -> None:
-    """Exit code 2 with a reason; any other one lets the call run in some hosts."""
+    """Exit code 2 with a reason, where it is not known what the host asks; another one lets the call run in some."""
     done = quick_hook(PUSH, *words, code=code)
     assert (done.returncode, done.stdout) == (2, "")
     assert problem in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "problem"),
+    [
+        (CRASH, (), "ZeroDivisionError"),
+        ("", ("--rules", "nowhere.toml"), "nowhere.toml"),
+        ("", ("--record", "/proc/x"), "cannot write the record"),
+    ],
+)
+def test_what_goes_wrong_is_said_to_the_model(quick_hook: Run, code: str, words: tuple[str, ...], problem: str) -> None:
+    """As a denial: Copilot drops what a hook that fails says, and Claude Code puts its command line before it."""
+    done = quick_hook(PUSH, "claude-code", *words, code=code)
+    said = json.loads(done.stdout)["hookSpecificOutput"]
+    assert (done.returncode, done.stderr, said["permissionDecision"]) == (0, "", "deny")
+    assert said["permissionDecisionReason"].startswith("permitry could not decide about this call")
+    assert problem in said["permissionDecisionReason"]
+
+
+def test_a_denial_that_cannot_be_printed_is_a_failure() -> None:
+    """Whatever went wrong before it: only exit code 2 is left."""
+    words = [sys.executable, "-m", "permitry", "hook", "claude-code", "--rules", "nowhere.toml"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(words, input=PUSH, text=True, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,17 @@ def _closed(words: Sequence[str]) -> int:
             from permitry.core.texts import visible
 
             print(f"permitry: {type(error).__name__}: {visible(str(error))}", file=sys.stderr)
-    return ExitCode.OK if code == ExitCode.OK else ExitCode.BLOCKED
+    if code == ExitCode.OK:
+        return ExitCode.OK
+    # INVARIANT: law 2. Output that cannot be written would give the process another exit code when it ends.
+    _drop_output()
+    return ExitCode.BLOCKED
+
+
+def _drop_output() -> None:
+    """Let what is still buffered go nowhere: it must not fail once more while Python shuts down."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(words: Sequence[str]) -> int:
@@ -163,8 +173,8 @@ def _run(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output is gone. Standard output must not fail once more while Python shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output is gone.
+        _drop_output()
         return ExitCode.FAILED
     except OSError as error:
         from permitry.core.texts import visible

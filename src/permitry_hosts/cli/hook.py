@@ -13,7 +13,7 @@ import attrs
 
 from permitry.cli.inputs import add_rules_option
 from permitry.errors import CallError, PermitryError, safe_str
-from permitry_hosts.hooks.answering import HOSTS, Options, answer, host_named
+from permitry_hosts.hooks.answering import HOSTS, UNDECIDED, Options, answer, host_named
 from permitry_hosts.hooks.host import Reply
 from permitry_hosts.hooks.policies import Policies
 from permitry_hosts.hooks.request import LARGEST, HandedOverError, Request, limit
@@ -102,7 +102,7 @@ def execute(options: argparse.Namespace) -> int:
 def _fail(options: argparse.Namespace) -> Callable[[str], Reply]:
     """Return what makes the reply that blocks a call for some problem."""
     host = host_named(options.host)
-    return lambda problem: host.fail(f"permitry could not decide about this call, so it did not run: {problem}")
+    return lambda problem: host.fail(UNDECIDED.format(problem))
 
 
 def _too_long(options: argparse.Namespace) -> Reply | None:

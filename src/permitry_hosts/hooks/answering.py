@@ -17,7 +17,7 @@ from permitry.config.layers import default_store
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.json_values import parse_json
-from permitry.errors import AuditError, CallError
+from permitry.errors import AuditError, CallError, safe_str
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal, Silence
 from permitry.guard.parts import asker_of
@@ -32,13 +32,16 @@ from permitry_hosts.hooks.memory import locked
 from permitry_hosts.hooks.own_files import own_rules
 from permitry_hosts.hooks.policies import Policies
 from permitry_hosts.hooks.reading import Reading, named_rules, own_tools, reading
+from permitry_hosts.hooks.request import HandedOverError
 from permitry_hosts.hooks.stores import Places, Stores
 from permitry_hosts.hooks.undoing import LateVault, note_end
 from permitry_hosts.hooks.waiting import wait_for_answer
 
-__all__ = ["HOSTS", "Options", "answer", "find_hosts", "host_named"]
+__all__ = ["HOSTS", "UNDECIDED", "Options", "answer", "find_hosts", "host_named"]
 
 HOSTS = ("claude-code", "codex", "gemini", "copilot", "cursor", "cline", "opencode")
+UNDECIDED = "permitry could not decide about this call, so it did not run: {}"
+"""What the model is shown where something goes wrong."""
 _UNASKED = (
     "{message} No one can be asked here, so it did not run. Ask the user to answer `permitry approve {id}{store}` in "
     "another terminal, then make the same call again; do not retry it before."
@@ -98,8 +101,10 @@ def find_hosts(home: Path) -> list[str]:
 def answer(name: str, data: bytes, options: Options, environ: Mapping[str, str]) -> Reply:
     """Return the reply to a payload that came to the hook of the host `name`.
 
-    Raises: `PermitryError` for a payload or for rules that cannot be read, and where a decision cannot be recorded;
-    anything a rule may raise.
+    Where rules cannot be read or a decision cannot be recorded, and whatever a rule raises, it is a denial that says
+    so: some hosts show the model no words of a hook that fails.
+
+    Raises: `PermitryError` for a payload that cannot be read, and whatever goes wrong with a report.
     """
     payload = parse_json(_decode(data))
     if not isinstance(payload, Mapping):
@@ -108,8 +113,7 @@ def answer(name: str, data: bytes, options: Options, environ: Mapping[str, str])
     if host is None:
         raise CallError("no known host wrote this payload")
     event = host.read(payload, environ)
-    with options.stores:
-        return host.write(_effect(host, event, options), event)
+    return host.write(_settled(host, event, options), event)
 
 
 def _decode(data: bytes) -> str:
@@ -129,6 +133,19 @@ def _candidates(name: str) -> Iterator[Host]:
     """Yield the host that the command names, then all others: some of them read the settings of another one."""
     yield host_named(name)
     yield from (host_named(each) for each in HOSTS if each != name)
+
+
+def _settled(host: Host, event: Event, options: Options) -> Effect:
+    """Return the effect, or a denial with the words of what went wrong. A report cannot be denied."""
+    try:
+        with options.stores:
+            return _effect(host, event, options)
+    except HandedOverError:
+        raise
+    except Exception as error:
+        if event.kind in (Kind.AFTER, Kind.PROMPT):
+            raise
+        return Effect(Verb.DENY, UNDECIDED.format(f"{type(error).__name__}: {safe_str(error)}"))
 
 
 def _effect(host: Host, event: Event, options: Options) -> Effect:

@@ -80,6 +80,17 @@ def test_what_is_blocked_is_answered_in_the_words_of_the_host(replied: Answer, h
 
 
 @every_host
+def test_an_error_is_a_denial_with_its_words(replied: Answer, host: str) -> None:
+    """In the form of the host: some show the model no words of a hook that fails."""
+    reply = replied(host, command(host, "make"), rules="nonsense = 1")
+    event = host_named(host).read(command(host, "make"), ENVIRON)
+    shape = host_named(host).write(Effect(Verb.DENY, "NO"), event)
+    assert (reply.code, shape.code, json.loads(reply.out).keys()) == (0, 0, json.loads(shape.out).keys())
+    assert "permitry could not decide about this call, so it did not run: ConfigError" in reply.out
+    assert "nonsense" in reply.out
+
+
+@every_host
 def test_the_settings_with_the_hook_are_protected(replied: Answer, host: str) -> None:
     """By a rule of `permitry:hooks`, in the home folder and in a project."""
     settings = host_named(host).settings

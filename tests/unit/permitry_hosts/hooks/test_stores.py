@@ -12,7 +12,7 @@ from tests.postgres import Cluster
 from tests.unit.permitry_hosts.hooks.payloads import command
 
 from permitry.core.call import ToolCall
-from permitry.errors import AuditError, StoreError
+from permitry.errors import AuditError
 from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 from permitry_hosts.hooks.answering import Options, answer
@@ -48,6 +48,11 @@ def hook(home: Path) -> Hook:
         return answer("claude-code", json.dumps(command("claude-code", text)).encode(), options, {})
 
     return ask
+
+
+def _is_denied(reply: Reply, problem: str) -> bool:
+    """Return whether the call is denied, with words for the model."""
+    return (reply.code, "deny" in reply.out, problem in reply.out) == (0, True, True)
 
 
 def _events(name: str | Path) -> list[str]:
@@ -86,8 +91,7 @@ def test_a_postgresql_keeps_it_as_well(hook: Hook, home: Path, postgres: Cluster
 
 def test_what_is_no_store_is_refused(hook: Hook) -> None:
     """A question could not be kept in it."""
-    with pytest.raises(StoreError, match="not a store"):
-        hook(store="audit.jsonl")
+    assert _is_denied(hook(store="audit.jsonl"), "not a store")
 
 
 @pytest.fixture
@@ -103,8 +107,7 @@ def locked(home: Path) -> Iterator[None]:
 def test_a_locked_store_blocks_in_time(hook: Hook, home: Path) -> None:
     """Long before the deadline, and says so."""
     begun = time.monotonic()
-    with pytest.raises(StoreError, match="is locked"):
-        hook()
+    assert _is_denied(hook(), "is locked")
     assert time.monotonic() - begun < 3
     assert (home / "permitry.db").exists()
 
@@ -115,8 +118,7 @@ def test_a_store_that_is_locked_later_blocks_in_time(hook: Hook, home: Path) -> 
     assert hook(stores=stores) == SILENT
     with closing(sqlite3.connect(home / "permitry.db", isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
-        with pytest.raises(AuditError, match=r"cannot write to the store.*locked"):
-            hook(stores=stores)
+        assert _is_denied(hook(stores=stores), "cannot write to the store")
         connection.execute("ROLLBACK")
     assert hook(stores=stores) == SILENT
     stores.close()
@@ -127,13 +129,11 @@ def test_a_damaged_store_blocks(hook: Hook, home: Path) -> None:
     """Whether it is none at all, or a page of it is wrong."""
     home.mkdir(parents=True)
     (home / "permitry.db").write_text("what?")
-    with pytest.raises(StoreError, match="is not a database"):
-        hook()
+    assert _is_denied(hook(), "is not a database")
     (home / "permitry.db").unlink()
     hook()
     (home / "permitry.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 8_000)
-    with pytest.raises(StoreError, match="cannot open"):
-        hook()
+    assert _is_denied(hook(), "cannot open")
 
 
 def test_a_store_that_was_removed_is_made_again(hook: Hook, home: Path) -> None:
