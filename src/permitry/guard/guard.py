@@ -164,7 +164,9 @@ class Guard:
             case Ready() if not self.tools.is_open(outcome.authorized):
                 return Refusal(already_handled(outcome.call), Cause.HANDLED, decision=outcome.decision)
             case Ready():
-                return Permit(outcome.call, outcome.decision, outcome.authorized, self._redeem)
+                return Permit(
+                    outcome.call, outcome.decision, outcome.authorized, self._redeem, outcome.approved_by
+                )  # fmt: skip
             case Blocked():
                 return Refusal.of(outcome)
             case _:

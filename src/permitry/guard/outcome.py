@@ -37,12 +37,16 @@ class _Outcome:
 
 @attrs.frozen
 class Ready(_Outcome):
-    """A call that may run now: hand the outcome to `ToolHandler.run`. `is_approved` says that a human was asked."""
+    """A call that may run now: hand the outcome to `ToolHandler.run`. `is_approved` says that a human was asked.
+
+    `approved_by` is who answered from elsewhere, as the store knows it.
+    """
 
     call: ToolCall
     decision: Decision
     authorized: AuthorizedCall
     is_approved: bool = False
+    approved_by: str | None = None
 
 
 class Cause(enum.Enum):
@@ -107,13 +111,14 @@ class Permit(_Outcome):
     """A call that the host may run now, once: `take` before it runs, `done` afterwards.
 
     As a context manager it does both: `with permit as arguments:` runs `done(ok=True)` at the end, unless `done` was
-    called inside, and records a crash or an interrupt that it lets through.
+    called inside, and records a crash or an interrupt that it lets through. `approved_by` is as that of `Ready`.
     """
 
     call: ToolCall
     decision: Decision
     _authorized: AuthorizedCall = attrs.field(repr=False)
     _redeem: Callable[[AuthorizedCall], Redeemed] = attrs.field(repr=False)
+    approved_by: str | None = None
     # What records it and since when it runs, while it does.
     _run: tuple[RunRecord, float] | None = attrs.field(default=None, init=False, repr=False)
 

@@ -282,6 +282,8 @@ def _said(guard: Guard, outcome: Permit | Ask | Silence, options: Options) -> Ef
             return Effect(Verb.ASK, outcome.decision.reason)
         case Permit():
             outcome.take()
+            if outcome.approved_by is not None:
+                return Effect(Verb.ALLOW, f"approved by {outcome.approved_by}: {outcome.decision.reason}")
             if options.grants or _is_granted(guard, outcome):
                 return Effect(Verb.ALLOW, outcome.decision.reason)
             return Effect(Verb.SILENCE, outcome.decision.reason)

@@ -91,7 +91,8 @@ def _authorize(case: Case, parts: Parts) -> Ready | Blocked:
     _apply_side_effects(case, parts)
     if case.is_remembered:
         parts.session.ignore(case.call.tool)
-    return Ready(case.call, case.decision, authorized, is_approved)
+    approved_by = None if case.answer is None else case.answer.question.answered_by
+    return Ready(case.call, case.decision, authorized, is_approved, approved_by)
 
 
 def _record_run(case: Case, parts: Parts) -> RunRecord:

@@ -2,17 +2,22 @@
 
 import json
 from collections.abc import Callable, Collection
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.unit.permitry_hosts.hooks.payloads import command
 
+from permitry.channels.clock import Moment
 from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.response import ToolConfirmationResponse
+from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.core.call import ToolCall
 from permitry.core.shared import Limit
 from permitry.guard.grants import Grant
 from permitry.store.grants import StoredGrants
 from permitry.store.leases import Counters
+from permitry.store.questions import StoredQuestions
 from permitry.store.records import RecordFilter, records_at
 from permitry.store.sqlite import SqliteStore
 from permitry_hosts.hooks.answering import Options, answer
@@ -72,6 +77,17 @@ def _grant(store: str, grant: Grant) -> None:
     opened = SqliteStore(Path(store))
     StoredGrants(opened).add(grant.row())
     opened.close()
+
+
+def test_it_is_said_who_has_approved_a_call(hook: Hook, store: str) -> None:
+    """Where the user answers in another terminal, the host shows who it was."""
+    assert "permitry approve" in hook("touch x", host="gemini").out
+    with closing(SqliteStore(Path(store))) as opened:
+        questions = StoredQuestions(opened)
+        (question,) = map(StoredQuestion.of, questions.open(Moment.now()))
+        answer_to(questions, question, ToolConfirmationResponse(approved=True), by="ann")
+    said = json.loads(hook("touch x", host="gemini").out)
+    assert (said["decision"], said["reason"].partition(":")[0]) == ("allow", "approved by ann")
 
 
 def test_what_no_rule_is_about_is_granted(hook: Hook, store: str) -> None:
