@@ -23,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `permitry explain`."""
     add_rules_option(parser)
     add_call_options(parser)
+    parser.add_argument("--verbose", action="store_true", help="show what the call only may do as well")
     parser.set_defaults(execute=execute)
 
 
@@ -39,7 +40,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         if options.json:
             print(json.dumps({**_line(call_id, explained), "digest": digest}), flush=True)
         else:
-            render.explanation(render.console_on(sys.stdout), tool, explained)
+            render.explanation(render.console_on(sys.stdout), tool, explained, is_verbose=options.verbose)
         return explained.decision
 
     return answer_each(options, answer)

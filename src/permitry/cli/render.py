@@ -175,9 +175,9 @@ def diff(console: Console, text: str) -> None:
         console.print(Text(f"... {len(lines) - _MOST_DIFF_LINES} more lines", "yellow"))
 
 
-def explanation(console: Console, tool: str, explained: Explanation) -> None:
+def explanation(console: Console, tool: str, explained: Explanation, *, is_verbose: bool = False) -> None:
     """Print a decision in full: the deciding rule, what the model is shown, all matches, all near misses."""
-    for line in lines_of(explained, tool):
+    for line in lines_of(explained, tool, is_verbose=is_verbose):
         console.print(_coloured(line), soft_wrap=True)
 
 

@@ -114,8 +114,11 @@ class Line:
         return f"{self.before}{'' if self.verdict is None else self.verdict.value}{self.after}"
 
 
-def lines_of(explained: Explanation, tool: str = "") -> Iterator[Line]:
-    """Yield an explanation as lines, without anything invisible; `tool` is the name of the tool that was called."""
+def lines_of(explained: Explanation, tool: str = "", *, is_verbose: bool = False) -> Iterator[Line]:
+    """Yield an explanation as lines, without anything invisible; `tool` is the name of the tool that was called.
+
+    With `is_verbose` each action that is only possible is among them, though it is not why.
+    """
     decision = explained.decision
     yield Line("", decision.verdict, f"  {one_line(tool)}" if tool else "")
     where = f"{decision.phase.value}, {one_line(decision.source)}" if decision.source else decision.phase.value
@@ -126,7 +129,7 @@ def lines_of(explained: Explanation, tool: str = "") -> Iterator[Line]:
         yield Line("  kept first  what it changes is copied before it runs; without that it is not permitted")
     if decision.verdict is not Verdict.ALLOW:
         yield Line(f"  message     {one_line(decision.message or '')}")
-    yield from _put_under("actions", action_lines(explained))
+    yield from _put_under("actions", action_lines(explained, is_verbose=is_verbose))
     # A command whose program is not known may be what any rule is about.
     unsure = [each for each in explained.matches if each.outcome is RuleOutcome.UNSURE and not each.deciding]
     unshown = unsure[_MOST_UNSURE:]
@@ -155,9 +158,18 @@ def _indent(text: str) -> Line:
     return Line(f"    {text}")
 
 
-def action_lines(explained: Explanation) -> list[Line]:
-    """Return a line for each action, with the decision it would get alone, indented by the constructs around it."""
-    return [_action_line(each) for each in explained.actions]
+def action_lines(explained: Explanation, *, is_verbose: bool = False) -> list[Line]:
+    """Return a line for each action, with the decision it would get alone, indented by the constructs around it.
+
+    Those that are only possible are left out where a certain one is why, unless `is_verbose`.
+    """
+    is_why = [each.decision.rule_id == explained.decision.rule_id for each in explained.actions]
+    is_known = any(why and each.is_certain for why, each in zip(is_why, explained.actions, strict=True))
+    return [
+        _action_line(each)
+        for why, each in zip(is_why, explained.actions, strict=True)
+        if is_verbose or each.is_certain or (why and not is_known)
+    ]
 
 
 def _action_line(each: ActionTrace) -> Line:

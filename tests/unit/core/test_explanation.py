@@ -5,7 +5,7 @@ from tests.tables import for_each
 
 from permitry.core.action import Run, Unknown, Word
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
-from permitry.core.explanation import ActionTrace, Explanation, RuleOutcome, RuleTrace
+from permitry.core.explanation import ActionTrace, Explanation, RuleOutcome, RuleTrace, lines_of
 from permitry.core.origin import Origin
 
 
@@ -57,13 +57,25 @@ def test_an_explanation_reads_as_text() -> None:
         "  message     what",
         "  actions",
         "      block   time: rm a  [r]  (`rm` deletes files)",
-        "    block   may  not certain: a variable (at character 4)  [r]",
         "  matches",
         "    150 block   r  (f:1)  decided",
         "    160 confirm x  (code)  failed, so it counts as matched: E: no",
         "    300 allow   yolo  (built-in)",
         "  error       x: E: no",
     ]
+
+
+def test_what_is_only_possible_is_shown_where_it_is_why() -> None:
+    """Where something certain is why, it is another reading of the same text, for those who want all of it."""
+    certain, possible = Run((Word("a"),), doubt=None), Unknown("$x", "a variable", 3)
+    other = attrs.evolve(_decision(), rule_id="other")
+    may = "    block   may  not certain: a variable (at character 4)  [r]"
+    for decision, is_shown in ((_decision(), False), (other, True)):
+        explained = Explanation(
+            _decision(), (), (ActionTrace(certain, decision), ActionTrace(possible, _decision(), False))
+        )
+        assert (may in str(explained).splitlines()) is is_shown
+        assert may in map(str, lines_of(explained, is_verbose=True))
 
 
 def test_what_a_model_wrote_is_on_one_visible_line() -> None:
