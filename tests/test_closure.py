@@ -19,10 +19,10 @@ MODULES = {
 POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
-    ("what decides", (POLICY,), 6_250),
-    ("with rules, conditions, actions and rule files", DECIDING, 29_090),
-    ("Guard", ("permitry.guard.guard",), 33_390),
-    ("ToolHandler", ("permitry.handler",), 36_460),
+    ("what decides", (POLICY,), 6_270),
+    ("with rules, conditions, actions and rule files", DECIDING, 29_130),
+    ("Guard", ("permitry.guard.guard",), 33_440),
+    ("ToolHandler", ("permitry.handler",), 36_510),
 ]
 
 

@@ -14,6 +14,11 @@ from permitry.core.decision_cache import DecisionCache
 from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ToolSpec
 
+_Answered: TypeAlias = tuple[CompiledRule, bool | Unsure | None]
+"""A rule and what it answers, None where it fails."""
+_TOGETHER = 2
+"""The likeness of what several programs do together."""
+
 # Looked up once: that takes longer than to compare them.
 _RESTRICTION, _PERMISSION, _ALLOW, _BLOCK = Phase.RESTRICTION, Phase.PERMISSION, Verdict.ALLOW, Verdict.BLOCK
 
@@ -71,7 +76,7 @@ def ask_restrictions(phases: Phases, request: Request, failures: list[RuleFailur
 
 
 def _find_strictest(rules: Sequence[CompiledRule], request: Request, failures: list[RuleFailure]) -> list[Decision]:
-    matched: list[tuple[CompiledRule, bool | Unsure | None]] = []
+    matched: list[_Answered] = []
     for rule in rules:
         # All are asked, also after a match: a failure further on belongs in the record.
         answer = rule.ask(request, failures)
@@ -80,12 +85,45 @@ def _find_strictest(rules: Sequence[CompiledRule], request: Request, failures: l
     if not matched:
         return []
     # As max keeps the first of equals, of those that look like nothing in the call the most general one is named.
-    rule, answer = matched[0] if len(matched) == 1 else max(matched, key=_weight)
-    decision = rule.decision_for(answer)
+    best = matched[0] if len(matched) == 1 else max(matched, key=_weight)
+    decision = best[0].decision_for(best[1])
+    if len(matched) > 1 and decision is not None:
+        decision = _with_other_reason(decision, best, matched, request)
     return [] if decision is None else [decision]
 
 
-def _weight(pair: tuple[CompiledRule, bool | Unsure | None]) -> tuple[int, bool, int, int, int, int]:
+def _with_other_reason(decision: Decision, best: _Answered, matched: Sequence[_Answered], request: Request) -> Decision:
+    """Return a decision with why another rule asks as well, about what the best one is not about."""
+    if best[1] is not True or best[0].effect is _BLOCK:
+        return decision
+    others = sorted(filter(_is_likely, matched), key=_weight, reverse=True)
+    rest = _find_rest(best[0], request) if len(others) > 1 else ()
+    about = (rule.decision_for(answer) for rule, answer in others if _is_about(rule, answer, rest))
+    other = next(about, None)
+    return decision if other is None else attrs.evolve(decision, reason=f"{decision.reason}; and {other.reason}")
+
+
+def _find_rest(rule: CompiledRule, request: Request) -> Sequence[Request]:
+    """Return requests about each action alone that a rule is not certainly about."""
+    actions = request.actions
+    alone = (with_actions(request, Actions((each,), roots=actions.roots)) for each in actions.certain)
+    return [part for part in alone if rule.ask(part, []) is not True]
+
+
+def _is_about(rule: CompiledRule, answer: object, parts: Sequence[Request]) -> bool:
+    """Return whether a rule is about some parts of a call: about none alone, if several do it together."""
+    if answer is True:
+        return any(rule.ask(part, []) is True for part in parts)
+    return bool(parts)
+
+
+def _is_likely(pair: _Answered) -> bool:
+    """Return whether a rule applies, or is about what several programs of the call do together."""
+    answer = pair[1]
+    return answer is True or (isinstance(answer, Unsure) and answer.likeness == _TOGETHER)
+
+
+def _weight(pair: _Answered) -> tuple[int, bool, int, int, int, int]:
     """Return how strict a restriction is, whether it is sure, if not its likeness to the call, and how narrow it is.
 
     An unsure one only confirms, whatever its effect. One that failed counts as a sure match. Of equals a lower priority

@@ -163,13 +163,9 @@ def action_lines(explained: Explanation, *, is_verbose: bool = False) -> list[Li
 
     Those that are only possible are left out where a certain one is why, unless `is_verbose`.
     """
-    is_why = [each.decision.rule_id == explained.decision.rule_id for each in explained.actions]
-    is_known = any(why and each.is_certain for why, each in zip(is_why, explained.actions, strict=True))
-    return [
-        _action_line(each)
-        for why, each in zip(is_why, explained.actions, strict=True)
-        if is_verbose or each.is_certain or (why and not is_known)
-    ]
+    certain = [each for each in explained.actions if each.is_certain]
+    is_why = explained.decision.rule_id in {each.decision.rule_id for each in certain}
+    return list(map(_action_line, certain if is_why and not is_verbose else explained.actions))
 
 
 def _action_line(each: ActionTrace) -> Line:
