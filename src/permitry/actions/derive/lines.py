@@ -11,6 +11,7 @@ import attrs
 from permitry.actions.command import Command
 from permitry.actions.programs.catalogue import is_opaque, record_of
 from permitry.actions.programs.inner import program_of
+from permitry.actions.programs.inputs import STREAMS
 from permitry.core.action import Word
 from permitry.core.words import CommandLine
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["lines_of", "say_by_name", "with_keyword"]
 
 _SCRIPT = re.compile(r"[\w.-]+(?:/[\w.-]+)*", re.ASCII)
-_STREAM = re.compile(r"std(?:in|out|err)|\d+")
 _PACKAGE = re.compile(r"[a-z][a-z0-9-]*", re.ASCII)
 _OF_SHELLS = re.compile(r"-[eux]+")
 _OF_RUNNERS = frozenset({"-y", "--yes", "-q", "--quiet", "run", "dlx"})
@@ -61,7 +61,7 @@ def say_by_name(line: CommandLine | None, command: "LooseCommand") -> CommandLin
 
 def _is_script(name: str) -> bool:
     *_, last = parts = name.split("/")
-    return bool(_SCRIPT.fullmatch(name)) and ".." not in parts and not _STREAM.fullmatch(last)
+    return bool(_SCRIPT.fullmatch(name)) and ".." not in parts and not STREAMS.fullmatch(last)
 
 
 def _line(command: Command) -> CommandLine:

@@ -104,7 +104,7 @@ def _check_texts(words: Sequence[Word], entry: Entry, name: str) -> None:
 def _check_call(words: Sequence[Word], entry: Entry, name: str) -> None:
     if len(words) == 1 and words[0].text in entry.shows and not is_spread(words[0]):
         return
-    if entry.script == "names" and names_only_own(name, words):
+    if entry.script == "names" and names_only_own(name, words, entry):
         return
     if entry.never or entry.network:
         raise RefusedError(f"`{name}` {entry.never or 'opens network connections'}")

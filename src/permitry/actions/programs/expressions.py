@@ -6,6 +6,7 @@ Each check is an allow-list; what is not known to only read is refused.
 import string
 from collections.abc import Sequence
 
+from permitry.actions.builtins import DECLARING
 from permitry.actions.programs.arguments import is_spread
 from permitry.actions.programs.catalogue import Entry, RefusedError
 from permitry.actions.variables import dies_with_shell
@@ -77,11 +78,10 @@ def _are_texts(operands: Sequence[Word]) -> bool:
             return False
 
 
-def names_only_own(name: str, words: Sequence[Word]) -> bool:
-    """Return whether `export`, `unset` or `read` only names variables that die with the shell."""
-    plain = {"export": "", "unset": "-v", "read": "-r"}[name]
-    named = [word for word in words if word.text != plain]
-    is_exported = name == "export"
+def names_only_own(name: str, words: Sequence[Word], entry: Entry) -> bool:
+    """Return whether a builtin such as `export`, `unset` or `read` only names variables that die with the shell."""
+    named = [word for word in words if word.text not in entry.options.plain]
+    is_exported = name in DECLARING
     # Of an open word the name must be known: `export "$X"` may name any.
     texts = [word.start if word.is_open else word.text for word in named]
     are_named = all("=" in text or not word.is_open for word, text in zip(named, texts, strict=True))

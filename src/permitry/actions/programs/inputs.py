@@ -14,14 +14,15 @@ from permitry.actions.programs.running import as_wrapper
 from permitry.actions.programs.sources import sources_of
 from permitry.core.action import Word
 
-__all__ = ["FED", "reads_commands", "reads_shell", "takes_commands"]
+__all__ = ["FED", "STREAMS", "reads_commands", "reads_shell", "takes_commands"]
 
 Words = Sequence[Word]
 
 _STREAM = re.compile(r"-|/+dev/(?:std(?:in|out|err)|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+")
 _NOT_FROM_INPUT = re.compile(r"-[A-Za-z0-9]*[ceEmpr].*|--(?:eval|print|command|execute|version|help)(?:=.*)?|-[hV]")
 _INTERACTIVE = re.compile(r"-[A-Za-z]*i[A-Za-z]*|-m(?:code|asyncio|pdb)|code|asyncio|pdb|--interactive")
-_STREAMS = re.compile(r"std(?:in|out|err)|\d+")
+STREAMS = re.compile(r"std(?:in|out|err)|\d+")
+"""The names of streams in the folder of them: `/dev/stdin`, `/dev/fd/3`."""
 _VALUED_OF_SHELLS = frozenset({"--rcfile", "--init-file"})
 
 
@@ -85,7 +86,7 @@ def _is_stream(word: Word) -> bool:
 
 def _may_be_stream(word: Word) -> bool:
     # After `cd /dev`, `./stdin` is the stream; a file of such a name elsewhere is rare.
-    return _is_stream(word) or _STREAMS.fullmatch(posixpath.basename(word.text)) is not None
+    return _is_stream(word) or STREAMS.fullmatch(posixpath.basename(word.text)) is not None
 
 
 def _lacks_command(words: Words) -> bool:
