@@ -390,3 +390,12 @@ def test_it_says_where_values_were_seen(
     assert explained["origins"] == answer["origins"]
     for silent in (asked("pay", {"to": "DE22"}), asked("send", {"to": "AT11"}, context=HEARD)):
         assert "value:" not in cli("check", *words, silent)[1]
+
+
+def test_it_says_by_which_record_of_a_program_a_call_was_read(cli: Callable[..., Outcome], tmp_path: Path) -> None:
+    """Where the call is one on the command line; not of a program that is not run."""
+    path = tmp_path / "rules.toml"
+    path.write_text('schema = 1\n[program.ours]\noperands = "read*"\n', encoding="utf-8")
+    check = ("check", "--rules", str(path), "--tool", "run_shell", "--arg")
+    assert cli(*check, "command=ours a")[::2] == (0, f"permitry: what `ours` does is said in {path}:2\n")
+    assert cli(*check, "command=wc ours")[::2] == (0, "")

@@ -28,6 +28,7 @@ TRACED = [
     "lists",
     "origins",
 ]
+LAST = ["programs", "digest"]
 BUILT_IN = {"present-plan", "plan-mode", "read-only", "template", "yolo", "ignore-list"}
 
 
@@ -111,7 +112,7 @@ def test_json_holds_every_rule_in_order(
     """With `--json` the decision is followed by every rule looked at, in the order of evaluation."""
     code, out, _ = cli(*EXPLAIN, "--json", "--call", asked("mcp:docs/search", id=5))
     (shown,) = objects(out)
-    assert (code, shown["id"], list(shown)) == (3, 5, [*DECIDED, "agent", "rules", "actions", "declaration", "digest"])
+    assert (code, shown["id"], list(shown)) == (3, 5, [*DECIDED, "agent", "rules", "actions", "declaration", *LAST])
     assert all(list(rule) == TRACED for rule in shown["rules"])
     assert {rule["rule"] for rule in shown["rules"]} > BUILT_IN | {"ask-payment", "ask-servers-in-plan", "allow-notes"}
     priorities = [rule["priority"] for rule in shown["rules"]]
@@ -247,3 +248,18 @@ def test_it_says_where_values_come_from(
             "words": None,
         }
     ]
+
+
+def test_it_says_by_which_record_of_a_program_a_call_was_read(
+    cli: Callable[..., Outcome], objects: Objects, tmp_path: Path
+) -> None:
+    """Besides the results for a human, and in the JSON; nothing of programs that permitry itself knows."""
+    path = tmp_path / "rules.toml"
+    path.write_text('schema = 1\n[program.ours]\noperands = "read*"\n', encoding="utf-8")
+    explain = ("explain", "--rules", str(path), "--tool", "run_shell")
+    _, _, err = cli(*explain, "--arg", "command=timeout 5 ours a | wc")
+    assert err == f"permitry: what `ours` does is said in {path}:2\n"
+    _, out, _ = cli(*explain, "--json", "--arg", "command=ours a")
+    assert objects(out)[0]["programs"] == [{"name": "ours", "source": f"{path}:2", "is_trusted": True}]
+    _, out, err = cli(*explain, "--json", "--arg", "command=wc a")
+    assert (objects(out)[0]["programs"], err) == ([], "")

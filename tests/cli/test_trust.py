@@ -64,7 +64,7 @@ def test_with_json_one_object_is_printed(cli: Cli, objects: Objects, project: Pa
     (shown,) = objects(out)
     assert (code, err, list(shown)) == (0, "", ["project", "digest", "trusted", "files"])
     assert (shown["project"], shown["trusted"], len(shown["digest"])) == (str(project.resolve()), True, 64)
-    assert [list(file) for file in shown["files"]] == [[*COUNTED, "lists", "unmatched"]] * 2
+    assert [list(file) for file in shown["files"]] == [[*COUNTED, "lists", "programs", "unmatched"]] * 2
     assert [file["file"] for file in shown["files"]] == [".permitry/rules.toml", ".permitry/more.toml"]
 
 

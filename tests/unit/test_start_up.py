@@ -17,7 +17,7 @@ import pytest
 from tests.tables import for_each
 
 import permitry.actions.programs.catalogue
-from permitry.actions.programs.catalogue import catalogue, compact
+from permitry.actions.programs.catalogue import compact, shipped
 from permitry.cli.main import terminal_columns
 from permitry.config.catalogue import shipped_path
 from permitry.config.integrity import compiled_sets
@@ -144,7 +144,7 @@ def test_a_quick_form_of_other_programs_does_not_count(
         quick.write_text(stored)
     monkeypatch.setattr(permitry.actions.programs.catalogue, "_TEXT", text)
     monkeypatch.setattr(permitry.actions.programs.catalogue, "_COMPACT", quick)
-    known = catalogue.__wrapped__()
+    known = shipped.__wrapped__()
     assert list(known) == ["look", "see"]
     assert known["see"] == known["look"]
     assert known["look"].options.plain == {"-a"}

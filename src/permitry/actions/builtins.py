@@ -2,7 +2,7 @@
 
 from permitry.actions.programs.catalogue import record_of
 
-__all__ = ["ASSIGNING", "DECLARING", "MOVES", "MOVING", "NAMING", "READING", "SYNTACTIC", "has_meaning"]
+__all__ = ["ASSIGNING", "DECLARING", "MOVES", "MOVING", "NAMING", "OTHERS", "READING", "SYNTACTIC", "has_meaning"]
 
 DECLARING = frozenset(["declare", "export", "local", "readonly", "typeset"])
 """Their words are names of variables, each perhaps with its value."""
@@ -16,7 +16,7 @@ ASSIGNING = DECLARING | READING | NAMING | (MOVES - MOVING) | {"compgen", "enabl
 """With these, a variable may get another value, or its value may become several words."""
 SYNTACTIC = frozenset(["alias", "emulate", "enable", "eval", "set", "setopt", "shopt", "unalias", "unsetopt"])
 """Behind these, bash and zsh may read text in another way."""
-_OTHERS = frozenset(
+OTHERS = frozenset(
     {"caller", "compgen", "complete", "compopt", "coproc", "dirs", "disown", "fc", "fg", "bg", "jobs", "let"}
     | {"logout", "shift", "suspend", "times", "until", "wait"}
 )
@@ -25,4 +25,4 @@ _OTHERS = frozenset(
 
 def has_meaning(name: str) -> bool:
     """Return whether a name is that of a builtin, or of a program that is known."""
-    return name in _OTHERS or record_of(name).is_known
+    return name in OTHERS or record_of(name).is_known

@@ -6,7 +6,6 @@ from typing import Protocol, assert_never
 import attrs
 
 from permitry.actions.git_commands import GitCommand, git_command
-from permitry.actions.programs.catalogue import record_of
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Place, Run, Touch, Unknown, phrase
 from permitry.core.call import ToolCall
 from permitry.core.spec import ToolSpec
@@ -115,12 +114,12 @@ def _doubt_about(action: Action) -> str | None:
 def _doubt_about_run(run: Run) -> str | None:
     if run.is_wrapper:
         return None
-    touches = run.operands.touches
-    if run.doubt is not None and not (record_of(run.argv[0]).undoable and run.operands.is_listed and not run.sets):
+    named = run.operands
+    if run.doubt is not None and not (named.are_all_changes and named.is_listed and not run.sets):
         return f"it is not known what `{phrase(run)}` changes"
-    if run.operands.connects:
+    if named.connects:
         return f"`{phrase(run)}` cannot be undone"
-    return next(filter(None, map(_doubt_about_place, touches)), None)
+    return next(filter(None, map(_doubt_about_place, named.touches)), None)
 
 
 def _doubt_about_place(touch: Touch) -> str | None:

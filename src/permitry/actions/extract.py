@@ -13,6 +13,8 @@ from permitry.actions.folders import Folder
 from permitry.actions.history import View
 from permitry.actions.kept import Kept, key_of
 from permitry.actions.paths import apart, roots_of
+from permitry.actions.programs.catalogue import Catalogue, using
+from permitry.actions.programs.records import Records
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Descent, Roots, Run, Touch, Unknown, Word
 from permitry.core.argument_keys import Misshapen, names_of, values_of
 from permitry.core.call import ToolCall
@@ -60,23 +62,56 @@ class ReadActions:
     """Reads from a call what it would do; `home` is the folder that `~` means, None if there is none.
 
     With `has_disk` False, no link is looked up on the disk: for results that must be the same on every machine.
+    `records` are those of programs that rule files have; only the trusted ones count here.
     """
 
     home: str | None = None
     has_disk: bool = True
+    records: Records = attrs.field(default=Records(), kw_only=True)
+    _counts_all: bool = attrs.field(default=False, kw_only=True, repr=False)
     _kept: Kept = attrs.field(factory=Kept, init=False, eq=False, repr=False)
+
+    @functools.cached_property
+    def catalogue(self) -> Catalogue:
+        """What is known about programs."""
+        return (self.records if self._counts_all else self.records.trusted).catalogue()
+
+    @functools.cached_property
+    def others(self) -> "tuple[ReadActions, ...]":
+        """The readers by which restrictions are asked as well: no record takes away what was known without it."""
+        below = () if self._counts_all else self.records.below
+        return tuple(attrs.evolve(self, records=records) for records in below)
+
+    @functools.cached_property
+    def doubtful(self) -> "ReadActions | None":
+        """The reader for which the records count that are not trusted; None if there are none."""
+        has_doubtful = not self._counts_all and any(each.rank == 0 for each in self.records.every)
+        return attrs.evolve(self, counts_all=True) if has_doubtful else None
+
+    @property
+    def digest(self) -> str:
+        """A digest of what is known besides what permitry knows itself; empty where that is nothing."""
+        return self.records.digest
+
+    def with_records(self, added: Records) -> "ReadActions":
+        """Return the same reader with more records."""
+        return attrs.evolve(self, records=Records((*self.records.every, *added.every))) if added.every else self
 
     def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:
         """Return the actions of `call` in `context`; for paths, the file system is looked at."""
         key = None if spec is None or spec.roles is None else key_of(call, context)
         if key is None or spec is None:
-            return self._read(call, context, spec, Disk(self.has_disk, workspace=context.workspace))
+            return self._read_by_records(call, context, spec, Disk(self.has_disk, workspace=context.workspace))
         actions = self._kept.find(key, spec)
         if actions is None:
             disk = Disk(self.has_disk, workspace=context.workspace)
-            actions = self._read(call, context, spec, disk)
+            actions = self._read_by_records(call, context, spec, disk)
             self._kept.keep(key, spec, disk, actions)
         return actions
+
+    def _read_by_records(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, disk: Disk) -> Actions:
+        with using(self.catalogue):
+            return self._read(call, context, spec, disk)
 
     def _read(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, disk: Disk) -> Actions:
         roots = roots_of(context.workspace, self.home, view=View(disk))

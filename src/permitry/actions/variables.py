@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from permitry.actions.builtins import DECLARING, READING
-from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.programs.catalogue import shipped
 
 if TYPE_CHECKING:
     from permitry.actions.command import Command
@@ -44,7 +44,7 @@ _SPECIAL = re.compile(
 @functools.lru_cache(maxsize=2048)
 def fact_of(name: str, field: str) -> str | bool | None:
     """Return what `programs.toml` says of a variable in a field; None if it says nothing."""
-    rows = catalogue().variables.items()
+    rows = shipped().variables.items()
     return next((row[field] for glob, row in rows if field in row and fnmatch.fnmatchcase(name, glob)), None)
 
 

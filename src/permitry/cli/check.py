@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
+from permitry.actions.extract import ReadActions
+from permitry.actions.programs.records import Record
 from permitry.cli.inputs import add_call_options, add_rules_option, only_tool, requests, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.python_registry import add_python_option, registry_at
@@ -15,7 +17,7 @@ from permitry.core.policy import AuthorizationPolicy, Specs
 from permitry.core.rule import Request
 from permitry.errors import CallError
 
-__all__ = ["answer_each", "configure", "decision_line", "exit_code", "invalid"]
+__all__ = ["answer_each", "configure", "decision_line", "exit_code", "invalid", "records_used"]
 
 _EXIT = {Verdict.ALLOW: ExitCode.OK, Verdict.CONFIRM: ExitCode.NEEDS_CONFIRMATION, Verdict.BLOCK: ExitCode.BLOCKED}
 # Of several outcomes the process reports the one that needs most attention.
@@ -48,6 +50,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         print(json.dumps(shown) if options.json else _as_text(name, decision, origins), flush=True)
         if isinstance(request, Request) and (options.tool or options.call):
             tell((*_by_name(policy, request, decision), *_undeclared(policy, request, decision)))
+            tell(map(str, records_used(policy, request)))
         return decision
 
     return answer_each(options, answer, only_tool(options))
@@ -60,6 +63,13 @@ def _declare(request: Request, registry: Specs) -> Request:
         tell([f"no tool `{request.call.tool}` is registered, so that its calls would not run"])
         return request
     return attrs.evolve(request, spec=spec, own=spec)
+
+
+def records_used(policy: AuthorizationPolicy, request: Request) -> "tuple[Record, ...]":
+    """Return the records of rule files that say what the programs of a call do."""
+    if not isinstance(policy.reader, ReadActions):
+        return ()
+    return policy.reader.records.used_in(policy.request(request.call, request.context, request.spec).actions)
 
 
 def _by_name(policy: AuthorizationPolicy, request: Request, decision: Decision) -> Iterator[str]:

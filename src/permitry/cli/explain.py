@@ -7,8 +7,9 @@ from typing import assert_never
 
 import attrs
 
-from permitry.cli.check import answer_each, decision_line
-from permitry.cli.inputs import add_call_options, add_rules_option
+from permitry.actions.programs.records import Record
+from permitry.cli.check import answer_each, decision_line, records_used
+from permitry.cli.inputs import add_call_options, add_rules_option, tell
 from permitry.cli.main import ExitCode
 from permitry.core.action import Action, Connect, Delegate, Run, Touch, Unknown
 from permitry.core.decision import Decision
@@ -32,15 +33,18 @@ def execute(options: argparse.Namespace) -> ExitCode:
     from permitry.cli import render
 
     def answer(policy: AuthorizationPolicy, call_id: object, request: Request | Decision) -> Decision:
+        records: tuple[Record, ...] = ()
         if isinstance(request, Decision):
             explained, tool, digest = Explanation(request, ()), "?", None
         else:
             explained = policy.explain(request.call, request.context, request.spec)
-            tool, digest = request.call.tool, request.call.digest
+            tool, digest, records = request.call.tool, request.call.digest, records_used(policy, request)
         if options.json:
-            print(json.dumps({**_line(call_id, explained), "digest": digest}), flush=True)
+            programs = [_record(each) for each in records]
+            print(json.dumps({**_line(call_id, explained), "programs": programs, "digest": digest}), flush=True)
         else:
             render.explanation(render.console_on(sys.stdout), tool, explained, is_verbose=options.verbose)
+            tell(map(str, records))
         return explained.decision
 
     return answer_each(options, answer)
@@ -54,6 +58,10 @@ def _line(call_id: object, explained: Explanation) -> dict[str, object]:
         "actions": [_action(each) for each in explained.actions],
         "declaration": "\n".join(explained.declaration) or None,
     }
+
+
+def _record(each: Record) -> dict[str, object]:
+    return {"name": each.name, "source": each.source, "is_trusted": each.rank > 0}
 
 
 def _action(each: ActionTrace) -> dict[str, object]:

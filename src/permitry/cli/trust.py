@@ -92,6 +92,7 @@ def _as_json(project: Project) -> dict[str, object]:
             "tools": file.tools,
             "restrictions": file.restrictions,
             "lists": file.lists,
+            "programs": file.programs,
             "unmatched": file.unmatched,
         }
         for file in project.files
@@ -122,7 +123,7 @@ def _as_text(project: Project) -> str:
 
 def _only_restricts(file: ProjectFile) -> bool:
     """Return whether a file is a shipped set for which trust changes nothing."""
-    grants = file.permissions or file.templates or file.tools or file.lists or file.unmatched
+    grants = file.permissions or file.templates or file.tools or file.lists or file.programs or file.unmatched
     return file.digest is None and not grants
 
 
@@ -144,6 +145,8 @@ def _file_line(file: ProjectFile) -> str:
     ]
     if file.lists:
         counts.append(count(file.lists, "list"))
+    if file.programs:
+        counts.append(count(file.programs, "record of a program", "records of programs"))
     if file.unmatched is not None:
         counts.append(f"what no rule matches: {file.unmatched}")
     return f"  {one_line(file.name)}: {', '.join(counts)}"

@@ -172,13 +172,13 @@ class Scope:
         return permit.cover(self.when, self.unless, request)
 
     def restricts(self, request: Request) -> bool | Unsure:
-        """Return whether a restriction with this scope applies, to any tool that the name in the call may mean.
+        """Return whether a restriction with this scope applies, by any reading of the call and of the tool's name.
 
         Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`,
         if the result would otherwise be True.
         """
         answer: bool | Unsure = False
-        for each in (request, *request.otherwise) if request.likely else (request,):
+        for each in (request, *request.otherwise):
             if answer is not True and self.selects(each, _ALIKE):
                 answer = self._names_tools_alone or restrict.restricts(self.when, self.unless, each) or answer
         return answer

@@ -5,8 +5,9 @@ import math
 import re
 from collections.abc import Callable
 from enum import Enum
+from typing import Any
 
-from pydantic import ValidationInfo
+from pydantic import BaseModel, ConfigDict, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from permitry.conditions.tools import name_problem, own_name, selector_problem
@@ -17,6 +18,7 @@ from permitry.rules import BUILT_IN_RULES
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
 
 __all__ = [
+    "StrictTable",
     "as_example",
     "check_duration",
     "check_effect",
@@ -44,6 +46,18 @@ __all__ = [
 ]
 
 _READABLE = 1_000_000
+
+
+class StrictTable(BaseModel):
+    """A table of a rule file: each key is known, and its value has exactly the type of the key."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=False, defer_build=True)
+
+    def given(self) -> dict[str, Any]:
+        """Return the values of the keys that are given."""
+        return {key: value for key, value in self if value is not None}
+
+
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _DURATION = re.compile(r"([1-9][0-9]{0,6})(s|m|h|d)")
 _TRAITS = ("destructive", "idempotent", "open_world", "read_only", "spawns_agent")

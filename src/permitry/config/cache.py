@@ -233,7 +233,8 @@ def _check_files(data: dict[str, Any], origins: Iterable[Origin]) -> None:
     names = data["rules"]["files"]
     if {os.path.realpath(_place(name)) for name in names} != digests.keys() or len(set(names)) != len(digests):
         raise _UnusableError("other files than those of the rules")
-    written = [*data["rules"]["rules"], *data["rules"]["lists"], *filter(None, [data["rules"]["unmatched"]])]
+    written = [each for kind in ("rules", "lists", "programs") for each in data["rules"][kind]]
+    written += filter(None, [data["rules"]["unmatched"]])
     if not {each["source"].rpartition(":")[0] for each in written} <= set(names):
         raise _UnusableError("a rule of another file")
     if any(hashlib.sha256(_content(path)).hexdigest() != digest for path, digest in digests.items()):

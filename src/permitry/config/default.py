@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from permitry.actions.extract import ReadActions
+from permitry.actions.programs.records import Records
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import AnyRule
 from permitry.rules import BUILT_IN_RULES
 
-__all__ = ["create_default_authorization_policy"]
+__all__ = ["create_default_authorization_policy", "read_with"]
 
 
 def create_default_authorization_policy(
@@ -21,7 +22,12 @@ def create_default_authorization_policy(
     `rest` are further arguments of `AuthorizationPolicy`; by default, `reader` is the one for this
     machine.
     """
-    return AuthorizationPolicy((*BUILT_IN_RULES, *extra), **{"reader": ReadActions(_home()), **rest})
+    return AuthorizationPolicy((*BUILT_IN_RULES, *extra), **{"reader": read_with(Records()), **rest})
+
+
+def read_with(records: Records) -> ReadActions:
+    """Return the reader for this machine, with records of programs."""
+    return ReadActions(_home(), records=records)
 
 
 def _home() -> str | None:

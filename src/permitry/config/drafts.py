@@ -11,14 +11,14 @@ from permitry.config.origin import Origin
 from permitry.config.schema import ListTable, RuleTable, TemplateTable, ToolTable
 from permitry.errors import Problem
 
-__all__ = ["Draft", "ListDraft", "RuleDraft", "TemplateDraft", "ToolDraft"]
+__all__ = ["Draft", "ListDraft", "ProgramDraft", "RuleDraft", "TemplateDraft", "ToolDraft"]
 
 Table = TypeVar("Table", bound=BaseModel)
 
 
 @attrs.frozen
 class Draft(Generic[Table]):
-    """A `[[rule]]`, `[list.NAME]`, `[template.NAME]` or `[tool.NAME]`, where it is, and how far that is trusted."""
+    """A `[[rule]]`, or a table such as `[tool.NAME]`, where it is, and how far that is trusted."""
 
     source: SourceText
     path: KeyPath
@@ -27,12 +27,12 @@ class Draft(Generic[Table]):
 
     @property
     def kind(self) -> str:
-        """What it is: `rule`, `list`, `template` or `tool`."""
+        """What it is: `rule`, `list`, `program`, `template` or `tool`."""
         return str(self.path[0])
 
     @property
     def name(self) -> str:
-        """The name of a list, template or tool, which is the last part of its path."""
+        """The name of all but a rule, which is the last part of its path."""
         return str(self.path[-1])
 
     @property
@@ -46,6 +46,7 @@ class Draft(Generic[Table]):
 
 
 ListDraft: TypeAlias = Draft[ListTable]
+ProgramDraft: TypeAlias = Draft[BaseModel]
 RuleDraft: TypeAlias = Draft[RuleTable]
 TemplateDraft: TypeAlias = Draft[TemplateTable]
 ToolDraft: TypeAlias = Draft[ToolTable]

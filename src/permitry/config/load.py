@@ -19,6 +19,7 @@ from permitry.config.build import (
     build_templates,
     list_problems,
     plain_list,
+    plain_record,
     plain_rule,
     plain_template,
     plain_tool,
@@ -28,13 +29,15 @@ from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.collecting import without_collection
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import SourceText, syntax_problem
-from permitry.config.drafts import Draft, ListDraft, RuleDraft, TemplateDraft, ToolDraft
+from permitry.config.drafts import Draft, ListDraft, ProgramDraft, RuleDraft, TemplateDraft, ToolDraft
 from permitry.config.lists import lists_of, trusted_of
 from permitry.config.locate import KeyPath
 from permitry.config.named import missing_problem, out_of_bounds, shown_name
 from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
 from permitry.config.plain import Plain, build_rule_set, tool_of
+from permitry.config.program_table import ProgramTable
+from permitry.config.programs import program_problems, records_of
 from permitry.config.ruleset import RuleSet
 from permitry.config.schema import Header, ListTable, RuleTable, TemplateTable, ToolTable, groups_of
 from permitry.config.toml import load_toml
@@ -48,10 +51,14 @@ __all__ = ["Compiled", "Origin", "Reached", "RuleSet", "compile_rules", "load_po
 
 _MOST_PROBLEMS = 200
 _RANKS = 4
-_MOST_UNTRUSTED = {"rules": 200, "patterns": 64, "examples": 32, "values": 64}
-_TWICE = {"template": ("defined", "rename one of the two"), "tool": ("declared", "take one of the two out")}
+_MOST_UNTRUSTED = {"rules": 200, "patterns": 64, "examples": 32, "values": 64, "programs": 64}
+_TWICE = {
+    "program": ("described", "make one record of the two"),
+    "template": ("defined", "rename one of the two"),
+    "tool": ("declared", "take one of the two out"),
+}
 _TABLES: Mapping[str, type[BaseModel]] = {
-    "tool": ToolTable, "list": ListTable, "template": TemplateTable, "rule": RuleTable,
+    "tool": ToolTable, "program": ProgramTable, "list": ListTable, "template": TemplateTable, "rule": RuleTable,
 }  # fmt: skip
 Model = TypeVar("Model", bound=BaseModel)
 _Templates: TypeAlias = tuple[Mapping[str, Template], Collection[str]]
@@ -167,6 +174,7 @@ class _Loader:
         self.templates: dict[str, TemplateDraft] = {}
         self.template_names: set[str] = set()
         self.tools: dict[str, ToolDraft] = {}
+        self.programs: dict[tuple[str, int], ProgramDraft] = {}
         self.lists: list[ListDraft] = []
         self.names: dict[Path, str] = {}
         self.links: list[str] = []
@@ -274,7 +282,8 @@ class _Loader:
 
     def tables(self, source: SourceText, data: dict[str, Any], origin: Origin) -> None:
         added: Mapping[str, Callable[[Draft[Any]], None]] = {
-            "tool": self.add_tool, "list": self.add_list, "template": self.add_template, "rule": self.add_rule,
+            "tool": self.add_tool, "program": self.add_program, "list": self.add_list, "template": self.add_template,
+            "rule": self.add_rule,
         }  # fmt: skip
         for key, model in _TABLES.items():
             for name, value in self.entries(source, data, key):
@@ -316,13 +325,11 @@ class _Loader:
             origin = max(first.origin, draft.origin, key=lambda each: each.rank)
             known[draft.name] = attrs.evolve(first, origin=origin)
             return
-        what = draft.kind
-        does, advice = _TWICE[what]
         if first.origin.is_trusted and not draft.origin.is_trusted:
-            self.conflicts.append(f"{draft.place}: {what} `{draft.name}` dropped: it is {does} elsewhere")
+            does, _ = _TWICE[draft.kind]
+            self.conflicts.append(f"{draft.place}: {draft.kind} `{draft.name}` dropped: it is {does} elsewhere")
         else:
-            message = f"the {what} `{draft.name}` is {does} twice"
-            self.problems.append(draft.problem((), message, f"the first is at {first.place}; {advice}", key=True))
+            self.problems.append(_twice(first, draft, draft.name))
 
     def add_template(self, draft: TemplateDraft) -> None:
         self.define(self.templates, draft)
@@ -334,6 +341,17 @@ class _Loader:
             # No valid declaration can be built from it, so it is not kept to check the examples of
             # rules either.
             del self.tools[draft.name]
+
+    def add_program(self, draft: ProgramDraft) -> None:
+        """Add a record of a program, of which each layer may have its own."""
+        self.problems += program_problems(draft)
+        rank = draft.origin.rank
+        for name in draft.name.split():
+            first = self.programs.setdefault((name, rank), draft)
+            if first is not draft:
+                self.problems.append(_twice(first, draft, name))
+        if rank == 0 and sum(of == 0 for _, of in self.programs) > _MOST_UNTRUSTED["programs"]:
+            self.problems.append(_too_many(draft, "programs"))
 
     def add_list(self, draft: ListDraft) -> None:
         self.problems += list_problems(draft)
@@ -390,6 +408,7 @@ class _Loader:
             "rules": [plain_rule(draft) for draft, _ in scopes],
             "templates": [plain_template(template) for template in trusted[0].values()],
             "tools": tools,
+            "programs": [plain_record(each) for draft in self.records() for each in records_of(draft)],
             "lists": lists,
             "files": list(self.names.values()),
             "links": [name for name in self.links if name not in self.names.values()],
@@ -431,6 +450,10 @@ class _Loader:
             found.append((draft, scope))
         return [(draft, scope) for draft, scope in found if draft.origin.is_trusted or _restricts(draft)]
 
+    def records(self) -> Iterable[ProgramDraft]:
+        """Return the records of programs, in the order of the files."""
+        return {id(draft): draft for draft in self.programs.values()}.values()
+
     def ranks(self) -> dict[str, int]:
         """Return the rank of the most trusted file that has a list, by the name of the list."""
         ranks: dict[str, int] = {}
@@ -446,6 +469,11 @@ class _Loader:
             if added.origin.rank < ranks[added.name]:
                 why = "counts only where it restricts; a more trusted layer has it too"
                 yield f"{added.place}: list `{added.name}`: {why}"
+        for (name, rank), record in self.programs.items():
+            if rank == 0:
+                yield f"{record.place}: program `{name}` can only restrict: {record.origin.distrust}"
+            elif any((name, above) in self.programs for above in range(rank + 1, _RANKS)):
+                yield f"{record.place}: program `{name}` dropped: a more trusted layer has a record of it"
         yield from notices_on(_untrusted((*self.templates.values(), *self.tools.values())))
 
 
@@ -455,6 +483,12 @@ def _trusted(drafts: Iterable[Draft[Model]]) -> Iterator[Draft[Model]]:
 
 def _untrusted(drafts: Iterable[Draft[Any]]) -> Iterator[Draft[Any]]:
     return (draft for draft in drafts if not draft.origin.is_trusted)
+
+
+def _twice(first: Draft[Any], draft: Draft[Any], name: str) -> Problem:
+    does, advice = _TWICE[draft.kind]
+    message = f"the {draft.kind} `{name}` is {does} twice"
+    return draft.problem((), message, f"the first is at {first.place}; {advice}", key=True)
 
 
 def _too_many(draft: Draft[Any], what: str) -> Problem:

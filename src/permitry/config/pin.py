@@ -72,6 +72,7 @@ class ProjectFile:
     tools: int
     restrictions: int
     lists: int = 0
+    programs: int = 0
     unmatched: str | None = None
 
 
@@ -135,7 +136,8 @@ def _project_file(named: str, root: Path) -> ProjectFile:
         # The rules are counted in the same bytes that are pinned.
         data = load_toml(content.decode())
         effects = [rule.get("effect") for rule in data.get("rule", ())]
-        templates, tools, lists = (len(data.get(key, ())) for key in ("template", "tool", "list"))
+        counted = ("template", "tool", "list", "program")
+        templates, tools, lists, programs = (len(data.get(key, ())) for key in counted)
         unmatched = data.get("policy", {}).get("unmatched")
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise _changed(named) from error
@@ -148,6 +150,7 @@ def _project_file(named: str, root: Path) -> ProjectFile:
         tools=tools,
         restrictions=len(effects) - permissions,
         lists=lists,
+        programs=programs,
         unmatched=unmatched,
     )
 

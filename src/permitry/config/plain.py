@@ -7,6 +7,7 @@ must have, and the constructors of rules apply their own checks as well.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from permitry.actions.programs.records import Record, Records
 from permitry.conditions.budget import Budget
 from permitry.conditions.keys import CONDITIONS, condition
 from permitry.conditions.scope import Scope
@@ -40,7 +41,7 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
     table = _fields(data, _SET)
     names = None if tool is None else readings(tool)
     rules = [_fields(each, _RULE) for each in table["rules"] if names is None or _may_select(each, names)]
-    for kind, shape in (("templates", _TEMPLATE), ("tools", _TOOL), ("lists", _LIST)):
+    for kind, shape in (("templates", _TEMPLATE), ("tools", _TOOL), ("lists", _LIST), ("programs", _PROGRAM)):
         for each in table[kind]:
             _fields(each, shape)
     lists = lists_of(table["lists"])
@@ -76,6 +77,7 @@ def build_rule_set(data: Plain, scopes: Sequence[Scope]) -> RuleSet:
         unmatched=Verdict(unmatched["verdict"]),
         unmatched_source=unmatched["source"],
         lists=lists_of(data["lists"]),
+        records=Records(Record(**each) for each in data["programs"]),
     )
 
 
@@ -277,9 +279,15 @@ _LIST: Mapping[str, _Check] = {
     "restricts_only": _is_flag,
     "source": _is_text,
 }
+_PROGRAM: Mapping[str, _Check] = {
+    "name": _is_text,
+    "fields": lambda value: isinstance(value, dict),
+    "source": _is_text,
+    "rank": _is_number,
+}
 _UNMATCHED: Mapping[str, _Check] = {"verdict": _one_of("confirm", "block"), "source": _is_text}
 _SET: Mapping[str, _Check] = {
-    **dict.fromkeys(("rules", "templates", "tools", "lists"), _is_list),
+    **dict.fromkeys(("rules", "templates", "tools", "programs", "lists"), _is_list),
     **dict.fromkeys(("files", "links", "notices"), _are_texts),
     "unmatched": _or_none(_is_unmatched),
 }

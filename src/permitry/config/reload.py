@@ -32,7 +32,7 @@ class Loaded:
 
 
 def difference(before: Loaded, after: Loaded) -> dict[str, object]:
-    """Return what a reload did, for the record: ids of rules by file, names of templates and tools, versions, mistakes.
+    """Return what a reload did, for the record: ids of rules by file, names of other definitions, versions, mistakes.
 
     The content of rules is not included. If there are `problems`, the rules in force are unchanged.
     """
@@ -49,9 +49,10 @@ def difference(before: Loaded, after: Loaded) -> dict[str, object]:
 
 
 def _parts(rules: RuleSet) -> dict[tuple[str, str], object]:
-    """Return rules, templates and tools by file and id, without their lines."""
+    """Return rules, templates, tools and records of programs by file and id, without their lines."""
     parts: dict[tuple[str, str], object] = {("templates", each.name): each for each in rules.templates.values()}
     parts |= {("tools", each.name): each for each in rules.tools.values()}
+    parts |= {("programs", each.name): (each.fields, each.rank) for each in rules.records.every}
     if rules.unmatched_source is not None:
         parts[_file(rules.unmatched_source), "unmatched"] = rules.unmatched
     for flow in rules.flows:

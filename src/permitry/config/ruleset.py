@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
+from permitry.actions.programs.records import Records
 from permitry.conditions.scope import Scope
-from permitry.config.default import create_default_authorization_policy
+from permitry.config.default import create_default_authorization_policy, read_with
 from permitry.config.lists import NamedList
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
@@ -25,7 +26,7 @@ class RuleSet:
 
     The rules of a file are in its order, after those of the files it extends. `notices` list what
     was left out. `unmatched` is the verdict when no rule matched, and `unmatched_source` where it is written. `links`
-    are other names by which the files were reached.
+    are other names by which the files were reached. `records` are those of programs.
     """
 
     rules: tuple[ConfiguredRule, ...] = ()
@@ -38,6 +39,7 @@ class RuleSet:
     unmatched_source: str | None = None
     lists: Mapping[str, NamedList] = attrs.field(factory=dict)
     links: tuple[str, ...] = ()
+    records: Records = attrs.field(factory=Records)
 
     @property
     def modes(self) -> frozenset[str]:
@@ -59,6 +61,7 @@ class RuleSet:
         return create_default_authorization_policy(
             self.policy_rules,
             declared=self.tools,
+            reader=read_with(self.records),
             flows=self.flows,
             unmatched=self.unmatched,
             unmatched_source=self.unmatched_source,

@@ -22,6 +22,7 @@ from permitry.conditions.keys import CONDITIONS, condition
 from permitry.conditions.label import label_problem
 from permitry.conditions.written import PlainCondition, Table, Value, Words, bare_type
 from permitry.config._checks import (
+    StrictTable,
     as_example,
     check_duration,
     check_effect,
@@ -45,6 +46,7 @@ from permitry.config._checks import (
     unknown_word_of,
     without_repeats,
 )
+from permitry.config.program_table import ProgramTable
 
 __all__ = [
     "BudgetTable",
@@ -62,14 +64,6 @@ __all__ = [
 ]
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=False, defer_build=True)
-
-    def given(self) -> dict[str, Any]:
-        """Return the values of the keys that are given."""
-        return {key: value for key, value in self if value is not None}
 
 
 _Text = Annotated[str, AfterValidator(not_blank)]
@@ -101,13 +95,13 @@ def _demanded(base: Table, demand: Value) -> object:
 
 WhenTable = create_model(
     "WhenTable",
-    __base__=_Table,
+    __base__=StrictTable,
     __doc__="Conditions in addition to the tool name; all that are given must hold.",
     **{kind.key: _field(kind.table, kind.description) for kind in map(condition, CONDITIONS)},
 )
 
 
-class ExampleTable(_Table):
+class ExampleTable(StrictTable):
     """A call for `match` and `no_match`; a condition that is not given is taken to hold."""
 
     tool: Annotated[str, AfterValidator(check_example)] | None = None
@@ -141,7 +135,7 @@ def _as(model: type[BaseModel]) -> GetPydanticSchema:
     return GetPydanticSchema(lambda _, handler: handler.generate_schema(model))
 
 
-_When = Annotated[dict[str, Any], _as(WhenTable), AfterValidator(_Table.given)]
+_When = Annotated[dict[str, Any], _as(WhenTable), AfterValidator(StrictTable.given)]
 
 
 class _OneOrMore:
@@ -161,7 +155,7 @@ _Alternatives = Annotated[
 ]
 
 
-class BudgetTable(_Table):
+class BudgetTable(StrictTable):
     """How much a rule lets happen: so many calls, or so many distinct targets, in a window of time."""
 
     calls: int | None = Field(None, ge=1, le=1_000_000, description="How many calls are free.")
@@ -223,7 +217,7 @@ _RULE_SCHEMA: dict[str, JsonValue] = {
 }
 
 
-class RuleTable(_Table):
+class RuleTable(StrictTable):
     """One `[[rule]]`."""
 
     model_config = ConfigDict(json_schema_extra=_RULE_SCHEMA)
@@ -278,7 +272,7 @@ def groups_of(table: RuleTable) -> Iterator[tuple[tuple[str | int, ...], dict[st
     yield from ((("unless", number), group) for number, group in enumerate(table.unless or ()))
 
 
-class TemplateTable(_Table):
+class TemplateTable(StrictTable):
     """One `[template.NAME]`."""
 
     description: str = Field("", description="What the template is for.")
@@ -291,7 +285,7 @@ class TemplateTable(_Table):
     )
 
 
-class ToolTable(_Table):
+class ToolTable(StrictTable):
     """One `[tool.NAME]`: what a tool is that no registry here knows."""
 
     description: str = Field("", description="What the tool does.")
@@ -316,7 +310,7 @@ class ToolTable(_Table):
     )
 
 
-class ListTable(_Table):
+class ListTable(StrictTable):
     """One `[list.NAME]`: values that conditions refer to as `@NAME`."""
 
     values: list[
@@ -327,7 +321,7 @@ class ListTable(_Table):
     )
 
 
-class PolicyTable(_Table):
+class PolicyTable(StrictTable):
     """The table `[policy]`: what holds for the policy as a whole."""
 
     unmatched: Literal["confirm", "block"] | None = Field(
@@ -335,7 +329,7 @@ class PolicyTable(_Table):
     )
 
 
-class Header(_Table):
+class Header(StrictTable):
     """The keys of a rule file outside its tables."""
 
     schema_: Annotated[Literal[1], BeforeValidator(check_version)] = Field(
@@ -356,6 +350,9 @@ class RuleFile(Header):
     )
     template: dict[str, TemplateTable] = Field(default_factory=dict, description="Named lists of tools.")
     tool: dict[str, ToolTable] = Field(default_factory=dict, description="Tools that no registry here knows.")
+    program: dict[str, ProgramTable] = Field(
+        default_factory=dict, description="What is known about programs, by their names."
+    )
     rule: list[RuleTable] = Field(default_factory=list, description="The rules.")
 
 

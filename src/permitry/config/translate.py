@@ -49,6 +49,7 @@ _HINTS = {
     "template": "write `[template.NAME]`",
     "list": "write `[list.NAME]` with `values = [...]`",
     "policy": "write `[policy]`",
+    "program": "write `[program.NAME]`",
 }
 _READABLE = 1_000_000
 _EITHER = tuple(key for key in CONDITIONS if bare_type(condition(key).table)[0] == Words)
@@ -153,7 +154,7 @@ def _out_of_range(source: SourceText, where: KeyPath, value: object, limits: Map
 
 def _type_hint(words: list[str], wanted: str, value: object) -> str:
     name = words[-1]
-    if wanted == "a table" and words[-2:-1] in (["template"], ["tool"], ["list"]):
+    if wanted == "a table" and words[-2:-1] in (["template"], ["tool"], ["list"], ["program"]):
         return f"write `[{words[-2]}.{name}]`"
     if wanted == "a list" and isinstance(value, str):
         return f'write `{name} = ["{value}"]`'

@@ -240,12 +240,14 @@ class Operands:
     """What the operands of a program name, as far as the program is known; `is_listed`: these are all.
 
     `guessed` is what a part of an argument would name if the program took it for a path or an address.
+    `are_all_changes`: it changes nothing but the files that they name.
     """
 
     touches: tuple[Touch, ...] = ()
     connects: tuple[Connect, ...] = ()
     is_listed: bool = False
     guessed: tuple[Touch | Connect, ...] = ()
+    are_all_changes: bool = False
 
 
 @attrs.frozen

@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeAlias, cast
 
+from permitry.core.action import ActionReader
 from permitry.core.decision import Verdict
 from permitry.core.flow import Flow
 from permitry.core.lists import Lists, lists_in
@@ -28,6 +29,8 @@ class _Policy(Protocol):
     @property
     def declared(self) -> Mapping[str, ToolSpec]: ...
     @property
+    def reader(self) -> ActionReader | None: ...
+    @property
     def unmatched(self) -> Verdict: ...
     @property
     def unmatched_source(self) -> str | None: ...
@@ -37,21 +40,29 @@ def add_rules(policy: _Policy, added: Iterable[AnyRule | RuleSource], flows: Ite
     """Return what a policy becomes with more rules, rule sets and flows; see `AuthorizationPolicy.with_rules`."""
     sources = [each for each in added if is_rule_source(each)]
     alone = [cast("AnyRule", each) for each in added if not is_rule_source(each)]
-    rules, kept, declared = policy.rules, policy.flows, policy.declared
+    rules, kept, declared, reader = policy.rules, policy.flows, policy.declared, policy.reader
     stricter: _Policy | RuleSource = policy
     for source in sources:
         rules = (*rules, *(rule for rule in source.policy_rules if rule not in rules))
         kept = (*kept, *(flow for flow in source.flows if flow not in kept))
         declared = {**source.tools, **declared}
+        reader = _with_records(reader, source)
         if source.unmatched > stricter.unmatched:
             stricter = source
     return {
         "rules": (*rules, *alone),
         "flows": (*kept, *flows),
         "declared": declared,
+        "reader": reader,
         "unmatched": stricter.unmatched,
         "unmatched_source": stricter.unmatched_source,
     }
+
+
+def _with_records(reader: ActionReader | None, source: RuleSource) -> ActionReader | None:
+    """Return a reader with what a source of rules says of programs, where it can take that."""
+    records, add = getattr(source, "records", None), getattr(reader, "with_records", None)
+    return reader if records is None or add is None else cast("ActionReader", add(records))
 
 
 def add_lists(policy: _Policy, values: Mapping[str, Iterable[str | float]]) -> Changes:

@@ -20,7 +20,7 @@ import functools
 import hashlib
 import operator
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Protocol, TypeVar
 
@@ -100,7 +100,9 @@ class AuthorizationPolicy:
     confirms everything. `unmatched` is the verdict when no rule matched: CONFIRM or BLOCK; `unmatched_source` says
     where that is written, as `file:line`.
 
-    `reader` tells what calls would do; without one, nothing that is decided by actions is allowed. `declared` says what
+    `reader` tells what calls would do; without one, nothing that is decided by actions is allowed. It may know more
+    readers: restrictions are asked by all of its `others`, and where it has a `doubtful` one, the stricter decision
+    counts of those by the two. Its `digest` is a part of the version. `declared` says what
     tools are that no registry knows. `flows` say what calls leave behind. To add rules to a policy use `with_rules`: it
     keeps all of these.
 
@@ -126,7 +128,7 @@ class AuthorizationPolicy:
 
     def __attrs_post_init__(self) -> None:
         cache = DecisionCache(
-            functools.partial(_digest, self.rules, self.flows, self.declared, self.unmatched),
+            functools.partial(_digest, self.rules, self.flows, self.declared, self.unmatched, self.reader),
             self.unmatched,
             self.unmatched_source,
         )
@@ -213,6 +215,22 @@ class AuthorizationPolicy:
         self._extended[id(source)] = weakref.ref(source, forget), made
         return made
 
+    @functools.cached_property
+    def _doubtful(self) -> "AuthorizationPolicy | None":
+        """The policy that reads calls by what is not trusted as well; None where there is nothing of that."""
+        reader = getattr(self.reader, "doubtful", None)
+        return None if reader is None else attrs.evolve(self, reader=reader)
+
+    def _all_for(self, context: AuthContext) -> "Iterator[tuple[AuthorizationPolicy, AuthContext]]":
+        """Yield the policies of which each must permit a call, with the contexts in which they do.
+
+        INVARIANT: law 4. What is not trusted makes no decision looser, as the one without it counts too.
+        """
+        for each in context.lineage():
+            policy = self.within(each)
+            doubtful = policy._doubtful  # noqa: SLF001 -- a policy as this one
+            yield from ((policy, each),) if doubtful is None else ((policy, each), (doubtful, each))
+
     def decide(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Decision:
         """Return the decision for one call in one context. Never raises for a failing rule, never guesses ALLOW.
 
@@ -221,9 +239,10 @@ class AuthorizationPolicy:
 
         Raises: `RuleError` when the rules of the session cannot be added, see `with_rules`.
         """
-        if context.parent is None and context.rules is None and context.lists is None:
+        if context.parent is None and context.rules is None and context.lists is None and self._doubtful is None:
             return evaluate(*self._index.look_up(call, context, spec))
-        decisions = [evaluate(*_index_of(self.within(each)).look_up(call, each, spec)) for each in context.lineage()]
+        policies = self._all_for(context)
+        decisions = [evaluate(*_index_of(policy).look_up(call, each, spec)) for policy, each in policies]
         # max keeps the first of equals: that of the agent's own context.
         return _keep_if_any(max(decisions, key=lambda decision: decision.verdict.strictness), decisions)
 
@@ -292,7 +311,8 @@ class AuthorizationPolicy:
     def _strictest_of(
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None
     ) -> "tuple[AuthorizationPolicy, Request, Decision]":
-        pairs = [(self.within(each), self.request(call, each, spec)) for each in context.lineage()]
+        policies = self._all_for(context)
+        pairs = [(policy, _index_of(policy).request(call, each, spec)) for policy, each in policies]
         answers = [(policy, request, evaluate(request, _phases_of(policy))) for policy, request in pairs]
         # max keeps the first of equals: the agent's own context.
         policy, request, decision = max(answers, key=lambda answer: answer[2].verdict.strictness)
@@ -330,11 +350,16 @@ def _permits_undoable(rule: AnyRule) -> bool:
 
 
 def _digest(
-    rules: Iterable[AnyRule], flows: Iterable[Flow], declared: Mapping[str, ToolSpec], unmatched: Verdict
+    rules: Iterable[AnyRule],
+    flows: Iterable[Flow],
+    declared: Mapping[str, ToolSpec],
+    unmatched: Verdict,
+    reader: ActionReader | None,
 ) -> str:
     # A decision needs it, and never raises: a rule that cannot be shown is described by its class.
     texts = [safe_str(part, repr) if attrs.has(type(part)) else type(part).__qualname__ for part in (*rules, *flows)]
     texts += [f"{name} {declared[name].digest}" for name in sorted(declared)]
     if unmatched is not Verdict.CONFIRM:
         texts.append(unmatched.value)
+    texts += filter(None, [getattr(reader, "digest", "")])
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]

@@ -108,8 +108,9 @@ class Request:
 
     @functools.cached_property
     def otherwise(self) -> "tuple[Request, ...]":
-        """The same request about each tool that the name may mean instead."""
-        return tuple(attrs.evolve(self, spec=spec, likely=()) for spec in self.likely)
+        """The same request about each tool that the name may mean instead, and by each other reader of the policy."""
+        meant = (attrs.evolve(self, spec=spec, likely=()) for spec in self.likely)
+        return (*meant, *(attrs.evolve(self, reader=reader) for reader in getattr(self.reader, "others", ())))
 
     @functools.cached_property
     def facts(self) -> Facts:

@@ -17,6 +17,7 @@ from permitry_ops.lint import (
     no_anchor,
     other_types_pass,
     part_of_text,
+    records,
     redundant,
     shadowed,
     tried_commands,
@@ -56,6 +57,7 @@ _CHECKS: tuple[Check, ...] = (
     unreachable_example.findings,
     labels.findings,
     lists.findings,
+    records.findings,
 )
 
 

@@ -243,6 +243,62 @@ def test_a_reader_that_breaks_permits_nothing_and_breaks_nothing() -> None:
     assert policy.side_effects(CALL, AuthContext()).rules == {"f"}
 
 
+@attrs.frozen
+class _Reader:
+    """A reader that knows others."""
+
+    actions: Actions
+    others: tuple[Callable[..., Actions], ...] = ()
+    doubtful: Callable[..., Actions] | None = None
+    digest: str = ""
+
+    def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:  # noqa: ARG002 -- as above
+        return self.actions
+
+
+@attrs.frozen
+class _Removes(_Rule):
+    """It matches a call that runs `rm`."""
+
+    def matches(self, request: Request) -> bool:
+        return any(RM in each.actions.certain for each in (request, *request.otherwise))
+
+
+def test_a_restriction_is_asked_by_each_other_reader() -> None:
+    """A permission is not: it relies on the one of the policy."""
+    reader = _Reader(Actions((LS,)), others=(_reader(RM),))
+    blocks = _Removes("blocks", effect=BLOCK, priority_number=150)
+    permits = _Rule("permits", answer=True)
+    policy = AuthorizationPolicy([blocks, permits], reader=reader)
+    assert policy.decide(CALL, AuthContext()).verdict is BLOCK
+    assert policy.explain(CALL, AuthContext()).decision == policy.decide(CALL, AuthContext())
+
+
+def test_of_two_decisions_the_stricter_counts_where_a_reader_has_a_doubtful_one() -> None:
+    """Whichever of the two it is; and what the call does is read by the one that is trusted."""
+
+    @attrs.frozen
+    class _Lists(_Rule):
+        def matches(self, request: Request) -> bool:
+            return request.actions.certain == (LS,)
+
+    for first, second in (((LS,), (RM,)), ((RM,), (LS,))):
+        reader = _Reader(Actions(first), doubtful=_Reader(Actions(second), digest="x"), digest="x")
+        policy = AuthorizationPolicy([_Lists("lists")], reader=reader)
+        assert policy.decide(CALL, AuthContext()).verdict is CONFIRM
+        assert policy.explain(CALL, AuthContext()).decision == policy.decide(CALL, AuthContext())
+        assert policy.request(CALL, AuthContext()).actions.certain == first
+    both = AuthorizationPolicy([_Lists("lists")], reader=_Reader(Actions((LS,)), doubtful=_Reader(Actions((LS,)))))
+    assert both.decide(CALL, AuthContext()).verdict is ALLOW
+
+
+def test_what_a_reader_knows_is_a_part_of_the_version() -> None:
+    """So what was decided by other records of programs is not taken for this policy's."""
+    versions = [AuthorizationPolicy(reader=_Reader(Actions(), digest=digest)).version for digest in ("", "a", "b")]
+    assert len(set(versions)) == 3
+    assert AuthorizationPolicy().version == versions[0]
+
+
 # Each action alone ------------------------------------------------------------------------------------------------
 
 

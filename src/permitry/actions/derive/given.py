@@ -11,6 +11,7 @@ from permitry.actions.derive.runners import words_elsewhere
 from permitry.actions.derive.unwrap import Classified, Refused, only_reads
 from permitry.actions.folders import Folder
 from permitry.actions.programs.candidates import reads_code
+from permitry.actions.programs.catalogue import record_of
 from permitry.actions.programs.operands import named_in_code
 from permitry.actions.programs.operands import touches_of as operands_of
 from permitry.actions.programs.sed import with_script
@@ -63,5 +64,6 @@ def operands_in(words: tuple[Word, ...], folder: Folder, given: Given) -> Operan
     )
     touched_perhaps = [folder.place_of(each.word, each.access, descent=each.below) for each in (*named.guessed, *code)]
     touches = tuple(touched(named, folder, given))
-    found = Operands(touches, found_hosts, named.is_listed, (*touched_perhaps, *guessed_connects))
+    are_all_changes = record_of(words[0].text).undoable
+    found = Operands(touches, found_hosts, named.is_listed, (*touched_perhaps, *guessed_connects), are_all_changes)
     return attrs.evolve(found, guessed=(*found.guessed, *anything_of(words, named.unclear, found, folder)))

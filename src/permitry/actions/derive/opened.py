@@ -5,7 +5,6 @@ word may be an option that runs a command, unless it comes after `--`, is the va
 one, or is one word that begins with literal text. What a program runs of its words is looked at in the same way.
 """
 
-import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from permitry.actions.folders import Folder
 from permitry.actions.patches import hidden_patch
 from permitry.actions.programs.arguments import unbundled
 from permitry.actions.programs.candidates import reads_code
-from permitry.actions.programs.catalogue import Entry, Options, RefusedError, record_of
+from permitry.actions.programs.catalogue import Entry, Options, RefusedError, record_of, remember
 from permitry.actions.programs.inner import NAMES_FROM, program_of, with_names
 from permitry.actions.programs.inputs import takes_commands
 from permitry.actions.programs.nested import xargs
@@ -57,7 +56,7 @@ def may_run_open(words: Words, depth: int = DEEPEST, *, has_names: bool = False)
     return _may_run_open(tuple(words), depth, has_names=has_names)
 
 
-@functools.lru_cache(maxsize=4096)
+@remember(4096)
 def _may_run_open(words: tuple[Word, ...], depth: int, *, has_names: bool) -> bool:
     # INVARIANT: kept, since the same words are inside many others, which would take exponential time.
     name = program_of(words)
@@ -85,7 +84,7 @@ def _reads_open(words: Words, inner: Inner, depth: int) -> bool:
     return any(word.is_open and (word.text in text or text in word.text) for word in words[1:])
 
 
-@functools.lru_cache(maxsize=4096)
+@remember(4096)
 def _unread(words: tuple[Word, ...], depth: int) -> str | None:
     """Return a text that a program runs in a shell, and that may run more than it shows; None if there is none."""
     for inner in unfolded(words) if depth and not record_of(program_of(words)).runs_nothing else ():
@@ -100,7 +99,7 @@ def _unread(words: tuple[Word, ...], depth: int) -> str | None:
     return None
 
 
-@functools.lru_cache(maxsize=4096)
+@remember(4096)
 def _may_run_more(text: str, by: str, depth: int) -> bool:
     try:
         commands = read_strictly(text)

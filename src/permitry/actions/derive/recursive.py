@@ -1,6 +1,5 @@
 """All commands that a text might run: those the lenient reader finds, and the nested commands they run, recursively."""
 
-import functools
 import itertools
 import re
 from collections import deque
@@ -10,7 +9,7 @@ import attrs
 
 from permitry.actions.builtins import DECLARING
 from permitry.actions.derive.runners import MOST_WORDS, Inner, program_of, runs_others, unfolded
-from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.catalogue import record_of, remember
 from permitry.actions.programs.git import sets_elsewhere
 from permitry.actions.programs.inputs import reads_commands, reads_shell
 from permitry.actions.programs.languages import LANGUAGES
@@ -157,7 +156,7 @@ def _feeding(commands: Sequence[LooseCommand]) -> Iterator[LooseCommand]:
                 yield from _before_pipe(commands[:at], command)
 
 
-@functools.lru_cache(maxsize=4096)
+@remember(4096)
 def _is_shell(words: tuple[Word, ...]) -> bool:
     """Return whether a command, or a nested command that it runs, is a shell that takes commands from its input."""
     waiting, seen, left = deque([words]), {words}, MOST_INNER_WORDS

@@ -3,14 +3,13 @@
 They are for restrictions, so they are over-approximated.
 """
 
-import functools
 import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 import attrs
 
-from permitry.actions.programs.catalogue import catalogue, record_of
+from permitry.actions.programs.catalogue import catalogue, record_of, remember
 from permitry.actions.programs.git import git_program
 from permitry.actions.programs.guesses import guessed
 from permitry.actions.programs.inner import has_letter, listed, program_of, read, run
@@ -113,7 +112,7 @@ def words_elsewhere(words: Words) -> frozenset[Word]:
     return _words_elsewhere(tuple(words))
 
 
-@functools.lru_cache(maxsize=4096)
+@remember(4096)
 def _words_elsewhere(words: tuple[Word, ...]) -> frozenset[Word]:
     name = program_of(words)
     elsewhere = catalogue().elsewhere

@@ -30,7 +30,7 @@ from permitry.actions.history import Changes, History, Reader
 from permitry.actions.patches import hidden_patch, paths_of
 from permitry.actions.paths import apart
 from permitry.actions.programs.candidates import reads_code
-from permitry.actions.programs.catalogue import catalogue, record_of
+from permitry.actions.programs.catalogue import bind, catalogue, record_of, remember
 from permitry.actions.programs.git import without_options
 from permitry.actions.programs.inputs import takes_commands
 from permitry.actions.programs.made import run_of_made
@@ -102,7 +102,7 @@ def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> Shell
 
 
 # What a text says depends on the text alone. It is read again when a call is recorded, and agents repeat commands.
-@functools.lru_cache(maxsize=_MOST_KEPT)
+@remember(_MOST_KEPT)
 def kept(text: str, has_moved: bool, has_home: bool) -> _Read | None:  # noqa: FBT001 -- a key
     """Return the same as `_read`; None for what may be too large to keep, as the commands of a loop are."""
     commands, found = _read(text, has_moved=has_moved, has_home=has_home)
@@ -296,7 +296,7 @@ def _run(
     return Run(
         with_values(command.words),
         doubt,
-        read_operands=read,
+        read_operands=bind(read),
         within=command.within,
         start=command.start,
         end=command.end,

@@ -7,13 +7,12 @@ a way that is not listed.
 Source: shared/reference/security.md, section 3 and "Contracts used by the case files".
 """
 
-import functools
 from collections.abc import Iterable, Iterator
 
 import attrs
 
 from permitry.actions.command import Command
-from permitry.actions.programs.catalogue import RefusedError, Wrapper, record_of
+from permitry.actions.programs.catalogue import RefusedError, Wrapper, record_of, remember
 from permitry.actions.programs.classify import doubt_of, only_looks
 from permitry.actions.programs.nested import only_checks
 from permitry.actions.programs.wrappers import PARAMETERS, runs_file, runs_text, wrapped
@@ -76,7 +75,7 @@ def why_not_reading(command: Command) -> str | None:
     return why_not_reading_all((command,))
 
 
-@functools.lru_cache(maxsize=64)
+@remember(64)
 def only_reads(words: tuple[Word, ...]) -> bool:
     """Return whether a command of these words only reads."""
     return why_not_reading(Command(words)) is None

@@ -1,22 +1,38 @@
-"""What is known about programs, read from `programs.toml` on first use.
+"""What is known about programs, read from `programs.toml` on first use, and the records that a policy has besides.
 
 `programs.json` has the same content and is read ten times as fast; it is used only if it was made from exactly these
 bytes of `programs.toml`. A build makes it (`.ci/hatch_build.py`), and so do the tests.
 """
 
+import contextlib
+import contextvars
 import functools
 import hashlib
 import json
 from collections import UserDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import attrs
 
 from permitry.core.action import Word
 
-__all__ = ["Catalogue", "Entry", "Options", "RefusedError", "Shape", "Wrapper", "catalogue", "compact", "record_of"]
+__all__ = [
+    "Catalogue",
+    "Entry",
+    "Options",
+    "RefusedError",
+    "Shape",
+    "Wrapper",
+    "bind",
+    "catalogue",
+    "compact",
+    "record_of",
+    "remember",
+    "shipped",
+    "using",
+]
 
 _TEXT = Path(__file__).parents[1] / "programs.toml"
 _COMPACT = _TEXT.with_suffix(".json")
@@ -199,11 +215,12 @@ class _Records(UserDict[str, Any]):
     def __init__(self, records: Mapping[str, Any], groups: Mapping[str, str]) -> None:
         super().__init__()
         self.data, self._groups = dict(records), groups
+        self._entries: dict[str, Entry] = {}
 
     def __getitem__(self, name: str) -> Entry:
-        entry = self.data[name]
-        if not isinstance(entry, Entry):
-            entry = self.data[name] = _entry(entry, self._groups)
+        entry = self._entries.get(name)
+        if entry is None:
+            entry = self._entries[name] = _entry(self.data[name], self._groups)
         return entry
 
 
@@ -211,24 +228,94 @@ class Catalogue(_Records):
     """The entries of all programs.
 
     `variables` is what is known about variables of the environment, by names and patterns of names; `elsewhere` are the
-    programs that run commands on another machine, or where paths lead elsewhere; `of_gnu` are the names that programs
-    of GNU have where those of the system are others, each with its usual one.
+    programs that run commands on another machine, or where paths lead elsewhere; `groups` are the names of groups of
+    options; `of_gnu` are the names that programs
+    of GNU have where those of the system are others, each with its usual one. It never changes, and is equal to itself
+    alone.
     """
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
+    __hash__ = object.__hash__
+
+    def __init__(self, data: Mapping[str, Any], added: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         others = _by_name(data.get("other", {}))
         records = {name: {**record, "is_known": False} for name, record in others.items()} | _by_name(data["program"])
         for name, views in _by_name(data.get("view", {})).items():
             records[name] = {**records.get(name, {"is_known": False}), "views": views}
+        records |= {name: _add(records.get(name, {}), {**own, "is_known": True}) for name, own in (added or {}).items()}
         super().__init__(records, data["group"])
+        self._source, self.groups = data, frozenset(data["group"])
         self.of_gnu = {f"g{name}": name for name in data.get("gnu", {}).get("names", "").split()}
         self.variables = _by_name(data.get("variable", {}))
         self.elsewhere = frozenset(name for name, record in records.items() if record.get("elsewhere"))
 
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def with_records(self, added: Mapping[str, Mapping[str, Any]]) -> "Catalogue":
+        """Return what `programs.toml` says, and `added` records, by the names of programs.
+
+        Of a program that has a record, the added one has its fields in place of those, but adds to its options and its
+        sub-commands.
+        """
+        return Catalogue(self._source, added)
+
+    def words(self, field: str) -> frozenset[str]:
+        """Return the words that records of `programs.toml` have in a field."""
+        records = (*self._source.get("other", {}).values(), *self._source["program"].values())
+        return frozenset(word for record in records for word in _words_of(record, field))
+
+
+_CURRENT: contextvars.ContextVar[Catalogue] = contextvars.ContextVar("permitry_catalogue")
+_Given = ParamSpec("_Given")
+_Made = TypeVar("_Made")
+
+
+def catalogue() -> Catalogue:
+    """Return what is known about programs and variables, with the records of the policy for which a call is read."""
+    found = _CURRENT.get(None)
+    return shipped() if found is None else found
+
+
+@contextlib.contextmanager
+def using(known: Catalogue) -> Iterator[None]:
+    """Have what is read inside, in this thread or task, read by this catalogue."""
+    token = _CURRENT.set(known)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def bind(read: Callable[[], _Made]) -> Callable[[], _Made]:
+    """Return the same function for a later time: it reads by the catalogue of now."""
+    return functools.partial(_read_by, catalogue(), read)
+
+
+def _read_by(known: Catalogue, read: Callable[[], _Made]) -> _Made:
+    with using(known):
+        return read()
+
+
+def remember(most: int) -> Callable[[Callable[_Given, _Made]], Callable[_Given, _Made]]:
+    """Have the results of a function remembered, up to so many: those of each catalogue are its own."""
+
+    def decorate(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
+        @functools.lru_cache(maxsize=most)
+        def remembered(_: Catalogue, given: Any, named: Any) -> _Made:  # noqa: ANN401 -- those of the function
+            return function(*given, **dict(named))
+
+        @functools.wraps(remembered)
+        def look_up(*given: _Given.args, **named: _Given.kwargs) -> _Made:
+            return remembered(catalogue(), given, tuple(named.items()))
+
+        return look_up
+
+    return decorate
+
 
 @functools.cache
-def catalogue() -> Catalogue:
-    """Return what is known about programs and variables."""
+def shipped() -> Catalogue:
+    """Return what `programs.toml` says about programs and variables."""
     text = _TEXT.read_bytes()
     try:
         stored = json.loads(_COMPACT.read_bytes())
@@ -272,6 +359,24 @@ def _by_name(table: Mapping[str, Any]) -> dict[str, Any]:
     for names, record in table.items():
         records |= dict.fromkeys(names.split(), record)
     return records
+
+
+def _words_of(record: Mapping[str, Any], field: str) -> Iterator[str]:
+    """Yield the words in a field of a record, of its modes and of its sub-commands."""
+    yield from record.get(field, "").split()
+    for inner in (*record.get("modes", ()), *record.get("commands", {}).values()):
+        yield from _words_of(inner, field)
+
+
+def _add(known: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record with the fields of another one, which adds to its options and its sub-commands."""
+    both = [name for name in ("options", "more") if name in known and name in own]
+    joined: dict[str, Any] = {name: f"{known[name]} {own[name]}" for name in both}
+    if "commands" in known and "commands" in own:
+        commands = _by_name(known["commands"])
+        added = _by_name(own["commands"]).items()
+        joined["commands"] = commands | {name: _add(commands.get(name, {}), each) for name, each in added}
+    return {**known, **own, **joined}
 
 
 def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:

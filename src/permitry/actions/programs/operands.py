@@ -4,7 +4,6 @@ Table-driven: `programs.toml` says for each program what its operands and the va
 do not fit the table, or a program not in it, every word is a possible path, and no permission may rely on the result.
 """
 
-import functools
 import itertools
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -36,7 +35,7 @@ from permitry.actions.programs.candidates import (
     paths_in,
     script_of,
 )
-from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, record_of
+from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, record_of, remember
 from permitry.actions.programs.classify import doubt_of
 from permitry.actions.programs.expressions import compares_texts
 from permitry.actions.programs.filters import expanded_by_program
@@ -70,7 +69,7 @@ _Accesses: TypeAlias = tuple[Access, ...]
 _Possible: TypeAlias = Mapping[Access, frozenset[Access]]
 
 
-@functools.lru_cache(maxsize=_REMEMBERED)
+@remember(_REMEMBERED)
 def only_reads_alone(words: tuple[Word, ...]) -> bool:
     """Return whether a command only reads; of a program that runs another one that is not known here."""
     return not record_of(words[0].text).wraps and doubt_of(Command(words)) is None
@@ -86,7 +85,7 @@ def touches_of(words: Sequence[Word], only_reads: Reads = only_reads_alone) -> O
 
 
 # The result depends only on the words, and one decision asks for it several times.
-@functools.lru_cache(maxsize=_REMEMBERED)
+@remember(_REMEMBERED)
 def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
     try:
         found = Operands() if _only_prints_help(words) else _known(words, only_reads)

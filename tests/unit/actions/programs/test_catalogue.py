@@ -11,7 +11,18 @@ from tests.tables import for_each
 from permitry.actions.derive.opened import OPEN_WORDS
 from permitry.actions.programs import catalogue as module
 from permitry.actions.programs import guesses, inputs, names
-from permitry.actions.programs.catalogue import Entry, Options, Wrapper, catalogue, compact, record_of
+from permitry.actions.programs.catalogue import (
+    Entry,
+    Options,
+    Wrapper,
+    bind,
+    catalogue,
+    compact,
+    record_of,
+    remember,
+    shipped,
+    using,
+)
 from permitry.actions.programs.languages import LANGUAGES
 from permitry.actions.programs.nested import RUNNERS
 
@@ -58,9 +69,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "programs.toml").write_text(TEXT, encoding="utf-8")
     monkeypatch.setattr(module, "_TEXT", tmp_path / "programs.toml")
     monkeypatch.setattr(module, "_COMPACT", tmp_path / "programs.json")
-    catalogue.cache_clear()
+    shipped.cache_clear()
     yield tmp_path / "programs.json"
-    catalogue.cache_clear()
+    shipped.cache_clear()
 
 
 def test_options_are_listed_by_what_they_take(files: Path) -> None:
@@ -210,3 +221,39 @@ def test_the_page_on_how_to_teach_a_program_shows_rows_of_the_data() -> None:
     rows = [line for line in page.splitlines() if " = { " in line]
     assert rows
     assert set(rows) <= set(data)
+
+
+def test_what_is_read_inside_is_read_by_another_catalogue() -> None:
+    """Until its end, also where that is an error; what is bound inside is read by it later as well."""
+    known = shipped().with_records({"ours": {"operands": "read*"}})
+    with using(known):
+        later = bind(lambda: "ours" in catalogue())
+        assert catalogue() is known
+    with pytest.raises(ZeroDivisionError), using(known):
+        raise ZeroDivisionError
+    assert catalogue() is shipped()
+    assert later()
+
+
+def test_what_is_remembered_belongs_to_a_catalogue() -> None:
+    """Another one has its own results, and each is worked out once."""
+    asked: list[str] = []
+
+    @remember(4)
+    def is_known(name: str, *, _again: bool = False) -> bool:
+        asked.append(name)
+        return name in catalogue()
+
+    known = shipped().with_records({"ours": {}})
+    for _ in range(2):
+        assert not is_known("ours", _again=True)
+        with using(known):
+            assert is_known("ours", _again=True)
+    assert asked == ["ours", "ours"]
+
+
+def test_the_words_of_a_field_are_those_of_all_records() -> None:
+    """Those of modes and sub-commands included."""
+    assert shipped().words("here") == {"read", "trees", "write", "new"}
+    assert {"read+", "into", "none"} <= shipped().words("operands")
+    assert "diff" in shipped().groups

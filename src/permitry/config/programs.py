@@ -1,0 +1,85 @@
+"""Records of programs in rule files: which they are, and whether they are right."""
+
+import re
+from collections.abc import Iterator
+
+import attrs
+
+from permitry.actions.builtins import ASSIGNING, MOVING, OTHERS, SYNTACTIC
+from permitry.actions.folders import Folder
+from permitry.actions.programs.catalogue import shipped, using
+from permitry.actions.programs.records import Record, Records
+from permitry.config.drafts import ProgramDraft
+from permitry.core.action import Action, Connect, Run, Touch, phrase
+from permitry.errors import Problem
+
+__all__ = ["ONLY_READS", "program_problems", "records_of"]
+
+ONLY_READS = "only reads"
+"""What an example says of a command that does nothing else."""
+
+_NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
+_OF_SHELL = ASSIGNING | MOVING | OTHERS | SYNTACTIC
+_HERE = Folder(("/permitry-example",), "/permitry-example/home")
+_SAYS_SOMETHING = frozenset({"any_option", "commands", "never", "network", "operands", "options", "runs", "wraps"})
+
+
+def records_of(draft: ProgramDraft) -> Iterator[Record]:
+    """Yield the record under each of its names, as a key may hold several."""
+    fields = draft.table.model_dump(exclude_none=True, exclude={"examples"})
+    yield from (Record(name, fields, draft.place, draft.origin.rank) for name in draft.name.split())
+
+
+def program_problems(draft: ProgramDraft) -> Iterator[Problem]:
+    """Yield what is wrong with the names of a record, one that says nothing, and examples that do something else."""
+    for name in draft.name.split():
+        if name in _OF_SHELL:
+            yield draft.problem((), f"`{name}` is a word of the shell", "records are for programs", key=True)
+        elif _NAME.fullmatch(name) is None:
+            hint = "write its bare name, without a folder: letters, digits, `_`, `.`, `+`, `-`"
+            yield draft.problem((), f"`{name}` is not the name of a program", hint, key=True)
+    said = draft.table.model_fields_set
+    if _SAYS_SOMETHING.isdisjoint(said) and not any(name in shipped() for name in draft.name.split()):
+        hint = 'say what it is called with, such as `operands = "read*"`, or why it does more: `never = "…"`'
+        yield draft.problem((), "the record does not say what the program does", hint, key=True)
+    elif "examples" in said:
+        yield from _example_problems(draft)
+
+
+def _example_problems(draft: ProgramDraft) -> Iterator[Problem]:
+    records = Records(attrs.evolve(each, rank=1) for each in records_of(draft))
+    for text, expected in draft.table.model_dump()["examples"].items():
+        with using(records.catalogue()):
+            found = _effects_of(text)
+        if {each.strip() for each in expected.split(",")} != set(found):
+            message = f"the example `{text}` does something else: {', '.join(found) or 'nothing that is known'}"
+            yield draft.problem(("examples", text), message, "correct the record, or the example")
+
+
+def _effects_of(text: str) -> list[str]:
+    """Return what a command does by its record, each in a few words."""
+    from permitry.actions.derive.script import read_command  # noqa: PLC0415 -- few rule files have records
+
+    reading = read_command(text, _HERE)
+    found = [ONLY_READS] if reading.doubt is None else []
+    runs = 0
+    for action in reading.certain:
+        runs += isinstance(action, Run)
+        found += _phrases(action, is_first=runs == 1)
+    return list(dict.fromkeys(found))
+
+
+def _phrases(action: Action, *, is_first: bool) -> Iterator[str]:
+    if isinstance(action, Run):
+        if not is_first:
+            yield f"run {phrase(action)}"
+        yield from (phrase(each) for each in _named(action))
+    elif isinstance(action, Touch | Connect):
+        yield phrase(action)
+    else:
+        yield f"unknown ({getattr(action, 'reason', '')})"
+
+
+def _named(run: Run) -> Iterator[Action]:
+    yield from run.operands.touches
+    yield from run.operands.connects
