@@ -20,9 +20,9 @@ POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
     ("what decides", (POLICY,), 6_270),
-    ("with rules, conditions, actions and rule files", DECIDING, 29_130),
-    ("Guard", ("permitry.guard.guard",), 33_440),
-    ("ToolHandler", ("permitry.handler",), 36_510),
+    ("with rules, conditions, actions and rule files", DECIDING, 29_580),
+    ("Guard", ("permitry.guard.guard",), 33_890),
+    ("ToolHandler", ("permitry.handler",), 36_990),
 ]
 
 

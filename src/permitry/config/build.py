@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from permitry.actions.programs.records import Record
 from permitry.conditions.args import LINKS, ArgumentCondition
 from permitry.conditions.listed import list_name
 from permitry.conditions.scope import Scope
@@ -29,7 +28,6 @@ __all__ = [
     "build_templates",
     "list_problems",
     "plain_list",
-    "plain_record",
     "plain_rule",
     "plain_template",
     "plain_tool",
@@ -75,11 +73,6 @@ def plain_tool(draft: ToolDraft) -> Plain:
         "folder": table.folder,
         "trusted_fields": table.trusted_fields,
     }
-
-
-def plain_record(record: Record) -> Plain:
-    """Return the record of a program as plain data."""
-    return {"name": record.name, "fields": dict(record.fields), "source": record.source, "rank": record.rank}
 
 
 def plain_template(template: Template) -> Plain:

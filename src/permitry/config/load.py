@@ -19,7 +19,6 @@ from permitry.config.build import (
     build_templates,
     list_problems,
     plain_list,
-    plain_record,
     plain_rule,
     plain_template,
     plain_tool,
@@ -37,7 +36,7 @@ from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
 from permitry.config.plain import Plain, build_rule_set, tool_of
 from permitry.config.program_table import ProgramTable
-from permitry.config.programs import program_problems, records_of
+from permitry.config.programs import ProgramDrafts
 from permitry.config.ruleset import RuleSet
 from permitry.config.schema import Header, ListTable, RuleTable, TemplateTable, ToolTable, groups_of
 from permitry.config.toml import load_toml
@@ -51,12 +50,8 @@ __all__ = ["Compiled", "Origin", "Reached", "RuleSet", "compile_rules", "load_po
 
 _MOST_PROBLEMS = 200
 _RANKS = 4
-_MOST_UNTRUSTED = {"rules": 200, "patterns": 64, "examples": 32, "values": 64, "programs": 64}
-_TWICE = {
-    "program": ("described", "make one record of the two"),
-    "template": ("defined", "rename one of the two"),
-    "tool": ("declared", "take one of the two out"),
-}
+_MOST_UNTRUSTED = {"rules": 200, "patterns": 64, "examples": 32, "values": 64}
+_TWICE = {"template": ("defined", "rename one of the two"), "tool": ("declared", "take one of the two out")}
 _TABLES: Mapping[str, type[BaseModel]] = {
     "tool": ToolTable, "program": ProgramTable, "list": ListTable, "template": TemplateTable, "rule": RuleTable,
 }  # fmt: skip
@@ -174,7 +169,7 @@ class _Loader:
         self.templates: dict[str, TemplateDraft] = {}
         self.template_names: set[str] = set()
         self.tools: dict[str, ToolDraft] = {}
-        self.programs: dict[tuple[str, int], ProgramDraft] = {}
+        self.programs = ProgramDrafts()
         self.lists: list[ListDraft] = []
         self.names: dict[Path, str] = {}
         self.links: list[str] = []
@@ -325,11 +320,13 @@ class _Loader:
             origin = max(first.origin, draft.origin, key=lambda each: each.rank)
             known[draft.name] = attrs.evolve(first, origin=origin)
             return
+        what = draft.kind
+        does, advice = _TWICE[what]
         if first.origin.is_trusted and not draft.origin.is_trusted:
-            does, _ = _TWICE[draft.kind]
-            self.conflicts.append(f"{draft.place}: {draft.kind} `{draft.name}` dropped: it is {does} elsewhere")
+            self.conflicts.append(f"{draft.place}: {what} `{draft.name}` dropped: it is {does} elsewhere")
         else:
-            self.problems.append(_twice(first, draft, draft.name))
+            message = f"the {what} `{draft.name}` is {does} twice"
+            self.problems.append(draft.problem((), message, f"the first is at {first.place}; {advice}", key=True))
 
     def add_template(self, draft: TemplateDraft) -> None:
         self.define(self.templates, draft)
@@ -343,15 +340,7 @@ class _Loader:
             del self.tools[draft.name]
 
     def add_program(self, draft: ProgramDraft) -> None:
-        """Add a record of a program, of which each layer may have its own."""
-        self.problems += program_problems(draft)
-        rank = draft.origin.rank
-        for name in draft.name.split():
-            first = self.programs.setdefault((name, rank), draft)
-            if first is not draft:
-                self.problems.append(_twice(first, draft, name))
-        if rank == 0 and sum(of == 0 for _, of in self.programs) > _MOST_UNTRUSTED["programs"]:
-            self.problems.append(_too_many(draft, "programs"))
+        self.problems += self.programs.add(draft)
 
     def add_list(self, draft: ListDraft) -> None:
         self.problems += list_problems(draft)
@@ -408,7 +397,7 @@ class _Loader:
             "rules": [plain_rule(draft) for draft, _ in scopes],
             "templates": [plain_template(template) for template in trusted[0].values()],
             "tools": tools,
-            "programs": [plain_record(each) for draft in self.records() for each in records_of(draft)],
+            "programs": list(self.programs.plain()),
             "lists": lists,
             "files": list(self.names.values()),
             "links": [name for name in self.links if name not in self.names.values()],
@@ -450,10 +439,6 @@ class _Loader:
             found.append((draft, scope))
         return [(draft, scope) for draft, scope in found if draft.origin.is_trusted or _restricts(draft)]
 
-    def records(self) -> Iterable[ProgramDraft]:
-        """Return the records of programs, in the order of the files."""
-        return {id(draft): draft for draft in self.programs.values()}.values()
-
     def ranks(self) -> dict[str, int]:
         """Return the rank of the most trusted file that has a list, by the name of the list."""
         ranks: dict[str, int] = {}
@@ -469,11 +454,7 @@ class _Loader:
             if added.origin.rank < ranks[added.name]:
                 why = "counts only where it restricts; a more trusted layer has it too"
                 yield f"{added.place}: list `{added.name}`: {why}"
-        for (name, rank), record in self.programs.items():
-            if rank == 0:
-                yield f"{record.place}: program `{name}` can only restrict: {record.origin.distrust}"
-            elif any((name, above) in self.programs for above in range(rank + 1, _RANKS)):
-                yield f"{record.place}: program `{name}` dropped: a more trusted layer has a record of it"
+        yield from self.programs.notices()
         yield from notices_on(_untrusted((*self.templates.values(), *self.tools.values())))
 
 
@@ -483,12 +464,6 @@ def _trusted(drafts: Iterable[Draft[Model]]) -> Iterator[Draft[Model]]:
 
 def _untrusted(drafts: Iterable[Draft[Any]]) -> Iterator[Draft[Any]]:
     return (draft for draft in drafts if not draft.origin.is_trusted)
-
-
-def _twice(first: Draft[Any], draft: Draft[Any], name: str) -> Problem:
-    does, advice = _TWICE[draft.kind]
-    message = f"the {draft.kind} `{name}` is {does} twice"
-    return draft.problem((), message, f"the first is at {first.place}; {advice}", key=True)
 
 
 def _too_many(draft: Draft[Any], what: str) -> Problem:

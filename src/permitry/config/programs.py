@@ -10,10 +10,11 @@ from permitry.actions.folders import Folder
 from permitry.actions.programs.catalogue import shipped, using
 from permitry.actions.programs.records import Record, Records
 from permitry.config.drafts import ProgramDraft
+from permitry.config.plain import Plain
 from permitry.core.action import Action, Connect, Run, Touch, phrase
 from permitry.errors import Problem
 
-__all__ = ["ONLY_READS", "program_problems", "records_of"]
+__all__ = ["ONLY_READS", "ProgramDrafts"]
 
 ONLY_READS = "only reads"
 """What an example says of a command that does nothing else."""
@@ -21,16 +22,51 @@ ONLY_READS = "only reads"
 _NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 _OF_SHELL = ASSIGNING | MOVING | OTHERS | SYNTACTIC
 _HERE = Folder(("/permitry-example",), "/permitry-example/home")
+_MOST_UNTRUSTED = 64
 _SAYS_SOMETHING = frozenset({"any_option", "commands", "never", "network", "operands", "options", "runs", "wraps"})
 
 
-def records_of(draft: ProgramDraft) -> Iterator[Record]:
+@attrs.define
+class ProgramDrafts:
+    """The records of programs in rule files, each under all its names; each layer may have its own of a name."""
+
+    _known: dict[tuple[str, int], ProgramDraft] = attrs.field(factory=dict)
+
+    def add(self, draft: ProgramDraft) -> Iterator[Problem]:
+        """Add a record, and yield what is wrong with it."""
+        yield from _problems(draft)
+        rank = draft.origin.rank
+        for name in draft.name.split():
+            first = self._known.setdefault((name, rank), draft)
+            if first is not draft:
+                message, hint = f"the program `{name}` is described twice", f"the first is at {first.place}"
+                yield draft.problem((), message, f"{hint}; make one record of the two", key=True)
+        if rank == 0 and sum(each == 0 for _, each in self._known) > _MOST_UNTRUSTED:
+            message = f"more than {_MOST_UNTRUSTED} programs in a project that is not trusted"
+            yield draft.problem((), message, "trust it, or take some out", key=True)
+
+    def plain(self) -> Iterator[Plain]:
+        """Yield the records as plain data, in the order of the files."""
+        for draft in {id(draft): draft for draft in self._known.values()}.values():
+            yield from (attrs.asdict(each, recurse=False) for each in _records_of(draft))
+
+    def notices(self) -> Iterator[str]:
+        """Yield what is said of records that do not count as they are."""
+        most = {name: max(rank for known, rank in self._known if known == name) for name, _ in self._known}
+        for (name, rank), draft in self._known.items():
+            if rank == 0:
+                yield f"{draft.place}: program `{name}` can only restrict: {draft.origin.distrust}"
+            elif rank < most[name]:
+                yield f"{draft.place}: program `{name}` dropped: a more trusted layer has a record of it"
+
+
+def _records_of(draft: ProgramDraft) -> Iterator[Record]:
     """Yield the record under each of its names, as a key may hold several."""
     fields = draft.table.model_dump(exclude_none=True, exclude={"examples"})
     yield from (Record(name, fields, draft.place, draft.origin.rank) for name in draft.name.split())
 
 
-def program_problems(draft: ProgramDraft) -> Iterator[Problem]:
+def _problems(draft: ProgramDraft) -> Iterator[Problem]:
     """Yield what is wrong with the names of a record, one that says nothing, and examples that do something else."""
     for name in draft.name.split():
         if name in _OF_SHELL:
@@ -47,7 +83,7 @@ def program_problems(draft: ProgramDraft) -> Iterator[Problem]:
 
 
 def _example_problems(draft: ProgramDraft) -> Iterator[Problem]:
-    records = Records(attrs.evolve(each, rank=1) for each in records_of(draft))
+    records = Records(attrs.evolve(each, rank=1) for each in _records_of(draft))
     for text, expected in draft.table.model_dump()["examples"].items():
         with using(records.catalogue()):
             found = _effects_of(text)

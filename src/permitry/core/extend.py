@@ -40,13 +40,15 @@ def add_rules(policy: _Policy, added: Iterable[AnyRule | RuleSource], flows: Ite
     """Return what a policy becomes with more rules, rule sets and flows; see `AuthorizationPolicy.with_rules`."""
     sources = [each for each in added if is_rule_source(each)]
     alone = [cast("AnyRule", each) for each in added if not is_rule_source(each)]
-    rules, kept, declared, reader = policy.rules, policy.flows, policy.declared, policy.reader
+    rules, kept, declared = policy.rules, policy.flows, policy.declared
+    reader: Any = policy.reader
     stricter: _Policy | RuleSource = policy
     for source in sources:
         rules = (*rules, *(rule for rule in source.policy_rules if rule not in rules))
         kept = (*kept, *(flow for flow in source.flows if flow not in kept))
         declared = {**source.tools, **declared}
-        reader = _with_records(reader, source)
+        if hasattr(reader, "with_records") and hasattr(source, "records"):
+            reader = reader.with_records(source.records)
         if source.unmatched > stricter.unmatched:
             stricter = source
     return {
@@ -57,12 +59,6 @@ def add_rules(policy: _Policy, added: Iterable[AnyRule | RuleSource], flows: Ite
         "unmatched": stricter.unmatched,
         "unmatched_source": stricter.unmatched_source,
     }
-
-
-def _with_records(reader: ActionReader | None, source: RuleSource) -> ActionReader | None:
-    """Return a reader with what a source of rules says of programs, where it can take that."""
-    records, add = getattr(source, "records", None), getattr(reader, "with_records", None)
-    return reader if records is None or add is None else cast("ActionReader", add(records))
 
 
 def add_lists(policy: _Policy, values: Mapping[str, Iterable[str | float]]) -> Changes:

@@ -100,9 +100,8 @@ class AuthorizationPolicy:
     confirms everything. `unmatched` is the verdict when no rule matched: CONFIRM or BLOCK; `unmatched_source` says
     where that is written, as `file:line`.
 
-    `reader` tells what calls would do; without one, nothing that is decided by actions is allowed. It may know more
-    readers: restrictions are asked by all of its `others`, and where it has a `doubtful` one, the stricter decision
-    counts of those by the two. Its `digest` is a part of the version. `declared` says what
+    `reader` tells what calls would do; without one, nothing that is decided by actions is allowed. Restrictions are
+    asked by its `others` too; of decisions by it and its `doubtful` one the stricter counts. `declared` says what
     tools are that no registry knows. `flows` say what calls leave behind. To add rules to a policy use `with_rules`: it
     keeps all of these.
 
@@ -222,14 +221,12 @@ class AuthorizationPolicy:
         return None if reader is None else attrs.evolve(self, reader=reader)
 
     def _all_for(self, context: AuthContext) -> "Iterator[tuple[AuthorizationPolicy, AuthContext]]":
-        """Yield the policies of which each must permit a call, with the contexts in which they do.
-
-        INVARIANT: law 4. What is not trusted makes no decision looser, as the one without it counts too.
-        """
+        """Yield the policies of which each must permit a call, so that none loosens another, and their contexts."""
         for each in context.lineage():
-            policy = self.within(each)
-            doubtful = policy._doubtful  # noqa: SLF001 -- a policy as this one
-            yield from ((policy, each),) if doubtful is None else ((policy, each), (doubtful, each))
+            policy: AuthorizationPolicy | None = self.within(each)
+            while policy is not None:
+                yield policy, each
+                policy = policy._doubtful  # noqa: SLF001 -- a policy as this one
 
     def decide(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Decision:
         """Return the decision for one call in one context. Never raises for a failing rule, never guesses ALLOW.
@@ -241,8 +238,8 @@ class AuthorizationPolicy:
         """
         if context.parent is None and context.rules is None and context.lists is None and self._doubtful is None:
             return evaluate(*self._index.look_up(call, context, spec))
-        policies = self._all_for(context)
-        decisions = [evaluate(*_index_of(policy).look_up(call, each, spec)) for policy, each in policies]
+        pairs = self._all_for(context)
+        decisions = [evaluate(*_index_of(policy).look_up(call, each, spec)) for policy, each in pairs]
         # max keeps the first of equals: that of the agent's own context.
         return _keep_if_any(max(decisions, key=lambda decision: decision.verdict.strictness), decisions)
 
@@ -311,9 +308,8 @@ class AuthorizationPolicy:
     def _strictest_of(
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None
     ) -> "tuple[AuthorizationPolicy, Request, Decision]":
-        policies = self._all_for(context)
-        pairs = [(policy, _index_of(policy).request(call, each, spec)) for policy, each in policies]
-        answers = [(policy, request, evaluate(request, _phases_of(policy))) for policy, request in pairs]
+        asked = [(each, _index_of(each).request(call, within, spec)) for each, within in self._all_for(context)]
+        answers = [(each, request, evaluate(request, _phases_of(each))) for each, request in asked]
         # max keeps the first of equals: the agent's own context.
         policy, request, decision = max(answers, key=lambda answer: answer[2].verdict.strictness)
         return policy, request, _keep_if_any(decision, [answer[2] for answer in answers])

@@ -301,7 +301,7 @@ def remember(most: int) -> Callable[[Callable[_Given, _Made]], Callable[_Given, 
 
     def decorate(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
         @functools.lru_cache(maxsize=most)
-        def remembered(_: Catalogue, given: Any, named: Any) -> _Made:  # noqa: ANN401 -- those of the function
+        def remembered(_: Catalogue, given: tuple[Any, ...], named: tuple[tuple[str, Any], ...]) -> _Made:
             return function(*given, **dict(named))
 
         @functools.wraps(remembered)
