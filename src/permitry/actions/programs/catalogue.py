@@ -200,12 +200,17 @@ class Entry:
 _UNKNOWN, _NONE = Entry(), Options()
 _CODE = "runs code of the workspace"
 _SHAPE = frozenset(attrs.fields_dict(Shape))
-_READ_APART = _SHAPE | {"runs", "leading", "optional", "sets", "modes", "elsewhere"}
+_READ_APART = _SHAPE | {"runs", "leading", "optional", "sets", "modes", "elsewhere", "more"}
 _KINDS: Mapping[Any, Callable[[list[str]], Any]] = {frozenset[str]: frozenset, tuple[str, ...]: tuple}
 _SEVERAL = {
     kind: {field.name: _KINDS[field.type] for field in attrs.fields(kind) if field.type in _KINDS}
     for kind in (Entry, Shape)
 }
+_DECLARING = {
+    **dict.fromkeys(("reads", "texts"), "options"),
+    **dict.fromkeys(("at", "connects", "folders", "refused", "writes"), "more"),
+}
+"""Fields whose options, where they say that they take a value, are among those of another field as well."""
 _ENDINGS = {"[=]": "attached", "===": "tripled", "==": "doubled", "=": "valued", ":": "separate", "": "plain"}
 
 
@@ -370,8 +375,8 @@ def _words_of(record: Mapping[str, Any], field: str) -> Iterator[str]:
 
 def _add(known: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record with the fields of another one, which adds to its options and its sub-commands."""
-    both = [name for name in ("options", "more") if name in known and name in own]
-    joined: dict[str, Any] = {name: f"{known[name]} {own[name]}" for name in both}
+    both = [name for name in ("options", "more", *_DECLARING) if name in known and name in own]
+    joined: dict[str, Any] = {name: _join(known[name], own[name]) for name in both}
     if "commands" in known and "commands" in own:
         commands = _by_name(known["commands"])
         added = _by_name(own["commands"]).items()
@@ -379,13 +384,18 @@ def _add(known: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     return {**known, **own, **joined}
 
 
+def _join(known: Any, own: Any) -> Any:  # noqa: ANN401 -- texts, or tables
+    return f"{known} {own}" if isinstance(known, str) else {**known, **own}
+
+
 def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
     fields = _fields(Entry, {name: value for name, value in data.items() if name not in _READ_APART})
     whole_words = fields.get("whole_words", False)
     fields["is_known"] = data.get("is_known", True)
     fields["runs_nothing"] = fields.get("runs_nothing", False) or fields.get("any_option", False)
-    fields["options"] = _options(fields.get("options", ""), groups, whole_words=whole_words)
-    fields["known"] = fields["options"].with_more(_options(fields.pop("more", ""), groups, whole_words=whole_words))
+    fields["options"] = _options(_declared(data, "options"), groups, whole_words=whole_words)
+    fields["known"] = fields["options"].with_more(_options(_declared(data, "more"), groups, whole_words=whole_words))
+    fields["refused"] = {_split(name)[0]: reason for name, reason in data.get("refused", {}).items()}
     if "runs" in data or data.get("wraps"):
         fields["runs"] = _wrapper(data, groups, fields["known"])
     behind = _by_name(data.get("runs_behind", {}))
@@ -412,7 +422,21 @@ def _views(table: Mapping[str, Any]) -> dict[str, Any]:
 def _fields(kind: type[Entry] | type[Shape], data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a record, with words in place of a text where there are several."""
     several = {name: make(data[name].split()) for name, make in _SEVERAL[kind].items() if name in data}
-    return {**data, **several}
+    named = {name: frozenset(_split(word)[0] for word in several[name]) for name in _DECLARING if name in several}
+    return {**data, **several, **named}
+
+
+def _declared(data: Mapping[str, Any], field: str) -> str:
+    """Return the options in a field, and those with a value in the fields that say what their values are."""
+    lists = (data.get(role, ()) for role, of in _DECLARING.items() if of == field)
+    words = (word for each in lists for word in (each.split() if isinstance(each, str) else each))
+    return " ".join((data.get(field, ""), *(word for word in words if _split(word)[1])))
+
+
+def _split(word: str) -> tuple[str, str]:
+    """Return the name of an option, and the ending that says how it takes a value."""
+    ending = next(filter(word.endswith, _ENDINGS))
+    return word.removesuffix(ending), ending
 
 
 def _wrapper(data: Mapping[str, Any], groups: Mapping[str, str], known: Options = _NONE) -> Wrapper:
@@ -433,8 +457,7 @@ def _options(text: str, groups: Mapping[str, str], *, whole_words: bool) -> Opti
     sets: dict[str, set[str]] = {kind: set() for kind in _ENDINGS.values()}
     tokens = _tokens(text, groups)
     for item in tokens:
-        ending = next(filter(item.endswith, _ENDINGS))
-        name = item.removesuffix(ending)
+        name, ending = _split(item)
         is_cluster = not (ending or name.startswith("--") or whole_words)
         if item != "-NUM":
             sets[_ENDINGS[ending]].update((f"-{letter}" for letter in name[1:]) if is_cluster else (name,))

@@ -39,6 +39,14 @@ operands = "write"
 [program.word]
 options = "-ab"
 whole_words = true
+[program.save]
+options = "-a"
+more = "-b"
+reads = "-f= --file="
+texts = "-m[=] -t"
+writes = "-o:"
+refused = { "--run=" = "runs it", "-x" = "does it" }
+operands = "read"
 [program.after]
 wraps = true
 options = "-v"
@@ -94,6 +102,20 @@ def test_some_programs_have_whole_words_for_options() -> None:
 
 
 @pytest.mark.usefixtures("files")
+def test_an_option_is_spelled_where_its_value_has_a_field() -> None:
+    """With its ending it is an option of the program as well; without, it is one that is listed elsewhere."""
+    entry = catalogue()["save"]
+    harmless = Options(frozenset({"-a"}), frozenset({"-f", "--file"}), frozenset({"-m"}))
+    assert entry.options == harmless
+    others = Options(frozenset({"-b"}), frozenset({"--run"}), separate=frozenset({"-o"}))
+    assert entry.known == harmless.with_more(others)
+    assert entry.shapes[0].reads == {"-f", "--file"}
+    assert entry.shapes[0].writes == {"-o"}
+    assert entry.texts == {"-m", "-t"}
+    assert entry.refused == {"--run": "runs it", "-x": "does it"}
+
+
+@pytest.mark.usefixtures("files")
 def test_a_mode_has_a_shape_of_its_own() -> None:
     """It comes before the usual one, and has all that it does not say otherwise."""
     mode, usual = catalogue()["show"].shapes
@@ -112,8 +134,8 @@ def test_a_program_may_have_several_names() -> None:
 def test_an_unknown_program_is_not_there() -> None:
     """Nothing is guessed about it."""
     assert "other" not in catalogue()
-    assert set(catalogue()) == {"show", "display", "word", "after", "over", "above"}
-    assert len(catalogue()) == 6
+    assert set(catalogue()) == {"show", "display", "word", "save", "after", "over", "above"}
+    assert len(catalogue()) == 7
     with pytest.raises(KeyError):
         catalogue()["other"]
     assert record_of("other") == Entry()

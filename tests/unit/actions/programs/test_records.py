@@ -30,6 +30,9 @@ def test_a_record_of_a_new_program_says_all_that_is_known_of_it() -> None:
 
 def test_a_record_of_a_known_program_adds_options_and_sub_commands() -> None:
     """Its other fields take the place of those that are shipped."""
+    saves = Records([_record("curl", writes="--save=", refused={"--own": "runs"})]).catalogue()["curl"]
+    assert saves.known.valued == shipped()["curl"].known.valued | {"--save"}
+    assert saves.refused.keys() >= shipped()["curl"].refused.keys()
     known = Records([_record("git", options="--ours", commands={"ours": {"operands": "read*"}})]).catalogue()["git"]
     assert known.options.plain == shipped()["git"].options.plain | {"--ours"}
     assert known.commands["log"] == shipped()["git"].commands["log"]
