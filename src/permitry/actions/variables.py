@@ -34,12 +34,6 @@ _NAMING = READING | {"unset"}
 _OF_SCRIPTS = re.compile(r"[a-z][a-z0-9_]*|[A-Z][0-9]?", re.ASCII)
 _ATTACHED = re.compile(r"-[a-z]+")
 
-# Assigning to one of these has an effect of its own, such as evaluating the value, or another value is read back.
-_SPECIAL = re.compile(
-    r"BASH.*|COMP_.*|COPROC|DIRSTACK|EPOCH\w*|EUID|FUNCNAME|GROUPS|HISTCMD|IFS|LINENO|MAPFILE|OPTARG|OPTERR|OPTIND"
-    r"|COLUMNS|LINES|OLDPWD|PWD|SHLVL|PIPESTATUS|POSIXLY_CORRECT|PPID|RANDOM|READLINE_.*|REPLY|SECONDS|SHELLOPTS|SRANDOM|UID|_|histchars|auto_resume"
-)
-
 
 @functools.lru_cache(maxsize=2048)
 def fact_of(name: str, field: str) -> str | bool | None:
@@ -59,8 +53,11 @@ def is_evaluated(name: str) -> bool:
 
 
 def is_special(name: str) -> bool:
-    """Return whether the shell gives a variable of this name a meaning of its own, or it changes commands."""
-    return _SPECIAL.fullmatch(name) is not None or changes_commands(name) is not None
+    """Return whether the shell gives a variable of this name a meaning of its own, or it changes commands.
+
+    To assign to it has an effect, such as evaluating the value, or another value is read back.
+    """
+    return fact_of(name, "special") is True or changes_commands(name) is not None
 
 
 def dies_with_shell(name: str, *, is_exported: bool) -> bool:

@@ -74,5 +74,6 @@ def test_every_pattern_of_values_is_one() -> None:
     patterns = [str(row[field]) for row in rows for field in ("plain", "loads") if field in row]
     assert all(map(re.compile, patterns))
     assert {field for row in rows for field in row} == {
-        "changes", "evaluated", "fills", "leads", "loads", "plain", "runs", "runs_text", "steers",
+        "changes", "evaluated", "fills", "is_data", "leads", "loads", "plain", "runs", "runs_text", "special",
+        "steers",
     }  # fmt: skip

@@ -27,7 +27,7 @@ from permitry.actions.programs.inner import (
 )
 from permitry.actions.programs.running import ANY_COMMAND, Inner, as_wrapper, wrapper_of
 from permitry.actions.programs.scripted import commands_of_awk, commands_of_sed
-from permitry.actions.variables import is_evaluated, is_special
+from permitry.actions.variables import fact_of, is_evaluated, is_special
 from permitry.core.action import Word
 
 __all__ = ["MOST_INNER", "RUNNERS", "after_options", "dash_c", "find_command", "only_checks", "ssh", "wrapped", "xargs"]
@@ -46,8 +46,6 @@ _SUBSTITUTIONS = ("$(", "`", "<(", ">(")
 _COMMANDS_OF_SU = ("--command", "--session-command")
 _RUNNING_VARIABLES = frozenset(["BASH_ENV", "GIT_CONFIG_PARAMETERS", "GIT_EDITOR", "PROMPT_COMMAND", "PS4"])
 """Variables whose value a shell or git runs as a command."""
-_HARMLESS = frozenset(["COLUMNS", "COPROC", "LINES", "MAPFILE", "OPTARG", "OPTERR", "REPLY", "_"])
-"""Variables with a meaning for the shell that runs and evaluates none of their value."""
 
 
 # Wrappers ------------------------------------------------------------------------------------------------------------
@@ -217,7 +215,7 @@ def _runs_value(name: str) -> bool:
 def _may_change(name: str) -> bool:
     """Return whether a word of `read` and the like may name a variable that changes what the shell or others run."""
     attached = name[2:] if name.startswith("-") and not name.startswith("--") else ""
-    return any(is_special(each) and each not in _HARMLESS for each in (name, attached) if each)
+    return any(is_special(each) and not fact_of(each, "is_data") for each in (name, attached) if each)
 
 
 def _assigned(words: Words) -> Iterator[Word]:
