@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
+import attrs
+
+from permitry.actions.extract import ReadActions
 from permitry.conditions.args import LINKS, ArgumentCondition
 from permitry.conditions.listed import list_name
 from permitry.conditions.scope import Scope
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import nearest
 from permitry.config.drafts import ListDraft, RuleDraft, TemplateDraft, ToolDraft
-from permitry.config.examples import example_problems
+from permitry.config.examples import READER, example_problems
 from permitry.config.lists import NamedList
 from permitry.config.locate import KeyPath
 from permitry.config.plain import Plain
@@ -25,6 +27,7 @@ from permitry.errors import Problem
 
 __all__ = [
     "DEEPEST",
+    "Known",
     "build_templates",
     "list_problems",
     "plain_list",
@@ -99,22 +102,25 @@ def list_problems(draft: ListDraft) -> Iterator[Problem]:
         yield draft.problem((), message, "use letters, digits, hyphens", key=True)
 
 
+@attrs.frozen
+class Known:
+    """What a rule may rely on: tools that files declare, lists, fields that are trusted, and records of programs."""
+
+    tools: Mapping[str, ToolSpec] = attrs.field(factory=dict)
+    lists: Mapping[str, NamedList] = attrs.field(factory=dict)
+    trusted: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    reader: ReadActions = READER
+
+
 def read_rule(
-    draft: RuleDraft,
-    templates: Mapping[str, Template],
-    names: Collection[str],
-    tools: Mapping[str, ToolSpec],
-    lists: Mapping[str, NamedList],
-    *,
-    trusted: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    draft: RuleDraft, templates: Mapping[str, Template], names: Collection[str], known: Known
 ) -> tuple[Scope, list[Problem]]:
     """Return the scope of a rule, and the problems of its priority, scope, templates and examples.
 
     `names` are all templates that are defined; those that are themselves invalid are not in
-    `templates`. `tools` are those that the files declare, `trusted` their trusted fields, and `lists` those that
-    the rule may name.
+    `templates`.
     """
-    table, (scope, wrong) = draft.table, read_scope(draft, lists, trusted=trusted)
+    table, (scope, wrong) = draft.table, read_scope(draft, known.lists, trusted=known.trusted)
     problems = [*_effect_problems(draft)]
     if table.priority is not None:
         problems += _band_problems(draft, table.priority)
@@ -123,7 +129,7 @@ def read_rule(
     if has_examples or table.when or table.unless:
         problems += [*_permitting_problems(draft), *_source_problems(draft), *_unknown_templates(draft, names), *wrong]
     if has_examples and not wrong:
-        problems += example_problems(draft, scope, templates, tools)
+        problems += example_problems(draft, scope, templates, known.tools, known.reader)
     return scope, problems
 
 

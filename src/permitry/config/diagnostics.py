@@ -11,7 +11,7 @@ import attrs
 from permitry.config.locate import KeyPath, Places, header_lines, locate
 from permitry.errors import Problem
 
-__all__ = ["SourceText", "nearest", "syntax_problem"]
+__all__ = ["SourceText", "nearest", "syntax_problem", "unreadable_problem"]
 
 _LONGEST_COMPARED = 100
 _MOST_COMPARED = 500
@@ -132,3 +132,26 @@ def nearest(word: str, options: Iterable[str], *, otherwise: str = "", prefix: s
     if near:
         return f"did you mean `{prefix}{near[0]}`?"
     return otherwise or f"known: {', '.join(prefix + name for name in known)}"
+
+
+def unreadable_problem(name: str, text: str, error: Exception) -> Problem:
+    """Return the problem of a file that cannot be read: its bytes, its TOML, or the file itself."""
+    match error:
+        case UnicodeDecodeError():
+            before = error.object[: error.start]
+            line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
+            message = f"byte {error.object[error.start]:#04x} is not UTF-8"
+            return Problem(name, line, column, 1, message, "save the file as UTF-8")
+        case tomllib.TOMLDecodeError() if text.startswith("\ufeff"):
+            message, hint = "the file begins with a byte order mark", "save it as UTF-8 without one"
+            return Problem(name, 1, 1, 1, message, hint)
+        case tomllib.TOMLDecodeError():
+            return syntax_problem(name, text, error)
+        case RecursionError():
+            message, hint = "lists or tables are nested too deeply", "a rule file needs four levels at most"
+        case OSError():
+            message = f"cannot be read: {(error.strerror or 'unknown reason').lower()}"
+            hint = "check the file and its permissions"
+        case _:
+            message, hint = "a number has too many digits", "a priority is 0 to 399"
+    return Problem(name, 0, 0, 0, message, hint)

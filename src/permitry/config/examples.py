@@ -46,11 +46,15 @@ _BY_ACCESS = {
 
 
 def example_problems(
-    draft: RuleDraft, scope: Scope, templates: Mapping[str, Template], tools: Mapping[str, ToolSpec]
+    draft: RuleDraft,
+    scope: Scope,
+    templates: Mapping[str, Template],
+    tools: Mapping[str, ToolSpec],
+    reader: ReadActions = READER,
 ) -> Iterator[Problem]:
     """Yield a problem for each example with another result than it is meant to show.
 
-    `tools` are those that the files declare.
+    `tools` are those that the files declare, and `reader` knows their records of programs.
     """
     for key, examples, wanted in (("match", draft.table.match, True), ("no_match", draft.table.no_match, False)):
         for i, given in enumerate(examples):
@@ -68,7 +72,7 @@ def example_problems(
             given_template = example.given().get("template")
             if given_template is not None and given_template not in templates:
                 continue  # the unknown template is reported elsewhere
-            request = _request(example, draft.table, templates, tools)
+            request = attrs.evolve(_request(example, draft.table, templates, tools), reader=reader)
             matches, why = _tried(request, example, draft.table, scope)
             # A `confirm` rule also asks when it only may apply.
             is_asked = wanted and matches is None and draft.table.effect == "confirm"

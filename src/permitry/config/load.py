@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -16,6 +15,7 @@ from permitry.config._checks import tool_name_problem
 from permitry.config._dropped import notices_on
 from permitry.config.build import (
     DEEPEST,
+    Known,
     build_templates,
     list_problems,
     plain_list,
@@ -27,7 +27,7 @@ from permitry.config.build import (
 from permitry.config.catalogue import PREFIX, shipped_path
 from permitry.config.collecting import without_collection
 from permitry.config.conditions import Given
-from permitry.config.diagnostics import SourceText, syntax_problem
+from permitry.config.diagnostics import SourceText, unreadable_problem
 from permitry.config.drafts import Draft, ListDraft, ProgramDraft, RuleDraft, TemplateDraft, ToolDraft
 from permitry.config.lists import lists_of, trusted_of
 from permitry.config.locate import KeyPath
@@ -219,26 +219,8 @@ class _Loader:
             data = load_toml(text)
             rules = data.get("rule")
             return SourceText(name, text, len(rules) if isinstance(rules, list) else None), data
-        except UnicodeDecodeError as error:
-            before = error.object[: error.start]
-            line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
-            message = f"byte {error.object[error.start]:#04x} is not UTF-8"
-            self.problems.append(Problem(name, line, column, 1, message, "save the file as UTF-8"))
-        except tomllib.TOMLDecodeError as error:
-            if text.startswith("\ufeff"):
-                message, hint = "the file begins with a byte order mark", "save it as UTF-8 without one"
-                self.problems.append(Problem(name, 1, 1, 1, message, hint))
-            else:
-                self.problems.append(syntax_problem(name, text, error))
-        except RecursionError:
-            message, hint = "lists or tables are nested too deeply", "a rule file needs four levels at most"
-            self.problems.append(Problem(name, 0, 0, 0, message, hint))
-        except ValueError:
-            message, hint = "a number has too many digits", "a priority is 0 to 399"
-            self.problems.append(Problem(name, 0, 0, 0, message, hint))
-        except OSError as error:
-            message = f"cannot be read: {(error.strerror or 'unknown reason').lower()}"
-            self.problems.append(Problem(name, 0, 0, 0, message, "check the file and its permissions"))
+        except (OSError, RecursionError, ValueError) as error:
+            self.problems.append(unreadable_problem(name, text, error))
         return None
 
     def header(self, source: SourceText, data: dict[str, Any], path: Path, origin: Origin) -> None:
@@ -424,17 +406,21 @@ class _Loader:
         """Return the rules that count, with their scopes; add the problems of all to those that are known."""
         ranks, lists = self.ranks(), lists_of(plain_lists)
         tools = {each["name"]: tool_of(each) for each in plain_tools}
-        # A list or a tool of a less trusted layer cannot make a rule load that is an error without it.
-        lists_for = [{name: each for name, each in lists.items() if ranks[name] >= rank} for rank in range(_RANKS)]
         fields = trusted_of(plain_tools)
-        fields_for = [
-            {name: each for name, each in fields.items() if self.tools[name].origin.rank >= rank}
+        # A definition of a less trusted layer cannot make a rule load that is an error without it.
+        known_for = [
+            Known(
+                tools,
+                {name: each for name, each in lists.items() if ranks[name] >= rank},
+                {name: each for name, each in fields.items() if self.tools[name].origin.rank >= rank},
+                self.programs.reader(rank),
+            )
             for rank in range(_RANKS)
         ]
         found = []
         for draft in self.rules:
-            known, rank = trusted if draft.origin.is_trusted else every, draft.origin.rank
-            scope, problems = read_rule(draft, *known, tools, lists_for[rank], trusted=fields_for[rank])
+            names = trusted if draft.origin.is_trusted else every
+            scope, problems = read_rule(draft, *names, known_for[draft.origin.rank])
             self.problems += problems
             found.append((draft, scope))
         return [(draft, scope) for draft, scope in found if draft.origin.is_trusted or _restricts(draft)]

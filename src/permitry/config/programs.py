@@ -6,10 +6,12 @@ from collections.abc import Iterator
 import attrs
 
 from permitry.actions.builtins import ASSIGNING, MOVING, OTHERS, SYNTACTIC
+from permitry.actions.extract import ReadActions
 from permitry.actions.folders import Folder
 from permitry.actions.programs.catalogue import shipped, using
 from permitry.actions.programs.records import Record, Records
 from permitry.config.drafts import ProgramDraft
+from permitry.config.examples import READER
 from permitry.config.plain import Plain
 from permitry.core.action import Action, Connect, Run, Touch, phrase
 from permitry.errors import Problem
@@ -49,6 +51,11 @@ class ProgramDrafts:
         """Yield the records as plain data, in the order of the files."""
         for draft in {id(draft): draft for draft in self._known.values()}.values():
             yield from (attrs.asdict(each, recurse=False) for each in _records_of(draft))
+
+    def reader(self, rank: int) -> ReadActions:
+        """Return the reader by which the examples of a rule are tried: with the records that it may rely on."""
+        drafts = {id(draft): draft for (_, of), draft in self._known.items() if of >= max(rank, 1)}.values()
+        return READER.with_records(Records(each for draft in drafts for each in _records_of(draft)))
 
     def notices(self) -> Iterator[str]:
         """Yield what is said of records that do not count as they are."""

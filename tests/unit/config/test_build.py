@@ -10,7 +10,7 @@ from permitry.conditions.mode import ModeCondition
 from permitry.conditions.scope import Scope
 from permitry.conditions.template import TemplateCondition
 from permitry.conditions.tools import ToolSelector
-from permitry.config.build import DEEPEST, build_templates, plain_rule, plain_tool, read_rule
+from permitry.config.build import DEEPEST, Known, build_templates, plain_rule, plain_tool, read_rule
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import RuleDraft, TemplateDraft, ToolDraft
 from permitry.config.origin import Origin
@@ -50,7 +50,7 @@ def _template(name: str, **keys: object) -> TemplateDraft:
 
 
 def _messages(draft: RuleDraft) -> list[str]:
-    return [problem.message for problem in read_rule(draft, TEMPLATES, TEMPLATES, {}, {})[1]]
+    return [problem.message for problem in read_rule(draft, TEMPLATES, TEMPLATES, Known())[1]]
 
 
 def _rule(draft: RuleDraft) -> ConfiguredRule:
@@ -159,14 +159,14 @@ def test_an_example_in_an_unknown_template_is_told_and_not_tried(key: str) -> No
 def test_a_template_with_mistakes_of_its_own_is_known() -> None:
     """What is wrong with a template is reported once, not again at every rule and example that names it."""
     draft = _draft(when={"template": "broken"}, match=[{"tool": "x", "template": "broken"}])
-    assert read_rule(draft, {}, {"broken"}, {}, {})[1] == []
+    assert read_rule(draft, {}, {"broken"}, Known())[1] == []
 
 
 def test_every_unknown_template_is_told_at_its_own_place() -> None:
     """Two slips of the pen in one list are two problems, and the second caret is not under the first."""
     text = '[[rule]]\nwhen.template = ["reader", "raeder", "edotir"]\n'
     draft = attrs.evolve(_draft(when={"template": ["reader", "raeder", "edotir"]}), source=_source(text))
-    _, problems = read_rule(draft, TEMPLATES, TEMPLATES, {}, {})
+    _, problems = read_rule(draft, TEMPLATES, TEMPLATES, Known())
     assert [(problem.column, problem.hint) for problem in problems] == [
         (28, "did you mean `reader`?"),
         (38, "did you mean `editor`?"),

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 from tests.tables import for_each
 
-from permitry.config.diagnostics import SourceText, nearest, syntax_problem
+from permitry.config.diagnostics import SourceText, nearest, syntax_problem, unreadable_problem
 
 TEXT = 'schema = 1\n\n[[rule]]\nid = "a"\ntools = [\n  "x",\n]\n'
 
@@ -169,3 +169,22 @@ def test_nearest_shows_what_all_words_have_in_common_and_does_not_compare_it() -
     """A common prefix makes no word nearer."""
     assert nearest("bsae", ["base", "plan"], prefix="permitry:") == "did you mean `permitry:base`?"
     assert nearest("zzzz", ["base", "plan"], prefix="permitry:") == "known: permitry:base, permitry:plan"
+
+
+@for_each(
+    ("error", "message"),
+    [
+        (b"a\xff", "byte 0xff is not UTF-8"), (RecursionError(), "lists or tables are nested too deeply"),
+        (ValueError("digits"), "a number has too many digits"),
+        (OSError(2, "No such file"), "cannot be read: no such file"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_one_problem(error: Exception | bytes, message: str) -> None:
+    """Each kind says what to do."""
+    if isinstance(error, bytes):
+        with pytest.raises(UnicodeDecodeError) as caught:
+            error.decode()
+        error = caught.value
+    problem = unreadable_problem("rules.toml", "", error)
+    assert problem.message == message
+    assert problem.hint

@@ -197,3 +197,14 @@ def test_what_is_wrong_is_told_with_its_place(write: Write) -> None:
         (11, 1, "the record does not say what the program does",
          'say what it is called with, such as `operands = "read*"`, or why it does more: `never = "…"`'),
     ]  # fmt: skip
+
+
+def test_examples_of_rules_are_read_by_the_records(write: Write) -> None:
+    """Those on which the rule may rely: not by one of a less trusted file."""
+    rule = '[[rule]]\nid = "src"\neffect = "allow"\nwhen.path = "src/**"\n'
+    rule += 'when.command = "tc *"\nmatch = ["tc src/a"]\n'
+    user = write("user.toml", rule)
+    project = Origin(write("project.toml", _TREE).name, root=Path.cwd())
+    assert load_rules([write("a.toml", _TREE + rule)]).rules
+    [(line, _, message, _)] = _problems(user, project)
+    assert (line, message) == (7, "the `match` example `tc src/a` does not match the rule")
