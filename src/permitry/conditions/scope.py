@@ -178,7 +178,7 @@ class Scope:
         if the result would otherwise be True.
         """
         answer: bool | Unsure = False
-        for each in (request, *request.otherwise):
+        for each in (request, *request.otherwise) if request.likely or request.others else (request,):
             if answer is not True and self.selects(each, _ALIKE):
                 answer = self._names_tools_alone or restrict.restricts(self.when, self.unless, each) or answer
         return answer

@@ -179,7 +179,7 @@ def _without(request: Request, covered: frozenset[int]) -> Request:
 
 def with_actions(request: Request, actions: Actions) -> Request:
     """Return the same request about a call that does only these of its actions."""
-    return attrs.evolve(request, reader=_Reading(actions))
+    return attrs.evolve(request, reader=_Reading(actions), others=())
 
 
 @attrs.frozen

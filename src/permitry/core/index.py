@@ -71,7 +71,9 @@ class _Selection:
 class _Tool:
     """One tool, or one name: what is known about it, and the rules that can match its calls. Thread-safe."""
 
-    __slots__ = ("_completed", "_is_own", "_known", "_likely", "_visibility", "kind", "name", "selection", "spec")
+    __slots__ = (
+        "_completed", "_is_own", "_known", "_likely", "_others", "_visibility", "kind", "name", "selection", "spec",
+    )  # fmt: skip
 
     def __init__(self, request: Request, spec: _Reference, selection: _Selection) -> None:
         self.name: str = request.call.tool
@@ -83,7 +85,7 @@ class _Tool:
         self._completed = None if request.spec is request.own else request.spec
         self._is_own = request.tool is request.own
         self._known = None if self._is_own else request.tool
-        self._likely = request.likely
+        self._likely, self._others = request.likely, request.others
         self._visibility: Visibility | None = None
 
     def request(
@@ -93,7 +95,7 @@ class _Tool:
         declared = spec if self._completed is None else self._completed
         request = Request.__new__(Request)
         # As in `AuthContext.from_state`.
-        Request.__init__(request, call, context, declared, reader, own=spec, likely=self._likely)
+        Request.__init__(request, call, context, declared, reader, own=spec, likely=self._likely, others=self._others)
         # This fills the cached property, which would be worked out for each call otherwise.
         object.__setattr__(request, "tool", spec if self._is_own else self._known)
         return request
@@ -111,8 +113,8 @@ class Index:
     """The rules of one policy, ready to be asked about any tool. What it keeps changes no answer; thread-safe."""
 
     __slots__ = (
-        "_declared", "_earlier", "_evaluate", "_finder", "_kept", "_likely", "_named", "_phases", "_reader", "_rules",
-        "_selections", "_specs", "most",
+        "_declared", "_earlier", "_evaluate", "_finder", "_kept", "_likely", "_named", "_others", "_phases", "_reader",
+        "_rules", "_selections", "_specs", "most",
     )  # fmt: skip
 
     def __init__(
@@ -125,7 +127,7 @@ class Index:
         most: int = MOST_NAMES,
     ) -> None:
         self.most = most
-        self._reader = reader
+        self._reader, self._others = reader, getattr(reader, "others", ())
         self._declared = declared
         self._phases = phases
         self._evaluate = evaluate
@@ -213,10 +215,10 @@ class Index:
         """Return the request to the rules, with all that is known about the tool."""
         declared = self._declared.get(call.tool)
         if declared is None:
-            return Request(call, context, spec, self._reader, likely=self._likely_for(call, spec))
+            return Request(call, context, spec, self._reader, likely=self._likely_for(call, spec), others=self._others)
         if spec is None:
-            return Request(call, context, declared, self._reader, own=None)
-        return Request(call, context, _fill_gaps(spec, declared), self._reader, own=spec)
+            return Request(call, context, declared, self._reader, own=None, others=self._others)
+        return Request(call, context, _fill_gaps(spec, declared), self._reader, own=spec, others=self._others)
 
     def _make(self, call: ToolCall, spec: ToolSpec | None, reference: _Reference) -> _Tool:
         """Return a tool, with the rules that can match its calls."""

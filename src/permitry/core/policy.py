@@ -102,8 +102,7 @@ class AuthorizationPolicy:
 
     `reader` tells what calls would do; without one, nothing that is decided by actions is allowed. Restrictions are
     asked by its `others` too; of decisions by it and its `doubtful` one the stricter counts. `declared` says what
-    tools are that no registry knows. `flows` say what calls leave behind. To add rules to a policy use `with_rules`: it
-    keeps all of these.
+    tools are that no registry knows. `flows` say what calls leave behind. `with_rules` adds rules and keeps these.
 
     Raises: `RuleError` for a rule without a usable id, priority or effect, for a duplicate id, and for a rule that
     relies on a label or a budget that no flow keeps. `ValueError` for another `unmatched`.

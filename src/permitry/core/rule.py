@@ -51,8 +51,8 @@ class Request:
 
     `spec` is the tool's declaration, when a registry or the operator vouches for one; `own` is the part of it that does
     not come from a rule file, None where only a file does. `likely` says, for restrictions alone, what a tool
-    may be by another reading of its name. `reader` tells what the call would do; it is asked once, and only when a
-    rule looks at the actions.
+    may be by another reading of its name, and `others` read the call in another way. `reader` tells what the call would
+    do; it is asked once, and only when a rule looks at the actions.
     """
 
     call: ToolCall
@@ -61,6 +61,7 @@ class Request:
     reader: ActionReader | None = attrs.field(default=None, repr=False, eq=False)
     own: ToolSpec | None = attrs.field(kw_only=True, repr=False)
     likely: tuple[ToolSpec, ...] = attrs.field(default=(), kw_only=True, repr=False)
+    others: tuple[ActionReader, ...] = attrs.field(default=(), kw_only=True, repr=False, eq=False)
 
     @own.default
     def _spec_as_given(self) -> ToolSpec | None:
@@ -110,7 +111,7 @@ class Request:
     def otherwise(self) -> "tuple[Request, ...]":
         """The same request about each tool that the name may mean instead, and by each other reader of the policy."""
         meant = (attrs.evolve(self, spec=spec, likely=()) for spec in self.likely)
-        return (*meant, *(attrs.evolve(self, reader=reader) for reader in getattr(self.reader, "others", ())))
+        return (*meant, *(attrs.evolve(self, reader=each, others=()) for each in self.others))
 
     @functools.cached_property
     def facts(self) -> Facts:

@@ -269,7 +269,8 @@ def test_the_cache_stores_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_stored_values_of_another_type_are_refused(values: object) -> None:
     """What is read from a cache is not trusted."""
     stored = {
-        "rules": [], "templates": [], "tools": [], "files": [], "links": [], "notices": [], "unmatched": None,
+        "rules": [], "templates": [], "tools": [], "programs": [], "files": [], "links": [], "notices": [],
+        "unmatched": None,
         "lists": [{"name": "a", "values": values, "restricts_only": False, "source": "r.toml:1"}],
     }  # fmt: skip
     with pytest.raises(ValueError, match="`values` is not what it must be"):
