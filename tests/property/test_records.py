@@ -1,6 +1,7 @@
 """Records of programs in rule files: one that is not trusted makes nothing looser, and each policy reads by its own."""
 
 import itertools
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from permitry.actions.derive.script import kept
 from permitry.actions.extract import ReadActions
 from permitry.actions.programs.catalogue import shipped, using
 from permitry.actions.programs.records import Record, Records
@@ -191,18 +193,33 @@ def test_a_trusted_record_lifts_no_restriction(
             assert _decide(after, command, context).verdict >= was.verdict, command
 
 
-@given(some=st.lists(_SOME, min_size=2, max_size=2), ranks=st.tuples(st.integers(0, 3), st.integers(0, 3)))
+@given(
+    some=st.lists(_SOME, min_size=2, max_size=2),
+    ranks=st.tuples(st.integers(0, 3), st.integers(0, 3)),
+    commands=st.lists(st.sampled_from(_COMMANDS), min_size=3, max_size=6, unique=True),
+)
 def test_policies_with_different_records_share_no_reading(
-    some: Sequence[dict[str, dict[str, Any]]], ranks: tuple[int, int]
+    some: Sequence[dict[str, dict[str, Any]]], ranks: tuple[int, int], commands: Sequence[str]
 ) -> None:
-    """Asked in turns, each decides as one of the same records that is asked alone."""
-    records = [_records(fields, rank) for fields, rank in zip(some, ranks, strict=True)]
-    in_turns = [_policy(_SETS[0], each) for each in (*records, Records())]
+    """Asked in turns, each decides as one of the same records where nothing was read before."""
+    records = (*(_records(fields, rank) for fields, rank in zip(some, ranks, strict=True)), Records())
+    in_turns = [_policy(_SETS[0], each) for each in records]
     context = _CONTEXTS[0]
-    asked = [[_decide(policy, command, context) for policy in in_turns] for command in _COMMANDS]
-    for number, each in enumerate((*records, Records())):
+    _forget()
+    asked = [[_decide(policy, command, context) for policy in in_turns] for command in commands]
+    for number, each in enumerate(records):
         alone = _policy(_SETS[0], each)
-        assert [_decide(alone, command, context) for command in _COMMANDS] == [row[number] for row in asked]
+        _forget()
+        assert [_decide(alone, command, context) for command in commands] == [row[number] for row in asked]
+
+
+def _forget() -> None:
+    """Forget what was read of commands."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("permitry.actions.")]
+    every = [getattr(each, "__wrapped__", None) for module in modules for each in vars(module).values()]
+    assert vars(kept)["__wrapped__"] in every
+    for each in every:
+        getattr(each, "cache_clear", str)()
 
 
 @given(fields=_SOME, command=st.sampled_from(_COMMANDS))
