@@ -78,7 +78,7 @@ class ReadActions:
 
     @functools.cached_property
     def others(self) -> "tuple[ReadActions, ...]":
-        """The readers by which restrictions are asked as well: no record takes away what was known without it."""
+        """The readers by which restrictions are asked too: no record takes away what was known."""
         below = () if self._counts_all else self.records.below
         return tuple(attrs.evolve(self, records=records) for records in below)
 
@@ -90,30 +90,32 @@ class ReadActions:
 
     @property
     def digest(self) -> str:
-        """A digest of what is known besides what permitry knows itself; empty where that is nothing."""
+        """A digest of what is known besides what permitry knows itself; else empty."""
         return self.records.digest
 
     def with_records(self, added: Records) -> "ReadActions":
         """Return the same reader with more records."""
-        return attrs.evolve(self, records=Records((*self.records.every, *added.every))) if added.every else self
+        records = Records((*self.records.every, *added.every))
+        return attrs.evolve(self, records=records) if added.every else self
 
     def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:
         """Return the actions of `call` in `context`; for paths, the file system is looked at."""
         key = None if spec is None or spec.roles is None else key_of(call, context)
         if key is None or spec is None:
-            return self._read_by_records(call, context, spec, Disk(self.has_disk, workspace=context.workspace))
+            disk = Disk(self.has_disk, workspace=context.workspace)
+            return self._read(call, context, spec, disk)
         actions = self._kept.find(key, spec)
         if actions is None:
             disk = Disk(self.has_disk, workspace=context.workspace)
-            actions = self._read_by_records(call, context, spec, disk)
+            actions = self._read(call, context, spec, disk)
             self._kept.keep(key, spec, disk, actions)
         return actions
 
-    def _read_by_records(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, disk: Disk) -> Actions:
-        with using(self.catalogue):
-            return self._read(call, context, spec, disk)
-
     def _read(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, disk: Disk) -> Actions:
+        with using(self.catalogue):
+            return self._look(call, context, spec, disk)
+
+    def _look(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, disk: Disk) -> Actions:
         roots = roots_of(context.workspace, self.home, view=View(disk))
         # The last name of the workspace is the one with links resolved, so that a `cd` from it leads where the kernel
         # says. Without a workspace, relative paths most likely start at the current folder of this process; that is

@@ -53,7 +53,7 @@ def is_evaluated(name: str) -> bool:
 
 
 def is_special(name: str) -> bool:
-    """Return whether the shell gives a variable of this name a meaning of its own, or it changes commands.
+    """Return whether a variable has a meaning for the shell itself, or changes commands.
 
     To assign to it has an effect, such as evaluating the value, or another value is read back.
     """

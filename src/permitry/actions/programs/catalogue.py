@@ -1,4 +1,4 @@
-"""What is known about programs, read from `programs.toml` on first use, and the records that a policy has besides.
+"""What is known about programs, read from `programs.toml` on first use, and more records of a policy.
 
 `programs.json` has the same content and is read ten times as fast; it is used only if it was made from exactly these
 bytes of `programs.toml`. A build makes it (`.ci/hatch_build.py`), and so do the tests.
@@ -12,7 +12,7 @@ import json
 from collections import UserDict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import attrs
 
@@ -210,7 +210,7 @@ _DECLARING = {
     **dict.fromkeys(("reads", "texts"), "options"),
     **dict.fromkeys(("at", "connects", "folders", "refused", "writes"), "more"),
 }
-"""Fields whose options, where they say that they take a value, are among those of another field as well."""
+"""Fields whose options with a value are among those of another field as well."""
 _ENDINGS = {"[=]": "attached", "===": "tripled", "==": "doubled", "=": "valued", ":": "separate", "": "plain"}
 
 
@@ -229,24 +229,30 @@ class _Records(UserDict[str, Any]):
         return entry
 
 
+_Added: TypeAlias = Mapping[str, Mapping[str, Any]]
+_Joined: TypeAlias = str | Mapping[str, str]
+_Values: TypeAlias = tuple[Any, ...]
+
+
 class Catalogue(_Records):
     """The entries of all programs.
 
     `variables` is what is known about variables of the environment, by names and patterns of names; `elsewhere` are the
-    programs that run commands on another machine, or where paths lead elsewhere; `groups` are the names of groups of
-    options; `of_gnu` are the names that programs
+    programs that run commands on another machine, or where paths lead elsewhere; `groups` are the
+    names of groups of options; `of_gnu` are the names that programs
     of GNU have where those of the system are others, each with its usual one. It never changes, and is equal to itself
     alone.
     """
 
     __hash__ = object.__hash__
 
-    def __init__(self, data: Mapping[str, Any], added: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+    def __init__(self, data: Mapping[str, Any], added: _Added | None = None) -> None:
         others = _by_name(data.get("other", {}))
         records = {name: {**record, "is_known": False} for name, record in others.items()} | _by_name(data["program"])
         for name, views in _by_name(data.get("view", {})).items():
             records[name] = {**records.get(name, {"is_known": False}), "views": views}
-        records |= {name: _add(records.get(name, {}), {**own, "is_known": True}) for name, own in (added or {}).items()}
+        for name, own in (added or {}).items():
+            records[name] = _add(records.get(name, {}), {**own, "is_known": True})
         super().__init__(records, data["group"])
         self._source, self.groups = data, frozenset(data["group"])
         self.of_gnu = {f"g{name}": name for name in data.get("gnu", {}).get("names", "").split()}
@@ -256,11 +262,11 @@ class Catalogue(_Records):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    def with_records(self, added: Mapping[str, Mapping[str, Any]]) -> "Catalogue":
+    def with_records(self, added: _Added) -> "Catalogue":
         """Return what `programs.toml` says, and `added` records, by the names of programs.
 
-        Of a program that has a record, the added one has its fields in place of those, but adds to its options and its
-        sub-commands.
+        Of a program that has a record, the added one has its fields in place of those, but adds to
+        its options and its sub-commands.
         """
         return Catalogue(self._source, added)
 
@@ -276,7 +282,7 @@ _Made = TypeVar("_Made")
 
 
 def catalogue() -> Catalogue:
-    """Return what is known about programs and variables, with the records of the policy for which a call is read."""
+    """Return what is known about programs and variables, with records of the policy that reads."""
     found = _CURRENT.get(None)
     return shipped() if found is None else found
 
@@ -302,11 +308,11 @@ def _read_by(known: Catalogue, read: Callable[[], _Made]) -> _Made:
 
 
 def remember(most: int) -> Callable[[Callable[_Given, _Made]], Callable[_Given, _Made]]:
-    """Have the results of a function remembered, up to so many: those of each catalogue are its own."""
+    """Have up to so many results of a function remembered, those of each catalogue as its own."""
 
     def decorate(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
         @functools.lru_cache(maxsize=most)
-        def remembered(_: Catalogue, given: tuple[Any, ...], named: tuple[tuple[str, Any], ...]) -> _Made:
+        def remembered(_: Catalogue, given: _Values, named: tuple[tuple[str, Any], ...]) -> _Made:
             return function(*given, **dict(named))
 
         @functools.wraps(remembered)
@@ -374,18 +380,21 @@ def _words_of(record: Mapping[str, Any], field: str) -> Iterator[str]:
 
 
 def _add(known: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record with the fields of another one, which adds to its options and its sub-commands."""
+    """Return a record with the fields of another one, which adds to its options and commands."""
     both = [name for name in ("options", "more", *_DECLARING) if name in known and name in own]
     joined: dict[str, Any] = {name: _join(known[name], own[name]) for name in both}
     if "commands" in known and "commands" in own:
         commands = _by_name(known["commands"])
         added = _by_name(own["commands"]).items()
-        joined["commands"] = commands | {name: _add(commands.get(name, {}), each) for name, each in added}
+        more = {name: _add(commands.get(name, {}), each) for name, each in added}
+        joined["commands"] = commands | more
     return {**known, **own, **joined}
 
 
-def _join(known: Any, own: Any) -> Any:  # noqa: ANN401 -- texts, or tables
-    return f"{known} {own}" if isinstance(known, str) else {**known, **own}
+def _join(known: _Joined, own: _Joined) -> _Joined:
+    if isinstance(known, str) or isinstance(own, str):
+        return f"{known} {own}"
+    return {**known, **own}
 
 
 def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
@@ -394,8 +403,10 @@ def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
     fields["is_known"] = data.get("is_known", True)
     fields["runs_nothing"] = fields.get("runs_nothing", False) or fields.get("any_option", False)
     fields["options"] = _options(_declared(data, "options"), groups, whole_words=whole_words)
-    fields["known"] = fields["options"].with_more(_options(_declared(data, "more"), groups, whole_words=whole_words))
-    fields["refused"] = {_split(name)[0]: reason for name, reason in data.get("refused", {}).items()}
+    more = _options(_declared(data, "more"), groups, whole_words=whole_words)
+    fields["known"] = fields["options"].with_more(more)
+    refused = data.get("refused", {})
+    fields["refused"] = {_split(name)[0]: reason for name, reason in refused.items()}
     if "runs" in data or data.get("wraps"):
         fields["runs"] = _wrapper(data, groups, fields["known"])
     behind = _by_name(data.get("runs_behind", {}))
@@ -422,12 +433,13 @@ def _views(table: Mapping[str, Any]) -> dict[str, Any]:
 def _fields(kind: type[Entry] | type[Shape], data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a record, with words in place of a text where there are several."""
     several = {name: make(data[name].split()) for name, make in _SEVERAL[kind].items() if name in data}
-    named = {name: frozenset(_split(word)[0] for word in several[name]) for name in _DECLARING if name in several}
-    return {**data, **several, **named}
+    for name in _DECLARING.keys() & several.keys():
+        several[name] = frozenset(_split(word)[0] for word in several[name])
+    return {**data, **several}
 
 
 def _declared(data: Mapping[str, Any], field: str) -> str:
-    """Return the options in a field, and those with a value in the fields that say what their values are."""
+    """Return the options in a field, and those in the fields that say what their values are."""
     lists = (data.get(role, ()) for role, of in _DECLARING.items() if of == field)
     words = (word for each in lists for word in (each.split() if isinstance(each, str) else each))
     return " ".join((data.get(field, ""), *(word for word in words if _split(word)[1])))

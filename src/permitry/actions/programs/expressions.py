@@ -79,7 +79,7 @@ def _are_texts(operands: Sequence[Word]) -> bool:
 
 
 def names_only_own(name: str, words: Sequence[Word], entry: Entry) -> bool:
-    """Return whether a builtin such as `export`, `unset` or `read` only names variables that die with the shell."""
+    """Return whether `export`, `unset` or `read` only names variables that die with the shell."""
     named = [word for word in words if word.text not in entry.options.plain]
     is_exported = name in DECLARING
     # Of an open word the name must be known: `export "$X"` may name any.

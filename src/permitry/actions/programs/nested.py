@@ -215,7 +215,8 @@ def _runs_value(name: str) -> bool:
 def _may_change(name: str) -> bool:
     """Return whether a word of `read` and the like may name a variable that changes what the shell or others run."""
     attached = name[2:] if name.startswith("-") and not name.startswith("--") else ""
-    return any(is_special(each) and not fact_of(each, "is_data") for each in (name, attached) if each)
+    names = (each for each in (name, attached) if each)
+    return any(is_special(each) and not fact_of(each, "is_data") for each in names)
 
 
 def _assigned(words: Words) -> Iterator[Word]:

@@ -1,6 +1,6 @@
 """Records of programs that rule files have: which of them counts, and the catalogue that has them.
 
-A record of a more trusted file goes first, so that a less trusted one adds to what is known and takes nothing away.
+A record of a more trusted file goes first: a less trusted one takes nothing away.
 """
 
 import hashlib
@@ -20,8 +20,8 @@ __all__ = ["Record", "Records"]
 class Record:
     """What a rule file says of a program of one name, in the fields of `programs.toml`.
 
-    `source` is where, as `file:line`; `rank` is whose file it is: 3 the admin's, 2 the user's, 1 that of a trusted
-    project, and 0 that of a project that is not trusted.
+    `source` is where, as `file:line`; `rank` is whose file it is: 3 the admin's, 2 the user's, 1 that
+    of a trusted project, and 0 that of a project that is not trusted.
     """
 
     name: str
@@ -40,7 +40,7 @@ def _most_trusted_first(records: Iterable[Record]) -> tuple[Record, ...]:
 
 @attrs.frozen
 class Records:
-    """The records of a policy. Of several trusted ones of a program that of the most trusted file counts."""
+    """The records of a policy. Of several trusted ones, that of the most trusted file counts."""
 
     every: tuple[Record, ...] = attrs.field(default=(), converter=_most_trusted_first)
 
@@ -51,7 +51,7 @@ class Records:
 
     @property
     def below(self) -> "tuple[Records, ...]":
-        """What the trusted records are without those of the less trusted files: first of all none."""
+        """The trusted records without those of less trusted files: first of all none."""
         ranks = sorted({each.rank for each in self.trusted.every}, reverse=True)
         return tuple(Records(each for each in self.every if each.rank > rank) for rank in ranks)
 
@@ -63,7 +63,8 @@ class Records:
 
     def used_in(self, actions: Actions) -> "tuple[Record, ...]":
         """Return the records of the programs that a call runs or may run, wrappers included."""
-        runs = [each for each in (*actions.certain, *actions.possible, *actions.guessed) if isinstance(each, Run)]
+        every = (*actions.certain, *actions.possible, *actions.guessed)
+        runs = [each for each in every if isinstance(each, Run)]
         names = {name for run in runs for name in (run.words[0].text, *run.within)}
         return tuple(each for each in self.every if each.name in names)
 
