@@ -24,7 +24,7 @@ ONLY_READS = "only reads"
 _NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 _OF_SHELL = ASSIGNING | MOVING | OTHERS | SYNTACTIC
 _HERE = Folder(("/permitry-example",), "/permitry-example/home")
-_MOST_UNTRUSTED = 64
+_MOST_UNTRUSTED, _MOST_EXAMPLES = 64, 32
 _SAYS_SOMETHING = frozenset({"any_option", "commands", "never", "network", "operands", "options", "runs", "wraps"})
 
 
@@ -36,16 +36,19 @@ class ProgramDrafts:
 
     def add(self, draft: ProgramDraft) -> Iterator[Problem]:
         """Add a record, and yield what is wrong with it."""
-        yield from _problems(draft)
         rank = draft.origin.rank
+        examples = draft.table.model_dump()["examples"] or {}
+        if rank == 0 and len(examples) > _MOST_EXAMPLES:
+            yield _too_many(draft, _MOST_EXAMPLES, "examples")
+        else:
+            yield from _problems(draft)
         for name in draft.name.split():
             first = self._known.setdefault((name, rank), draft)
             if first is not draft:
                 message, hint = f"the program `{name}` is described twice", f"the first is at {first.place}"
                 yield draft.problem((), message, f"{hint}; make one record of the two", key=True)
         if rank == 0 and sum(each == 0 for _, each in self._known) > _MOST_UNTRUSTED:
-            message = f"more than {_MOST_UNTRUSTED} programs in a project that is not trusted"
-            yield draft.problem((), message, "trust it, or take some out", key=True)
+            yield _too_many(draft, _MOST_UNTRUSTED, "programs")
 
     def plain(self) -> Iterator[Plain]:
         """Yield the records as plain data, in the order of the files."""
@@ -65,6 +68,11 @@ class ProgramDrafts:
                 yield f"{draft.place}: program `{name}` can only restrict: {draft.origin.distrust}"
             elif rank < most[name]:
                 yield f"{draft.place}: program `{name}` dropped: a more trusted layer has a record of it"
+
+
+def _too_many(draft: ProgramDraft, most: int, what: str) -> Problem:
+    message = f"more than {most} {what} in a project that is not trusted"
+    return draft.problem((), message, "trust it, or take some out", key=True)
 
 
 def _records_of(draft: ProgramDraft) -> Iterator[Record]:
@@ -90,9 +98,9 @@ def _problems(draft: ProgramDraft) -> Iterator[Problem]:
 
 
 def _example_problems(draft: ProgramDraft) -> Iterator[Problem]:
-    records = Records(attrs.evolve(each, rank=1) for each in _records_of(draft))
+    known = Records(attrs.evolve(each, rank=1) for each in _records_of(draft)).catalogue()
     for text, expected in draft.table.model_dump()["examples"].items():
-        with using(records.catalogue()):
+        with using(known):
             found = _effects_of(text)
         if {each.strip() for each in expected.split(",")} != set(found):
             message = f"the example `{text}` does something else: {', '.join(found) or 'nothing that is known'}"

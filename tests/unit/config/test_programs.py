@@ -181,6 +181,10 @@ def test_a_project_that_is_not_trusted_has_a_number_of_records(write: Write) -> 
     [(_, _, message, _)] = _problems(Origin("a.toml", is_trusted=False))
     assert message == "more than 64 programs in a project that is not trusted"
     assert len(load_rules([Origin("a.toml")]).records.every) == 65
+    examples = "".join(f'"p{number}" = "only reads"\n' for number in range(33))
+    write("a.toml", f'[program.p]\noperands = "read"\n[program.p.examples]\n{examples}')
+    [(_, _, message, _)] = _problems(Origin("a.toml", is_trusted=False))
+    assert message == "more than 32 examples in a project that is not trusted"
 
 
 def test_what_is_wrong_is_told_with_its_place(write: Write) -> None:
