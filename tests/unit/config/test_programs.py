@@ -1,6 +1,8 @@
 """Records of programs in rule files: their names, their examples, and how files of several layers meet."""
 
+import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -212,3 +214,13 @@ def test_examples_of_rules_are_read_by_the_records(write: Write) -> None:
     assert load_rules([write("a.toml", _TREE + rule)]).rules
     [(line, _, message, _)] = _problems(user, project)
     assert (line, message) == (7, "the `match` example `tc src/a` does not match the rule")
+
+
+def test_a_copy_of_a_policy_and_other_threads_read_by_its_records(write: Write) -> None:
+    """Nothing of them is anywhere but in the policy."""
+    policy = load_rules([write("a.toml", _TREE)]).policy()
+    copy = pickle.loads(pickle.dumps(policy))  # noqa: S301 -- our own
+    assert (copy.version, _verdict(copy, "tc a")) == (policy.version, Verdict.ALLOW)
+    with ThreadPoolExecutor() as threads:
+        found = threads.map(lambda name: _verdict(policy, f"tc {name}"), "abcdefgh")
+    assert set(found) == {Verdict.ALLOW}
