@@ -157,4 +157,4 @@ def paths_touched(command: str | Sequence[str], folder: str) -> frozenset[tuple[
 def paths_written(call: ToolCall, workspace: str, spec: ToolSpec | None) -> tuple[Place, ...]:
     """Return the places that a call writes or deletes, as a policy sees them; `spec` declares its tool."""
     touches = ReadActions()(call, AuthContext(workspace=workspace), spec).touches()
-    return tuple(touch.place for touch in touches if touch.access is not Access.READ)
+    return tuple(touch.place for touch in touches if touch.access.is_change)

@@ -25,8 +25,6 @@ ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines
 # Where what is asked about would be permitted by the rule's author: a matter of fewer questions, not of holes.
 ASKED_ABOUT = {
     "what is typed into `ssh` without a command may come from anywhere": "r3-651",
-    "an imported deny of reading blocks what only names or writes the file": """
-        r3-307 r3-309 r3-517 r3-519 r3-521 r3-523 r3-525 r3-530 r3-532 r3-534 r3-544""",
     "arithmetic with variables, and lists of files out of commands, count as unknown": """
         r3-839 r3-848 r3-850 r3-852 r3-854 r3-856 r3-858""",
 }

@@ -12,7 +12,6 @@ from permitry.core.spec import ToolSpec
 
 __all__ = ["Change", "Changes", "Undo", "changes_of"]
 
-_CHANGING = frozenset({Access.WRITE, Access.DELETE})
 
 
 @attrs.frozen
@@ -131,7 +130,7 @@ def _is_known(place: Place) -> bool:
 
 
 def _does_change(touch: Touch) -> bool:
-    return touch.access is not Access.READ or not _CHANGING.isdisjoint(touch.instead)
+    return touch.access.is_change or any(each.is_change for each in touch.instead)
 
 
 def _changes(action: Action) -> Iterator[Change]:

@@ -38,7 +38,7 @@ HARMLESS_ARGUMENTS = frozenset(
 _ACCESS = {
     ArgumentRole.READ_PATH: Access.READ,
     ArgumentRole.READ_TREE: Access.READ,
-    ArgumentRole.LIST_TREE: Access.READ,
+    ArgumentRole.LIST_TREE: Access.LIST,
     ArgumentRole.WRITE_PATH: Access.WRITE,
     ArgumentRole.DELETE_PATH: Access.DELETE,
 }
@@ -330,7 +330,7 @@ class _Extraction:
             origin=origin,
         )
         self.certain += apart(touch)
-        if access is not Access.READ:
+        if access.is_change:
             self.doubts.append(f"it may {access.value} `{text}`")
 
     def move(self, text: str) -> None:

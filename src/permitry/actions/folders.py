@@ -70,7 +70,7 @@ class Folder:
         if word.is_open and not word.text:
             name = origin or UNSEEN_NAME
             return Touch(access, Place(name, is_certain=False, is_tree=is_tree, is_open=True), name)
-        changes = access is not Access.READ
+        changes = access.is_change
         is_known = is_certain and self.is_ordered
         is_plain = is_known and not (word.is_glob or word.is_open or (changes and _turns_back(word.text)))
         is_deleted = access is Access.DELETE

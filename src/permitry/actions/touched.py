@@ -40,7 +40,7 @@ def _named(named: Named, folder: Folder, given: Given) -> Touch:
         return _certain_if(touch, is_known)
     # Links below it may lead anywhere, and an operand that is copied may be a link itself.
     is_closed = _links(touch.place, folder) is not Links.OPEN
-    if named.access is Access.READ:
+    if not named.access.is_change:
         is_closed = is_closed and not any(_texts_of(touch.place, folder))
     return attrs.evolve(_certain_if(touch, is_closed), makes_links=named.access is Access.WRITE)
 

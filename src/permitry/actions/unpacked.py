@@ -57,7 +57,7 @@ def _may_write(action: Action, place: Place) -> bool:
             operands = action.operands
             return not operands.is_listed or any(_may_write(touch, place) for touch in operands.touches)
         case Touch():
-            if action.access is Access.READ:
+            if not action.access.is_change:
                 return False
             is_in = action.place.is_tree and _is_in(place, action.place)
             is_around = place.is_tree and _is_in(action.place, place)

@@ -81,7 +81,7 @@ class Conditions:
                 yield facts
         # A permission with patterns of commands is found by these alone; a restriction by each kind of pattern.
         kinds = (self.on_commands,) if is_permission and self.commands else self.on_actions
-        yield from filter(None, (each.needs for each in kinds))
+        yield from filter(None, ((each.for_permission if is_permission else each).needs for each in kinds))
 
     def plain_match(self, request: Request, needed: Match) -> bool:
         """Return whether every plain condition matches as `needed`. False if one does not, even if another one raises.

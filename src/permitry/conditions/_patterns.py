@@ -106,6 +106,11 @@ class Patterns(Generic[_Pattern]):
         """The same patterns, whatever happens to what they name."""
         return self
 
+    @property
+    def for_permission(self) -> Self:
+        """The same patterns as a permission takes them."""
+        return self
+
     def narrow(self, facts: Facts) -> Self | None:
         """Return the patterns that may match what is known of a call; None if there are none."""
         found = self._finder.find(facts, is_of_known=True)
@@ -206,6 +211,7 @@ class PathPatterns(Patterns[PathPattern]):
     """Patterns of paths, and the ways of access they are about; of any, if there are none.
 
     `names_programs`: the rule also names the programs that it is about, so its author knows what they do with a path.
+    `permits`: they are those of a permission.
     """
 
     about = "path"
@@ -215,22 +221,41 @@ class PathPatterns(Patterns[PathPattern]):
 
     accesses: frozenset[Access] = frozenset()
     names_programs: bool = False
+    permits: bool = False
 
     @property
     def verb(self) -> str:
         """The accesses, or that a path is touched at all."""
         return " or ".join(each.value for each in Access if each in self.accesses) or self._verb
 
+    @functools.cached_property
+    def for_permission(self) -> "PathPatterns":
+        """The same patterns as a permission takes them."""
+        return attrs.evolve(self, permits=True) if self.accesses else self
+
+    @functools.cached_property
+    def _met(self) -> frozenset[Access]:
+        """The accesses that the patterns are about: who reads a file sees that it is there.
+
+        So a permission to read permits to list, and a restriction on listing is about reading too.
+        """
+        named, more = (Access.READ, Access.LIST) if self.permits else (Access.LIST, Access.READ)
+        return self.accesses | {more} if named in self.accesses else self.accesses
+
     def is_about(self, effect: Effect) -> bool:
         """Return whether it is a path that is accessed in one of the ways."""
         touch = effect.subject
-        return isinstance(touch, Touch) and (not self.accesses or touch.access in self.accesses)
+        return isinstance(touch, Touch) and (not self.accesses or touch.access in self._met)
 
     def is_certainly_about(self, effect: Effect) -> bool:
-        """Return whether that is so whatever the access turns out to be."""
+        """Return whether that is so whatever the access turns out to be.
+
+        A program of which nothing is known reads what it is given: hardly one only writes it.
+        """
         touch = effect.subject
-        is_known = isinstance(touch, Touch) and touch.instead <= self.accesses
-        return is_known or not self.accesses or self.names_programs
+        if not self.accesses or self.names_programs or not isinstance(touch, Touch):
+            return True
+        return touch.access is Access.READ or touch.instead <= self._met
 
     def near(self, effect: Effect) -> Sequence[PathPattern]:
         """Return the patterns that may match a path, found by an index."""
@@ -281,7 +306,7 @@ class PathPatterns(Patterns[PathPattern]):
 
     def _by_access(self, fact: Fact) -> Iterator[Fact]:
         anchor = fact.group[0] if isinstance(fact.group, tuple) else None
-        yield from (fact._replace(group=(anchor, access)) for access in self.accesses or (None,))
+        yield from (fact._replace(group=(anchor, access)) for access in self._met or (None,))
 
 
 @attrs.frozen(eq=False)

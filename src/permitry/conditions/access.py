@@ -21,6 +21,8 @@ class AccessCondition(Written):
 
     key: ClassVar[str] = "access"
     table: ClassVar[Table] = Annotated[Words, Access]
-    description: ClassVar[str] = "What happens to a path of `path`: read, write, delete; left out, any of them."
+    description: ClassVar[str] = (
+        "What happens to a path of `path`: read, write, delete, or list, which shows no content; left out, any of them."
+    )
 
     accesses: frozenset[Access] = attrs.field(converter=_accesses, repr=sorted_repr)

@@ -121,7 +121,7 @@ def _doubt(effect: Effect, action: Action, conditions: Conditions) -> str | None
 def _pattern_below(effect: Effect, when: Conditions) -> str | None:
     """Return the pattern for what is below a folder that the conditions name, if the effect is something there."""
     touch = effect.subject
-    if not isinstance(touch, Touch) or not when.on_paths.is_about(effect):
+    if not isinstance(touch, Touch) or not when.on_paths.for_permission.is_about(effect):
         return None
     place = touch.place
     while any(name != "/" for name in place.real):

@@ -84,7 +84,7 @@ def runs(conditions: Conditions, effect: Effect) -> bool:
 
 def fits_operand(conditions: Conditions, effect: Effect) -> bool:
     """Return whether a path or an address matches exactly, if there are conditions of its kind."""
-    kind = conditions.on_paths if isinstance(effect.subject, Touch) else conditions.on_hosts
+    kind = conditions.on_paths.for_permission if isinstance(effect.subject, Touch) else conditions.on_hosts
     return not kind.patterns or kind.match(effect, least=Match.YES) is Match.YES
 
 

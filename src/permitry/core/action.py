@@ -59,9 +59,16 @@ class Access(enum.Enum):
     READ = "read"
     WRITE = "write"
     DELETE = "delete"
+    LIST = "list"
+    """That there is such a file or folder, its size and dates, and the names in it: none of its content."""
 
     # As fast as identity: it is a key in every decision.
     __hash__ = object.__hash__
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the file or folder is not the same afterwards."""
+        return self is Access.WRITE or self is Access.DELETE
 
 
 class Descent(enum.Enum):
@@ -178,7 +185,7 @@ def components_of(name: str) -> tuple[str, ...]:
 
 @attrs.frozen
 class Touch:
-    """Reads, writes or deletes a path; `origin` is the argument or the word that says so, for a human.
+    """Lists, reads, writes or deletes a path; `origin` is the argument or the word that says so, for a human.
 
     `words` are those of the program whose input or output it is, for a redirection, and `sets` the assignments that
     change what that runs. `makes_links`: what is made there

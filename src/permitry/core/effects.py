@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
-from permitry.core.action import Access, Action, Actions, Connect, Roots, Run, Touch, Word
+from permitry.core.action import Action, Actions, Connect, Roots, Run, Touch, Word
 
 __all__ = ["Effect", "Effects", "effects_of", "guesses_of", "only_reads"]
 
@@ -55,7 +55,7 @@ class Effect:
         """Whether the shell itself writes or connects here, as for a redirection."""
         match self.subject:
             case Touch() as touch if self.run is None:
-                return bool(touch.words) and not touch.is_all and touch.access is not Access.READ
+                return bool(touch.words) and not touch.is_all and touch.access.is_change
             case Connect(text=text) if self.run is None:
                 return text.startswith(("/dev/tcp/", "/dev/udp/"))
             case _:
@@ -116,6 +116,6 @@ def only_reads(action: Action) -> bool:
         case Run():
             return action.doubt is None
         case Touch():
-            return action.access is Access.READ
+            return not action.access.is_change
         case _:
             return False

@@ -248,8 +248,12 @@ def _on_path(rule: _Rule) -> Iterator[Draft]:
         if not rule.content.strip("/. "):
             return
     when = {"path": _paths(rule)}
-    access = {} if rule.tool == "Read" else {"access": ["write", "delete"]}
-    yield Draft(rule.effect, tools, {**when, **access}, match=_plain(when["path"][:1]))
+    access = "read" if rule.tool == "Read" else ["write", "delete"]
+    match = _plain(when["path"][:1])
+    yield Draft(rule.effect, tools, {**when, "access": access}, match=match)
+    if rule.tool == "Read" and not rule.is_permission:
+        # They show what they change.
+        yield Draft(rule.effect, WRITERS, when, match=match)
 
 
 def _on_host(rule: _Rule) -> Iterator[Draft]:

@@ -61,13 +61,13 @@ def _of_server(arguments: dict[str, Any], roles: dict[str, ArgumentRole], **spec
 # Roles ------------------------------------------------------------------------------------------------------------
 
 
-@for_each(("role", "goes_below"), [(Role.READ_TREE, True), (Role.LIST_TREE, False)])
+@for_each(("role", "access", "goes_below"), [(Role.READ_TREE, READ, True), (Role.LIST_TREE, Access.LIST, False)])
 def test_of_a_folder_whose_names_are_listed_nothing_below_is_touched(
-    tmp_path: Path, role: ArgumentRole, *, goes_below: bool
+    tmp_path: Path, role: ArgumentRole, access: Access, *, goes_below: bool
 ) -> None:
     """As by `ls -R`; the folder itself is, and left out it is the workspace."""
     [touch] = _read({"path": "."}, {"path?": role}, workspace=str(tmp_path)).touches()
-    assert (touch.access, touch.place.names) == (READ, (str(tmp_path),))
+    assert (touch.access, touch.place.names) == (access, (str(tmp_path),))
     assert touch.place.tops == ((str(tmp_path),) if goes_below else ())
     assert _touched(_read({}, {"path?": role})) == [(WORK,)]
 

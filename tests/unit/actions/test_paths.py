@@ -307,8 +307,8 @@ def test_what_the_caller_knows_is_kept() -> None:
 def test_a_place_is_read_once_for_a_decision() -> None:
     """Whether it is read or written; what is deleted is the entry itself."""
     here = Folder(("/nowhere",), None)
-    read, written, deleted = (here.place_of(Word("src"), access).place for access in Access)
-    assert read is written
+    read, written, deleted, listed = (here.place_of(Word("src"), access).place for access in Access)
+    assert read is written is listed
     assert deleted.is_entry
     assert here.place_of(Word("src"), Access.READ).place is read
 

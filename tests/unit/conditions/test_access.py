@@ -39,6 +39,10 @@ def _decide(folder: Path, rule: str, name: str, **arguments: object) -> Verdict:
         ('"delete"', "echo >x", Verdict.CONFIRM),
         ('"read"', "cat x", Verdict.BLOCK),
         ('"read"', "mv y x", Verdict.CONFIRM),
+        ('"read"', "./frob ./x", Verdict.BLOCK),
+        ('"list"', "ls x", Verdict.BLOCK),
+        ('"list"', "cat x", Verdict.BLOCK),
+        ('"list"', "rm -r x", Verdict.CONFIRM),
     ],
 )
 def test_a_restriction_fires_for_what_it_names_alone(
@@ -48,7 +52,78 @@ def test_a_restriction_fires_for_what_it_names_alone(
     assert _decide(tmp_path, _BLOCK.format(access), "run_shell", command=command) is verdict
 
 
-@for_each("access", ['"read"', '"write"', '"delete"'])
+_BLOCK_READING = f"""{_BLOCK.format('"read"')}
+[[rule]]
+id = "all"
+effect = "allow"
+tools = ["*"]
+"""
+
+
+@for_each(
+    "command",
+    [
+        "test -f x",
+        "[ -s x ] && echo yes",
+        "ls -l x",
+        "stat x",
+        "du -sh x",
+        "realpath x",
+        "find x -type f",
+        "tree x",
+        "git check-ignore -v x",
+        "git ls-files x",
+        "git status x",
+        "git log --oneline -- x",
+        "git rm --cached x",
+        "rm x",
+        "touch x",
+        "chmod 600 x",
+        "cp y x",
+    ],
+)
+def test_what_looks_at_the_entry_reads_nothing(tmp_path: Path, command: str) -> None:
+    """That a file is there, its size and its dates are not its content."""
+    assert _decide(tmp_path, _BLOCK_READING, "run_shell", command=command) is Verdict.ALLOW
+
+
+@for_each(
+    "command",
+    [
+        "cat ./x",
+        "mv ./x y",
+        "cp ./x y",
+        "ln ./x y",
+        "ln -s ./x y",
+        "git mv ./x y",
+        "git log -p -- ./x",
+        "git log -pn1 -- ./x",
+        "git log --patc -- ./x",
+        "git log --cc -- ./x",
+        "git log -L1,9:./x",
+        "git status -v ./x",
+        "git status --verb ./x",
+        "git show -- ./x",
+        "git diff -- ./x",
+        "git add ./x",
+        "tree --fromfile ./x",
+        "du --files0-from=./x",
+        "find ./x -exec cat {} +",
+        "find -files0-from ./x",
+        "ls $(cat ./x)",
+        "test -f y && cat ./x",
+        '[ -n "$(cat ./x)" ]',
+        "ls -l ./x; head ./x",
+        "sed -i s/a/b/ ./x",
+        "tar cf y.tar ./x",
+    ],
+)
+def test_content_is_read_whatever_it_is_called(tmp_path: Path, command: str) -> None:
+    """A program that looks at entries alone reads by another option, name or link."""
+    assert _decide(tmp_path, _BLOCK_READING, "run_shell", command=command) is not Verdict.ALLOW
+
+
+@for_each("access", ['"read"', '"write"', '"delete"', '"list"'])
 def test_what_a_tool_does_that_nobody_declared_may_be_any_of_them(tmp_path: Path, access: str) -> None:
     """A server's tool that names the path may read, write or delete it."""
     rule = f'tools = ["mcp:*/*"]\n{_BLOCK.format(access)}'
@@ -71,11 +146,18 @@ def test_a_program_that_is_not_listed_may_write_what_it_names(tmp_path: Path) ->
         ('"write"', "delete_file", Verdict.CONFIRM),
         ('["write", "delete"]', "delete_file", Verdict.ALLOW),
         ('"read"', "write_file", Verdict.CONFIRM),
+        ('"read"', "look", Verdict.ALLOW),
+        ('"list"', "look", Verdict.ALLOW),
+        ('"write"', "look", Verdict.CONFIRM),
+        ('"read"', "load", Verdict.ALLOW),
+        ('"list"', "load", Verdict.CONFIRM),
     ],
 )
 def test_a_permission_covers_what_it_names_alone(tmp_path: Path, access: str, tool: str, verdict: Verdict) -> None:
-    """A permission to write is none to delete."""
-    assert _decide(tmp_path, _ALLOW.format(access), tool, path="a", content="") is verdict
+    """A permission to write is none to delete, and one to read is one to list."""
+    declared = '[tool.look]\nroles.path = "list_tree"\n[tool.load]\nroles.path = "read_path"'
+    arguments = {"path": "a"} if tool in declared else {"path": "a", "content": ""}
+    assert _decide(tmp_path, f"{_ALLOW.format(access)}\n{declared}", tool, **arguments) is verdict
 
 
 def test_it_narrows_an_exception(tmp_path: Path) -> None:

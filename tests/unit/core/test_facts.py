@@ -97,7 +97,7 @@ def test_paths_are_known_by_what_happens_to_them() -> None:
 def test_a_path_that_is_not_known_is_open_for_its_access() -> None:
     """And for rules about any access."""
     facts = _of(Touch(Access.READ, Place("$x", is_open=True)))
-    assert [facts.are_open(Kind.PATH, each) for each in (None, *Access)] == [True, True, False, False]
+    assert [facts.are_open(Kind.PATH, each) for each in (None, *Access)] == [True, True, False, False, False]
 
 
 def test_without_a_workspace_a_relative_path_may_be_anywhere() -> None:

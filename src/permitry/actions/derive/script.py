@@ -355,7 +355,7 @@ def _why_not_reading(action: Action) -> str | None:
         case Run():
             return action.doubt
         case Touch():
-            return None if action.access is Access.READ else f"writes `{action.place.text}`"
+            return None if not action.access.is_change else f"writes `{action.place.text}`"
         case Connect():
             return f"`{action.text}` opens a network connection"
         case _:

@@ -114,6 +114,7 @@ class Shape:
     instead: frozenset[str] = frozenset()
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
+    entries: frozenset[str] = frozenset()
     connects: frozenset[str] = frozenset()
     at: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
@@ -190,6 +191,8 @@ class Entry:
     code: frozenset[str] = frozenset()
     renames: frozenset[str] = frozenset()
     descends: bool = False
+    only_lists: bool = False
+    contents: frozenset[str] = frozenset()
     fills: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
     filters: tuple[str, ...] = ()
@@ -207,7 +210,7 @@ _SEVERAL = {
     for kind in (Entry, Shape)
 }
 _DECLARING = {
-    **dict.fromkeys(("reads", "texts"), "options"),
+    **dict.fromkeys(("entries", "reads", "texts"), "options"),
     **dict.fromkeys(("at", "connects", "folders", "refused", "writes"), "more"),
 }
 """Fields whose options with a value are among those of another field as well."""

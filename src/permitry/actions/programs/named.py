@@ -19,6 +19,7 @@ _ACCESSES = {access.value: (access,) for access in Access} | {
     "below": (Access.WRITE,),
 }
 _ENTRIES = frozenset({"below", "delete", "kept", "replace"})
+_LOOKS = frozenset({"list", "read"})
 _FILLED = frozenset({"below", "kept"})
 
 
@@ -138,7 +139,8 @@ class Collector:
         elif name in self.shape.at and (value.text.startswith("@") or (value.is_open and not value.start)):
             self.path("read", attrs.evolve(value, text=value.text.removeprefix("@")))
         else:
-            for role, names in (("read", self.shape.reads), ("write", self.shape.writes)):
+            shape = self.shape
+            for role, names in (("read", shape.reads), ("write", shape.writes), ("list", shape.entries)):
                 if name in names:
                     self.path(role, value, is_tree=False)
 
@@ -225,7 +227,7 @@ class Collector:
             case "read" if not self.has_operand:
                 # It is accessed as an operand would be: `find -delete` deletes.
                 roles = (role.rstrip("*+?") for role in self.shape.operands)
-                self.path(next((role for role in roles if "read" in role.split("/")), "read"), HERE)
+                self.path(next((role for role in roles if not _LOOKS.isdisjoint(role.split("/"))), "read"), HERE)
             case "trees" if not self.has_operand and self.is_set(self.shape.trees):
                 self.path("read", HERE)
 

@@ -192,7 +192,7 @@ def _known(words: tuple[Word, ...], reads: Reads) -> Operands:
     found, shape = _collected(name, entry, rest)
     # Sub-commands are those of `git`, which may run programs that a configuration file names.
     is_listed = name == words[0].text and not any("any" in role for role in shape.operands)
-    does = found.hosts or found.copies or any(each.access is not Access.READ for each in found.paths)
+    does = found.hosts or found.copies or any(each.access.is_change for each in found.paths)
     only_reads = reads(words)
     hosts = found.hosts
     if not (is_listed and does) and not only_reads:
@@ -235,7 +235,7 @@ def _found(words: Sequence[Word]) -> tuple[str, Entry, Sequence[Word]]:
 def _other_globs(words: Sequence[Word], known: Sequence[Word]) -> Iterator[Named]:
     """Yield globs that the program does not take as paths: the shell reads their directories all the same."""
     seen = set(known)
-    yield from (Named(Access.READ, word) for word in words if word.is_glob and word not in seen)
+    yield from (Named(Access.LIST, word) for word in words if word.is_glob and word not in seen)
 
 
 def _check(words: Sequence[Word], parts: Parts, entry: Entry, shape: Shape) -> None:
@@ -324,6 +324,12 @@ def _fills(entry: Entry, words: Sequence[Word]) -> bool:
     )
 
 
+def _only_lists(words: Sequence[Word]) -> bool:
+    """Return whether a command that only reads shows none of the content of what its operands name."""
+    entry = _entry_of(words)
+    return entry.only_lists and not any(_may_be(entry.contents, word) for word in words[1:])
+
+
 def _entry_of(words: Sequence[Word]) -> Entry:
     """Return what is known about the program that runs, or about its sub-command."""
     try:
@@ -344,7 +350,8 @@ def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
     program = words[0].text.rpartition("/")[2]
     entry = record_in_any_case(words[0].text)
     only_reads = reads(words) or entry.script == "test"
-    accesses, doubtful = ({Access.READ: _NONE}, ()) if only_reads else _possible_accesses(entry, words)
+    looks = Access.LIST if entry.script == "test" or _only_lists(words) else Access.READ
+    accesses, doubtful = ({looks: _NONE}, ()) if only_reads else _possible_accesses(entry, words)
     descends = _descends(words)
     is_tree = descends or any(shape.trees for shape in entry.shapes)
     unseen = [Named(Access.READ, UNSEEN)] if descends and program == "git" and any(map(_has_magic, words[1:])) else []

@@ -33,13 +33,13 @@ LISTED = {
     "head -n 5 a": "r:a",
     "tail -5 a b": "r:a r:b",
     "wc -l a": "r:a",
-    "ls": "r:.",
-    "ls -la src": "r:src",
-    "ls -R": "r:.+",
-    "tree": "r:.+",
-    "tree -L 2 src -o out": "w:out r:src+",
-    "du -sh a": "r:a+",
-    "stat -c %s a": "r:a",
+    "ls": "l:.",
+    "ls -la src": "l:src",
+    "ls -R": "l:.+",
+    "tree": "l:.+",
+    "tree -L 2 src -o out": "w:out l:src+",
+    "du -sh a": "l:a+",
+    "stat -c %s a": "l:a",
     "file -m magic a": "r:magic r:a",
     "diff -u a b": "r:a+ r:b+",
     "cmp a b": "r:a r:b",
@@ -61,8 +61,8 @@ LISTED = {
     "rg foo": "r:.+",
     "rg foo src": "r:src+",
     "rg --files src": "r:src+",
-    "fd": "r:.+",
-    "fd x src": "r:src+",
+    "fd": "l:.+",
+    "fd x src": "l:src+",
     "sed -n 5p a": "r:a",
     "sed -e p -e d a": "r:a",
     "sed -i s/a/b/ a": "r:a w:a",
@@ -70,14 +70,14 @@ LISTED = {
     "jq -r .x a": "r:a",
     "jq --arg a b . c": "r:c",
     "jq --slurpfile a b . c": "r:b r:c",
-    "find": "r:.+",
-    "find src -name '*.py'": "r:src+",
-    "find . \\( -name a -o -newer b \\)": "r:b r:.+",
-    "find a -name b -delete": "r:a+ d:a+",
-    "find -name b -delete": "r:.+ d:.+",
-    "find a -fprint b": "w:b r:a+",
-    "test -f a": "r:a",
-    "[ -d a -o -s b ]": "r:a r:b",
+    "find": "l:.+",
+    "find src -name '*.py'": "l:src+",
+    "find . \\( -name a -o -newer b \\)": "r:b l:.+",
+    "find a -name b -delete": "l:a+ d:a+",
+    "find -name b -delete": "l:.+ d:.+",
+    "find a -fprint b": "w:b l:a+",
+    "test -f a": "l:a",
+    "[ -d a -o -s b ]": "l:a l:b",
     "[ a = b ]": "",
     # Programs whose words are no paths.
     "echo /etc/passwd": "",
@@ -89,7 +89,7 @@ LISTED = {
     "true": "",
     "seq 1 3": "",
     "cd /tmp": "",
-    "echo src/*": "r:src/*",
+    "echo src/*": "l:src/*",
     "grep a* b c": None,
     # Programs that write, copy, move and delete.
     "cp a b": "r:a i:b",
@@ -239,7 +239,7 @@ UNLISTED = (
 )
 """Commands that may touch more than their words tell."""
 
-SIGNS = {Access.READ: "r", Access.WRITE: "w", Access.DELETE: "d"}
+SIGNS = {Access.READ: "r", Access.WRITE: "w", Access.DELETE: "d", Access.LIST: "l"}
 
 
 def operands(text: str) -> Operands:
@@ -531,7 +531,7 @@ def test_what_only_reads_names_nothing_else() -> None:
     """A command that only reads writes nothing, deletes nothing and connects to nothing, whatever its words are."""
     for line, command in stored("commands_reading.txt"):
         found = touches_of(command.words, only_reads)
-        assert {each.access for each in found.paths} <= {Access.READ}, line
+        assert not any(each.access.is_change for each in found.paths), line
         assert found.hosts == (), line
 
 
@@ -539,7 +539,7 @@ def test_what_does_more_than_read_says_so_or_is_not_listed() -> None:
     """A permission over paths and hosts never covers a doubt that is neither."""
     for line, command in stored("commands_dangerous.txt"):
         found = touches_of(command.words)
-        does = found.hosts or {each.access for each in found.paths} - {Access.READ}
+        does = found.hosts or any(each.access.is_change for each in found.paths)
         assert (
             does
             or not found.is_listed
@@ -568,7 +568,20 @@ def test_the_data_says_what_most_operands_are() -> None:
 
 def test_shapes_name_options_that_are_known() -> None:
     """Every option that has a meaning is in the lists of the program, and every role is one."""
-    fields = ("when", "instead", "reads", "writes", "at", "folders", "connects", "trees", "keeps", "exact", "unsure")
+    fields = (
+        "when",
+        "instead",
+        "reads",
+        "writes",
+        "entries",
+        "at",
+        "folders",
+        "connects",
+        "trees",
+        "keeps",
+        "exact",
+        "unsure",
+    )
     for name, entry in entries():
         kinds = attrs.astuple(entry.known, recurse=False)
         known = frozenset().union(*(kind for kind in kinds if isinstance(kind, frozenset)), ("*", "if", "of"))
@@ -581,7 +594,7 @@ def test_shapes_name_options_that_are_known() -> None:
 
 def roles(shape: Shape) -> Iterator[bool]:
     """Yield whether each role of a shape is known."""
-    known = {"read", "kept", "write", "replace", "delete", "any", "below", "into", "link", "linked"}
+    known = {"list", "read", "kept", "write", "replace", "delete", "any", "below", "into", "link", "linked"}
     known |= {"host", "text", "pair", "none", "file", "name"}
     for role in shape.operands:
         yield set(role.rstrip("*+?").split("/")) <= known
