@@ -86,6 +86,7 @@ PIECES = (
     "foo() ", "foo", " foo; ", "foo() { a; }; ", "$1", '"$@"', "shift; ", "return; ", "local x=a; ",
     "select v in a b; do ", "for ((i=0;i<2;i++)); do ", "for ((", "i=b; ", "$i", " =~ ", " =~ (a|b)+ ", " =~ ^a$ ",
     "[[ $x =~ a ]] ", "[[ $x =~ (", "$((i+1))",
+    "n=1; ", "n=$((n+1)); ", "$((n*2))", "$((n=2))", "n=a; ", "$((n++))",
 )  # fmt: skip
 CONSTRUCTS = (
     "!", "(…)", "{…}", "for", "$(…)", "<(…)", ">(…)", "&", "if", "while", "until", "case", "function", "select",

@@ -51,11 +51,13 @@ class Assigned:
     """A place in the text that gives a variable a value.
 
     `is_plain`: it is a command of its own that certainly runs, and once, in the shell of the text itself; or a loop.
+    `is_number`: what it gives is a number.
     """
 
     name: str
     is_plain: bool = False
     is_loop: bool = False
+    is_number: bool = False
 
 
 def _is_number(word: Word) -> bool:
@@ -74,12 +76,21 @@ class CompoundReader(RedirectionReader):
         self.follows = ""
         self.within: tuple[str, ...] = ()
         self.repeated = 0
+        # The variables in arithmetic whose value is not followed.
+        self.summed: set[str] = set()
         # Why the text is refused, unless it is read again with the values of its variables.
         self.late: UnreadableError | None = None
 
     def simple(self) -> None:
         """Consume a simple command."""
         raise NotImplementedError
+
+    def is_number(self, name: str) -> bool:
+        """Return whether the value of a variable is a number: so far, one that the text has given it."""
+        is_given = any(each.name == name and each.is_number and each.is_plain for each in self.assigned)
+        if is_given and not super().is_number(name):
+            self.summed.add(name)
+        return is_given or super().is_number(name)
 
     # Lists and pipelines ---------------------------------------------------------------------------------------------
 
@@ -402,11 +413,15 @@ class CompoundReader(RedirectionReader):
         for word in words:
             self.at = body
             self.values.pop(name, None)
+            self.sources.pop(name, None)
             if name in self.known and not (word.is_open or word.is_home):
                 self.keep_value(name, word)
+            elif name in self.known and word.is_open:
+                self.sources[name] = word.text
             self.list_of_commands("done")
             self.check_size(body)
         self.values.pop(name, None)
+        self.sources.pop(name, None)
         if any(word.is_open or word.is_glob for word in words):
             try:
                 self.check_repeated(begin, before)

@@ -110,6 +110,16 @@ class ConstructReader(CompoundReader):
         if not unchanged.issuperset(self.counted):
             raise self.refuse("a loop with a variable that something else may change", 0)
 
+    def check_sums(self, changed: set[str] | None) -> None:
+        """Refuse arithmetic with a variable that may have another value than a number.
+
+        `changed` are the names that commands may change by themselves, None if they may change any.
+        """
+        names = self.summed
+        others = {each.name for each in self.assigned if not each.is_number}
+        if names and (changed is None or not names.isdisjoint(changed | others) or any(map(is_special, names))):
+            raise self.refuse("arithmetic with more than numbers", 0)
+
     # Arrays ----------------------------------------------------------------------------------------------------------
 
     def array(self) -> Word:

@@ -49,6 +49,7 @@ _EVALUATE = ASSIGNING | _CHANGES_BY_OPTION
 _SUBSCRIPT = re.compile(r"(?:-[A-Za-z]+)?[A-Za-z_][A-Za-z0-9_]*\[")
 """A name, perhaps attached to an option, with a subscript: bash evaluates it, and the first element is the variable."""
 _HOME = "HOME"
+_NUMBER, _SUM = re.compile("[0-9]{1,18}"), re.compile(r"\$\(\([^()]*\)\)")
 _SEPARATING = str.maketrans("\t\n", "  ")
 
 # Each pattern matches in only one way, so that backtracking takes linear time.
@@ -71,6 +72,7 @@ def read_strictly(text: str, *, has_home: bool = False) -> tuple[Command, ...]:
     reader = _Reader(text)
     found = reader.script()
     reader.check_counted(_unchanged(reader.assigned, found))
+    reader.check_sums(_changed(found))
     names = [*reader.assigned, Assigned(_HOME, is_plain=True)] if has_home and _HOME in text else reader.assigned
     known = _known(names, found) if names else frozenset()
     if known:
@@ -246,10 +248,13 @@ class _Reader(ConstructReader):
         """Keep that a variable was assigned, and its value if it is followed."""
         if is_evaluated(name):
             raise self.refuse(f"an assignment of `{name}`")
-        self.assigned.append(Assigned(name, is_plain=is_plain))
+        is_number = (_SUM if value.is_open else _NUMBER).fullmatch(value.text) is not None
+        self.assigned.append(Assigned(name, is_plain=is_plain, is_number=is_number))
         is_known = name in self.known and is_plain and not (value.is_open or value.is_home)
         if is_known:
             self.keep_value(name, Word(value.text))
+        elif name in self.known and is_plain and value.is_open:
+            self.sources[name] = value.text
 
     def check_declaration(self, command: Command) -> None:
         """Refuse options by which bash evaluates what is assigned, or takes it for the name of another variable."""

@@ -36,6 +36,7 @@ _PLAIN = re.compile(r"""[^ \t\n;&|<>()'"\\$`{}~]+""")
 _PLAIN_IN_DOUBLE = re.compile(r'[^"\\$`]+')
 _UNTOUCHED_BRACE = re.compile(r"\{[A-Za-z0-9_-]*\}")
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
+_WHOLE = re.compile(r"(\"?)\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})\1")
 _PARAMETER = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
 _IN_BRACES = re.compile(r"#?(?:[A-Za-z_][A-Za-z0-9_]*(?:\[(?:[@*]|[0-9]+)\])?|[0-9]+|[@*#?$!-])")
 _RANGE = re.compile(r":[ ]*-?[0-9]+(?::[ ]*-?[0-9]+)?(?=\})")
@@ -43,6 +44,7 @@ _RANGE = re.compile(r":[ ]*-?[0-9]+(?::[ ]*-?[0-9]+)?(?=\})")
 _OPERATOR = re.compile(r":?[-+?]|##?|%%?|//?|\^\^?|,,?")
 _PLAIN_IN_BRACES = re.compile(r"""[^'"\\$`{}<>()|;&\n]+""")
 _NUMBERS = re.compile(r"[0-9 +*/%<>!&|^~?:,=-]*")
+_CHANGES = re.compile(r"(?<![<>=!])=(?!=)|<<=|>>=|\+\+|--")
 _NUMBERS_ONLY = ("$#", "$?", "$$")
 DEEPEST = 10
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -101,6 +103,7 @@ class WordReader:
         self.at = 0
         self.values: dict[str, Word] = {}
         self.values_left = MOST_OF_VALUES
+        self.sources: dict[str, str] = {}
         self.opened = _Opened()
         self.depth = 0
 
@@ -155,7 +158,13 @@ class WordReader:
             is_home=opened.is_home or self.text.startswith("~", begin),
             is_open=opened.is_open,
             is_single=opened.is_open and not (opened.is_split or is_glob),
+            source=self.source_of(begin) if opened.is_open and self.sources else "",
         )
+
+    def source_of(self, begin: int) -> str:
+        """Return the substitution that a word is, which begins there, if it is one variable with such a value."""
+        found = _WHOLE.fullmatch(self.text, begin, self.at)
+        return "" if found is None else self.sources.get(found[2] or found[3], "")
 
     def words(self) -> list[Word]:
         """Consume the text of one word and return the words that the shell makes of it."""
@@ -379,22 +388,31 @@ class WordReader:
         return self.open(begin, is_split=is_split)
 
     def arithmetic(self) -> None:
-        """Consume `$((…))` with numbers only: the value of a variable may have a substitution in a subscript."""
-        begin = self.at
+        """Consume `$((…))` with numbers only: the value of a variable may have a substitution in a subscript.
+
+        A variable must be one whose value is a number, and may not be changed there.
+        """
+        begin, has_name = self.at, False
         self.at, inside = self.at + 3, 0
         while inside or not self.text.startswith("))", self.at):
             self.at = self.scan(_NUMBERS)
             name = _NAME.match(self.text, self.at)
             if self.text.startswith(_NUMBERS_ONLY, self.at):
                 self.at += 2
-            elif name is not None and name[0] in self.values and self.values[name[0]].text.isdecimal():
-                self.at = name.end()
+            elif name is not None and self.is_number(name[0]):
+                self.at, has_name = name.end(), True
             elif self.peek() == "(" or (self.peek() == ")" and inside):
                 inside += 1 if self.peek() == "(" else -1
                 self.at += 1
             elif not self.text.startswith("))", self.at):
                 raise self.refuse("arithmetic with more than numbers", begin)
+        if has_name and _CHANGES.search(self.text, begin, self.at):
+            raise self.refuse("arithmetic that changes a variable", begin)
         self.at += 2
+
+    def is_number(self, name: str) -> bool:
+        """Return whether the value of a variable is a number, as far as it is known here."""
+        return name in self.values and self.values[name].text.isdecimal()
 
     def backticks(self) -> None:
         """Consume a substitution in backticks, with no backslash in it."""

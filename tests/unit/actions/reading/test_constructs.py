@@ -55,3 +55,38 @@ def test_what_may_mean_something_else_is_refused(text: str) -> None:
     """Subscripts and arithmetic that bash evaluates, and functions whose commands run elsewhere than where they are."""
     with pytest.raises(UnreadableError):
         read_strictly(text)
+
+
+@for_each(
+    "text",
+    [
+        "n=0; for f in src/*.py; do n=$((n+1)); done; echo $n",
+        "n=0; n=$((n + 1)); echo $((n * 2))",
+        "n=3; while a; do n=$((n - 1)); done; echo $((n == 0))",
+        "n=0; m=$((n < 2)); echo $((m + n))",
+    ],
+)
+def test_arithmetic_names_variables_that_are_numbers(text: str) -> None:
+    """The text gives them nothing else."""
+    assert read_strictly(text)
+
+
+@for_each(
+    "text",
+    [
+        "echo $((n + 1))", "n=$((n + 1))", "n=a; echo $((n))", "n=$x; echo $((n))", "n='$((x))'; echo $((n))",
+        "n=0; n=$x; echo $((n))", "n=0; n='a[$(id)]'; echo $((n))", "n=$((1))b; echo $((n))",
+        "n=0; read n; echo $((n))",
+        "n=0; declare n=x; echo $((n))", "n=0; export n; echo $((n))", "n=0; printf -v n x; echo $((n))",
+        "n=0; mapfile n < x; echo $((n))", "n=0; . f; echo $((n))", "n=0; eval n=x; echo $((n))",
+        "n=0; f() { n=x; }; f; echo $((n))", "n=0; for n in a; do b; done; echo $((n))", "n=0; unset n; echo $((n))",
+        "n=0; select n in x; do a; done; echo $((n))", "false && n=0; echo $((n))", "(n=0); echo $((n))",
+        "n=0 | a; echo $((n))", "n=0 & echo $((n))", "n=0; : $((n = 1)); git $n", "n=0; : $((n++))", "n=0; : $((--n))",
+        "n=0; : $((n += 1))", "n=0; : $((n <<= 1))", "n=0; echo $((m))", "n=0; x=n; echo $((x))", "n=0 a; echo $((n))",
+        "if a; then n=0; fi; echo $((n))", "n=0; getopts a n; echo $((n))", "n=0; n[0]=x; echo $((n))",
+    ],
+)  # fmt: skip
+def test_arithmetic_evaluates_no_other_value(text: str) -> None:
+    """A name in it, or a subscript with a substitution, would run."""
+    with pytest.raises(UnreadableError):
+        read_strictly(text)
