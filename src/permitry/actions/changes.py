@@ -13,7 +13,6 @@ from permitry.core.spec import ToolSpec
 __all__ = ["Change", "Changes", "Undo", "changes_of"]
 
 
-
 @attrs.frozen
 class Change:
     """A path that is made, changed or removed, its folders without links; `is_tree`: with all that is below it."""

@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Hashable, Iterator
+from posixpath import dirname, join
 from typing import TypeAlias
 
 import attrs
@@ -27,6 +28,14 @@ MOST_LISTED = 20_000
 """How many names below one folder are listed, to find those that a rule is about."""
 
 _Link: TypeAlias = tuple[str | None, bool]
+
+
+class _Kind(enum.Enum):
+    """What an entry of a folder is."""
+
+    FOLDER = "folder"
+    LINK = "link"
+    OTHER = "other"
 
 
 class Links(enum.IntEnum):
@@ -125,6 +134,15 @@ class Disk:
             self._listings[key] = _listed_below(top, depth, has_hidden=has_hidden)
         return self._listings[key]
 
+    def in_index(self, folder: str) -> Names | None:
+        """Return the absolute names in the index of git, of the repository that a folder is in; None if not known."""
+        top = folder
+        while not (self.has(join(top, ".git")) or self.has(join(top, "HEAD"))):
+            if top == "/":
+                return ()
+            top = dirname(top)
+        return self.names_in_repository(folder, "index", (":/",), "")
+
     def names_in(self, path: str, kind: str, strip: int | None) -> Names | None:
         """Return the names in an archive or a patch, without `strip` folders; None if they are not certain."""
         if not self.is_there:
@@ -183,7 +201,7 @@ def _listed_below(top: str, depth: int | None, *, has_hidden: bool) -> Listing:
         return Listing()
     except (OSError, ValueError):
         return Listing(is_whole=False)
-    names, parents = [top], [-1]
+    names, parents, links = [top], [-1], list[str]()
     is_whole = True
     waiting = [(0, 0)] if depth != 0 else []
     while waiting and is_whole:
@@ -199,10 +217,11 @@ def _listed_below(top: str, depth: int | None, *, has_hidden: bool) -> Listing:
             is_whole = False
             continue
         if level + 1 != depth:
-            waiting += [(at, level + 1) for at, (_, is_folder) in enumerate(below, len(names)) if is_folder]
+            waiting += [(at, level + 1) for at, (_, kind) in enumerate(below, len(names)) if kind is _Kind.FOLDER]
         names += [name for name, _ in below]
+        links += [name for name, kind in below if kind is _Kind.LINK]
         parents += [folder] * len(below)
-    return Listing(tuple(names), tuple(parents), is_whole)
+    return Listing(tuple(names), tuple(parents), is_whole, tuple(links))
 
 
 def _is_listed_again(top: str, listing: Listing) -> bool:
@@ -211,16 +230,22 @@ def _is_listed_again(top: str, listing: Listing) -> bool:
     return (now.names, now.is_whole) == (listing.names, listing.is_whole)
 
 
-def _entries_of(folder: str, most: int, *, has_hidden: bool) -> list[tuple[str, bool]] | None:
-    """Return the names in a folder, and whether each is one itself; None if there are more than `most`."""
-    found: list[tuple[str, bool]] = []
+def _entries_of(folder: str, most: int, *, has_hidden: bool) -> list[tuple[str, _Kind]] | None:
+    """Return the names in a folder, and what each is; None if there are more than `most`."""
+    found: list[tuple[str, _Kind]] = []
     with os.scandir(folder) as entries:
         for entry in entries:
             if len(found) >= most:
                 return None
             if has_hidden or not entry.name.startswith("."):
-                found.append((entry.path, entry.is_dir(follow_symlinks=False)))
+                found.append((entry.path, _kind_of(entry)))
     return found
+
+
+def _kind_of(entry: "os.DirEntry[str]") -> _Kind:
+    if entry.is_dir(follow_symlinks=False):
+        return _Kind.FOLDER
+    return _Kind.LINK if entry.is_symlink() else _Kind.OTHER
 
 
 def _is_folder(name: str) -> bool:

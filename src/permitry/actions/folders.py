@@ -27,6 +27,13 @@ def _is_option_of_cd(word: Word) -> bool:
     return len(word.text) > 1 and word.text[0] == "-" and set(word.text[1:]) <= set("LPe@")
 
 
+def _activates(words: Sequence[Word]) -> bool:
+    """Return whether a file is read that sets up an environment: what it does besides is its own, as for a program."""
+    texts = [word.text for word in words if not (word.is_open or word.is_glob)]
+    is_source = len(texts) == len(words) == len(["source", "file"]) and texts[0] in (".", "source")
+    return is_source and texts[1].endswith("/bin/activate")
+
+
 def _turns_back(text: str) -> bool:
     """Return whether `..` follows a name: some programs create the folder of that name on the way."""
     if ".." not in text:
@@ -41,13 +48,15 @@ class Folder:
 
     `bases` are the folders it may be, `is_certain` whether it is one of them for certain; `home` is the home folder.
     `disk` looks links up for one decision; `earlier` returns what earlier commands have changed. Unless it is
-    `is_ordered`, any other command may run earlier as well, so that no path is certain.
+    `is_ordered`, any other command may run earlier as well, so that no path is certain. `writes_alone`: no other
+    command of the call writes anything, so that what the command finds is on the disk now.
     """
 
     bases: tuple[str, ...]
     home: str | None
     is_certain: bool = True
     is_ordered: bool = attrs.field(default=True, kw_only=True)
+    writes_alone: bool = attrs.field(default=False, kw_only=True)
     disk: Disk = attrs.field(factory=Disk, eq=False, repr=False, kw_only=True)
     earlier: Callable[[], Changes] = attrs.field(default=Changes, eq=False, repr=False, kw_only=True)
 
@@ -185,7 +194,16 @@ class Folder:
     def after(self, earlier: Callable[[], Changes]) -> "Folder":
         """Return this folder, with what other commands have changed."""
         ordered = self.is_ordered
-        return Folder(self.bases, self.home, self.is_certain, is_ordered=ordered, disk=self.disk, earlier=earlier)
+        alone = self.writes_alone
+        return Folder(
+            self.bases,
+            self.home,
+            self.is_certain,
+            is_ordered=ordered,
+            writes_alone=alone,
+            disk=self.disk,
+            earlier=earlier,
+        )
 
     def lost(self) -> "Folder":
         """Return a folder that may be any: a relative path may then lead anywhere."""
@@ -225,6 +243,6 @@ class Walk:
             # In a pipeline, `cd` changes the folder of no other command. In `a || cd x && b`, `b` also runs after `a`.
             is_plain = command.follows in ("", ";", "&&") and not command.within
             self._chain = moved if is_plain else None
-        elif name in _MOVING:
+        elif name in _MOVING and not _activates(command.words):
             self.folder = self.folder.lost()
             self._chain = None

@@ -7,6 +7,7 @@ import attrs
 
 from permitry.actions.disk import Links
 from permitry.actions.folders import Folder
+from permitry.actions.found_names import found_in
 from permitry.actions.programs.git_files import join_words
 from permitry.actions.programs.named import Contents, Copy, Named, Operands
 from permitry.actions.unpacked import PATCHES, Given, with_contents
@@ -20,7 +21,10 @@ _NOTHING = Given()
 def touched(operands: Operands, folder: Folder, given: Given = _NOTHING) -> Iterator[Touch]:
     """Yield what is touched: the operands, the names of copies, and the targets of new links."""
     for named in operands.paths:
-        yield _named(named, folder, given)
+        if named.found is None:
+            yield _named(named, folder, given)
+        else:
+            yield from found_in(named, named.found, folder)
     for copy in operands.copies:
         yield from dict.fromkeys(_copied(copy, folder, given))
 
@@ -87,6 +91,9 @@ def _copied(copy: Copy, folder: Folder, given: Given) -> Iterator[Touch]:
     if is_below is None and folder.has_folder(copy.target):
         is_below = True
     for source in copy.sources:
+        if source.found is not None:
+            yield from _made_of_found(copy, folder)
+            continue
         if copy.makes_links and not copy.are_texts:
             yield from _linked(folder.place_of(source, Access.READ))
         if is_below is not True:
@@ -95,6 +102,13 @@ def _copied(copy: Copy, folder: Folder, given: Given) -> Iterator[Touch]:
             is_guess = is_below is None and not folder.leads_to_folder(copy.target)
             made = _made(copy, source, _below(copy.target, source), folder, given)
             yield from (attrs.evolve(touch, is_guess=True) if is_guess else touch for touch in made)
+
+
+def _made_of_found(copy: Copy, folder: Folder) -> Iterator[Touch]:
+    """Yield the target of what was found, and what is made below it, under names that are not in the call."""
+    for descent in (None, Descent.NEW):
+        touch = folder.place_of(copy.target, Access.WRITE, descent=descent, is_entry=True, is_certain=False)
+        yield attrs.evolve(touch, is_guess=True, makes_links=copy.keeps_links or copy.makes_links)
 
 
 def _below(target: Word, source: Word) -> Word:

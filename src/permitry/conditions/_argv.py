@@ -121,10 +121,11 @@ class Token:
         return any(_may_meet(pattern.text.translate(_WRITTEN), head, tail) for pattern in self.alternatives)
 
     def may_become(self, word: Word) -> bool:
-        """Return whether one word with an expansion may match; the value of an option cannot be one."""
+        """Return whether one word with an expansion may match; the value of an option is none, nor are some names."""
+        is_no_option = word.is_value or (word.found is not None and not word.found.may_be_option)
         start = word.start.translate(_LITERAL)
         every = (pattern.text for pattern in self.alternatives)
-        return any(_may_meet(text, start, "") for text in every if not (word.is_value and text.startswith("-")))
+        return any(_may_meet(text, start, "") for text in every if not (is_no_option and text.startswith("-")))
 
     def may_name(self, word: Word) -> bool:
         """Return whether a word may name this program, in any directory and in any case."""

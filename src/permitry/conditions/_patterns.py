@@ -239,8 +239,11 @@ class PathPatterns(Patterns[PathPattern]):
 
         So a permission to read permits to list, and a restriction on listing is about reading too.
         """
-        named, more = (Access.READ, Access.LIST) if self.permits else (Access.LIST, Access.READ)
-        return self.accesses | {more} if named in self.accesses else self.accesses
+        if self.permits and Access.READ in self.accesses:
+            return self.accesses | {Access.LIST}
+        if Access.LIST in self.accesses and not self.permits:
+            return self.accesses | {Access.READ}
+        return self.accesses
 
     def is_about(self, effect: Effect) -> bool:
         """Return whether it is a path that is accessed in one of the ways."""

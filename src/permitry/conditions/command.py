@@ -338,12 +338,17 @@ class _Tolerant:
         """Return the same for a word that the shell may make into several, or into none."""
         if word.is_open and word.is_single and at > 0:
             return self._match_one(word, at)
-        if word.is_open:
+        if word.is_open and (at == 0 or word.found is None or word.may_be_option):
             return range(at, len(self.tokens) + 1)
         end = at
-        while end < len(self.tokens) and (end in self.named.tokens or self._may_match(end, word)):
+        while end < len(self.tokens) and (end in self.named.tokens or self._may_be(end, word)):
             end += 1
         return range(at, end + 1)
+
+    def _may_be(self, at: int, word: Word) -> bool:
+        """Return whether one of the words that a word becomes may match a token."""
+        token = self.tokens[at]
+        return token.is_any or token.may_become(word) if word.is_open else self._may_match(at, word)
 
     def _match_one(self, word: Word, at: int) -> Iterable[int]:
         """Return the same for one word of which only the beginning may be known."""

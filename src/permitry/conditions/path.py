@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, TypeAlias, assert_never
@@ -136,7 +137,7 @@ class PathPattern(WrittenPattern):
         """
         if not (place.has_wildcards or self._needle in place.folded):
             return False
-        if place.is_around and place.made() is not None:
+        if place.is_around and not self._may_be_all_below(place):
             return False
         if not (self._parts or place.is_certain or self._bases(roots)):
             # Any text might name a folder that is not known, which is not a reason to think so.
@@ -190,8 +191,29 @@ class PathPattern(WrittenPattern):
         return max((part.hint for part in self._parts if part is not None), key=len, default="/")
 
     def _may_be_below(self, place: Place, roots: Roots) -> bool:
+        if place.ends and self._parts and self._parts[-1] is not None:
+            return self._may_end(place, roots)
         bases = self._literal_bases(roots)
         return any(self._is_below(base, name) for name in _names(place) for base in bases)
+
+    def _may_be_all_below(self, place: Place) -> bool:
+        """Return whether the pattern may match everything below a place if it matches the place."""
+        return place.made() is None and (place.descent is Descent.NEW or self._parts[-1:] == (None,))
+
+    def _may_end(self, place: Place, roots: Roots) -> bool:
+        """Return whether what is below a place matches if it has a name that fits one of the patterns of the place."""
+        ends = list(filter(self._meets, place.ends))
+        below = [(*_literal(name), None, _of_names(end)) for name in place.names for end in ends]
+        wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
+        return any(align(whole, name, Segment.may_match) for name in below for whole in wholes)
+
+    def _meets(self, end: str) -> bool:
+        """Return whether a pattern of names is a reason to look for those of this pattern."""
+        last = self._parts[-1]
+        if last is None or not end.strip("*?"):
+            return False
+        # Any `*.txt` may be a `secret*`, which is none.
+        return last.may_match(_of_names(end)) if last.literal else last.may_name(re.sub("[*?]", "0", end))
 
     def _must_name(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself matches by a known name.
@@ -389,6 +411,12 @@ def _names(place: Place) -> Iterator[_Parts]:
         yield _literal(name)
         if place.has_wildcards:
             yield _guess(name)
+
+
+@functools.lru_cache(maxsize=512)
+def _of_names(end: str) -> Segment:
+    """Return a pattern of names as a program takes it, whose stars match a dot at the beginning as well."""
+    return Segment.parse(re.sub(r"\*+", "*", end))
 
 
 @functools.lru_cache(maxsize=512)

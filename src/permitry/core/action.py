@@ -54,13 +54,12 @@ _Made = TypeVar("_Made")
 
 
 class Access(enum.Enum):
-    """What happens to a file or folder."""
+    """What happens to a file or folder; `LIST`: its size and dates are looked at, or the names in it."""
 
     READ = "read"
     WRITE = "write"
     DELETE = "delete"
     LIST = "list"
-    """That there is such a file or folder, its size and dates, and the names in it: none of its content."""
 
     # As fast as identity: it is a key in every decision.
     __hash__ = object.__hash__
@@ -89,12 +88,13 @@ class Descent(enum.Enum):
 class Listing:
     """The absolute names of a folder and of what is below it; `is_whole`: there are no others.
 
-    Each comes after the folder it is in; `parents` are the indices of these folders, -1 for the first name.
+    Each comes after the folder it is in; `parents` are the indices of these folders, -1 for the first. `links`: links.
     """
 
     names: tuple[str, ...] = ()
     parents: tuple[int, ...] = ()
     is_whole: bool = True
+    links: tuple[str, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
@@ -126,7 +126,7 @@ class Place:
     `Descent.NEW` makes below it, None if they are not known.
     `is_entry`: the entry itself is made, replaced or removed, so `real`
     also holds its own place, where links in its folders are followed, but not the entry if it is a link.
-    `is_around`: only what is made below it is touched, and not the folder itself.
+    `is_around`: only what is below it is touched, not the folder itself. `ends`: only names that fit one.
     """
 
     text: str
@@ -141,6 +141,7 @@ class Place:
     descent: Descent = attrs.field(default=Descent.ALL, kw_only=True)
     look: Callable[[str, int | None], Listing] | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
     is_around: bool = attrs.field(default=False, kw_only=True)
+    ends: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     made: Callable[[], Listing | None] = attrs.field(default=_nothing_known, kw_only=True, eq=False, repr=False)
 
     @functools.cached_property

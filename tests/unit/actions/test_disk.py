@@ -147,3 +147,18 @@ def test_a_folder_is_one_that_is_there(tmp_path: Path, name: str, *, is_folder: 
     (tmp_path / "f").write_text("", encoding="utf-8")
     (tmp_path / "l").symlink_to("d")
     assert Disk().is_folder(f"{tmp_path}/{name}") is is_folder
+
+
+def test_what_is_in_the_index_of_no_repository_is_nothing(tmp_path: Path) -> None:
+    """What git says of a folder that is in one is asked of git, which need not be there."""
+    disk = Disk(workspace=str(tmp_path))
+    assert disk.in_index(str(tmp_path)) == ()
+    (tmp_path / ".git").mkdir()
+    assert Disk(workspace=str(tmp_path)).in_index(str(tmp_path)) is None
+
+
+def test_a_listing_says_which_names_are_links(tmp_path: Path) -> None:
+    """At any depth, those to folders as well."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "l").symlink_to("..")
+    assert Disk().listed(str(tmp_path), None, has_hidden=True).links == (f"{tmp_path}/a/l",)

@@ -1,6 +1,7 @@
 """What a command touches by its words and by what it is given besides: its input, and files that it unpacks."""
 
 import functools
+import itertools
 from collections.abc import Sequence
 
 import attrs
@@ -8,8 +9,9 @@ import attrs
 from permitry.actions.command import Command
 from permitry.actions.derive.opened import anything_of
 from permitry.actions.derive.runners import words_elsewhere
-from permitry.actions.derive.unwrap import Classified, Refused, only_reads
+from permitry.actions.derive.unwrap import only_reads
 from permitry.actions.folders import Folder
+from permitry.actions.found_names import touched_perhaps_by
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import record_of
 from permitry.actions.programs.operands import named_in_code
@@ -20,7 +22,7 @@ from permitry.actions.touched import touched
 from permitry.actions.unpacked import Given, may_write
 from permitry.core.action import Action, Operands, Word
 
-__all__ = ["given_of", "only_one_writes", "operands_in"]
+__all__ = ["given_of", "operands_in"]
 
 
 def given_of(command: Command, text: str | None, before: Sequence[Action], *, is_last: bool) -> Given:
@@ -33,18 +35,6 @@ def given_of(command: Command, text: str | None, before: Sequence[Action], *, is
     # A variable may name another repository.
     is_known = is_last and not any(name.startswith("GIT_") for name, _ in command.assignments)
     return attrs.evolve(given, is_written=functools.partial(may_write, tuple(before))) if is_known else given
-
-
-def only_one_writes(found: Sequence[Classified | Refused]) -> bool:
-    """Return whether at most one of the commands may change any file."""
-    if any(isinstance(one, Refused) for one in found):
-        return False
-    return sum(isinstance(one, Classified) and _may_write(one) for one in found) <= 1
-
-
-def _may_write(one: Classified) -> bool:
-    written = (each.target for each in one.command.redirections if each.operator != "<")
-    return one.doubt is not None or any(target not in (None, "/dev/null") for target in written)
 
 
 def operands_in(words: tuple[Word, ...], folder: Folder, given: Given) -> Operands:
@@ -62,8 +52,8 @@ def operands_in(words: tuple[Word, ...], folder: Folder, given: Given) -> Operan
     found_hosts, guessed_connects = (
         tuple(connect for word in hosts for connect in connects(word)) for hosts in (named.hosts, named.guessed_hosts)
     )
-    touched_perhaps = [folder.place_of(each.word, each.access, descent=each.below) for each in (*named.guessed, *code)]
+    perhaps = itertools.chain.from_iterable(touched_perhaps_by(each, folder) for each in (*named.guessed, *code))
     touches = tuple(touched(named, folder, given))
     are_all_changes = record_of(words[0].text).undoable
-    found = Operands(touches, found_hosts, named.is_listed, (*touched_perhaps, *guessed_connects), are_all_changes)
+    found = Operands(touches, found_hosts, named.is_listed, (*perhaps, *guessed_connects), are_all_changes)
     return attrs.evolve(found, guessed=(*found.guessed, *anything_of(words, named.unclear, found, folder)))

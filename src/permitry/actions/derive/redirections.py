@@ -6,8 +6,10 @@ from collections.abc import Iterator
 import attrs
 
 from permitry.actions.command import Command, Redirection
+from permitry.actions.derive.substituted import with_found
 from permitry.actions.folders import Folder
 from permitry.actions.hosts import read_url
+from permitry.actions.programs.tops import only_top
 from permitry.core.action import Access, Action, Connect, Run, Word
 
 __all__ = ["EXPANSION", "NOWHERE", "connect_perhaps", "may_be_socket", "read_redirection", "socket_of"]
@@ -19,8 +21,11 @@ NOWHERE = "/dev/null"
 _SOCKETS = ("/dev/tcp/", "/dev/udp/")
 
 
-def read_redirection(redirection: Redirection, run: Run, folder: Folder) -> Iterator[Action]:
-    """Yield what a redirection of a program reads, writes or connects to."""
+def read_redirection(redirection: Redirection, run: Run, folder: Folder, *, is_usual: bool) -> Iterator[Action]:
+    """Yield what a redirection of a program reads, writes or connects to.
+
+    `is_usual`: a substitution in it is what it seems.
+    """
     target = redirection.target
     if target is None or target == NOWHERE:
         return
@@ -31,6 +36,8 @@ def read_redirection(redirection: Redirection, run: Run, folder: Folder) -> Iter
     access = Access.READ if redirection.operator == "<" else Access.WRITE
     origin = f"{redirection.operator} {target}"
     word = Word(target, is_home=redirection.is_home, is_open=redirection.is_open)
+    if is_usual and word.is_open:
+        word = only_top(*with_found((word,)))
     touch = folder.place_of(word, access, origin=origin)
     yield attrs.evolve(touch, words=run.words, sets=run.sets)
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import attrs
 
 from permitry.actions.command import Command
-from permitry.actions.derive.given import given_of, only_one_writes, operands_in
+from permitry.actions.derive.given import given_of, operands_in
 from permitry.actions.derive.lines import lines_of, say_by_name, with_keyword
 from permitry.actions.derive.opened import why_may_run_more
+from permitry.actions.derive.order import is_in_order, start_together, writers_in
 from permitry.actions.derive.redirections import (
     EXPANSION,
     NOWHERE,
@@ -24,6 +25,7 @@ from permitry.actions.derive.redirections import (
     socket_of,
 )
 from permitry.actions.derive.runners import program_of
+from permitry.actions.derive.substituted import are_usual, with_names
 from permitry.actions.derive.unwrap import Classified, Refused, classify
 from permitry.actions.folders import Folder, Walk
 from permitry.actions.history import Changes, History, Reader
@@ -31,6 +33,7 @@ from permitry.actions.patches import hidden_patch, paths_of
 from permitry.actions.paths import apart
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import bind, catalogue, record_of, remember
+from permitry.actions.programs.found import found_by
 from permitry.actions.programs.git import without_options
 from permitry.actions.programs.inputs import takes_commands
 from permitry.actions.programs.made import run_of_made
@@ -43,7 +46,7 @@ from permitry.actions.reading.words import has_wildcard
 from permitry.actions.unpacked import Given
 from permitry.actions.variables import is_special, kept_by_shell, sets_of, that_change_commands
 from permitry.core.action import Access, Action, Connect, Operands, Run, Touch, Unknown, Word
-from permitry.core.words import CommandLine
+from permitry.core.words import CommandLine, Found
 
 if TYPE_CHECKING:
     from permitry.actions.reading.lenient import LooseCommand, LooseReading
@@ -62,8 +65,6 @@ _PATCHING = frozenset({"git", "patch"})
 _MOST_WORDS = 4_096
 _MANY_WORDS = 40
 _TOO_MUCH = "too much is run inside it"
-_NOT_IN_ORDER = frozenset(["&", "<(…)", ">(…)", "for", "function", "select", "until", "while"])
-_NOT_AT_ONCE = _NOT_IN_ORDER | {"$(…)", "case", "if"}
 _PLAIN_PATH = re.compile(r"[\w./@%+=:,-]+")
 
 
@@ -148,6 +149,7 @@ class _Script:
     doubts: list[str] = attrs.field(factory=list)
     needs_all: bool = False
     names_within: tuple[str, ...] | None = None
+    found_names: Found | None = None
     sets: tuple[str, ...] = ()
     is_last: bool = False
 
@@ -160,19 +162,23 @@ class _Script:
         """Return what the commands do."""
         found = self.found
         self.sets = tuple(dict.fromkeys(each for one in found for each in kept_by_shell(one.command)))
+        is_ordered = all(map(is_in_order, found))
+        writing = writers_in(found)
+        self.is_last = is_ordered or len(writing) <= 1
+        is_new = bool(self.folder.earlier())
         walk = Walk(self.folder)
-        is_ordered = all(map(_is_in_order, found))
-        self.is_last = is_ordered or only_one_writes(found)
         history = History(start=self.folder.earlier, is_ordered=is_ordered)
-        start_together = _start_together(found)
-        for each in found:
+        together = start_together(found)
+        for at, each in enumerate(found):
             folder = walk.before(each.command).after(history.next())
+            if writing <= {at} and not is_new:
+                folder = attrs.evolve(folder, writes_alone=True)
             if isinstance(each, Refused):
                 self.unknown(each.command, each.reason)
             else:
                 self.command(each, folder)
                 walk.after(each.command)
-            history.add(_changing(each, folder, start_together=start_together))
+            history.add(_changing(each, folder, together=together))
         if self.needs_all:
             self.besides(_possible(self.with_nested, self.folder))
         self.looked_through({each.command.words for each in found})
@@ -183,7 +189,7 @@ class _Script:
             self.doubts.append(reason)
         doubt = next(iter(self.doubts), None)
         # All commands of a pipeline have ended before the next command of the call begins.
-        changes = _anything if start_together and doubt is not None else history.next()
+        changes = _anything if together and doubt is not None else history.next()
         return ShellReading(tuple(self.certain), tuple(self.possible), doubt, tuple(self.guessed), changes=changes)
 
     @functools.cached_property
@@ -216,12 +222,20 @@ class _Script:
         self.needs_all = True
 
     def command(self, one: Classified, folder: Folder) -> None:
+        has_names = one.command.follows == "|" and self.names_within == one.command.within
+        if not has_names:
+            self.found_names = None
+        is_usual = are_usual(self.text)
+        if is_usual:
+            one = attrs.evolve(one, command=with_names(one.command, self.found_names))
         command = one.command
         run = attrs.evolve(self.run(command, one.doubt, folder), looks=one.looks)
         actions: list[Action] = [run]
-        actions += [action for each in command.redirections for action in read_redirection(each, run, folder)]
+        actions += [
+            action for each in command.redirections for action in read_redirection(each, run, folder, is_usual=is_usual)
+        ]
         self.certain += actions
-        has_names = command.follows == "|" and self.names_within == command.within
+        self.found_names = found_by(command, self.found_names)
         self.names_within = command.within if prints_names(command, has_names=has_names) else None
         if (reason := _why_more(one, has_names=has_names)) is not None:
             self.unknown(command, reason)
@@ -380,31 +394,14 @@ def _patched(patch: str, folder: Folder) -> Operands:
     return Operands(touches, is_listed=doubt is None)
 
 
-def _start_together(found: Sequence[Classified | Refused]) -> bool:
-    """Return whether all are one pipeline in which every command opens its files at once, not after its input."""
-    are_piped = all(
-        each.command.follows in ("", "|") and _NOT_AT_ONCE.isdisjoint(each.command.within) for each in found
-    )
-    return are_piped and len(found) > 1 and all(map(_opens_at_once, found[1:]))
-
-
-def _is_in_order(one: Classified | Refused) -> bool:
-    """Return whether a command runs once, after those before it and before those after it."""
-    return one.command.follows != "|" and _NOT_IN_ORDER.isdisjoint(one.command.within)
-
-
-def _opens_at_once(one: Classified | Refused) -> bool:
-    return isinstance(one, Classified) and (one.doubt is None or one.command.words[0].text == "tee")
-
-
-def _changing(one: Classified | Refused, folder: Folder, *, start_together: bool) -> Reader | None:
+def _changing(one: Classified | Refused, folder: Folder, *, together: bool) -> Reader | None:
     """Return the function that reads what a command changes; None if it may change anything."""
     if isinstance(one, Refused):
-        return _nothing if start_together else None
+        return _nothing if together else None
     if one.doubt is None:
         return _nothing
     read = functools.partial(_operands_behind, one.command.words, folder)
-    return functools.partial(_if_listed, read) if start_together else read
+    return functools.partial(_if_listed, read) if together else read
 
 
 def _operands_behind(words: tuple[Word, ...], folder: Folder, changes: Changes) -> Operands:

@@ -3,8 +3,9 @@
 Each check is an allow-list; what is not known to only read is refused.
 """
 
+import re
 import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from permitry.actions.builtins import DECLARING
 from permitry.actions.programs.arguments import is_spread
@@ -17,6 +18,8 @@ __all__ = ["check_find", "check_printf", "check_set", "check_test", "compares_te
 _DIGITS = frozenset(string.digits)
 _NUMBERS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _COMPARES = _NUMBERS | {"=", "==", "!=", "<", ">"}
+_OF_FILES = re.compile("-[abcdefghkprsuwxGLNOS]")
+_COMPARE_FILES = frozenset({"-nt", "-ot", "-ef"})
 _MODE = frozenset("ugoarwxXst=+-,")
 _CONVERSIONS = frozenset("diouxXfFeEgGaAcsbqQ%")
 _MODIFIERS = frozenset("#0- +'*.hjlLtz") | _DIGITS
@@ -68,9 +71,18 @@ def compares_texts(words: Sequence[Word]) -> bool:
     return _are_texts(operands) and not any(is_spread(word) and not word.is_single for word in operands)
 
 
+def paths_in_condition(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield the words of `[[` that are paths: each is one word there, and an operator is never an expansion."""
+    for last, word, after in zip(("", *words), words, (*words[1:], Word("")), strict=False):
+        if _OF_FILES.fullmatch(word.text) and not word.is_open:
+            yield after
+        elif word.text in _COMPARE_FILES and not word.is_open:
+            yield from (each for each in (last, after) if isinstance(each, Word))
+
+
 def _are_texts(operands: Sequence[Word]) -> bool:
     match operands:
-        case [Word(text="-n" | "-z", is_open=False), _]:
+        case [_] | [Word(text="-n" | "-z", is_open=False), _]:
             return True
         case [_, operator, _]:
             return operator.text in _COMPARES

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 import attrs
 
 from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.find_names import found_by_find
 from permitry.actions.programs.running import Inner
 from permitry.core.action import Word
 
@@ -24,6 +25,7 @@ __all__ = [
     "read",
     "run",
     "with_names",
+    "without_commands",
 ]
 
 Words = Sequence[Word]
@@ -65,10 +67,28 @@ def find(words: Words) -> Iterator[Inner]:
     for at, word in enumerate(words):
         if word.text in _EXECUTING:
             inner = _until_end(words[at + 1 :])
-            yield run(inner if any(each.text == NAMES_FROM for each in words) else with_names(inner))
+            yield run(inner if any(each.text == NAMES_FROM for each in words) else _with_found(inner, words, at))
         elif may_execute(word) and any(each.text in (";", "+") for each in words[at + 1 :]):
             # The word may become an option such as `-exec`: a pattern if a file has that name.
             yield attrs.evolve(run(_until_end(words[at + 1 :])), is_guess=True)
+
+
+def _with_found(inner: Words, words: Words, at: int) -> Words:
+    """Return the words of what `find` runs by the option at an index, with the names that it found."""
+    found = found_by_find(words, at)
+    return [attrs.evolve(word, found=found) if word.text == "{}" else word for word in with_names(inner)]
+
+
+def without_commands(words: Words) -> Words:
+    """Return the words of `find` without the commands that it runs."""
+    left, at = list[Word](), 0
+    while at < len(words):
+        if words[at].text in _EXECUTING:
+            at += 1 + len(_until_end(words[at + 1 :])) + 1
+        else:
+            left.append(words[at])
+            at += 1
+    return left
 
 
 def with_names(words: Words) -> Words:

@@ -7,6 +7,7 @@ import attrs
 from permitry.actions.programs.candidates import machine_of
 from permitry.actions.programs.catalogue import RefusedError, Shape
 from permitry.core.action import Access, Descent, Word
+from permitry.core.words import Found
 
 __all__ = ["HERE", "Collector", "Contents", "Copy", "Named", "Operands"]
 
@@ -50,7 +51,8 @@ class Named:
     there what it finds; either may be links. `descent` is what it touches below a folder, and `contents` what it puts
     there, None if that is not known. `instead` are other accesses it may make in place of `access`. `work_tree` is a
     folder in a work tree of git, to the top of which `word` is relative; None if it is to the current folder.
-    `is_around`: only what is below `word` is touched.
+    `is_around`: only what is below `word` is touched. `found`: only what was found there; and what is below that, if it
+    `goes_on`.
     """
 
     access: Access
@@ -63,6 +65,8 @@ class Named:
     contents: Contents | None = attrs.field(default=None, kw_only=True)
     work_tree: Word | None = attrs.field(default=None, kw_only=True)
     is_around: bool = attrs.field(default=False, kw_only=True)
+    found: Found | None = attrs.field(default=None, kw_only=True)
+    goes_on: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def below(self) -> Descent | None:

@@ -29,6 +29,7 @@ from permitry.actions.programs.running import ANY_COMMAND, Inner, as_wrapper, wr
 from permitry.actions.programs.scripted import commands_of_awk, commands_of_sed
 from permitry.actions.variables import fact_of, is_evaluated, is_special
 from permitry.core.action import Word
+from permitry.core.words import Found
 
 __all__ = ["MOST_INNER", "RUNNERS", "after_options", "dash_c", "find_command", "only_checks", "ssh", "wrapped", "xargs"]
 
@@ -41,6 +42,8 @@ Words = Sequence[Word]
 
 _CHECKS = re.compile(r"-[cenvx]+")
 _REPLACING = re.compile(r"-[A-Za-z0-9]*?[IJi]")
+_OF_NULLS = re.compile(r"-[rtx]*0[rtx]*|--null")
+_LACKS_VALUE = re.compile(r"-[0rtx]*[A-Za-z]|--[a-z-]+")
 _SPLITS = re.compile(r"--s|-[^-]*S")
 _SUBSTITUTIONS = ("$(", "`", "<(", ">(")
 _COMMANDS_OF_SU = ("--command", "--session-command")
@@ -138,9 +141,32 @@ def _coproc(words: Words) -> Iterator[Inner]:
 def xargs(words: Words) -> Iterator[Inner]:
     """Yield what `xargs` runs: as written, and with its replace strings and added arguments as unknown words."""
     for inner in _run_by("xargs", words):
-        replace_strings = _replace_strings(words[1 : len(words) - len(inner.words)])
+        options = words[1 : len(words) - len(inner.words)]
+        replace_strings = _replace_strings(options)
+        found = _found_by(words[0], options)
         yield inner
-        yield run((*(marked(word, replace_strings) for word in inner.words), Word("{}", is_open=True)))
+        given = (_replaced(word, replace_strings, found) for word in inner.words)
+        yield run((*given, Word("{}", is_open=True, found=found)))
+
+
+def _found_by(first: Word, options: Words) -> Found | None:
+    """Return the names that `xargs` reads; they are split, unless a null is between them and it expects that."""
+    if first.found is None:
+        return None
+    # The word before it must not take it for its value.
+    pairs = itertools.pairwise(("", *(word.text for word in options)))
+    has_nulls = any(_OF_NULLS.fullmatch(text) and not _LACKS_VALUE.fullmatch(last) for last, text in pairs)
+    has_others = any(word.text.startswith(("-d", "--d", "-a", "--a")) or word.is_open for word in options)
+    if has_nulls and first.found.is_apart and not has_others:
+        return first.found
+    # Of a name with a blank, a part may look like an option.
+    return attrs.evolve(first.found, is_split=True, may_be_option=True)
+
+
+def _replaced(word: Word, replace_strings: frozenset[str], found: Found | None) -> Word:
+    """Return a word with a replace string in it as unknown, and one that is nothing else as a name."""
+    given = marked(word, replace_strings)
+    return attrs.evolve(given, is_single=True, found=found) if found and word.text in replace_strings else given
 
 
 def _replace_strings(options: Words) -> frozenset[str]:

@@ -4,6 +4,7 @@ Table-driven: `programs.toml` says for each program what its operands and the va
 do not fit the table, or a program not in it, every word is a possible path, and no permission may rely on the result.
 """
 
+import contextlib
 import itertools
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -12,7 +13,6 @@ import attrs
 
 from permitry.actions.command import Command
 from permitry.actions.programs.arguments import (
-    Parts,
     is_cluster,
     is_spread,
     read_known,
@@ -21,7 +21,6 @@ from permitry.actions.programs.arguments import (
     unbundled,
     with_options_first,
 )
-from permitry.actions.programs.awk import check_awk
 from permitry.actions.programs.bare_words import NO_PATHS, names_in_words, record_in_any_case, roles_in
 from permitry.actions.programs.candidates import (
     UNSEEN,
@@ -37,11 +36,15 @@ from permitry.actions.programs.candidates import (
 )
 from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, record_of, remember
 from permitry.actions.programs.classify import doubt_of
-from permitry.actions.programs.expressions import compares_texts
+from permitry.actions.programs.expressions import compares_texts, paths_in_condition
 from permitry.actions.programs.filters import expanded_by_program
 from permitry.actions.programs.git_files import files_of_git
+from permitry.actions.programs.inner import without_commands
 from permitry.actions.programs.named import HERE, Collector, Named, Operands
+from permitry.actions.programs.nested import xargs
 from permitry.actions.programs.sed import effects_of_sed, files_of_sed
+from permitry.actions.programs.shapes import check_shape, roles_by_shape
+from permitry.actions.programs.tops import with_tops
 from permitry.core.action import Access, Descent, Word
 
 __all__ = ["named_in_code", "touches_of", "with_values"]
@@ -90,7 +93,7 @@ def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
     try:
         found = Operands() if _only_prints_help(words) else _known(words, only_reads)
     except RefusedError:
-        found = _possible(words, only_reads)
+        found = _unlisted(words, only_reads)
     expanded = tuple(Named(Access.READ, word, is_tree) for word, is_tree in expanded_by_program(words))
     if expanded:
         found = attrs.evolve(found, paths=(*found.paths, *expanded), is_listed=False)
@@ -99,7 +102,40 @@ def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
         hosts = () if only_reads(words) else tuple(word for word in unseen if word.is_open)
         paths = (*found.paths, *(Named(Access.READ, word) for word in unseen))
         found = attrs.evolve(found, paths=paths, hosts=(*found.hosts, *hosts), is_listed=False)
-    return _limited(attrs.evolve(found, paths=(*found.paths, *files_of_git(words))))
+    return _limited(with_tops(attrs.evolve(found, paths=(*found.paths, *files_of_git(words)))))
+
+
+def _unlisted(words: tuple[Word, ...], only_reads: Reads) -> Operands:
+    """Return what a command may touch whose operands are not known."""
+    return _of_outer(words, only_reads) or _of_condition(words) or _possible(words, only_reads)
+
+
+def _of_outer(words: tuple[Word, ...], only_reads: Reads) -> Operands | None:
+    """Return what a program touches apart from the commands that it runs, which are looked at by themselves."""
+    script = record_of(words[0].text).script
+    if script == "find":
+        own = tuple(without_commands(words))
+        with contextlib.suppress(RefusedError):
+            return attrs.evolve(_known(own, only_reads), is_listed=False) if own != words else None
+    return _of_xargs(words, only_reads) if script == "xargs" else None
+
+
+def _of_xargs(words: tuple[Word, ...], only_reads: Reads) -> Operands | None:
+    """Return what the command of `xargs` touches; None where that may be anything."""
+    inners = [inner.words for inner in xargs(words)][1::2]
+    # A name of a file with other names, or a program that runs another one.
+    if len(inners) > 1 or any(word.text.startswith(("-a", "--a")) for word in words) or any(map(_runs, inners)):
+        return None
+    found = [_touches_of(inner, only_reads) for inner in inners]
+    return attrs.evolve(found[0], is_listed=False, copies=found[0].copies) if found else Operands()
+
+
+def _runs(words: Sequence[Word]) -> bool:
+    """Return whether a program runs another one, or is not known."""
+    record = record_of(words[0].text)
+    has_runner = record.runner not in ("", "sed")
+    runs = record.runs is not None or record.runs_behind or has_runner or record.shell or record.interprets
+    return words[0].is_open or bool(runs) or not record.shapes or record.names_from == {"*"}
 
 
 def with_values(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -170,7 +206,7 @@ def _limited_hosts(hosts: Iterable[Word]) -> tuple[Word, ...]:
 def _names_from_files(words: Sequence[Word]) -> Iterator[Word]:
     """Yield an unknown name for each option that reads names from a file, and that file."""
     names = record_of(words[0].text).names_from
-    if "*" in names:
+    if _always_takes_names(words):
         yield UNSEEN
     for at, word in enumerate(words[1:], start=1):
         option, _, value = word.text.partition("=")
@@ -180,6 +216,13 @@ def _names_from_files(words: Sequence[Word]) -> Iterator[Word]:
         if any(name == option or (len(option) > _SHORTEST and name.startswith(option)) for name in names):
             yield UNSEEN
             yield from [attrs.evolve(word, text=value)] if value else words[at + 1 : at + 2]
+
+
+def _always_takes_names(words: Sequence[Word]) -> bool:
+    """Return whether names come from elsewhere; those of `xargs` are for its command, which is looked at if known."""
+    record = record_of(words[0].text)
+    is_known = record.script == "xargs" and _of_xargs(tuple(words), only_reads_alone) is not None
+    return "*" in record.names_from and not is_known
 
 
 # Programs whose operands are known -----------------------------------------------------------------------------------
@@ -207,11 +250,11 @@ def _collected(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands
     arranged = _ARRANGED[entry.script](words) if entry.script in _ARRANGED else words
     parts = read_options(arranged, entry, name=name, is_any=True)
     shape = next(shape for shape in entry.shapes if not shape.when or shape.when & parts.names)
-    _check(words, parts, entry, shape)
+    check_shape(words, parts, entry, shape)
     collector = Collector(shape, parts.names)
     for option, value in parts.found:
         collector.option(option, value)
-    for role, word in _roles(shape, parts):
+    for role, word in roles_by_shape(shape, parts):
         collector.operand(role, word)
     collector.here()
     if entry.script == "sed":
@@ -236,56 +279,6 @@ def _other_globs(words: Sequence[Word], known: Sequence[Word]) -> Iterator[Named
     """Yield globs that the program does not take as paths: the shell reads their directories all the same."""
     seen = set(known)
     yield from (Named(Access.LIST, word) for word in words if word.is_glob and word not in seen)
-
-
-def _check(words: Sequence[Word], parts: Parts, entry: Entry, shape: Shape) -> None:
-    """Check that the words name nothing but what the shape says.
-
-    Raises: `RefusedError` if they may.
-    """
-    if parts.is_spread:
-        raise RefusedError("a pattern for a value")
-    if entry.options_first and any(word.may_be_option and word.text != "-" for word in parts.operands[: parts.before]):
-        raise RefusedError("an option behind an operand")
-    named = {f"{name}=" for name, value in parts.found if value is not None} | parts.names
-    if named & shape.unsure or any(text in word.text for text in shape.unsure_text for word in words):
-        raise RefusedError("an option or a text that may name anything")
-    if any(value is not None and value.is_open and name in shape.literal for name, value in parts.found):
-        raise RefusedError("an expansion in a text that may name anything")
-    if entry.refused_start and any(word.text.startswith(entry.refused_start) for word in parts.operands):
-        raise RefusedError(f"an operand that begins with `{entry.refused_start}`")
-    if entry.script == "jq" and any(word.is_open for word in parts.operands):
-        raise RefusedError("an expansion that may be a program text")
-    if entry.script == "awk":
-        check_awk(parts)
-
-
-def _roles(shape: Shape, parts: Parts) -> Iterator[tuple[str, Word]]:
-    """Yield each operand with its role.
-
-    Raises: `RefusedError` if they are too few or too many.
-    """
-    operands = [word for word in parts.operands if word.text not in shape.skip]
-    has_instead = bool(shape.instead & parts.names)
-    roles = [role for role in shape.operands if _is_many(role) or not has_instead]
-    while (extra := len(operands) - sum(not _is_many(role) for role in roles)) < 0:
-        optional = [at for at, role in enumerate(roles) if role.endswith("?")]
-        if not optional:
-            raise RefusedError("an operand is missing")
-        del roles[optional[-1]]
-    at = next((at for at, role in enumerate(roles) if _is_many(role)), None)
-    if extra < (at is not None and roles[at].endswith("+")) or (extra and at is None):
-        raise RefusedError("not as many operands as expected")
-    if at is not None:
-        roles[at : at + 1] = [roles[at]] * extra
-    for role, word in zip(roles, operands, strict=True):
-        if is_spread(word) and not _is_many(role):
-            raise RefusedError("a pattern where operands are counted")
-        yield role.rstrip("*+?"), word
-
-
-def _is_many(role: str) -> bool:
-    return role.endswith(("*", "+"))
 
 
 # Programs whose operands are not known -------------------------------------------------------------------------------
@@ -343,15 +336,36 @@ def _has_magic(word: Word) -> bool:
     return word.text.startswith((":/", ":(")) and not word.text.startswith(":(exclude)")
 
 
+def _of_condition(words: Sequence[Word]) -> Operands | None:
+    """Return what a comparison of texts, or `[[`, looks at; None for other commands."""
+    if words[0].text == "[[":
+        return Operands(tuple(Named(Access.LIST, word) for word in paths_in_condition(words)))
+    is_texts = record_of(words[0].text).script == "test" and compares_texts(words)
+    return Operands() if is_texts else None
+
+
+def _accesses_of(entry: Entry, words: Sequence[Word], *, only_reads: bool) -> tuple[_Possible, _Accesses]:
+    """Return the possible accesses to every operand, and further ones that are only a guess."""
+    if not only_reads:
+        return _possible_accesses(entry, words)
+    looks = entry.script == "test" or _only_lists(words)
+    return {Access.LIST if looks else Access.READ: _NONE}, ()
+
+
+def _candidates(words: Iterable[Word], known: Container[Word], program: str) -> Iterator[Word]:
+    """Yield what parts of words may name; names that were found are nothing but names."""
+    for word in words:
+        if word.found is None:
+            found = (each for each in paths_in(word, program) if each.text or each.is_open)
+            yield from (each for each in found if each not in known)
+
+
 def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
     """Return every word that may be a path as one, and as guesses what parts of words, options and texts may name."""
-    if record_of(words[0].text).script == "test" and compares_texts(words):
-        return Operands()
     program = words[0].text.rpartition("/")[2]
     entry = record_in_any_case(words[0].text)
     only_reads = reads(words) or entry.script == "test"
-    looks = Access.LIST if entry.script == "test" or _only_lists(words) else Access.READ
-    accesses, doubtful = ({looks: _NONE}, ()) if only_reads else _possible_accesses(entry, words)
+    accesses, doubtful = _accesses_of(entry, words, only_reads=only_reads)
     descends = _descends(words)
     is_tree = descends or any(shape.trees for shape in entry.shapes)
     unseen = [Named(Access.READ, UNSEEN)] if descends and program == "git" and any(map(_has_magic, words[1:])) else []
@@ -359,17 +373,11 @@ def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
     _, texts = _values_and_texts(words) if any(word.is_single for word in words) else ((), ())
     rest = [word for at, word in enumerate(words) if at and not (word.is_open and at in texts)]
     given = [word for word in dict.fromkeys(rest) if word.text != "--"]
-    unclear = tuple(word for word in given if word.is_open)
+    unclear = tuple(word for word in given if word.is_open and word.found is None)
     names, bare = names_in_words(words)
     perhaps = [word for word in given if word not in names]
     whole = frozenset(filter(is_name, perhaps)) - code - script_of(words)
-    candidates = (
-        candidate
-        for word in perhaps
-        if word not in code
-        for candidate in paths_in(word, program)
-        if candidate not in whole and (candidate.text or candidate.is_open)
-    )
+    candidates = _candidates((word for word in perhaps if word not in code), whole, program)
     in_order = [word for word in perhaps if word in whole]
     sure = [word for word in in_order if word not in bare]
     paths = [Named(each, word, is_tree, instead=instead) for word in sure for each, instead in accesses.items()]
@@ -392,6 +400,7 @@ def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
 
 def _possible_hosts(words: Sequence[Word], code: Container[Word], entry: Entry) -> Iterator[tuple[Word, ...]]:
     """Yield the hosts that words may name, and those that are in code or a text with blanks."""
+    words = [word for word in words if word.found is None]
     several = [word for word in words if word in code or len(word.text.split()) > 1]
     for group in ([word for word in words if word not in several], several):
         yield _limited_hosts(host for word in group for host in hosts_in(word, is_network=entry.network))

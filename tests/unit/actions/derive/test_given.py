@@ -1,8 +1,6 @@
 """What a command is given besides its words."""
 
-from permitry.actions.derive.given import given_of, only_one_writes
-from permitry.actions.derive.script import kept
-from permitry.actions.derive.unwrap import Refused
+from permitry.actions.derive.given import given_of
 from permitry.actions.reading.strict import read_strictly
 from permitry.core.action import Place
 
@@ -27,11 +25,3 @@ def test_any_file_may_be_written_unless_nothing_else_runs() -> None:
     """In a pipeline, the other commands may write to what this one reads."""
     command, place = read_strictly("tar xf a")[0], Place("a", ("/a",), ("/a",))
     assert [given_of(command, None, (), is_last=last).is_written(place) for last in (False, True)] == [True, False]
-
-
-def test_at_most_one_command_of_a_pipeline_writes() -> None:
-    """What only reads, and throws away what it prints, changes nothing."""
-    texts = ("tar xf a | tail", "tar xf a | tee b", "tar xf a | tail > b", "tar xf a | tail > /dev/null")
-    found = [only_one_writes(read[1]) for text in texts if (read := kept(text, False, True)) is not None]
-    assert found == [True, False, False, True]
-    assert not only_one_writes([Refused(read_strictly("x")[0], "not read")])

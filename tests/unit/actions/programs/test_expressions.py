@@ -4,7 +4,14 @@ import pytest
 from tests.tables import for_each
 
 from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
-from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test
+from permitry.actions.programs.expressions import (
+    check_find,
+    check_printf,
+    check_set,
+    check_test,
+    compares_texts,
+    paths_in_condition,
+)
 from permitry.core.action import Word
 
 FIND = catalogue()["find"]
@@ -75,3 +82,30 @@ def test_a_set_that_does_more_is_refused(texts: list[str | Word]) -> None:
     with pytest.raises(RefusedError):
         check_set(_words(*texts), Entry())
     check_set(_words("-eux", "-o", "pipefail", "-o"), Entry())
+
+
+@for_each(
+    ("text", "paths"),
+    [
+        ("-f a", "a"),
+        ("-z -f", "]]"),
+        ("a == b && -d c", "c"),
+        ("a -nt b", "a b"),
+        ("! -e a || a -ef c", "a a c"),
+        ("-n a && a =~ b", ""),
+    ],
+)
+def test_only_operators_of_files_name_paths_in_a_condition(text: str, paths: str) -> None:
+    """The other words are texts; one that looks like an operator may be one."""
+    words = [Word(each) for each in ("[[", *text.split(), "]]")]
+    assert " ".join(word.text for word in paths_in_condition(words)) == paths
+
+
+@for_each(
+    ("words", "are_texts"),
+    [(["a"], True), (["$x"], True), (["-n", "$x"], True), (["-f", "$x"], False), (["$x", "$y"], False)],
+)
+def test_one_word_is_a_text(words: list[str], *, are_texts: bool) -> None:
+    """As is what `-n` and `-z` look at."""
+    operands = [Word(text, is_open="$" in text, is_single="$" in text) for text in words]
+    assert compares_texts([Word("test"), *operands]) is are_texts

@@ -1,5 +1,6 @@
 """What an option or an expression of a program runs."""
 
+import attrs
 from tests.tables import for_each
 
 from permitry.actions.programs.inner import (
@@ -13,6 +14,7 @@ from permitry.actions.programs.inner import (
     program_of,
     read,
     run,
+    without_commands,
 )
 from permitry.core.action import Word
 
@@ -35,8 +37,17 @@ def _words(text: str) -> tuple[Word, ...]:
     ],
 )
 def test_find_runs_what_follows_up_to_its_end(text: str, found: list[object]) -> None:
-    """Where a file's name comes, the word is not known."""
-    assert [each if not each.words else run(tuple(each.words)) for each in find(_words(text))] == found
+    """Where a file's name comes, the word is one of those that were found below `.`."""
+    inner = [each.words for each in find(_words(text))]
+    assert [run([attrs.evolve(word, found=None) for word in words]) for words in inner] == found
+    assert {word.found and word.found.tops for words in inner for word in words if word.is_open} <= {(Word("."),)}
+
+
+def test_find_alone_runs_nothing() -> None:
+    """Its own words are those without the commands."""
+    assert without_commands(_words("find . -exec rm {} ; -name x -ok ls ; -print")) == [
+        *_words("find . -name x -print")
+    ]
 
 
 def test_a_pattern_may_become_an_option_of_find() -> None:

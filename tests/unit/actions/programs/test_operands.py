@@ -156,6 +156,11 @@ LISTED = {
 None if they must not be known."""
 
 TOLD = {
+    "find . -name a -exec cat {} +": "l:.+",
+    "find a b -exec grep c {} ';' -delete": "l:a+ l:b+ d:a+ d:b+",
+    "xargs cat a": "r:a r:{}",
+    "xargs echo a": "",
+    "xargs": "",
     "git add a b": "r:a+ r:b+",
     "git --no-pager add -A": "r:.+",
     "git rm -r a": "d:a+",
@@ -218,7 +223,7 @@ UNLISTED = (
         "git add ':!a'",
         "git rm '*.py'",
     ),
-    *("find . -exec cat {} +", "find . -fprintf a b", "dd a", "mv a", "ls a b --unknown", "git log a", "git st", "git"),
+    *("find . -fprintf a b", "dd a", "mv a", "ls a b --unknown", "git log a", "git st", "git"),
     *(
         "fd --search-path a x",
         "split a b",

@@ -1,0 +1,107 @@
+"""What the words of a command become that are substitutions: names that a search prints, or a number."""
+
+import functools
+import re
+from collections.abc import Sequence
+from posixpath import join
+
+import attrs
+
+from permitry.actions.command import Command
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.found import found_by, prints_plain
+from permitry.actions.programs.names import prints_names
+from permitry.actions.reading.strict import UnreadableError, read_strictly
+from permitry.core.words import Found, Word
+
+__all__ = ["are_usual", "with_found", "with_names"]
+
+_SUBSTITUTION = re.compile(r"\$\(([^()`]*)\)|`([^()`\\]*)`")
+_TEMPORARY = re.compile(r"\$\(mktemp(?: -d)?\)")
+_NEW = Found((Word(join("/", "tmp", "tmp.0")),), has_links=False, is_top=True)
+"""A name like those that are new."""
+_MAY_FAIL = re.compile(r"(?:\$\(|`)\s*(?:git|wc) ")
+_VALUE = re.compile(r"-{1,2}[A-Za-z][A-Za-z-]*=?\*")
+"""An option with the number as its value."""
+_UNEXPANDED = frozenset("$`~[?")
+_MOST_KEPT = 256
+_OTHERWISE = ("GIT_", "IFS", "PATH", "TMPDIR", "alias")
+
+
+def are_usual(text: str) -> bool:
+    """Return whether searches in a text print what they seem to, and blanks separate words in it."""
+    return not any(name in text for name in _OTHERWISE)
+
+
+def with_names(command: Command, found: Found | None) -> Command:
+    """Return a command with what is known of its words, and of the names that it reads if it is `xargs`."""
+    first, *rest = with_found(command.words)
+    has_other_input = any(each.operator == "<" for each in command.redirections)
+    if found is not None and not has_other_input and record_of(first.text).script == "xargs":
+        first = attrs.evolve(first, found=found)
+    return attrs.evolve(command, words=(first, *rest))
+
+
+def with_found(words: Sequence[Word]) -> tuple[Word, ...]:
+    """Return words, and of those that are substitutions what names they become, in a text that `are_usual` accepts."""
+    return tuple(_with_found(word) if word.is_open and word.found is None else word for word in words)
+
+
+def _with_found(word: Word) -> Word:
+    text = word.source or word.text
+    if _TEMPORARY.fullmatch(text):
+        return attrs.evolve(word, is_single=True, found=_NEW)
+    found = _names(text)
+    if found is None:
+        return _with_numbers(word)
+    # A loop over the names has split them, whether its variable is in quotes or not.
+    is_split = bool(word.source) or not word.is_single
+    return attrs.evolve(word, found=attrs.evolve(found, is_split=is_split, may_be_option=is_split))
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _names(text: str) -> Found | None:
+    """Return the names that a substitution prints; None where they are not known."""
+    found, has_names = None, False
+    for command in _commands(_inside(_SUBSTITUTION.fullmatch(text))):
+        found = found_by(command, found)
+        has_names = prints_names(command, has_names=has_names)
+    return found
+
+
+def _inside(whole: re.Match[str] | None) -> str:
+    """Return the commands of a substitution, and nothing for any other text."""
+    return "" if whole is None else whole[1] or whole[2]
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def _commands(text: str) -> tuple[Command, ...]:
+    """Return the commands of one pipeline; none for any other text."""
+    try:
+        first, *others = read_strictly(text)
+    except UnreadableError:
+        return ()
+    is_pipeline = first.follows == "" and all(each.follows == "|" for each in others)
+    return (first, *others) if is_pipeline and not any(each.within for each in (first, *others)) else ()
+
+
+def _with_numbers(word: Word) -> Word:
+    """Return a word with what it is if each substitution in it prints one number or name, else as it was."""
+    text = _SUBSTITUTION.sub(lambda each: "*" if _is_plain(_inside(each)) else each[0], word.text)
+    if text == word.text or word.is_glob or not _UNEXPANDED.isdisjoint(text):
+        return word
+    top = Word(text, is_glob=True)
+    if text.startswith("-"):
+        if _VALUE.fullmatch(text) is None:
+            return word
+        top = Word(text.replace("*", "0"))
+    # One that fails prints nothing, so that the next word may be what this one seems to be.
+    is_needed = text.startswith("-") or (text == "*" and not word.is_single)
+    if is_needed and _MAY_FAIL.search(word.text):
+        return word
+    return attrs.evolve(word, is_single=True, found=Found((top,), has_links=False, is_top=True))
+
+
+def _is_plain(text: str) -> bool:
+    commands = _commands(text)
+    return len(commands) == 1 and prints_plain(commands[0])

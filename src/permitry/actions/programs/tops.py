@@ -1,0 +1,55 @@
+"""From names that another command found to the folders that it searched."""
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from posixpath import basename
+
+import attrs
+
+from permitry.actions.programs.named import Named, Operands
+from permitry.core.action import Descent, Word
+from permitry.core.words import Found
+
+__all__ = ["fits_one", "only_top", "with_tops"]
+
+
+def with_tops(operands: Operands) -> Operands:
+    """Return operands with a folder that was searched in place of the names that were found there."""
+    return attrs.evolve(
+        operands,
+        paths=tuple(_tops(operands.paths)),
+        guessed=tuple(_tops(operands.guessed)),
+        copies=tuple(attrs.evolve(each, target=only_top(each.target)) for each in operands.copies),
+    )
+
+
+def only_top(word: Word) -> Word:
+    """Return the pattern of what a word becomes, if that is one new or plain name; otherwise the word."""
+    return word.found.tops[0] if word.found is not None and word.found.is_top else word
+
+
+def _tops(paths: Iterable[Named]) -> Iterator[Named]:
+    for named in paths:
+        if named.word.found is None:
+            yield named
+        else:
+            yield from _found(named, named.word.found)
+
+
+def _found(named: Named, found: Found) -> Iterator[Named]:
+    for top in found.tops:
+        is_named = top.is_glob or top.is_home or fits_one(basename(top.text.rstrip("/")), found.ends)
+        yield attrs.evolve(
+            named,
+            word=top,
+            is_tree=named.is_tree or not found.is_top,
+            descent=Descent.SOME,
+            found=found,
+            goes_on=named.is_tree,
+            is_around=bool(found.ends) and not is_named,
+        )
+
+
+def fits_one(name: str, patterns: Iterable[str]) -> bool:
+    """Return whether a name fits one of some patterns, without regard to case."""
+    return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in patterns)

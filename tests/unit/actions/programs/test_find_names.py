@@ -1,0 +1,50 @@
+"""What `find` finds: in which folders, by which names, and whether there may be links."""
+
+from tests.tables import for_each
+
+from permitry.actions.programs.find_names import actions_of, found_by_find
+from permitry.actions.reading.strict import read_strictly
+
+
+def _found(text: str) -> str | None:
+    """Return the folders and names for which the first action is taken, and a sign for links."""
+    (command,) = read_strictly(text)
+    at = next(actions_of(command.words), len(command.words))
+    found = found_by_find(command.words, at)
+    if found is None:
+        return None
+    return " ".join((*(top.text for top in found.tops), ":", *found.ends, *("@" if found.has_links else "")))
+
+
+@for_each(
+    ("text", "expected"),
+    [
+        ("find", ". : @"),
+        ("find src lib", "src lib : @"),
+        ("find -H src -name '*.py'", "src : *.py @"),
+        ("find src -type f -iname a", "src : a"),
+        ("find src -type d -name a -print0", "src : a"),
+        ("find src \\( -name a -o -iname b \\) -type f -exec cat {} +", "src : a b"),
+        ("find src -exec cat {} + -name a", "src : @"),
+        ("find src -name a -o -print", "src : @"),
+        ("find src ! -name a", "src : @"),
+        ("find src -not -name a", "src : @"),
+        ("find src , -name a", "src : @"),
+        ("find src \\( -name a -o -size 3 \\)", "src : @"),
+        ("find src \\( -name a -name b \\)", "src : @"),
+        ("find src -name 'a[b]'", "src : @"),
+        ("find src -path -name -iname a", "src : a @"),
+        ("find src -name", "src : @"),
+        ("find src -unknown -name a", "src : @"),
+        ("find -L src", None),
+        ("find src -follow", None),
+        ("find -D tree src", None),
+        ("find -d src", None),
+        ("find $x", None),
+        ("find *", None),
+        ("find src -files0-from f", None),
+    ],
+)
+def test_what_is_found(text: str, expected: str | None) -> None:
+    """By one `-name` that must hold, or several that are alternatives; any name where something else may hold."""
+    assert _found(text) == expected
