@@ -125,7 +125,8 @@ ACCESS = {
     # The program is not known, or its options are not: it may read, and it may write.
     (CONFIRM, "write-src"): [
         "frob /srv/x", "ssh-keygen -l -f /srv/key.pub", "vim /srv/x", "python3 x.py /srv/x",
-        "find /srv -name x -exec frob {} +", "find -name .git -prune -o -exec git log {} ';'", "gzip -d --force * /srv",
+        "find /srv -name x -exec frob {} +", "find /srv -name x -prune -o -exec frob {} ';'",
+        "gzip -d --force * /srv",
         "perl -ne print /srv/x", "ln -s /srv x", "mv $x /srv y",
     ],
     (ALLOW, None): ["cat /srv/x", "cp /srv/x y", "pv /srv/x", "sed -n p /srv/x", "grep x /srv/x", "git add .git/x"],

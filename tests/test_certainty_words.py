@@ -251,7 +251,7 @@ def test_the_reason_says_last_what_is_not_known(
 @for_each(
     ("text", "unknown"),
     [
-        ("find -name x | xargs rm", "what `xargs` reads is not known before it runs"),
+        ("cat x | xargs rm", "what `xargs` reads is not known before it runs"),
         ("xargs git", "what `xargs` reads is not known before it runs"),
         ("xargs sed -i s/a/b/", "what `xargs` reads is not known before it runs, and `xargs` may run it"),
         ("xargs -I{} sed -i s/a/b/ {}", "`{}` is not known before it runs, and `xargs` may run it"),
