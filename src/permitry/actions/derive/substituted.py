@@ -8,7 +8,7 @@ from posixpath import join
 import attrs
 
 from permitry.actions.command import Command
-from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.catalogue import record_of, remember
 from permitry.actions.programs.found import found_by, prints_plain
 from permitry.actions.programs.names import prints_names
 from permitry.actions.reading.strict import UnreadableError, read_strictly
@@ -59,7 +59,7 @@ def _with_found(word: Word) -> Word:
     return attrs.evolve(word, found=attrs.evolve(found, is_split=is_split, may_be_option=is_split))
 
 
-@functools.lru_cache(maxsize=_MOST_KEPT)
+@remember(_MOST_KEPT)
 def _names(text: str) -> Found | None:
     """Return the names that a substitution prints; None where they are not known."""
     found, has_names = None, False
