@@ -166,7 +166,9 @@ def _found_by(first: Word, options: Words) -> Found | None:
 def _replaced(word: Word, replace_strings: frozenset[str], found: Found | None) -> Word:
     """Return a word with a replace string in it as unknown, and one that is nothing else as a name."""
     given = marked(word, replace_strings)
-    return attrs.evolve(given, is_single=True, found=found) if found and word.text in replace_strings else given
+    if found is None or word.text not in replace_strings:
+        return given
+    return attrs.evolve(given, is_single=not found.is_split, found=found)
 
 
 def _replace_strings(options: Words) -> frozenset[str]:
