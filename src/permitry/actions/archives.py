@@ -46,7 +46,9 @@ def names_in(path: str, kind: str, strip: int | None) -> Names | None:
                 text = file.read(LONGEST_PATCH + 1).decode()
                 return names_in_patch(text, strip, is_mail=kind == "mail")
             names = _READERS[kind](file)
-            return None if names is None else tuple(_cut(names, strip or 0))
+            if names is None:
+                return None
+            return tuple(_cut(names, strip or 0))
     except Exception:  # noqa: BLE001 -- a damaged archive makes the readers raise nearly anything
         return None
 
@@ -103,7 +105,9 @@ def _in_tar(file: IO[bytes]) -> Names | None:
             if len(names) > MOST_NAMES:
                 return None
     # `ignore_zeros` finds no names in any other text either.
-    return None if not names or _goes_through(names, links) else tuple(names)
+    if not names or _goes_through(names, links):
+        return None
+    return tuple(names)
 
 
 def _goes_through(names: Iterable[str], links: set[str]) -> bool:
@@ -120,7 +124,9 @@ def _unpacked(file: IO[bytes]) -> IO[bytes]:
     start = file.read(6)
     file.seek(0)
     unpack = next((unpack for mark, unpack in _COMPRESSED.items() if start.startswith(mark)), None)
-    return cast("IO[bytes]", _Counted(file)) if unpack is None else io.BytesIO(_limited(unpack(file)))
+    if unpack is None:
+        return cast("IO[bytes]", _Counted(file))
+    return io.BytesIO(_limited(unpack(file)))
 
 
 def _gunzipped(file: IO[bytes]) -> bytes:
@@ -190,7 +196,9 @@ def _in_zip(file: IO[bytes]) -> Names | None:
         members = archive.infolist()
     links = {each.filename for each in members if stat.S_ISLNK(each.external_attr >> 16)}
     names = [each.orig_filename for each in members]
-    return None if _goes_through(names, links) else tuple(names)
+    if _goes_through(names, links):
+        return None
+    return tuple(names)
 
 
 _READERS: Mapping[str, Callable[[IO[bytes]], Names | None]] = {"tar": _in_tar, "zip": _in_zip}

@@ -69,7 +69,9 @@ def changes_of(actions: Actions, tool: ToolSpec | None) -> Changes:
         found |= dict.fromkeys(_changes(action))
     if doubt is None and not found and tool is not None and not (tool.only_reads or tool.is_shell):
         doubt = "it is not declared what the tool changes"
-    return Changes((), doubt) if doubt is not None else Changes(tuple(found))
+    if doubt is not None:
+        return Changes((), doubt)
+    return Changes(tuple(found))
 
 
 def _only_git(actions: Sequence[Action]) -> GitCommand | None:
@@ -80,7 +82,9 @@ def _only_git(actions: Sequence[Action]) -> GitCommand | None:
     commands = [command for each in actions if isinstance(each, Run) and (command := git_command(each)) is not None]
     others = [each for each in actions if not (isinstance(each, Run) and git_command(each) is not None)]
     only_read = not any(_doubt_about(each) is not None or any(_changes(each)) for each in others)
-    return commands[0] if len(commands) == 1 and only_read else None
+    if len(commands) == 1 and only_read:
+        return commands[0]
+    return None
 
 
 def _doubt_of(tool: ToolSpec | None) -> str | None:
@@ -121,7 +125,9 @@ def _doubt_about_run(run: Run) -> str | None:
 
 
 def _doubt_about_place(touch: Touch) -> str | None:
-    return None if not _does_change(touch) or _is_known(touch.place) else f"`{touch.place.text}` is not certain"
+    if not _does_change(touch) or _is_known(touch.place):
+        return None
+    return f"`{touch.place.text}` is not certain"
 
 
 def _is_known(place: Place) -> bool:

@@ -245,7 +245,9 @@ def _entries_of(folder: str, most: int, *, has_hidden: bool) -> list[tuple[str, 
 def _kind_of(entry: "os.DirEntry[str]") -> _Kind:
     if entry.is_dir(follow_symlinks=False):
         return _Kind.FOLDER
-    return _Kind.LINK if entry.is_symlink() else _Kind.OTHER
+    if entry.is_symlink():
+        return _Kind.LINK
+    return _Kind.OTHER
 
 
 def _is_folder(name: str) -> bool:

@@ -86,7 +86,9 @@ class ReadActions:
     def doubtful(self) -> "ReadActions | None":
         """The reader for which the records count that are not trusted; None if there are none."""
         has_doubtful = not self._counts_all and any(each.rank == 0 for each in self.records.every)
-        return attrs.evolve(self, counts_all=True) if has_doubtful else None
+        if has_doubtful:
+            return attrs.evolve(self, counts_all=True)
+        return None
 
     @property
     def digest(self) -> str:
@@ -96,7 +98,9 @@ class ReadActions:
     def with_records(self, added: Records) -> "ReadActions":
         """Return the same reader with more records."""
         records = Records((*self.records.every, *added.every))
-        return attrs.evolve(self, records=records) if added.every else self
+        if added.every:
+            return attrs.evolve(self, records=records)
+        return self
 
     def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:
         """Return the actions of `call` in `context`; for paths, the file system is looked at."""
@@ -243,7 +247,9 @@ class _Extraction:
 
         if isinstance(value, str):
             is_text = role is not ArgumentRole.ARGV
-            return (read_command(value, self.folder, has_moved=self.has_moved),) if is_text else ()
+            if is_text:
+                return (read_command(value, self.folder, has_moved=self.has_moved),)
+            return ()
         words = [word for word in value if isinstance(word, str)] if isinstance(value, tuple) else []
         if not (isinstance(value, tuple) and words and len(words) == len(value)):
             return ()
@@ -366,7 +372,9 @@ def _with_patch(command: JsonValue, readings: "Sequence[ShellReading]") -> "Sequ
     words = [word for word in command if isinstance(word, str)] if isinstance(command, tuple) else []
     text = command if isinstance(command, str) else words
     # There are no readings of what cannot be a command.
-    return [as_applied(each) for each in readings] if readings and applied_patch(text) is not None else readings
+    if readings and applied_patch(text) is not None:
+        return [as_applied(each) for each in readings]
+    return readings
 
 
 def _current_folder() -> tuple[str, ...]:

@@ -162,7 +162,9 @@ class Folder:
             if top == "/":
                 return word, ""
             top = dirname(top)
-        return (word, "") if top == start else (Word(top), start[len(top) :].strip("/"))
+        if top == start:
+            return (word, "")
+        return (Word(top), start[len(top) :].strip("/"))
 
     def _is_in(self, place: Place) -> bool:
         """Return whether this folder is at or below a place: if the place is deleted, relative paths lead elsewhere."""

@@ -69,7 +69,9 @@ def _links(place: Place, found: Found, named: Named, folder: Folder) -> tuple[st
     is_whole = all(listing.is_whole for listing in listings)
     if not is_whole or (are_doubtful and not _are_words(place, listings, found, folder)):
         return None
-    return _links_in(listings, found, named) if follows else ()
+    if follows:
+        return _links_in(listings, found, named)
+    return ()
 
 
 def _links_in(listings: Iterable[Listing], found: Found, named: Named) -> tuple[str, ...] | None:

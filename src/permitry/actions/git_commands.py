@@ -47,7 +47,9 @@ def git_command(run: Run) -> GitCommand | None:
         return None
     # With `-f` twice, repositories within this one are removed as well.
     is_known = known.issuperset(options) and sum(option in _FORCE for option in options) <= 1
-    return GitCommand(name, folder, options, paths) if is_known and all(map(_is_below, paths)) else None
+    if is_known and all(map(_is_below, paths)):
+        return GitCommand(name, folder, options, paths)
+    return None
 
 
 def _is_plain(word: Word) -> bool:
@@ -73,7 +75,9 @@ def _folder_of(run: Run) -> str | None:
     for touch in run.operands.touches:
         place, parts = touch.place, _parts(touch.place.text)
         if place.is_certain and len(place.lexical) == 1 and _is_below(place.text):
-            return place.lexical[0].removesuffix("/" + "/".join(parts)) or "/" if parts else place.lexical[0]
+            if parts:
+                return place.lexical[0].removesuffix("/" + "/".join(parts)) or "/"
+            return place.lexical[0]
     return None
 
 

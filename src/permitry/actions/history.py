@@ -134,7 +134,9 @@ class History:
         # INVARIANT: if the paths of a command are not certain after the changes of the others, it may change anything.
         each_after = (_changes(reader, others) for reader, others in zip(self._readers, states, strict=False))
         is_anywhere = any(each.is_anywhere for each in (*states, *each_after))
-        return [attrs.evolve(each, is_anywhere=True) for each in states] if is_anywhere else states
+        if is_anywhere:
+            return [attrs.evolve(each, is_anywhere=True) for each in states]
+        return states
 
 
 def _changes(read: Reader | None, before: Changes) -> Changes:

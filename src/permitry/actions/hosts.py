@@ -59,7 +59,9 @@ def read_bare_url(text: str, origin: str = "") -> Connect | None:
     if not _BARE.match(text):
         return None
     found = read_url(f"https://{text}")
-    return Connect(text, found.scheme, found.host, found.port, origin=origin) if found.is_certain else None
+    if found.is_certain:
+        return Connect(text, found.scheme, found.host, found.port, origin=origin)
+    return None
 
 
 def other_readings(text: str, origin: str = "") -> tuple[Connect, ...]:
@@ -113,7 +115,9 @@ def _canonical(name: str) -> str | None:
     if name.startswith("["):
         mapped = ipaddress.IPv6Address(name[1:-1]).ipv4_mapped
         return name if mapped is None else str(mapped)
-    return name.removesuffix(".") if name.strip(".") else None
+    if name.strip("."):
+        return name.removesuffix(".")
+    return None
 
 
 def _is_plain(text: str, base: str | None, host: str | None) -> bool:
@@ -143,7 +147,9 @@ def _authority(text: str) -> str:
     before = _BEFORE_HOST.match(text)
     authority = re.split("[/?#]", text[before.end() :] if before else text, maxsplit=1)[0]
     # In front of an `@`, what looks like a scheme may be a user: `user:word@example.com`.
-    return "" if before is None and "@" not in authority and _NO_HOST.match(text) else authority
+    if before is None and "@" not in authority and _NO_HOST.match(text):
+        return ""
+    return authority
 
 
 def _host_and_port(text: str) -> tuple[str | None, int | None]:

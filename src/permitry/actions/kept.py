@@ -33,7 +33,9 @@ class Kept:
     def find(self, key: Hashable, spec: ToolSpec) -> Actions | None:
         """Return the actions under a key, unless the declaration of the tool or the disk has changed."""
         found = self._read.get(key)
-        return found[2] if found is not None and found[0] is spec and found[1].is_unchanged else None
+        if found is not None and found[0] is spec and found[1].is_unchanged:
+            return found[2]
+        return None
 
     def keep(self, key: Hashable, spec: ToolSpec, disk: Disk, actions: Actions) -> None:
         """Keep the actions, which were read by this disk, if there are not too many."""

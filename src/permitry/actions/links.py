@@ -141,7 +141,9 @@ def _views(text: str) -> Iterator[str]:
 
 def _without_unseen(text: str) -> str:
     text = _UNSEEN.sub("", text)
-    return text if text.isascii() else _CJK_DOT.sub(".", text.translate(_WIDE))
+    if text.isascii():
+        return text
+    return _CJK_DOT.sub(".", text.translate(_WIDE))
 
 
 def _without_entities(text: str) -> str:

@@ -98,7 +98,9 @@ def _list_clone(place: Place, folder: Folder, given: Given) -> Listing | None:
     """Return nothing for a folder that holds something, as git makes a clone in no such folder; else None."""
     listings = [folder.disk.listed(top, 1, has_hidden=True) for top in place.real]
     is_used = bool(listings) and all(len(listing.names) > 1 for listing in listings)
-    return Listing() if is_used and not given.is_written(attrs.evolve(place, is_tree=True)) else None
+    if is_used and not given.is_written(attrs.evolve(place, is_tree=True)):
+        return Listing()
+    return None
 
 
 def _brought(place: Place, contents: Contents, folder: Folder, given: Given) -> Names | None:
@@ -146,8 +148,12 @@ def _names(contents: Contents, folder: Folder, given: Given) -> Names | None:
         return _in_patches(sources, contents, folder, given)
     if contents.format == "tree":
         trees = [_in_tree(source, folder, given) for source in sources]
-        return tuple(name for tree in trees for name in tree or ()) if trees and None not in trees else None
-    return _in_file(sources[0], contents, folder, given) if len(sources) == 1 else None
+        if trees and None not in trees:
+            return tuple(name for tree in trees for name in tree or ())
+        return None
+    if len(sources) == 1:
+        return _in_file(sources[0], contents, folder, given)
+    return None
 
 
 def _in_patches(sources: Sequence[Word], contents: Contents, folder: Folder, given: Given) -> Names | None:
@@ -160,13 +166,17 @@ def _in_patches(sources: Sequence[Word], contents: Contents, folder: Folder, giv
     patched = set(map(basename, names)) if len(sources) > 1 else frozenset[str]()
     if not found or None in found or any(basename(source.text) in patched for source in sources):
         return None
-    return (*names, *(join(contents.prefix, name) for name in names)) if contents.prefix else names
+    if contents.prefix:
+        return (*names, *(join(contents.prefix, name) for name in names))
+    return names
 
 
 def _in_file(source: Word, contents: Contents, folder: Folder, given: Given) -> Names | None:
     """Return the names in an archive or a patch."""
     name = _read_at(source, folder, given)
-    return None if name is None else folder.disk.names_in(name, contents.format, contents.strip)
+    if name is None:
+        return None
+    return folder.disk.names_in(name, contents.format, contents.strip)
 
 
 def _read_at(source: Word, folder: Folder, given: Given) -> str | None:

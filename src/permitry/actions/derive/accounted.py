@@ -38,7 +38,9 @@ def what_is_unknown(text: str, reading: LooseReading) -> str:
     is_known = reading.is_plain and is_simple and text.isascii() and all(map(_is_accounted, commands))
     if not is_known:
         return ANYTHING
-    return PATHS if any(_may_make_links(each) for each in commands) else WORDS
+    if any(_may_make_links(each) for each in commands):
+        return PATHS
+    return WORDS
 
 
 def _may_make_links(command: LooseCommand) -> bool:

@@ -34,7 +34,9 @@ def given_of(command: Command, text: str | None, before: Sequence[Action], *, is
     given = Given(file, text, is_one_text=[(each.target, each.is_open) for each in inputs] == [(None, False)])
     # A variable may name another repository.
     is_known = is_last and not any(name.startswith("GIT_") for name, _ in command.assignments)
-    return attrs.evolve(given, is_written=functools.partial(may_write, tuple(before))) if is_known else given
+    if is_known:
+        return attrs.evolve(given, is_written=functools.partial(may_write, tuple(before)))
+    return given
 
 
 def operands_in(words: tuple[Word, ...], folder: Folder, given: Given) -> Operands:

@@ -313,7 +313,9 @@ def _what_is_open(words: Words) -> str:
     for word in words:
         if word.is_open:
             return f"`{word.text}`"
-    return "`{}`" if any("{}" in word.text for word in words) else f"what `{words[0].text}` reads"
+    if any("{}" in word.text for word in words):
+        return "`{}`"
+    return f"what `{words[0].text}` reads"
 
 
 def _loads_output(words: Words) -> bool:

@@ -71,7 +71,9 @@ def _names(text: str) -> Found | None:
 
 def _inside(whole: re.Match[str] | None) -> str:
     """Return the commands of a substitution, and nothing for any other text."""
-    return "" if whole is None else whole[1] or whole[2]
+    if whole is None:
+        return ""
+    return whole[1] or whole[2]
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
@@ -82,7 +84,9 @@ def _commands(text: str) -> tuple[Command, ...]:
     except UnreadableError:
         return ()
     is_pipeline = first.follows == "" and all(each.follows == "|" for each in others)
-    return (first, *others) if is_pipeline and not any(each.within for each in (first, *others)) else ()
+    if is_pipeline and not any(each.within for each in (first, *others)):
+        return (first, *others)
+    return ()
 
 
 def _with_numbers(word: Word) -> Word:

@@ -88,7 +88,9 @@ def _slash(text: str, at: int, before: str) -> re.Match[str] | None:
     """Return the division sign or the regular expression that begins here; None if it is not certain which it is."""
     if before in _BEFORE_DIVISION:
         return _DIVISION.match(text, at)
-    return _REGEX.match(text, at) if before in _BEFORE_REGEX else None
+    if before in _BEFORE_REGEX:
+        return _REGEX.match(text, at)
+    return None
 
 
 def _token(match: re.Match[str], following: str) -> Token:

@@ -72,7 +72,9 @@ def roles_in(entry: Entry) -> frozenset[str]:
 def record_in_any_case(name: str) -> Entry:
     """Return what is known about a program: what `/bin/RM` may do is what `rm` does."""
     record = record_of(name)
-    return record if record.is_known else record_of(name.rpartition("/")[2].casefold())
+    if record.is_known:
+        return record
+    return record_of(name.rpartition("/")[2].casefold())
 
 
 def _called(words: Sequence[Word]) -> tuple[Entry, int, set[int]]:

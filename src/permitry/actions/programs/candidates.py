@@ -273,4 +273,6 @@ def _some(matches: Iterator[re.Match[str]]) -> list[re.Match[str]]:
 
 def _more(found: Sequence[object]) -> tuple[Word, ...]:
     """Return an unknown name if the limit was reached, so that not all parts were looked at."""
-    return (UNSEEN,) if len(found) == _MOST_PARTS else ()
+    if len(found) == _MOST_PARTS:
+        return (UNSEEN,)
+    return ()

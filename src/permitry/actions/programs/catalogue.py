@@ -102,7 +102,9 @@ class Wrapper:
 
     def takes(self, option: str) -> int | None:
         """Return how many of the next words an option takes as its values; None if that is not known."""
-        return 0 if option.startswith("--") and "=" in option else self.options.takes(option)
+        if option.startswith("--") and "=" in option:
+            return 0
+        return self.options.takes(option)
 
 
 @attrs.frozen

@@ -74,7 +74,9 @@ def _alternatives(tests: _Tests) -> tuple[tuple[str, ...], _Tests]:
     names, between = tests[1:end:2], tests[2:end:2]
     are_names = all(name in _NAMED and _is_plain(value) for name, value in names)
     are_names = are_names and end % 2 == 0 and all(name in _OR for name, _ in between)
-    return (tuple(value for _, value in names), tests[end + 1 :]) if end and are_names else ((), tests)
+    if end and are_names:
+        return (tuple(value for _, value in names), tests[end + 1 :])
+    return ((), tests)
 
 
 def _is_plain(text: str) -> bool:

@@ -46,7 +46,9 @@ def found_by(command: Command, before: Found | None) -> Found | None:
     texts = [word.text for word in command.words[1:]]
     if prints not in PRINTERS or not PRINTERS[prints](name, texts):
         # A filter may cut at a newline in a name what a null separates.
-        return attrs.evolve(before, is_apart=False) if before is not None and prints in FILTERS else None
+        if before is not None and prints in FILTERS:
+            return attrs.evolve(before, is_apart=False)
+        return None
     found = _SEARCHES[prints](command.words)
     if found is None:
         return None
@@ -93,7 +95,9 @@ def _below(words: Words, patterns: int) -> Found | None:
     except RefusedError:
         return None
     shape = entry.shapes[-1]
-    return None if parts.names & shape.unsure else _of(parts.operands[patterns:])
+    if parts.names & shape.unsure:
+        return None
+    return _of(parts.operands[patterns:])
 
 
 def _git(words: Words) -> Found | None:

@@ -22,7 +22,9 @@ _ELSEWHERE = re.compile(
 def without_options(words: Words) -> Words:
     """Return the words of a git command without the options before the sub-command; none if there are no options."""
     behind = _behind_options(words[1:], record_of("git").known.valued)
-    return (words[0], *behind) if 0 < len(behind) < len(words) - 1 else ()
+    if 0 < len(behind) < len(words) - 1:
+        return (words[0], *behind)
+    return ()
 
 
 def git_program(words: Words) -> Iterator[Inner]:

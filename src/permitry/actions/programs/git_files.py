@@ -71,7 +71,9 @@ class _Call:
     def behind(self) -> tuple[Word, ...] | None:
         """The words behind `--`, None without one."""
         texts = [word.text for word in self.words]
-        return self.words[texts.index("--") + 1 :] if "--" in texts else None
+        if "--" in texts:
+            return self.words[texts.index("--") + 1 :]
+        return None
 
     def value(self, *options: str) -> Word | None:
         """Return the value of an option; of several, the last one."""
@@ -223,7 +225,9 @@ def _paths(call: _Call, paths: Words, kind: str, sources: Words) -> Iterator[Nam
 def _before_wildcard(word: Word) -> Word:
     """Return the folder in which a wildcard begins; a word without one as it is."""
     head = "".join(itertools.takewhile(lambda char: char not in _WILDCARDS, word.text))
-    return word if head == word.text else attrs.evolve(word, text=head.rpartition("/")[0] or ".", is_glob=False)
+    if head == word.text:
+        return word
+    return attrs.evolve(word, text=head.rpartition("/")[0] or ".", is_glob=False)
 
 
 def _checkout_index(call: _Call) -> Iterator[Named]:

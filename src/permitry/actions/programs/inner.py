@@ -39,7 +39,9 @@ _EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
 
 def program_of(words: Words) -> str:
     """Return the name of a command's program without its folder; empty for no words."""
-    return words[0].text.rpartition("/")[2] if words else ""
+    if words:
+        return words[0].text.rpartition("/")[2]
+    return ""
 
 
 def has_letter(word: Word, letter: str) -> bool:
@@ -124,7 +126,9 @@ def _until_end(words: Words) -> Words:
 
 def marked(word: Word, marks: Collection[str] = ("{}",)) -> Word:
     """Return a word as unknown if it contains a placeholder (one of `marks`), otherwise unchanged."""
-    return attrs.evolve(word, is_open=True, is_single=False) if any(mark in word.text for mark in marks) else word
+    if any(mark in word.text for mark in marks):
+        return attrs.evolve(word, is_open=True, is_single=False)
+    return word
 
 
 def after_dashes(words: Words) -> Iterator[Inner]:

@@ -30,7 +30,9 @@ def reads_commands(words: Words) -> bool:
     """Return whether a command line takes commands from its standard input: a shell without a script."""
     record = record_of(program_of(words))
     reads = FED.get(record.input)
-    return reads(words) if reads is not None else record.shell != "" and _shell_reads(words)
+    if reads is not None:
+        return reads(words)
+    return record.shell != "" and _shell_reads(words)
 
 
 def takes_commands(

@@ -127,7 +127,9 @@ def _of_xargs(words: tuple[Word, ...], only_reads: Reads) -> Operands | None:
     if len(inners) > 1 or any(word.text.startswith(("-a", "--a")) for word in words) or any(map(_runs, inners)):
         return None
     found = [_touches_of(inner, only_reads) for inner in inners]
-    return attrs.evolve(found[0], is_listed=False, copies=found[0].copies) if found else Operands()
+    if found:
+        return attrs.evolve(found[0], is_listed=False, copies=found[0].copies)
+    return Operands()
 
 
 def _runs(words: Sequence[Word]) -> bool:

@@ -59,7 +59,9 @@ class Records:
     def digest(self) -> str:
         """A digest of what they say; empty where there are none."""
         said = [(each.name, each.fields, each.rank) for each in self.every]
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest() if said else ""
+        if said:
+            return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+        return ""
 
     def used_in(self, actions: Actions) -> "tuple[Record, ...]":
         """Return the records of the programs that a call runs or may run, wrappers included."""

@@ -68,7 +68,9 @@ def effects_of_sed(words: Sequence[Word]) -> Effects:
 
 def _read(scripts: Sequence[Word]) -> Effects | None:
     try:
-        return None if any(word.is_open for word in scripts) else _together(scripts)
+        if any(word.is_open for word in scripts):
+            return None
+        return _together(scripts)
     except RefusedError:
         return None
 
@@ -85,7 +87,9 @@ def with_script(words: tuple[Word, ...], text: str | None) -> tuple[Word, ...]:
     pairs = enumerate(itertools.pairwise(word.text for word in words))
     at = next((at for at, (one, next_) in pairs if one in ("-f", "--file") and _FROM_INPUT.fullmatch(next_)), None)
     option = (Word("-e"),) if script == "sed" else ()
-    return words if at is None else (*words[:at], *option, Word(text), *words[at + 2 :])
+    if at is None:
+        return words
+    return (*words[:at], *option, Word(text), *words[at + 2 :])
 
 
 def _given(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
@@ -114,7 +118,9 @@ def _option(text: str) -> tuple[str, Word | None]:
         letters = (letter for each, letter in _LONG.items() if each.startswith(name) and len(name) >= _SHORTEST)
         return next(letters, ""), Word(value) if equals else None
     match = _CLUSTER.fullmatch(text)
-    return (match[1], Word(match[2]) if match[2] else None) if match else ("", None)
+    if match:
+        return (match[1], Word(match[2]) if match[2] else None)
+    return ("", None)
 
 
 def _is_value(option: str, following: Word) -> bool:

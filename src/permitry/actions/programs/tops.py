@@ -25,7 +25,9 @@ def with_tops(operands: Operands) -> Operands:
 
 def only_top(word: Word) -> Word:
     """Return the pattern of what a word becomes, if that is one new or plain name; otherwise the word."""
-    return word.found.tops[0] if word.found is not None and word.found.is_top else word
+    if word.found is not None and word.found.is_top:
+        return word.found.tops[0]
+    return word
 
 
 def _tops(paths: Iterable[Named]) -> Iterator[Named]:

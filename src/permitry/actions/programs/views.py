@@ -52,7 +52,9 @@ def _find(words: Sequence[Word], entry: Entry) -> int:
 def _key(words: Sequence[Word]) -> str:
     """Return the name of the view that some words name; an empty one for words with a sign of it."""
     texts = [word.text for word in words]
-    return "" if any("/" in text or text == _EVERY for text in texts) else "/".join(texts)
+    if any("/" in text or text == _EVERY for text in texts):
+        return ""
+    return "/".join(texts)
 
 
 def _check_options(parts: Parts, view: Entry, name: str) -> None:

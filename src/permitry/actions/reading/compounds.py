@@ -453,7 +453,9 @@ class CompoundReader(RedirectionReader):
                 raise self.refuse("a loop over something else than words", begin)
         if not words:
             raise self.refuse("a loop over no word")
-        return words if name in self.known and len(words) <= MOST_WORDS else [Word("", is_open=True)]
+        if name in self.known and len(words) <= MOST_WORDS:
+            return words
+        return [Word("", is_open=True)]
 
     def check_size(self, body: int) -> None:
         """Refuse a loop that runs too many commands, and one that leaves a here-document open."""

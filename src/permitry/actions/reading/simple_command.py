@@ -106,7 +106,9 @@ class _Piece:
         return _Piece(self.text[begin:end], self.kinds[begin:end])
 
     def plain(self, at: int) -> str:
-        return self.text[at] if self.kinds[at] == "p" else ""
+        if self.kinds[at] == "p":
+            return self.text[at]
+        return ""
 
 
 class _Reader:
@@ -299,11 +301,15 @@ class _Reader:
             self.stop = self.at + 1
             return self.at + 1
         variable = _VARIABLE.match(self.text, self.at)
-        return self.at + 1 if variable is None else variable.end()
+        if variable is None:
+            return self.at + 1
+        return variable.end()
 
     def past(self, closing: str, ahead: int) -> int:
         end = self.text.find(closing, self.at + ahead)
-        return self.at + ahead if end < 0 else end + 1
+        if end < 0:
+            return self.at + ahead
+        return end + 1
 
     def ansi_quoted(self) -> str:
         """Return the text of `$'…'`; as in bash, a NUL ends it."""

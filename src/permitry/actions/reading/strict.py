@@ -101,7 +101,9 @@ def _unchanged(assigned: Sequence[Assigned], commands: Sequence[Command]) -> fro
     """Return the names of variables to which the text gives a value in one place alone."""
     changed = _changed(commands)
     every = collections.Counter(each.name for each in assigned)
-    return frozenset() if changed is None else frozenset(name for name in every if every[name] == 1) - changed
+    if changed is None:
+        return frozenset()
+    return frozenset(name for name in every if every[name] == 1) - changed
 
 
 def _changed(commands: Sequence[Command]) -> set[str] | None:
@@ -290,4 +292,6 @@ class _Reader(ConstructReader):
     def assigned_value(self) -> Word:
         if self.peek() == "(":
             return self.array()
-        return Word("") if self.ends_word() else self.word(in_assignment=True)
+        if self.ends_word():
+            return Word("")
+        return self.word(in_assignment=True)

@@ -118,7 +118,9 @@ class WordReader:
     def peek(self, ahead: int = 0) -> str:
         """Return the character here, or the one `ahead` characters further; empty after the end of the text."""
         at = self.at + ahead
-        return self.text[at] if at < len(self.text) else ""
+        if at < len(self.text):
+            return self.text[at]
+        return ""
 
     def ends_word(self, ahead: int = 0) -> bool:
         """Return whether a word ends here, or `ahead` characters further."""
@@ -132,7 +134,9 @@ class WordReader:
     def scan(self, run: re.Pattern[str]) -> int:
         """Return the offset at which a match of `run` that begins here ends; the current one if there is no match."""
         found = run.match(self.text, self.at)
-        return self.at if found is None else found.end()
+        if found is None:
+            return self.at
+        return found.end()
 
     def word(self, *, in_assignment: bool = False) -> Word:
         """Consume the word here and return it."""
@@ -164,7 +168,9 @@ class WordReader:
     def source_of(self, begin: int) -> str:
         """Return the substitution that a word is, which begins there, if it is one variable with such a value."""
         found = _WHOLE.fullmatch(self.text, begin, self.at)
-        return "" if found is None else self.sources.get(found[2] or found[3], "")
+        if found is None:
+            return ""
+        return self.sources.get(found[2] or found[3], "")
 
     def words(self) -> list[Word]:
         """Consume the text of one word and return the words that the shell makes of it."""
@@ -331,7 +337,9 @@ class WordReader:
     def value_of(self, found: re.Match[str] | None) -> Word | None:
         """Return the value of a variable; None if it is not known, or one more of its length is too much."""
         known = None if found is None else self.values.get(found[1] or found[2])
-        return known if known is not None and len(known.text) <= self.values_left else None
+        if known is not None and len(known.text) <= self.values_left:
+            return known
+        return None
 
     def keep_value(self, name: str, value: Word) -> None:
         """Keep the value of a variable, which is known from here on unless it is too long."""
