@@ -97,7 +97,7 @@ def _in_tar(file: IO[bytes]) -> Names | None:
     import tarfile  # noqa: PLC0415 -- slow to import, and rarely needed
 
     # INVARIANT: what looks like the end does not hide what comes after it, which other programs may read.
-    with tarfile.open(fileobj=_unpacked(file), mode="r:", ignore_zeros=True) as archive:
+    with tarfile.open(fileobj=_unpack(file), mode="r:", ignore_zeros=True) as archive:
         names, links = [], set()
         for member in archive:
             names.append(member.name)
@@ -116,7 +116,7 @@ def _goes_through(names: Iterable[str], links: set[str]) -> bool:
     return bool(heads) and any(name.startswith(heads) for name in names)
 
 
-def _unpacked(file: IO[bytes]) -> IO[bytes]:
+def _unpack(file: IO[bytes]) -> IO[bytes]:
     """Return the archive without its compression; no more is read of either than the limit.
 
     Raises: `ValueError` where it is longer.
@@ -126,22 +126,22 @@ def _unpacked(file: IO[bytes]) -> IO[bytes]:
     unpack = next((unpack for mark, unpack in _COMPRESSED.items() if start.startswith(mark)), None)
     if unpack is None:
         return cast("IO[bytes]", _Counted(file))
-    return io.BytesIO(_limited(unpack(file)))
+    return io.BytesIO(_limit(unpack(file)))
 
 
-def _gunzipped(file: IO[bytes]) -> bytes:
+def _gunzip(file: IO[bytes]) -> bytes:
     import gzip  # noqa: PLC0415 -- as `tarfile`
 
     return gzip.open(file).read(MOST_READ + 1)
 
 
-def _bunzipped(file: IO[bytes]) -> bytes:
+def _bunzip(file: IO[bytes]) -> bytes:
     import bz2  # noqa: PLC0415 -- as `tarfile`
 
     return bz2.open(file).read(MOST_READ + 1)
 
 
-def _unxzed(file: IO[bytes]) -> bytes:
+def _unxz(file: IO[bytes]) -> bytes:
     import lzma  # noqa: PLC0415 -- as `tarfile`
 
     reader = lzma.LZMADecompressor(memlimit=_MOST_MEMORY)
@@ -151,13 +151,13 @@ def _unxzed(file: IO[bytes]) -> bytes:
     return text
 
 
-def _limited(text: bytes) -> bytes:
+def _limit(text: bytes) -> bytes:
     if len(text) > MOST_READ:
         raise ValueError("too large")
     return text
 
 
-_COMPRESSED = {b"\x1f\x8b": _gunzipped, b"BZh": _bunzipped, b"\xfd7zXZ": _unxzed}
+_COMPRESSED = {b"\x1f\x8b": _gunzip, b"BZh": _bunzip, b"\xfd7zXZ": _unxz}
 
 
 @attrs.define

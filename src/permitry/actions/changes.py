@@ -141,13 +141,13 @@ def _does_change(touch: Touch) -> bool:
 def _changes(action: Action) -> Iterator[Change]:
     if isinstance(action, Touch):
         # What a tool does to a folder is not known.
-        yield from _changed(action, is_tree=not action.words)
+        yield from _find_changes(action, is_tree=not action.words)
     elif isinstance(action, Run) and not action.is_wrapper:
         for touch in action.operands.touches:
-            yield from _changed(touch, is_tree=False)
+            yield from _find_changes(touch, is_tree=False)
 
 
-def _changed(touch: Touch, *, is_tree: bool) -> Iterator[Change]:
+def _find_changes(touch: Touch, *, is_tree: bool) -> Iterator[Change]:
     if _does_change(touch):
         is_tree = is_tree or touch.place.is_tree or touch.access is Access.DELETE
         yield from (Change(name, is_tree) for name in touch.place.real)

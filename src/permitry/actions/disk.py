@@ -131,7 +131,7 @@ class Disk:
         """
         key = (top, depth, has_hidden)
         if key not in self._listings:
-            self._listings[key] = _listed_below(top, depth, has_hidden=has_hidden)
+            self._listings[key] = _list_below(top, depth, has_hidden=has_hidden)
         return self._listings[key]
 
     def in_index(self, folder: str) -> Names | None:
@@ -191,7 +191,7 @@ class Disk:
                 yield entry
 
 
-def _listed_below(top: str, depth: int | None, *, has_hidden: bool) -> Listing:
+def _list_below(top: str, depth: int | None, *, has_hidden: bool) -> Listing:
     if top == "/" and depth is None:
         # There are always more names than the limit.
         return Listing((top,), (-1,), is_whole=False)
@@ -226,7 +226,7 @@ def _listed_below(top: str, depth: int | None, *, has_hidden: bool) -> Listing:
 
 def _is_listed_again(top: str, listing: Listing) -> bool:
     """Return whether a listing of no more than the name of a folder would be the same now."""
-    now = _listed_below(top, 0, has_hidden=True)
+    now = _list_below(top, 0, has_hidden=True)
     return (now.names, now.is_whole) == (listing.names, listing.is_whole)
 
 

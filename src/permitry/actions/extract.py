@@ -170,7 +170,7 @@ class _Extraction:
         if self.spec.traits.spawns_agent is True and not any(isinstance(each, Delegate) for each in self.certain):
             self.certain.append(Delegate())
         if self.spec.is_shell:
-            self.unexplained()
+            self.add_unexplained()
         doubt = next(iter(self.doubts), None)
         return Actions(tuple(self.certain), tuple(self.possible), tuple(self.guessed), roots, doubt)
 
@@ -346,9 +346,9 @@ class _Extraction:
         self.has_moved = self.has_moved or set(moved.bases) != set(self.start.bases)
         self.folder = moved if is_first else self.folder.joined(moved)
 
-    def unexplained(self) -> None:
+    def add_unexplained(self) -> None:
         """Add an unknown action for each argument without a role next to a command: it may change what that does."""
-        explained = _explained(tuple(self.roles))
+        explained = _explain(tuple(self.roles))
         for name, value in self.call.arguments.items():
             if name not in explained and value not in (None, "", (), False) and value != {}:
                 self.unknown(name, f"nothing declares what the argument `{name}` does to the command")
@@ -388,7 +388,7 @@ def _current_folder() -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=512)
-def _explained(keys: tuple[str, ...]) -> frozenset[str]:
+def _explain(keys: tuple[str, ...]) -> frozenset[str]:
     """Return the names of arguments that have a role, or are harmless without one; `keys` are those of `roles`."""
     explained = {name for key in keys for name in names_of(key)}
     return HARMLESS_ARGUMENTS | explained
@@ -407,7 +407,7 @@ def _texts(value: JsonValue) -> Iterable[str]:
                 left += items
 
 
-def _joined(value: JsonValue) -> Iterator[str]:
+def _join(value: JsonValue) -> Iterator[str]:
     """Yield the texts of each list inside a value as one text, if there are several: they may be words of a command."""
     match value:
         case Mapping():
@@ -420,13 +420,13 @@ def _joined(value: JsonValue) -> Iterator[str]:
     if isinstance(value, tuple) and len(texts) > 1:
         yield " ".join(texts)
     for each in inner:
-        yield from _joined(each)
+        yield from _join(each)
 
 
 def _guesses(call: ToolCall, folder: Folder) -> Iterator[Action]:
     """Yield what the texts in the arguments of an undeclared tool may be: paths, addresses, commands."""
     left = _MOST_GUESSED_TEXT
-    texts, joined = list(_texts(call.arguments)), list(_joined(call.arguments))
+    texts, joined = list(_texts(call.arguments)), list(_join(call.arguments))
     for count, text in enumerate((*texts, *joined)):
         left -= len(text)
         if left < 0 or count == _MOST_GUESSES < len(texts):

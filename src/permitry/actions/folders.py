@@ -163,8 +163,8 @@ class Folder:
                 return word, ""
             top = dirname(top)
         if top == start:
-            return (word, "")
-        return (Word(top), start[len(top) :].strip("/"))
+            return word, ""
+        return Word(top), start[len(top) :].strip("/")
 
     def _is_in(self, place: Place) -> bool:
         """Return whether this folder is at or below a place: if the place is deleted, relative paths lead elsewhere."""

@@ -41,7 +41,7 @@ def found_in(named: Named, found: Found, folder: Folder) -> Iterator[Touch]:
         return
     # Not all that is there need be found.
     touch = attrs.evolve(touch, instead=named.instead, is_guess=True)
-    look = touch.place.look and functools.partial(_narrowed, named, touch.place.look, found)
+    look = touch.place.look and functools.partial(_narrow, named, touch.place.look, found)
     place = attrs.evolve(touch.place, look=look, is_around=named.is_around)
     yield attrs.evolve(touch, place=place if named.goes_on else attrs.evolve(place, ends=found.ends))
     for link in links:
@@ -75,8 +75,8 @@ def _links(place: Place, found: Found, named: Named, folder: Folder) -> tuple[st
 
 
 def _links_in(listings: Iterable[Listing], found: Found, named: Named) -> tuple[str, ...] | None:
-    every = (name for listing in listings for name in listing.links)
-    links = tuple(dict.fromkeys(name for name in every if _is_found(name, found, goes_on=named.goes_on)))
+    every = dict.fromkeys(name for listing in listings for name in listing.links)
+    links = tuple(name for name in every if _is_found(name, found, goes_on=named.goes_on))
     return links if len(links) <= _MOST_LINKS else None
 
 
@@ -103,7 +103,7 @@ def _stay(names: tuple[str, ...], found: Found, options: tuple[str, ...]) -> boo
     return not found.is_split or all(map(_SPLIT.isdisjoint, names))
 
 
-def _narrowed(
+def _narrow(
     named: Named, look: Callable[[str, int | None], Listing], found: Found, top: str, depth: int | None
 ) -> Listing:
     """Return a listing of what was found alone, and of what is below that, if the program goes on there."""
@@ -115,7 +115,9 @@ def _narrowed(
 
 
 def _is_found(name: str, found: Found, *, goes_on: bool) -> bool:
+    if not found.ends:
+        return True
     *above, last = name.split("/")
-    return (
-        not found.ends or fits_one(last, found.ends) or (goes_on and any(fits_one(each, found.ends) for each in above))
-    )
+    if fits_one(last, found.ends):
+        return True
+    return goes_on and any(fits_one(each, found.ends) for each in above)

@@ -40,7 +40,7 @@ def git_command(run: Run) -> GitCommand | None:
     doubt, known = _COMMANDS.get(name, (None, frozenset()))
     if doubt is None or run.doubt != doubt or run.sets or run.within or not all(map(_is_plain, run.words)):
         return None
-    options, words, behind = _parted(texts[2:])
+    options, words, behind = _part(texts[2:])
     folder, paths = _folder_of(run), (*words, *behind)
     # Before the dashes, `checkout` takes a word for a branch.
     if folder is None or (name == "checkout" and words) or not (paths or name == "clean"):
@@ -56,7 +56,7 @@ def _is_plain(word: Word) -> bool:
     return not (word.is_open or word.is_glob or word.is_home)
 
 
-def _parted(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def _part(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return the options, and the operands before and behind `--`."""
     at = texts.index("--") if "--" in texts else len(texts)
     options = tuple(option for text in texts[:at] if text.startswith("-") for option in _letters(text))

@@ -80,7 +80,7 @@ def other_readings(text: str, origin: str = "") -> tuple[Connect, ...]:
 
 def read_host(text: str) -> str | None:
     """Return a bare host, as a rule names it, in the form that `read_url` gives; None if it is not a host."""
-    return None if "%" in text else _decoded_host(text)
+    return None if "%" in text else _decode_host(text)
 
 
 def _browse(text: str, base: str | None = None) -> Connect | None:
@@ -94,7 +94,7 @@ def _browse(text: str, base: str | None = None) -> Connect | None:
     except ValueError:
         return None
     scheme, name = url.protocol[:-1], url.hostname
-    host = _canonical(name) if scheme in _BROWSER_SCHEMES else _decoded_host(name)
+    host = _canonical(name) if scheme in _BROWSER_SCHEMES else _decode_host(name)
     if host is None:
         return None
     # Not the same host for all: one with a trailing dot, an IPv4 address within an IPv6 address, or an empty label.
@@ -102,7 +102,7 @@ def _browse(text: str, base: str | None = None) -> Connect | None:
     return Connect(text, scheme, host, int(url.port) if url.port else DEFAULT_PORTS.get(scheme), is_certain)
 
 
-def _decoded_host(text: str) -> str | None:
+def _decode_host(text: str) -> str | None:
     """Return the normalised host of a bare name, percent signs decoded; None if it is not a host."""
     if not text or len(text) > _LONGEST_HOST or (_NOT_IN_A_NAME.search(text) and not _BRACKETED.fullmatch(text)):
         return None
@@ -154,7 +154,7 @@ def _authority(text: str) -> str:
 
 def _host_and_port(text: str) -> tuple[str | None, int | None]:
     host, port = _HOST_AND_PORT.findall(text)[0]
-    return _decoded_host(host), int(port) if port and int(port) <= _HIGHEST_PORT else None
+    return _decode_host(host), int(port) if port and int(port) <= _HIGHEST_PORT else None
 
 
 def _is_long(text: str) -> bool:

@@ -203,14 +203,14 @@ class _Text:
         stops = [*(mark.end(1) for mark in marks), end]
         yield from self._names(start, stops[0])
         for mark, stop in zip(marks, stops[1:], strict=True):
-            yield from self._marked(mark)
+            yield from self._read_marked(mark)
             path = _end(_AUTHORITY, self.text, mark.end(), stop)
             host = _PLAIN.match(self.text, mark.end(), path) if mark[2] == "//" else None
             # The path of a page belongs to its address, whatever it looks like.
             end = path if host and mark[1].lower() in _WEB else stop
             yield from self._names(host.end() if host else mark.end(), end)
 
-    def _marked(self, mark: re.Match[str]) -> Iterator[Connect]:
+    def _read_marked(self, mark: re.Match[str]) -> Iterator[Connect]:
         """Yield the link that starts with a scheme."""
         scheme, whole = mark[1].lower(), self._whole(mark.start())
         rest = whole[len(mark[0]) :]
@@ -233,20 +233,20 @@ class _Text:
         plain = _PLAIN.match(authority)
         is_scheme = _SCHEME.fullmatch(scheme) is not None and (scheme in _WEB or not scheme.endswith(_WEB))
         if plain and "@" not in authority and slashes == "//" and is_scheme:
-            found = self._known(f"{scheme}://{plain[0]}")
+            found = self._remember(f"{scheme}://{plain[0]}")
             yield attrs.evolve(found, text=whole)
             return
         url = f"{scheme if is_scheme else 'https'}:{slashes}{rest}"
-        found = self._known(url)
+        found = self._remember(url)
         if found.host is None and is_scheme and scheme not in _WITH_HOST:
             yield Connect(whole, scheme)
             return
         yield Connect(whole, found.scheme if is_scheme else None, found.host, found.port, is_certain=False)
         start = rest[: _end(_START, rest)]
-        readings = [*other_readings(url), *([self._known(f"https://{start}")] if start else [])]
+        readings = [*other_readings(url), *([self._remember(f"https://{start}")] if start else [])]
         yield from (Connect(whole, host=each.host, is_certain=False) for each in readings)
 
-    def _known(self, url: str) -> Connect:
+    def _remember(self, url: str) -> Connect:
         if url not in self._read_urls:
             self._read_urls[url] = read_url(url)
         return self._read_urls[url]
@@ -263,7 +263,7 @@ class _Text:
             elif not self._is_user(found):
                 yield from self._web(at, name)
         for found in _ENCODED.finditer(self.text, start, end):
-            host = self._known(f"https://{found[0]}").host if "%" in found[0] else None
+            host = self._remember(f"https://{found[0]}").host if "%" in found[0] else None
             if host is not None and _host_in(host) is not None:
                 yield Connect(self._whole(found.start()), None, host, is_certain=False)
 
@@ -276,7 +276,7 @@ class _Text:
     def _mail(self, at: int, name: str) -> Iterator[Connect]:
         """Yield the links to the host of a mail address, which starts at a place after its `@`."""
         whole, user = self._whole(at), _USER.search(self.text[max(0, at - _LONGEST_USER) : at])
-        host = self._known(f"https://{name}")
+        host = self._remember(f"https://{name}")
         is_certain = host.is_certain and user is not None and whole == name
         address = f"{user[0] if user else '@'}{whole}"
         yield Connect(address, "mailto", host.host, is_certain=is_certain)
@@ -289,12 +289,12 @@ class _Text:
         authority = whole[: _end(_AUTHORITY, whole)]
         plain = _PLAIN.match(authority)
         if plain is None or plain[1] != name:
-            host = self._known(f"https://{name}").host
+            host = self._remember(f"https://{name}").host
             yield from (Connect(whole, scheme, host, is_certain=False) for scheme in _WEB)
             return
         is_certain = "@" not in authority and _BEFORE_A_NAME.match(self.text[at - 1 : at]) is not None
         for scheme in _WEB:
-            found = self._known(f"{scheme}://{plain[0]}")
+            found = self._remember(f"{scheme}://{plain[0]}")
             yield attrs.evolve(found, text=whole, is_certain=is_certain and found.is_certain)
 
     def _at_destination(self, found: re.Match[str]) -> Iterator[Connect]:
@@ -302,7 +302,7 @@ class _Text:
         at, scheme = found.end() if found[1] is None else found.start(1), (found[1] or "").lower()
         whole = self._whole(at)
         if found[1] is None:
-            host = self._known(f"https://{whole}")
+            host = self._remember(f"https://{whole}")
             yield from [Connect(whole, None, host.host, is_certain=False)] if whole else ()
         elif scheme not in (*_WITH_HOST, "mailto") and not self.text.startswith(_SLASHES, found.end()):
             yield Connect(whole, scheme)
@@ -311,9 +311,9 @@ class _Text:
         """Return all that may belong to an address which starts at a place, without signs after it."""
         end = _end(_RUN, self.text, start, start + _LONGEST_LINK)
         before = self.text[start - 1 : start] if start else ""
-        quoted = bisect.bisect_left(self._quoted, (start,)) - 1
-        if quoted >= 0 and start < self._quoted[quoted][1]:
-            end = min(self._quoted[quoted][1], start + _LONGEST_LINK)
+        quoted = bisect.bisect_left(self._quotes, (start,)) - 1
+        if quoted >= 0 and start < self._quotes[quoted][1]:
+            end = min(self._quotes[quoted][1], start + _LONGEST_LINK)
         elif before == "<" or (before in _QUOTES and before):
             found = self.text.find(">" if before == "<" else before, start, start + _LONGEST_LINK)
             end = found if found >= 0 else end
@@ -325,7 +325,7 @@ class _Text:
         return f"{bare})" if is_open else bare
 
     @functools.cached_property
-    def _quoted(self) -> list[tuple[int, int]]:
+    def _quotes(self) -> list[tuple[int, int]]:
         """The places of quoted attributes."""
         return [found.span() for found in _QUOTED.finditer(self.text)]
 

@@ -246,7 +246,7 @@ class _Diff:
             case "diff --git ":
                 self._read_git(rest)
             case _:
-                self.finds.touch(_GIT[kind], _unquoted(rest, self.finds))
+                self.finds.touch(_GIT[kind], _unquote(rest, self.finds))
 
     def _read_git(self, rest: str) -> None:
         self.git = tuple(dict.fromkeys(_git_names(rest)))
@@ -266,7 +266,7 @@ def _plain(rest: str, finds: _Finds) -> str:
     return name
 
 
-def _unquoted(name: str, finds: _Finds) -> str:
+def _unquote(name: str, finds: _Finds) -> str:
     if name.startswith('"'):
         finds.doubts("a path is quoted")
     return name
@@ -274,7 +274,7 @@ def _unquoted(name: str, finds: _Finds) -> str:
 
 def _touch_pair(old: str, new: str, finds: _Finds) -> None:
     """Record the two names of one file; a prefix `a/` or `b/` is not part of the path."""
-    names = [_unquoted(name, finds) for name in (old, new)]
+    names = [_unquote(name, finds) for name in (old, new)]
     prefixed = zip(names, ("a/", "b/"), strict=True)
     is_cut = all(name == "/dev/null" or name.startswith(prefix) for name, prefix in prefixed)
     if not is_cut and any("/" in name for name in names if name != "/dev/null"):

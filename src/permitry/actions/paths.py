@@ -111,14 +111,14 @@ def _readings(text: str, home: str | None, *, is_home: bool) -> Iterator[str]:
     if not (is_home and text.split("/")[0] == "~" and home is not None):
         yield text
     if text.startswith("~"):
-        yield from _expanded(text, home)
+        yield from _expand(text, home)
     if "\\" in text:  # a separator to some programs
         yield text.replace("\\", "/")
     if text[:5].lower() == "file:":
-        yield from _decoded(text)
+        yield from _decode(text)
 
 
-def _expanded(text: str, home: str | None) -> Iterator[str]:
+def _expand(text: str, home: str | None) -> Iterator[str]:
     user, _, rest = text[1:].partition("/")
     if home is not None:
         yield join(home, rest.lstrip("/"))
@@ -128,7 +128,7 @@ def _expanded(text: str, home: str | None) -> Iterator[str]:
         yield join("/", user, rest.lstrip("/"))
 
 
-def _decoded(text: str) -> Iterator[str]:
+def _decode(text: str) -> Iterator[str]:
     try:
         yield unquote(urlsplit(text).path)
     except ValueError:  # an invalid URL has no other meaning

@@ -108,7 +108,7 @@ def names_in_repository(workspace: str, folder: str, kind: str, words: Sequence[
         check_environment()
         ask = functools.partial(ask_git, find_git(Path(os.path.realpath(workspace))), folder, most=_MOST_TEXT)
         top = ask("rev-parse", "--show-toplevel").removesuffix("\n")
-        found = dict.fromkeys(_found(ask, kind, words))
+        found = dict.fromkeys(_find_names(ask, kind, words))
     except (RepositoryError, OSError, ValueError):
         return None
     if len(found) > MOST_NAMES:
@@ -116,7 +116,7 @@ def names_in_repository(workspace: str, folder: str, kind: str, words: Sequence[
     return tuple(normpath(join(top, f"{prefix}{name}")) for name in found)
 
 
-def _found(ask: _Ask, kind: str, words: Sequence[str]) -> Iterator[str]:
+def _find_names(ask: _Ask, kind: str, words: Sequence[str]) -> Iterator[str]:
     """Yield names relative to the top of the work tree."""
     if kind == "stash":
         yield from _list_stash(ask, words[0])

@@ -22,14 +22,14 @@ def touched(operands: Operands, folder: Folder, given: Given = _NOTHING) -> Iter
     """Yield what is touched: the operands, the names of copies, and the targets of new links."""
     for named in operands.paths:
         if named.found is None:
-            yield _named(named, folder, given)
+            yield _touch(named, folder, given)
         else:
             yield from found_in(named, named.found, folder)
     for copy in operands.copies:
-        yield from dict.fromkeys(_copied(copy, folder, given))
+        yield from dict.fromkeys(_copy(copy, folder, given))
 
 
-def _named(named: Named, folder: Folder, given: Given) -> Touch:
+def _touch(named: Named, folder: Folder, given: Given) -> Touch:
     named, is_known = _from_top(named, folder)
     word = named.word
     touch = folder.place_of(word, named.access, descent=named.below, is_entry=named.is_entry)
@@ -86,25 +86,25 @@ def _texts_of(place: Place, folder: Folder) -> Iterator[str]:
 # Copies --------------------------------------------------------------------------------------------------------------
 
 
-def _copied(copy: Copy, folder: Folder, given: Given) -> Iterator[Touch]:
+def _copy(copy: Copy, folder: Folder, given: Given) -> Iterator[Touch]:
     is_below = copy.is_below
     if is_below is None and folder.has_folder(copy.target):
         is_below = True
     for source in copy.sources:
         if source.found is not None:
-            yield from _made_of_found(copy, folder)
+            yield from _make_of_found(copy, folder)
             continue
         if copy.makes_links and not copy.are_texts:
-            yield from _linked(folder.place_of(source, Access.READ))
+            yield from _touch_target(folder.place_of(source, Access.READ))
         if is_below is not True:
-            yield from _made(copy, source, copy.target, folder, given)
+            yield from _make(copy, source, copy.target, folder, given)
         if is_below is not False:
             is_guess = is_below is None and not folder.leads_to_folder(copy.target)
-            made = _made(copy, source, _below(copy.target, source), folder, given)
+            made = _make(copy, source, _below(copy.target, source), folder, given)
             yield from (attrs.evolve(touch, is_guess=True) if is_guess else touch for touch in made)
 
 
-def _made_of_found(copy: Copy, folder: Folder) -> Iterator[Touch]:
+def _make_of_found(copy: Copy, folder: Folder) -> Iterator[Touch]:
     """Yield the target of what was found, and what is made below it, under names that are not in the call."""
     for descent in (None, Descent.NEW):
         touch = folder.place_of(copy.target, Access.WRITE, descent=descent, is_entry=True, is_certain=False)
@@ -119,7 +119,7 @@ def _below(target: Word, source: Word) -> Word:
     return Word(text, target.is_glob or source.is_glob, is_home=target.is_home, is_open=is_open)
 
 
-def _made(copy: Copy, source: Word, target: Word, folder: Folder, given: Given) -> Iterator[Touch]:
+def _make(copy: Copy, source: Word, target: Word, folder: Folder, given: Given) -> Iterator[Touch]:
     """Yield the name that is created, and the target if it is a link."""
     touch = folder.place_of(target, Access.WRITE, descent=Descent.NEW if copy.is_tree else None, is_entry=True)
     if copy.is_tree:
@@ -135,19 +135,19 @@ def _made(copy: Copy, source: Word, target: Word, folder: Folder, given: Given) 
     makes_links = copy.makes_links or bool(texts) or inside is not Links.NONE
     yield attrs.evolve(_certain_if(touch, is_closed), makes_links=makes_links)
     for text in texts:
-        yield from _led(text, target, folder)
+        yield from _follow(text, target, folder)
 
 
-def _led(text: Word, link: Word, folder: Folder) -> Iterator[Touch]:
+def _follow(text: Word, link: Word, folder: Folder) -> Iterator[Touch]:
     """Yield the target of a link: the text of the link, relative to the folder that the link is in."""
     name = dirname(link.text.rstrip("/")) or ("/" if link.text.startswith("/") else ".")
     place = folder.place_of(attrs.evolve(link, text=name), Access.READ).place
     for top in place.real or ("",):
         full = text if text.is_home else attrs.evolve(text, text=join(top, text.text))
-        yield from _linked(folder.place_of(full, Access.READ, is_certain=place.is_certain, origin=text.text))
+        yield from _touch_target(folder.place_of(full, Access.READ, is_certain=place.is_certain, origin=text.text))
 
 
-def _linked(touch: Touch) -> Iterator[Touch]:
+def _touch_target(touch: Touch) -> Iterator[Touch]:
     """Yield the target of a new link as read, and as a guess as written: a later write to the link goes there."""
     yield touch
     yield attrs.evolve(touch, access=Access.WRITE, is_guess=True)

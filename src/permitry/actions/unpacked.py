@@ -41,7 +41,7 @@ def with_contents(place: Place, contents: Contents | None, folder: Folder, given
     """Return a place that knows what is made below it; it is read when it is first needed."""
     if contents is None:
         return place
-    return attrs.evolve(place, made=functools.cache(lambda: _made(place, contents, folder, given)))
+    return attrs.evolve(place, made=functools.cache(lambda: _make(place, contents, folder, given)))
 
 
 def may_write(actions: Iterable[Action], place: Place) -> bool:
@@ -72,7 +72,7 @@ def _is_in(place: Place, folder: Place) -> bool:
     return any(f"{name}/".startswith(f"{top}/") for top in folder.names for name in place.names)
 
 
-def _made(place: Place, contents: Contents, folder: Folder, given: Given) -> Listing | None:
+def _make(place: Place, contents: Contents, folder: Folder, given: Given) -> Listing | None:
     """Return the names that are made below a place, and the folders they are in; None if they are not certain."""
     if not place.is_certain or any(map(folder.earlier().has_linked_below, place.names)):
         return None

@@ -85,13 +85,13 @@ def _reads_open(words: Words, inner: Inner, depth: int) -> bool:
 
 
 @remember(4096)
-def _unread(words: tuple[Word, ...], depth: int) -> str | None:
+def _find_unread(words: tuple[Word, ...], depth: int) -> str | None:
     """Return a text that a program runs in a shell, and that may run more than it shows; None if there is none."""
     for inner in unfolded(words) if depth and not record_of(program_of(words)).runs_nothing else ():
         if inner.is_guess:
             continue
         if inner.text is None:
-            found = _unread(inner.words, depth - 1)
+            found = _find_unread(inner.words, depth - 1)
         else:
             found = inner.text if _may_run_more(inner.text, program_of(words), depth - 1) else None
         if found is not None:
@@ -304,7 +304,7 @@ def _reasons(command: Command, depth: int, *, has_names: bool = False) -> Iterat
         yield f"{_what_is_open(words)} is not known before it runs, and {program} may run it"
     if _loads_output(words):
         yield f"{program} may run what another command prints"
-    if _unread(words, depth) is not None:
+    if _find_unread(words, depth) is not None:
         yield f"{program} runs a text that is not read with certainty"
 
 

@@ -14,20 +14,23 @@ def writers_in(found: Sequence[Classified | Refused]) -> set[int]:
     """Return the indices of the commands that may change any file; all where one is not known."""
     if any(isinstance(one, Refused) for one in found):
         return set(range(-1, len(found)))
-    return {at for at, one in enumerate(found) if isinstance(one, Classified) and _may_write(one)}
+    return {at for at, one in enumerate(found) if _may_write(one)}
 
 
-def _may_write(one: Classified) -> bool:
+def _may_write(one: Classified | Refused) -> bool:
+    if isinstance(one, Refused) or one.doubt is not None:
+        return True
     written = (each.target for each in one.command.redirections if each.operator != "<")
-    return one.doubt is not None or any(target not in (None, "/dev/null") for target in written)
+    return any(target not in (None, "/dev/null") for target in written)
 
 
 def start_together(found: Sequence[Classified | Refused]) -> bool:
     """Return whether all are one pipeline in which every command opens its files at once, not after its input."""
-    are_piped = all(
-        each.command.follows in ("", "|") and _NOT_AT_ONCE.isdisjoint(each.command.within) for each in found
-    )
-    return are_piped and len(found) > 1 and all(map(_opens_at_once, found[1:]))
+    commands = [each.command for each in found]
+    are_piped = all(command.follows in ("", "|") for command in commands)
+    are_at_once = all(_NOT_AT_ONCE.isdisjoint(command.within) for command in commands)
+    is_pipeline = are_piped and are_at_once and len(commands) > 1
+    return is_pipeline and all(map(_opens_at_once, found[1:]))
 
 
 def is_in_order(one: Classified | Refused) -> bool:
@@ -36,4 +39,6 @@ def is_in_order(one: Classified | Refused) -> bool:
 
 
 def _opens_at_once(one: Classified | Refused) -> bool:
-    return isinstance(one, Classified) and (one.doubt is None or one.command.words[0].text == "tee")
+    if isinstance(one, Refused):
+        return False
+    return one.doubt is None or one.command.words[0].text == "tee"

@@ -86,13 +86,13 @@ class _Reading:
         self.is_fed = self.is_fed or reads_commands(command.words)
         language = record_of(program_of(command.words)).language
         self.languages.update([LANGUAGES[language]] if language else [])
-        self.printed += ((text, command, depth) for text in _printed(command))
+        self.printed += ((text, command, depth) for text in _find_printed(command))
         name = program_of(command.words)
         if name and name != command.words[0].text:
             bare = attrs.evolve(command.words[0], text=name)
             self.found[attrs.evolve(command, words=(bare, *command.words[1:]))] = None
         words = with_script(command.words, "\n".join(command.stdin) if command.stdin else None)
-        inners = (*unfolded(words), *_assigned(command))
+        inners = (*unfolded(words), *_find_values(command))
         has_more = len(command.words) > MOST_WORDS and bool(inners or runs_others(command.words))
         self.is_complete = self.is_complete and not has_more
         for inner in inners:
@@ -187,7 +187,7 @@ def _before_pipe(commands: Sequence[LooseCommand], reader: LooseCommand) -> Iter
             return
 
 
-def _printed(command: LooseCommand) -> Iterator[str]:
+def _find_printed(command: LooseCommand) -> Iterator[str]:
     """Yield the texts a command may write to the input of a shell."""
     yield from command.stdin
     if record_of(program_of(command.words)).prints == "operands":
@@ -203,7 +203,7 @@ def _loads(name: str, value: str) -> bool:
     return sets or (isinstance(pattern, str) and value != "" and re.search(pattern, value) is not None)
 
 
-def _assigned(command: LooseCommand) -> Iterator[Inner]:
+def _find_values(command: LooseCommand) -> Iterator[Inner]:
     """Yield the texts that other programs run because of the variables that a command sets."""
     exported = command.words[1:] if program_of(command.words) in _EXPORTERS else ()
     pairs = [word.text.partition("=")[::2] for word in exported[:MOST_WORDS]]

@@ -68,7 +68,7 @@ _TOO_MUCH = "too much is run inside it"
 _PLAIN_PATH = re.compile(r"[\w./@%+=:,-]+")
 
 
-def _anything() -> Changes:
+def _change_any() -> Changes:
     return Changes(is_anywhere=True)
 
 
@@ -85,7 +85,7 @@ class ShellReading:
     possible: tuple[Action, ...] = ()
     doubt: str | None = None
     guessed: tuple[Action, ...] = ()
-    changes: Callable[[], Changes] = attrs.field(default=_anything, eq=False, repr=False, kw_only=True)
+    changes: Callable[[], Changes] = attrs.field(default=_change_any, eq=False, repr=False, kw_only=True)
 
 
 def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> ShellReading:
@@ -112,10 +112,10 @@ def kept(text: str, has_moved: bool, has_home: bool) -> _Read | None:  # noqa: F
 
 def _read(text: str, *, has_moved: bool, has_home: bool) -> _Read:
     commands = read_strictly(text, has_home=has_home)
-    return commands, _classified(commands, has_moved=has_moved)
+    return commands, _classify(commands, has_moved=has_moved)
 
 
-def _classified(commands: tuple[Command, ...], *, has_moved: bool) -> tuple[Classified | Refused, ...]:
+def _classify(commands: tuple[Command, ...], *, has_moved: bool) -> tuple[Classified | Refused, ...]:
     moved = (Command((Word("cd"), Word("."))),) if has_moved else ()
     return classify((*moved, *commands))[len(moved) :]
 
@@ -130,7 +130,7 @@ def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -
         return ShellReading((Unknown(text, "no program is named"),), doubt="no program is named")
     command = Command(tuple(Word(word) for word in argv), end=len(text))
     read = functools.partial(_read_words_with_nested, command.words)
-    found = _classified((command,), has_moved=has_moved)
+    found = _classify((command,), has_moved=has_moved)
     return _Script(text, (command,), found, folder, read).reading()
 
 
@@ -178,10 +178,10 @@ class _Script:
             else:
                 self.command(each, folder)
                 walk.after(each.command)
-            history.add(_changing(each, folder, together=together))
+            history.add(_find_changes(each, folder, together=together))
         if self.needs_all:
             self.besides(_possible(self.with_nested, self.folder))
-        self.looked_through({each.command.words for each in found})
+        self.add_wrappers({each.command.words for each in found})
         run = run_of_made((*self.certain, *self.possible, *self.guessed))
         if run is not None:
             reason = f"`{run.words[0].text}` may be a file that the text itself makes"
@@ -189,7 +189,7 @@ class _Script:
             self.doubts.append(reason)
         doubt = next(iter(self.doubts), None)
         # All commands of a pipeline have ended before the next command of the call begins.
-        changes = _anything if together and doubt is not None else history.next()
+        changes = _change_any if together and doubt is not None else history.next()
         return ShellReading(tuple(self.certain), tuple(self.possible), doubt, tuple(self.guessed), changes=changes)
 
     @functools.cached_property
@@ -284,7 +284,7 @@ class _Script:
         texts = [text for each in self.with_nested.commands if each.argv == command.argv for text in each.stdin]
         return "\n".join(texts) if texts else None
 
-    def looked_through(self, seen: Container[tuple[Word, ...]]) -> None:
+    def add_wrappers(self, seen: Container[tuple[Word, ...]]) -> None:
         """Add the wrappers that were unwrapped as actions: a restriction may be about `bash` itself."""
         for command in map(with_keyword, self.commands):
             if command.words not in seen:
@@ -306,7 +306,7 @@ def _run(
     patch = hidden_patch(command.words, given.text)
     read = functools.partial(operands_in, command.words, folder, given)
     if patch is not None:
-        read = functools.partial(_patched, patch, folder)
+        read = functools.partial(_read_patch, patch, folder)
     return Run(
         with_values(command.words),
         doubt,
@@ -389,17 +389,17 @@ def patched(text: str, folder: Folder) -> tuple[tuple[Touch, ...], str | None]:
     return tuple(each for touch in touches for each in apart(touch)), found.doubt
 
 
-def _patched(patch: str, folder: Folder) -> Operands:
+def _read_patch(patch: str, folder: Folder) -> Operands:
     touches, doubt = patched(patch, folder)
     return Operands(touches, is_listed=doubt is None)
 
 
-def _changing(one: Classified | Refused, folder: Folder, *, together: bool) -> Reader | None:
+def _find_changes(one: Classified | Refused, folder: Folder, *, together: bool) -> Reader | None:
     """Return the function that reads what a command changes; None if it may change anything."""
     if isinstance(one, Refused):
-        return _nothing if together else None
+        return _change_none if together else None
     if one.doubt is None:
-        return _nothing
+        return _change_none
     read = functools.partial(_operands_behind, one.command.words, folder)
     return functools.partial(_if_listed, read) if together else read
 
@@ -410,10 +410,10 @@ def _operands_behind(words: tuple[Word, ...], folder: Folder, changes: Changes) 
 
 def _if_listed(read: Reader, changes: Changes) -> Operands:
     operands = read(changes)
-    return operands if operands.is_listed else _nothing(changes)
+    return operands if operands.is_listed else _change_none(changes)
 
 
-def _nothing(_: Changes) -> Operands:
+def _change_none(_: Changes) -> Operands:
     return Operands(is_listed=True)
 
 

@@ -24,7 +24,7 @@ def names_in_words(words: Sequence[Word]) -> tuple[frozenset[Word], frozenset[Wo
 
     A word that is there twice counts as what may be a path.
     """
-    entry, start, places = _called(words)
+    entry, start, places = _find_entry(words)
     # What another program of this name does is not known.
     if record_of(words[0].text).is_known and not words[0].is_open:
         places |= {start + at for at in _names_behind(words[start:], entry)}
@@ -77,7 +77,7 @@ def record_in_any_case(name: str) -> Entry:
     return record_of(name.rpartition("/")[2].casefold())
 
 
-def _called(words: Sequence[Word]) -> tuple[Entry, int, set[int]]:
+def _find_entry(words: Sequence[Word]) -> tuple[Entry, int, set[int]]:
     """Return what is known about what is called, where its words begin, and the indices of names of sub-commands."""
     entry, start, names = record_in_any_case(words[0].text), 1, set[int]()
     while entry.commands:

@@ -317,12 +317,12 @@ def remember(most: int) -> Callable[[Callable[_Given, _Made]], Callable[_Given, 
 
     def decorate(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
         @functools.lru_cache(maxsize=most)
-        def remembered(_: Catalogue, given: _Values, named: tuple[tuple[str, Any], ...]) -> _Made:
+        def compute(_: Catalogue, given: _Values, named: tuple[tuple[str, Any], ...]) -> _Made:
             return function(*given, **dict(named))
 
-        @functools.wraps(remembered)
+        @functools.wraps(compute)
         def look_up(*given: _Given.args, **named: _Given.kwargs) -> _Made:
-            return remembered(catalogue(), given, tuple(named.items()))
+            return compute(catalogue(), given, tuple(named.items()))
 
         return look_up
 
@@ -338,7 +338,7 @@ def shipped() -> Catalogue:
     except (OSError, ValueError):
         stored = None
     is_same = isinstance(stored, dict) and stored.get("sha256") == hashlib.sha256(text).hexdigest()
-    return Catalogue(stored if is_same else _parsed(text))
+    return Catalogue(stored if is_same else _parse(text))
 
 
 def record_of(name: str) -> Entry:
@@ -359,11 +359,11 @@ def is_opaque(name: str) -> bool:
 def compact() -> str:
     """Return what `programs.json` must hold: `programs.toml` as JSON, and the SHA-256 of its bytes."""
     text = _TEXT.read_bytes()
-    data = {"sha256": hashlib.sha256(text).hexdigest(), **_parsed(text)}
+    data = {"sha256": hashlib.sha256(text).hexdigest(), **_parse(text)}
     return json.dumps(data, separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
-def _parsed(text: bytes) -> dict[str, Any]:
+def _parse(text: bytes) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415 -- slow to import, and not needed if `programs.json` is used
 
     return tomllib.loads(text.decode())
@@ -407,8 +407,8 @@ def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
     whole_words = fields.get("whole_words", False)
     fields["is_known"] = data.get("is_known", True)
     fields["runs_nothing"] = fields.get("runs_nothing", False) or fields.get("any_option", False)
-    fields["options"] = _options(_declared(data, "options"), groups, whole_words=whole_words)
-    more = _options(_declared(data, "more"), groups, whole_words=whole_words)
+    fields["options"] = _options(_declare(data, "options"), groups, whole_words=whole_words)
+    more = _options(_declare(data, "more"), groups, whole_words=whole_words)
     fields["known"] = fields["options"].with_more(more)
     refused = data.get("refused", {})
     fields["refused"] = {_split(name)[0]: reason for name, reason in refused.items()}
@@ -443,7 +443,7 @@ def _fields(kind: type[Entry] | type[Shape], data: Mapping[str, Any]) -> dict[st
     return {**data, **several}
 
 
-def _declared(data: Mapping[str, Any], field: str) -> str:
+def _declare(data: Mapping[str, Any], field: str) -> str:
     """Return the options in a field, and those in the fields that say what their values are."""
     lists = (data.get(role, ()) for role, of in _DECLARING.items() if of == field)
     words = (word for each in lists for word in (each.split() if isinstance(each, str) else each))

@@ -17,7 +17,7 @@ _UNUSUAL = _OR | {"!", "-not", ",", "(", ")"}
 _NAMED = frozenset({"-name", "-iname"})
 _NO_LINKS = frozenset({("-type", "f"), ("-type", "d")})
 _ACTS = ("-print", "-exec", "-ok", "-delete", "-fprint", "-ls", "-fls", "-prune", "-quit")
-_LACKING = ("?", "")
+_LACKING, _END = ("?", ""), (")", "")
 
 _Tests = list[tuple[str, str]]
 
@@ -29,7 +29,8 @@ def actions_of(words: Sequence[Word]) -> Iterator[int]:
 
 def found_by_find(words: Sequence[Word], at: int) -> Found | None:
     """Return the names for which `find` takes the action at an index; None where these may be any."""
-    start = 1 + sum(1 for _ in itertools.takewhile(lambda word: word.text.startswith(_LEADING), words[1:]))
+    leading = itertools.takewhile(lambda word: word.text.startswith(_LEADING), words[1:])
+    start = 1 + len(list(leading))
     tops = tuple(itertools.takewhile(lambda word: not word.text.startswith(_BEGINS), words[start:]))
     if any(word.is_open or word.may_be_option for word in tops):
         return None
@@ -46,7 +47,8 @@ def found_by_find(words: Sequence[Word], at: int) -> Found | None:
     ends, tests = _alternatives(tests) if tests[:1] == [("(", "")] else ((), tests)
     if not all(_holds(name) for name, _ in tests):
         return found
-    ends = ends or next(((value,) for name, value in tests if name in _NAMED and _is_plain(value)), ())
+    patterns = [value for name, value in tests if name in _NAMED and _is_plain(value)]
+    ends = ends or tuple(patterns[:1])
     return Found(found.tops, ends, has_links=_NO_LINKS.isdisjoint(tests))
 
 
@@ -70,13 +72,14 @@ def _holds(name: str) -> bool:
 
 def _alternatives(tests: _Tests) -> tuple[tuple[str, ...], _Tests]:
     """Return the patterns of `( -name A -o -name B )`, and the tests behind it; the tests alone for anything else."""
-    end = tests.index((")", "")) if (")", "") in tests else 0
+    end = tests.index(_END) if _END in tests else 0
     names, between = tests[1:end:2], tests[2:end:2]
     are_names = all(name in _NAMED and _is_plain(value) for name, value in names)
-    are_names = are_names and end % 2 == 0 and all(name in _OR for name, _ in between)
-    if end and are_names:
-        return (tuple(value for _, value in names), tests[end + 1 :])
-    return ((), tests)
+    are_apart = end % 2 == 0 and all(name in _OR for name, _ in between)
+    if end and are_names and are_apart:
+        patterns = tuple(value for _, value in names)
+        return patterns, tests[end + 1 :]
+    return (), tests
 
 
 def _is_plain(text: str) -> bool:

@@ -120,15 +120,17 @@ def _git(words: Words) -> Found | None:
 
 
 def _is_below(word: Word) -> bool:
-    is_elsewhere = word.text.startswith((":", "/", "~")) or ".." in word.text.split("/")
-    return not (is_elsewhere or word.is_open)
+    if word.is_open or word.text.startswith((":", "/", "~")):
+        return False
+    return ".." not in word.text.split("/")
 
 
 def _ls(words: Words) -> Found | None:
     """Return what `ls` prints: bare names, for the programs below the current folder, wherever it found them."""
     operands = [word for word in words[1:] if not word.text.startswith("-")]
-    clusters = "".join(word.text for word in words[1:] if word.text.startswith("-") and word.text[1:2] != "-")
-    has_dots = "--all" in [word.text for word in words] or not _ALL_OF_LS.isdisjoint(clusters)
+    options = [word.text for word in words[1:] if word.text.startswith("-")]
+    letters = "".join(text for text in options if text[1:2] != "-")
+    has_dots = "--all" in options or not _ALL_OF_LS.isdisjoint(letters)
     if has_dots or len(operands) > 1:
         return None
     found = _of([_HERE, *operands])

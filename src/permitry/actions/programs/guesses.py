@@ -34,16 +34,16 @@ def guessed(name: str, words: Words) -> Iterator[Inner]:
     """Yield what a program may run, guessed from the form of its words."""
     record = record_of(name)
     if not record.is_known:
-        yield from _introduced(words)
+        yield from _follow(words)
     if record.guess:
         yield from GUESSES[record.guess](words)
     elif words and reads_code(words):
         yield from commands_in_code(name, words)
-    written = "\n".join(_written_out(name, words))
+    written = "\n".join(_read_code(name, words))
     yield from (Inner("", text=written),) if written else ()
 
 
-def _written_out(name: str, words: Words) -> Iterator[str]:
+def _read_code(name: str, words: Words) -> Iterator[str]:
     """Yield the commands in words that are code in the language of a program."""
     texts = tuple(word.text for word in words[1:])
     if name in ("gmake", "make"):
@@ -60,23 +60,23 @@ def _anywhere(words: Words) -> Iterator[Inner]:
     if texts[1:3] == ["alias", "set"]:
         yield from (Inner("", text=text.removeprefix("!")) for text in texts[3:])
     elif program_of(words) == "gh" and "ssh" in texts:
-        yield from _starting((), words[texts.index("ssh") + 1 :])
+        yield from _start_at_each((), words[texts.index("ssh") + 1 :])
     else:
         for at, word in enumerate(words):
             option, equals, value = word.text.partition("=")
             if option in _REPLACING:
                 program = (Word(value),) if equals else words[at + 1 : at + 2]
-                yield from _starting(program, words[at + 1 + (not equals) :])
+                yield from _start_at_each(program, words[at + 1 + (not equals) :])
 
 
-def _starting(program: Words, words: Words) -> Iterator[Inner]:
+def _start_at_each(program: Words, words: Words) -> Iterator[Inner]:
     """Yield `program` with the words from each index on, and each word with a blank as a shell text."""
     for at in range(len(words)):
         yield Inner("", (*program, *words[at:]))
         yield from (Inner("", text=word.text) for word in words[at : at + 1] if _has_blank(word.text))
 
 
-def _introduced(words: Words) -> Iterator[Inner]:
+def _follow(words: Words) -> Iterator[Inner]:
     """Yield the command after a word that many programs put before a command: `devbox run …`, `x -- …`."""
     for at, word in enumerate(words[1:_LOOKED_AT], start=2):
         if word.text in _INTRODUCING and words[at:]:
@@ -129,7 +129,7 @@ def _has_blank(text: str) -> bool:
 GUESSES: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "anywhere": _anywhere,
     "editor": _editor,
-    "introduced": _introduced,
+    "introduced": _follow,
     "sops": _sops,
     "texts": _textual,
     "values": _values,

@@ -43,10 +43,14 @@ def takes_commands(
     `has_input`: its input is a file or a text. Only what takes commands in the way of a shell, or may, takes these.
     """
     # `rsync` adds the host to the words of `ssh`, and a command of its own.
-    is_carrier = "rsync" in within and program_of(words) == "ssh"
-    takes = reads_commands(words) or _reads_source(words) or (is_piped and bool(words) and _reads_code(words))
-    takes = takes or ((has_input or (is_piped and "xargs" not in within)) and _is_console(words))
-    return takes and not is_carrier
+    if "rsync" in within and program_of(words) == "ssh":
+        return False
+    if reads_commands(words) or _reads_source(words):
+        return True
+    if is_piped and words and _reads_code(words):
+        return True
+    is_given = has_input or (is_piped and "xargs" not in within)
+    return is_given and _is_console(words)
 
 
 def _is_console(words: Words) -> bool:

@@ -143,13 +143,13 @@ def xargs(words: Words) -> Iterator[Inner]:
     for inner in _run_by("xargs", words):
         options = words[1 : len(words) - len(inner.words)]
         replace_strings = _replace_strings(options)
-        found = _found_by(words[0], options)
+        found = _read_names(words[0], options)
         yield inner
-        given = (_replaced(word, replace_strings, found) for word in inner.words)
+        given = (_replace(word, replace_strings, found) for word in inner.words)
         yield run((*given, Word("{}", is_open=True, found=found)))
 
 
-def _found_by(first: Word, options: Words) -> Found | None:
+def _read_names(first: Word, options: Words) -> Found | None:
     """Return the names that `xargs` reads; they are split, unless a null is between them and it expects that."""
     if first.found is None:
         return None
@@ -163,7 +163,7 @@ def _found_by(first: Word, options: Words) -> Found | None:
     return attrs.evolve(first.found, is_split=True, may_be_option=True)
 
 
-def _replaced(word: Word, replace_strings: frozenset[str], found: Found | None) -> Word:
+def _replace(word: Word, replace_strings: frozenset[str], found: Found | None) -> Word:
     """Return a word with a replace string in it as unknown, and one that is nothing else as a name."""
     given = marked(word, replace_strings)
     if found is None or word.text not in replace_strings:
@@ -223,12 +223,12 @@ def _fc(words: Words) -> Iterator[Inner]:
         yield attrs.evolve(ANY_COMMAND, by=words[0].text)
 
 
-def _evaluated(words: Words) -> Iterator[Inner]:
+def _evaluate(words: Words) -> Iterator[Inner]:
     """Yield words with a command substitution that bash may evaluate again, such as the index in `read 'a[$(…)]'`."""
     texts = (word.text for word in words[1:] if not word.is_open and any(sign in word.text for sign in _SUBSTITUTIONS))
     yield from (attrs.evolve(read(text), is_guess=True) for text in texts)
     is_read = program_of(words) in READING | {"printf"}
-    names = [word.text.partition("=")[0] for word in _assigned(words)]
+    names = [word.text.partition("=")[0] for word in _find_assigned(words)]
     # These expand their words once more.
     completes = program_of(words) in ("compgen", "complete") and any("$" in word.text for word in words)
     if completes or any(_runs_value(name) or (is_read and _may_change(name)) for name in names):
@@ -247,7 +247,7 @@ def _may_change(name: str) -> bool:
     return any(is_special(each) and not fact_of(each, "is_data") for each in names)
 
 
-def _assigned(words: Words) -> Iterator[Word]:
+def _find_assigned(words: Words) -> Iterator[Word]:
     """Yield the words that may name a variable to which a builtin assigns; of `printf` that after `-v`."""
     name = program_of(words)
     if name in DECLARING | READING:
@@ -328,7 +328,7 @@ RUNNERS: Mapping[str, Callable[[Words], Iterator[Inner]]] = {
     "coproc": _coproc,
     "env": _env,
     "eval": _eval,
-    "evaluated-words": _evaluated,
+    "evaluated-words": _evaluate,
     "fc": _fc,
     "fd": fd,
     "find": find,

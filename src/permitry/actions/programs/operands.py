@@ -91,9 +91,9 @@ def touches_of(words: Sequence[Word], only_reads: Reads = only_reads_alone) -> O
 @remember(_REMEMBERED)
 def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
     try:
-        found = Operands() if _only_prints_help(words) else _known(words, only_reads)
+        found = Operands() if _only_prints_help(words) else _read_operands(words, only_reads)
     except RefusedError:
-        found = _unlisted(words, only_reads)
+        found = _suppose_operands(words, only_reads)
     expanded = tuple(Named(Access.READ, word, is_tree) for word, is_tree in expanded_by_program(words))
     if expanded:
         found = attrs.evolve(found, paths=(*found.paths, *expanded), is_listed=False)
@@ -102,10 +102,10 @@ def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
         hosts = () if only_reads(words) else tuple(word for word in unseen if word.is_open)
         paths = (*found.paths, *(Named(Access.READ, word) for word in unseen))
         found = attrs.evolve(found, paths=paths, hosts=(*found.hosts, *hosts), is_listed=False)
-    return _limited(with_tops(attrs.evolve(found, paths=(*found.paths, *files_of_git(words)))))
+    return _limit_names(with_tops(attrs.evolve(found, paths=(*found.paths, *files_of_git(words)))))
 
 
-def _unlisted(words: tuple[Word, ...], only_reads: Reads) -> Operands:
+def _suppose_operands(words: tuple[Word, ...], only_reads: Reads) -> Operands:
     """Return what a command may touch whose operands are not known."""
     return _of_outer(words, only_reads) or _of_condition(words) or _possible(words, only_reads)
 
@@ -116,15 +116,16 @@ def _of_outer(words: tuple[Word, ...], only_reads: Reads) -> Operands | None:
     if script == "find":
         own = tuple(without_commands(words))
         with contextlib.suppress(RefusedError):
-            return attrs.evolve(_known(own, only_reads), is_listed=False) if own != words else None
+            return attrs.evolve(_read_operands(own, only_reads), is_listed=False) if own != words else None
     return _of_xargs(words, only_reads) if script == "xargs" else None
 
 
 def _of_xargs(words: tuple[Word, ...], only_reads: Reads) -> Operands | None:
     """Return what the command of `xargs` touches; None where that may be anything."""
     inners = [inner.words for inner in xargs(words)][1::2]
-    # A name of a file with other names, or a program that runs another one.
-    if len(inners) > 1 or any(word.text.startswith(("-a", "--a")) for word in words) or any(map(_runs, inners)):
+    # A name of a file with other names.
+    has_file = any(word.text.startswith(("-a", "--a")) for word in words)
+    if has_file or len(inners) > 1 or any(map(_runs, inners)):
         return None
     found = [_touches_of(inner, only_reads) for inner in inners]
     if found:
@@ -136,8 +137,10 @@ def _runs(words: Sequence[Word]) -> bool:
     """Return whether a program runs another one, or is not known."""
     record = record_of(words[0].text)
     has_runner = record.runner not in ("", "sed")
-    runs = record.runs is not None or record.runs_behind or has_runner or record.shell or record.interprets
-    return words[0].is_open or bool(runs) or not record.shapes or record.names_from == {"*"}
+    wraps = record.runs is not None or record.runs_behind
+    runs = wraps or has_runner or record.shell or record.interprets
+    is_unknown = words[0].is_open or not record.shapes
+    return is_unknown or bool(runs) or record.names_from == {"*"}
 
 
 def with_values(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -151,11 +154,13 @@ def with_values(words: tuple[Word, ...]) -> tuple[Word, ...]:
 def _values_and_texts(words: Sequence[Word]) -> tuple[set[int], set[int]]:
     """Return the indices of the words that are values of options, and of those that are or have a text as a value."""
     try:
-        _, entry, rest = _found(words)
+        _, entry, rest = _find_entry(words)
     except RefusedError:
         return set(), set()
-    parts, before = read_known(rest, entry), len(words) - len(rest)
-    return {before + at for at in parts.values}, {before + at for at in parts.texts}
+    parts = read_known(rest, entry)
+    before = len(words) - len(rest)
+    values = {before + at for at in parts.values}
+    return values, {before + at for at in parts.texts}
 
 
 def _only_prints_help(words: Sequence[Word]) -> bool:
@@ -167,13 +172,14 @@ def _only_prints_help(words: Sequence[Word]) -> bool:
     entry = record_of(words[0].text)
     if not entry.shapes or {"any", *_NOT_ALL} & roles_in(entry):
         return False
-    first = next(itertools.dropwhile(lambda word: is_cluster(word, entry.known), words[1:]), Word(""))
+    behind = itertools.dropwhile(lambda word: is_cluster(word, entry.known), words[1:])
+    first = next(behind, Word(""))
     return first.text.startswith("--") and first.text in entry.shows and not is_spread(first)
 
 
-def _limited(found: Operands) -> Operands:
+def _limit_names(found: Operands) -> Operands:
     """Return each name once, up to a limit; an unknown name represents the rest, and `is_listed` is then False."""
-    paths, hosts = _limited_paths(found.paths), _limited_hosts(found.hosts)
+    paths, hosts = _limit_paths(found.paths), _limit_hosts(found.hosts)
     is_all = UNSEEN not in (*hosts[-1:], *(each.word for each in paths[-1:]))
     return attrs.evolve(
         found,
@@ -181,12 +187,12 @@ def _limited(found: Operands) -> Operands:
         hosts=hosts,
         is_listed=found.is_listed and is_all,
         copies=tuple(attrs.evolve(each, sources=each.sources[:_MOST_NAMED]) for each in found.copies),
-        guessed=_limited_paths(found.guessed),
-        guessed_hosts=_limited_hosts(found.guessed_hosts),
+        guessed=_limit_paths(found.guessed),
+        guessed_hosts=_limit_hosts(found.guessed_hosts),
     )
 
 
-def _limited_paths(paths: Iterable[Named]) -> tuple[Named, ...]:
+def _limit_paths(paths: Iterable[Named]) -> tuple[Named, ...]:
     """Return each path once, up to a limit; an unknown path for each access represents the rest."""
     found = tuple(dict.fromkeys(paths))
     if len(found) <= _MOST_NAMED:
@@ -195,7 +201,7 @@ def _limited_paths(paths: Iterable[Named]) -> tuple[Named, ...]:
     return (*found[:_MOST_NAMED], *unseen)
 
 
-def _limited_hosts(hosts: Iterable[Word]) -> tuple[Word, ...]:
+def _limit_hosts(hosts: Iterable[Word]) -> tuple[Word, ...]:
     """Return each host once, up to a limit; an unknown host represents the rest."""
     found: dict[Word, None] = {}
     for host in hosts:
@@ -230,22 +236,23 @@ def _always_takes_names(words: Sequence[Word]) -> bool:
 # Programs whose operands are known -----------------------------------------------------------------------------------
 
 
-def _known(words: tuple[Word, ...], reads: Reads) -> Operands:
-    name, entry, rest = _found(words)
+def _read_operands(words: tuple[Word, ...], reads: Reads) -> Operands:
+    name, entry, rest = _find_entry(words)
     if not entry.shapes or _NOT_ALL & roles_in(entry):
         raise RefusedError(f"the operands of `{name}` are not known")
-    found, shape = _collected(name, entry, rest)
+    found, shape = _collect(name, entry, rest)
     # Sub-commands are those of `git`, which may run programs that a configuration file names.
     is_listed = name == words[0].text and not any("any" in role for role in shape.operands)
     does = found.hosts or found.copies or any(each.access.is_change for each in found.paths)
     only_reads = reads(words)
     hosts = found.hosts
     if not (is_listed and does) and not only_reads:
-        hosts = (*hosts, *(each for word in words[1:] if "://" in word.text for each in addresses_in(word)))
+        with_scheme = (word for word in words[1:] if "://" in word.text)
+        hosts = (*hosts, *itertools.chain.from_iterable(map(addresses_in, with_scheme)))
     return attrs.evolve(found, hosts=hosts, is_listed=is_listed and bool(does or only_reads))
 
 
-def _collected(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands, Shape]:
+def _collect(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands, Shape]:
     """Return the paths and hosts that are named, and the shape by which the words were read."""
     if entry.shapes[0].operands == ("none",):
         return Operands(tuple(_other_globs(words, ()))), entry.shapes[0]
@@ -261,12 +268,12 @@ def _collected(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands
     collector.here()
     if entry.script == "sed":
         collector.paths += (Named(access, word) for access, word in files_of_sed(parts))
-    hosts = _limited_hosts(each for host in collector.hosts for each in globbed(host))
+    hosts = _limit_hosts(each for host in collector.hosts for each in globbed(host))
     paths = (*collector.filled(), *_other_globs(words, collector.words()))
     return Operands(paths, hosts, copies=tuple(collector.copies())), shape
 
 
-def _found(words: Sequence[Word]) -> tuple[str, Entry, Sequence[Word]]:
+def _find_entry(words: Sequence[Word]) -> tuple[str, Entry, Sequence[Word]]:
     """Return the name and entry of the program or sub-command that is called, and the words after it."""
     name = words[0].text
     entry, rest = record_of(name), words[1:]
@@ -288,13 +295,13 @@ def _other_globs(words: Sequence[Word], known: Sequence[Word]) -> Iterator[Named
 
 def _descends(words: Sequence[Word]) -> bool:
     try:
-        return _found(words)[1].descends
+        return _find_entry(words)[1].descends
     except RefusedError:
         # The sub-command is not known, so any of them counts.
         return any(each.descends for each in record_of(words[0].text).commands.values())
 
 
-def _filled(words: Sequence[Word]) -> Iterator[Named]:
+def _find_filled(words: Sequence[Word]) -> Iterator[Named]:
     """Yield the folders below which an unpacking program may put files: every one it names, and the current one."""
     entry = _entry_of(words)
     if _fills(entry, words):
@@ -313,10 +320,11 @@ def _fills(entry: Entry, words: Sequence[Word]) -> bool:
     looked_at = [word for word in words[1:] if not (word.is_open and entry.network)]
     # As `python -m tarfile`, `python -Imtarfile`.
     modules = tuple(each[1:] for each in options if each.startswith("-m"))
-    texts = (f"{word.text}{after.text}" for word, after in itertools.pairwise((*words[1:], Word(""))))
-    return any(_may_be(options, word) for word in looked_at) or any(
-        text.startswith("-") and any(module in text for module in modules) for text in texts
-    )
+    pairs = itertools.pairwise((*words[1:], Word("")))
+    texts = (f"{word.text}{after.text}" for word, after in pairs if word.text.startswith("-"))
+    if any(_may_be(options, word) for word in looked_at):
+        return True
+    return any(any(module in text for module in modules) for text in texts)
 
 
 def _only_lists(words: Sequence[Word]) -> bool:
@@ -328,7 +336,7 @@ def _only_lists(words: Sequence[Word]) -> bool:
 def _entry_of(words: Sequence[Word]) -> Entry:
     """Return what is known about the program that runs, or about its sub-command."""
     try:
-        return _found(words)[1]
+        return _find_entry(words)[1]
     except RefusedError:
         return record_of(words[0].text)
 
@@ -370,7 +378,8 @@ def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
     accesses, doubtful = _accesses_of(entry, words, only_reads=only_reads)
     descends = _descends(words)
     is_tree = descends or any(shape.trees for shape in entry.shapes)
-    unseen = [Named(Access.READ, UNSEEN)] if descends and program == "git" and any(map(_has_magic, words[1:])) else []
+    may_leave = descends and program == "git" and any(map(_has_magic, words[1:]))
+    unseen = [Named(Access.READ, UNSEEN)] if may_leave else []
     code = code_of(words)
     _, texts = _values_and_texts(words) if any(word.is_single for word in words) else ((), ())
     rest = [word for at, word in enumerate(words) if at and not (word.is_open and at in texts)]
@@ -383,7 +392,7 @@ def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
     in_order = [word for word in perhaps if word in whole]
     sure = [word for word in in_order if word not in bare]
     paths = [Named(each, word, is_tree, instead=instead) for word in sure for each, instead in accesses.items()]
-    paths += () if only_reads else _filled(words)
+    paths += () if only_reads else _find_filled(words)
     guessed = [Named(access, word, is_tree) for word in in_order if word in bare for access in accesses]
     guessed += [Named(access, word, is_tree) for word in in_order for access in doubtful]
     guessed += [Named(access, word, is_tree) for word in candidates for access in (*accesses, *doubtful)]
@@ -404,8 +413,9 @@ def _possible_hosts(words: Sequence[Word], code: Container[Word], entry: Entry) 
     """Yield the hosts that words may name, and those that are in code or a text with blanks."""
     words = [word for word in words if word.found is None]
     several = [word for word in words if word in code or len(word.text.split()) > 1]
-    for group in ([word for word in words if word not in several], several):
-        yield _limited_hosts(host for word in group for host in hosts_in(word, is_network=entry.network))
+    single = [word for word in words if word not in several]
+    for group in (single, several):
+        yield _limit_hosts(host for word in group for host in hosts_in(word, is_network=entry.network))
 
 
 def named_in_code(code: Word) -> Iterator[Named]:
@@ -421,21 +431,21 @@ def _possible_accesses(entry: Entry, words: Sequence[Word]) -> tuple[_Possible, 
     Each possible access maps to those that may be made in its place; to none, if every shape that the options allow
     makes this access to each path. Deleting is a guess where only an option makes the program delete.
     """
-    deleting = [
-        shape for shape in (*entry.shapes, *_entry_of(words).shapes) if any("delete" in role for role in shape.operands)
-    ]
+    shapes = (*entry.shapes, *_entry_of(words).shapes)
+    deleting = [shape for shape in shapes if any("delete" in role for role in shape.operands)]
     options = frozenset(option for shape in deleting for option in shape.when)
     may_delete = not all(shape.when for shape in deleting)
     accesses = frozenset({*_ANY, Access.DELETE} if may_delete else _ANY)
-    doubtful = (Access.DELETE,) if not may_delete and any(_may_be(options, word) for word in words[1:]) else ()
+    may_by_option = not may_delete and any(_may_be(options, word) for word in words[1:])
+    doubtful = (Access.DELETE,) if may_by_option else ()
     given = [shape for shape in entry.shapes if any(_has_option(word, shape.when, entry) for word in words)]
     meant = {role.rstrip("*+?") for shape in given or entry.shapes for role in shape.operands} - NO_PATHS
     sure = {_SURE.get(role, _NONE) for role in meant}
     # In a fixed order, so that a call is explained in the same way each time.
     in_order = (each for each in Access if each in accesses)
-    return {
-        each: _NONE if sure and all(each in one for one in sure) else accesses - {each} for each in in_order
-    }, doubtful
+    certain = frozenset.intersection(*sure) if sure else _NONE
+    possible = {each: _NONE if each in certain else accesses - {each} for each in in_order}
+    return possible, doubtful
 
 
 def _may_be(options: frozenset[str], word: Word) -> bool:

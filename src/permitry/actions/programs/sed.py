@@ -55,7 +55,7 @@ def effects_of_sed(words: Sequence[Word]) -> Effects:
 
     A script that cannot be parsed may run and open anything. Script files are not opened.
     """
-    given = tuple(_given(words))
+    given = tuple(_parse(words))
     if any(option == "f" and (word.is_open or _FROM_INPUT.fullmatch(word.text)) for option, word in given):
         return _ANYTHING
     first = [word for option, word in given[:1] if not option]
@@ -92,7 +92,7 @@ def with_script(words: tuple[Word, ...], text: str | None) -> tuple[Word, ...]:
     return (*words[:at], *option, Word(text), *words[at + 2 :])
 
 
-def _given(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
+def _parse(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
     """Yield each script (as `e`), each script file (as `f`), and each operand (as the empty text)."""
     at = 0
     while at < len(words):
@@ -119,8 +119,8 @@ def _option(text: str) -> tuple[str, Word | None]:
         return next(letters, ""), Word(value) if equals else None
     match = _CLUSTER.fullmatch(text)
     if match:
-        return (match[1], Word(match[2]) if match[2] else None)
-    return ("", None)
+        return match[1], Word(match[2]) if match[2] else None
+    return "", None
 
 
 def _is_value(option: str, following: Word) -> bool:

@@ -17,15 +17,20 @@ def check_shape(words: Sequence[Word], parts: Parts, entry: Entry, shape: Shape)
     """
     if parts.is_spread:
         raise RefusedError("a pattern for a value")
-    if entry.options_first and any(word.may_be_option and word.text != "-" for word in parts.operands[: parts.before]):
+    before = parts.operands[: parts.before]
+    has_option = any(word.may_be_option and word.text != "-" for word in before)
+    if entry.options_first and has_option:
         raise RefusedError("an option behind an operand")
-    named = {f"{name}=" for name, value in parts.found if value is not None} | parts.names
-    if named & shape.unsure or any(text in word.text for text in shape.unsure_text for word in words):
+    with_value = {f"{name}=" for name, value in parts.found if value is not None}
+    is_unsure = any(text in word.text for text in shape.unsure_text for word in words)
+    if is_unsure or (with_value | parts.names) & shape.unsure:
         raise RefusedError("an option or a text that may name anything")
-    if any(value is not None and value.is_open and name in shape.literal for name, value in parts.found):
+    texts = (value for name, value in parts.found if name in shape.literal)
+    if any(text is not None and text.is_open for text in texts):
         raise RefusedError("an expansion in a text that may name anything")
-    if entry.refused_start and any(word.text.startswith(entry.refused_start) for word in parts.operands):
-        raise RefusedError(f"an operand that begins with `{entry.refused_start}`")
+    refused = entry.refused_start
+    if refused and any(word.text.startswith(refused) for word in parts.operands):
+        raise RefusedError(f"an operand that begins with `{refused}`")
     if entry.script == "jq" and any(word.is_open for word in parts.operands):
         raise RefusedError("an expansion that may be a program text")
     if entry.script == "awk":
@@ -46,7 +51,8 @@ def roles_by_shape(shape: Shape, parts: Parts) -> Iterator[tuple[str, Word]]:
             raise RefusedError("an operand is missing")
         del roles[optional[-1]]
     at = next((at for at, role in enumerate(roles) if is_many(role)), None)
-    if extra < (at is not None and roles[at].endswith("+")) or (extra and at is None):
+    least = int(at is not None and roles[at].endswith("+"))
+    if extra < least or (extra and at is None):
         raise RefusedError("not as many operands as expected")
     if at is not None:
         roles[at : at + 1] = [roles[at]] * extra

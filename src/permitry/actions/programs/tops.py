@@ -35,12 +35,13 @@ def _tops(paths: Iterable[Named]) -> Iterator[Named]:
         if named.word.found is None:
             yield named
         else:
-            yield from _found(named, named.word.found)
+            yield from _begin_at_tops(named, named.word.found)
 
 
-def _found(named: Named, found: Found) -> Iterator[Named]:
+def _begin_at_tops(named: Named, found: Found) -> Iterator[Named]:
     for top in found.tops:
-        is_named = top.is_glob or top.is_home or fits_one(basename(top.text.rstrip("/")), found.ends)
+        name = basename(top.text.rstrip("/"))
+        is_named = top.is_glob or top.is_home or fits_one(name, found.ends)
         yield attrs.evolve(
             named,
             word=top,
@@ -54,4 +55,5 @@ def _found(named: Named, found: Found) -> Iterator[Named]:
 
 def fits_one(name: str, patterns: Iterable[str]) -> bool:
     """Return whether a name fits one of some patterns, without regard to case."""
-    return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in patterns)
+    folded = name.casefold()
+    return any(fnmatchcase(folded, pattern.casefold()) for pattern in patterns)

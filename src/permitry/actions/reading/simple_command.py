@@ -172,7 +172,7 @@ class _Reader:
         if assignment is not None and set(piece.kinds[: assignment.end()]) <= {"p"}:
             self.assignments.append((assignment[0].rstrip("=+"), piece.text[assignment.end() :]))
             return
-        expanded = _expanded(piece)
+        expanded = _expand(piece)
         for each in expanded:
             if each.text or is_quoted or len(expanded) == 1:
                 self.words.append(each.word())
@@ -319,7 +319,7 @@ class _Reader:
             code = _CODE.match(self.text, self.at) if char == "\\" else None
             if code is not None:
                 self.at = code.end()
-                char = _decoded(code[0])
+                char = _decode(code[0])
             parts.append(char)
         self.at += 1
         return "".join(parts).partition("\0")[0]
@@ -337,7 +337,7 @@ class _Reader:
         return True
 
 
-def _decoded(code: str) -> str:
+def _decode(code: str) -> str:
     """Return the character of a backslash sequence of `$'…'`."""
     kind = code[0]
     if kind in "01234567":
@@ -352,7 +352,7 @@ def _decoded(code: str) -> str:
 # Braces --------------------------------------------------------------------------------------------------------------
 
 
-def _expanded(piece: _Piece) -> list[_Piece]:
+def _expand(piece: _Piece) -> list[_Piece]:
     """Return the words to which brace expansion turns a word; one with too many braces is returned as open."""
     braces = sum(char == "{" and kind == "p" for char, kind in zip(piece.text, piece.kinds, strict=True))
     if braces == 0:
