@@ -32,15 +32,19 @@ def is_of_user(rule: ConfiguredRule) -> bool:
 def rules_for_host(rules: RuleSet) -> tuple[ConfiguredRule, ...]:
     """Return the rules without the general questions of shipped sets, such as those about each command.
 
-    A host has a way of its own to ask about these. Where what no rule matches is blocked, all rules count.
+    A host has a way of its own to ask about these. Where what no rule matches is blocked, all rules count, and so does
+    a question with a permission behind it.
     """
     if rules.unmatched is not Verdict.CONFIRM:
         return rules.rules
-    return tuple(rule for rule in rules.rules if is_of_user(rule) or not _is_general_question(rule))
+    # INVARIANT: law 1. Without a question before it, a permission would permit what it does not permit elsewhere.
+    last = max((rule.priority() for rule in rules.rules if rule.effect is Verdict.ALLOW), default=0)
+    first = max(_AFTER_YOLO, last + 1)
+    return tuple(rule for rule in rules.rules if is_of_user(rule) or not _is_question(rule, first))
 
 
-def _is_general_question(rule: ConfiguredRule) -> bool:
-    return rule.effect is Verdict.CONFIRM and rule.priority() >= _AFTER_YOLO
+def _is_question(rule: ConfiguredRule, first: int) -> bool:
+    return rule.effect is Verdict.CONFIRM and rule.priority() >= first
 
 
 class _Loads(Protocol):

@@ -73,6 +73,7 @@ def test_what_rules_ask_for_is_found_once(monkeypatch: pytest.MonkeyPatch) -> No
     assert (found, len(looked)) == ([Wanted(user=True)] * 3, 2)
 
 
+LATE = [390, 391, 399]
 GENERAL = """\
 schema = 1
 extends = ["permitry:coding-agent"]
@@ -94,3 +95,14 @@ def test_general_questions_are_left_to_the_host(tmp_path: Path) -> None:
     file.write_text(f'{GENERAL}[policy]\nunmatched = "block"\n')
     rules = load_rules([Origin(str(file))])
     assert rules_for_host(rules) == rules.rules
+
+
+@pytest.mark.parametrize("priority", LATE)
+def test_general_questions_before_a_permission_stay(tmp_path: Path, priority: int) -> None:
+    """It would permit what they ask about: of equal priorities they come first as well."""
+    file = tmp_path / "rules.toml"
+    late = f'[[rule]]\nid = "late"\neffect = "allow"\npriority = {priority}\ntools = ["*"]\n'
+    file.write_text(GENERAL + late)
+    policy = Policies().policy(load_rules([Origin(str(file))]), (), "run_shell", None)
+    decision = policy.decide(ToolCall("run_shell", {"command": "npm run deploy"}), AuthContext(workspace="/home/ann"))
+    assert (decision.verdict, decision.rule_id) == (Verdict.CONFIRM, "ask-shell")
