@@ -113,6 +113,15 @@ def test_a_denial_that_cannot_be_printed_is_a_failure() -> None:
     assert done.returncode == 2
 
 
+@pytest.mark.parametrize("payload", [PUSH, ""])
+def test_what_can_be_printed_nowhere_blocks_the_call(payload: str) -> None:
+    """Neither the denial nor what is wrong with it: another exit code would let the call run."""
+    words = [sys.executable, "-m", "permitry", "hook", "claude-code", "--rules", "nowhere.toml"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(words, input=payload, text=True, stdout=full, stderr=full, check=False)
+    assert done.returncode == 2
+
+
 @pytest.mark.parametrize(
     "payload",
     ["", "what?", PUSH + PUSH, PUSH[:-1], b"\xff\xfe", "[]", "{}", PUSH + " " * 8_400_000],

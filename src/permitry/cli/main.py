@@ -1,6 +1,7 @@
 """`permitry`: the commands, their exit codes, and what happens to errors."""
 
 import argparse
+import contextlib
 import enum
 import importlib
 import io
@@ -143,7 +144,8 @@ def _closed(words: Sequence[str]) -> int:
         if not isinstance(error, SystemExit):
             from permitry.core.texts import visible
 
-            print(f"permitry: {type(error).__name__}: {visible(str(error))}", file=sys.stderr)
+            with contextlib.suppress(OSError):
+                print(f"permitry: {type(error).__name__}: {visible(str(error))}", file=sys.stderr)
     if code == ExitCode.OK:
         return ExitCode.OK
     # INVARIANT: law 2. Output that cannot be written would give the process another exit code when it ends.
@@ -153,8 +155,9 @@ def _closed(words: Sequence[str]) -> int:
 
 def _drop_output() -> None:
     """Let what is still buffered go nowhere: it must not fail once more while Python shuts down."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _run(words: Sequence[str]) -> int:
