@@ -230,3 +230,22 @@ def test_a_setup_that_breaks_off_can_be_undone(home: Path, cli: Cli, monkeypatch
     assert (home / "project/.permitry/rules.toml").exists()
     assert cli("setup", "--undo", "--yes")[0] == 0
     assert _tree(home) == before
+
+
+def test_rules_that_an_agent_changes_meanwhile_are_not_trusted(
+    home: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user has seen those of the plan, and no others."""
+    _make(home, "codex")
+    write = setup.write_rules
+
+    def write_and_change(folder: Path, text: str) -> None:
+        write(folder, text)
+        more = '[[rule]]\nid = "all"\neffect = "allow"\ntools = ["*"]\n'
+        (folder / ".permitry/rules.toml").write_text(text + more)
+
+    monkeypatch.setattr(setup, "write_rules", write_and_change)
+    code, _, err = cli("setup", "--yes")
+    assert code == 4
+    assert "was changed while it was to be trusted" in err
+    assert not TrustStore().entries()

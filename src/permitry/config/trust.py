@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import fcntl
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
-from permitry.config.folders import user_state
+from permitry.config.folders import PROJECT_FILE, user_state
 from permitry.config.origin import Origin
 from permitry.config.ownership import is_own
 from permitry.config.pin import Pin, PluginPin, Project, read_project, real_path
@@ -42,14 +43,17 @@ class TrustStore:
 
     path: Path = attrs.field(factory=lambda: user_state() / "trust.json")
 
-    def trust(self, project_root: Path) -> Project:
+    def trust(self, project_root: Path, *, only: bytes | None = None) -> Project:
         """Pin the project as it is now, and return what was pinned.
 
-        Raises: `ConfigError` if its rules do not load, or extend a file outside of it; then nothing
-        is trusted.
+        Raises: `ConfigError` if its rules do not load, extend a file outside of it, or are others than a
+        file of the bytes `only`; then nothing is trusted.
         """
         project = read_project(project_root)
         self._check_outside(project.root)
+        if only is not None and project.pin.digests != {str(PROJECT_FILE): hashlib.sha256(only).hexdigest()}:
+            message = "was changed while it was to be trusted"
+            raise ConfigError([Problem(str(project_root / PROJECT_FILE), 0, 0, 0, message, "read it, then trust it")])
         with self._changing() as pins:
             pins[PROJECTS][project.root] = project.pin
         return project

@@ -121,7 +121,9 @@ def _plan_rules(folder: Path, file: Path) -> Iterator[_Step]:
     what = f"kinds of project found: {found_in(folder)}; permitted are {', '.join(listed)}"
     yield _Step(_RULES, what, file, partial(write_rules, folder, text))
     store = TrustStore()
-    yield _Step(_TRUST, "the rules count, as long as no byte of them changes", store.path, partial(store.trust, folder))
+    # INVARIANT: law 6. What an agent puts there meanwhile, the user has not seen.
+    trust = partial(store.trust, folder, only=text.encode())
+    yield _Step(_TRUST, "the rules count, as long as no byte of them changes", store.path, trust)
 
 
 def _plan_hook(host: str, options: argparse.Namespace) -> _Step:
