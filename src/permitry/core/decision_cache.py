@@ -25,7 +25,7 @@ class DecisionCache:
     What is decided although rules failed is kept as well, up to a bound: a missing argument is the usual failure.
     """
 
-    __slots__ = ("_failed", "_make", "_source", "_version", "decisions", "unmatched")
+    __slots__ = ("_approval", "_failed", "_make", "_source", "_version", "decisions", "unmatched")
 
     def __init__(
         self, make: Callable[[], str], unmatched: Verdict = Verdict.CONFIRM, source: str | None = None
@@ -35,6 +35,8 @@ class DecisionCache:
         self._source = source
         self._version: str | None = None
         self.decisions: dict[str | None, Decision] = {}
+        # Not among those: a rule may have its id.
+        self._approval: Decision | None = None
         # By the rule that decided, and those that failed before it.
         self._failed: dict[tuple[str | RuleFailure | None, ...], Decision] = {}
 
@@ -66,9 +68,8 @@ class DecisionCache:
     @property
     def approval(self) -> Decision:
         """The decision about a tool that its registry wants asked about, made once."""
-        decision = self.decisions.get(_APPROVAL)
-        if decision is None:
-            made = Decision(
+        if self._approval is None:
+            self._approval = Decision(
                 Verdict.CONFIRM,
                 _APPROVAL,
                 Phase.RESTRICTION,
@@ -77,8 +78,7 @@ class DecisionCache:
                 source="built-in",
                 policy_version=self.version,
             )
-            decision = self.decisions.setdefault(_APPROVAL, made)
-        return decision
+        return self._approval
 
     def with_failures(self, decision: Decision, failures: Sequence[RuleFailure]) -> Decision:
         """Return the decision with the rules that failed on the way to it; the same object for the same of both."""

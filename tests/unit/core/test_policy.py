@@ -517,6 +517,17 @@ def test_what_its_registry_wants_asked_about_is_asked_about() -> None:
     assert policy.decide(ToolCall("present_plan"), AuthContext(is_plan_mode=True), plan).phase is Phase.OVERRIDE
 
 
+@pytest.mark.parametrize("effect", [ALLOW, BLOCK])
+def test_a_rule_may_have_the_id_of_the_question_about_a_tool(effect: Verdict) -> None:
+    """Its decision is not taken for that question, nor the question for its decision."""
+    spec, call = ToolSpec("pay", requires_approval=True), ToolCall("pay")
+    priority = {ALLOW: 200, BLOCK: 150}[effect]
+    policy = AuthorizationPolicy([PlainRule("requires-approval", effect, priority)])
+    for _ in range(2):
+        assert policy.decide(call, AuthContext(), spec).verdict is max(CONFIRM, effect, key=lambda each: each.strictness)
+        assert policy.decide(call, AuthContext()).verdict is effect
+
+
 def test_it_is_asked_about_for_sub_agents_and_declared_tools_as_well() -> None:
     """Each context of the family is decided in the same way; a rule file takes nothing back."""
     spec = ToolSpec("pay", requires_approval=True)
