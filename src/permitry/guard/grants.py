@@ -20,6 +20,12 @@ def _check_request(grant: "Grant", _: object, request: str | None) -> None:
         raise ValueError("a grant for a request of the user is for a session")
 
 
+def _check_session(_: "Grant", __: object, session: str | None) -> None:
+    # INVARIANT: law 6. Kept, it would be that of another session, for one of its turns.
+    if session is not None and _TURN in session:
+        raise ValueError("the name of a session in a grant has no line break")
+
+
 @attrs.frozen
 class Grant:
     """A remembered approval.
@@ -30,13 +36,13 @@ class Grant:
     where they are not None. `request` is a `turn` of the session: the grant ends as soon as the user writes again.
     `deadline` and `uses_left` are None without a bound.
 
-    Raises: `ValueError` for a `request` without a `session`.
+    Raises: `ValueError` for a `request` without a `session`, and for a `session` with a line break.
     """
 
     rule: str
     digest: str | None = None
     agent: str | None = None
-    session: str | None = None
+    session: str | None = attrs.field(default=None, validator=_check_session)
     principal: str | None = None
     request: str | None = attrs.field(default=None, kw_only=True, validator=_check_request)
     reason: str = ""

@@ -50,3 +50,10 @@ def test_a_grant_for_a_request_is_for_a_session(session: str | None) -> None:
     """No other has the same."""
     with pytest.raises(ValueError, match="is for a session"):
         Grant("", session=session, request="t1")
+
+
+@for_each("request_", [None, "t2"])
+def test_a_session_with_a_line_break_has_no_grants(request_: str | None) -> None:
+    """Kept, `s1` and a turn of it look like that."""
+    with pytest.raises(ValueError, match="line break"):
+        Grant("", session="s1\nt1", request=request_)
