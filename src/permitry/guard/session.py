@@ -135,9 +135,12 @@ class Session:
             return self._turn
         return self.parent.turn
 
-    def begin_turn(self) -> None:
-        """Note that the user has written again: what is granted for the request before ends."""
-        self._turn = _new_id()
+    def begin_turn(self, turn: str | None = None) -> None:
+        """Note that the user has written again: what is granted for the request before ends.
+
+        `turn` is the id that the host has for what the user wrote, empty if that is not known; otherwise it gets one.
+        """
+        self._turn = _new_id() if turn is None else turn
         ending, lasting = self._of_turn
         # Other rules that were set meanwhile stay.
         if ending is not None and self.rules is ending:
@@ -158,13 +161,13 @@ class Session:
         """Where values were seen so far, by the whole family of agents."""
         return self._heard.provenance
 
-    def heard(self, text: str) -> None:
-        """Keep a message that the user wrote; never one of a tool, a file or a page.
+    def heard(self, text: str, *, turn: str | None = None) -> None:
+        """Keep a message that the user wrote; never one of a tool, a file or a page. It begins a turn: see there.
 
         Those of a sub-agent are not kept, as it is another agent that writes to it.
         """
         if self.parent is None:
-            self.begin_turn()
+            self.begin_turn(turn)
             self._heard.hear(text)
         else:
             self._heard.miss()

@@ -88,7 +88,8 @@ def recall(host: Host, event: Event, session: Session, path: Path, wanted: Wante
             with contextlib.suppress(CallError):
                 session.returned(ToolCall(line["tool"], line["arguments"]), line["result"])
         elif line["is_proven"] is True:
-            session.heard(line["text"])
+            # What is granted counts for the turn of this call, whatever was noted of others.
+            session.heard(line["text"], turn=session.turn)
 
 
 def _settled(host: Host, event: Event, lines: Iterable[Line]) -> Iterator[Line]:

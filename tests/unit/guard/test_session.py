@@ -348,3 +348,14 @@ def test_rules_for_a_turn_end_with_it() -> None:
     session.rules = other = load_rules("schema = 1\n")
     session.begin_turn()
     assert session.rules is other
+
+
+def test_a_turn_may_have_the_id_of_the_host() -> None:
+    """An empty one is a turn that is not known."""
+    session = Session()
+    session.heard("a", turn="t1")
+    assert session.turn == "t1"
+    session.begin_turn("")
+    assert session.turn == ""
+    session.begin_turn()
+    assert session.turn not in ("", "t1")

@@ -11,8 +11,11 @@ import pytest
 from tests.tables import for_each
 from tests.unit.permitry_hosts.hooks.payloads import CAPTURED, PAYLOADS, call, command, put
 
+from permitry.config.heard import Wanted
+from permitry.guard.session import Session as GuardSession
 from permitry_hosts.hooks.answering import HOSTS, Options, answer, host_named
-from permitry_hosts.hooks.host import Kind, Reply, returned
+from permitry_hosts.hooks.hearing import recall
+from permitry_hosts.hooks.host import Event, Kind, Reply, returned
 
 Payload = dict[str, Any]
 RULES = """\
@@ -421,3 +424,15 @@ def test_a_command_of_the_shell_is_heard_of_as_any_other_tool(begun: Begun) -> N
     session.send({**after, "tool_response": {"stdout": "bob@example.com", "stderr": "eve@example.com"}})
     assert session.is_paid("bob@example.com")
     assert not session.is_paid("eve@example.com")
+
+
+@pytest.mark.parametrize("turn", ["t2", ""])
+def test_what_was_heard_before_begins_no_turn(tmp_path: Path, turn: str) -> None:
+    """The turn of a call is the one that its host names: what is granted for it counts, and for no other."""
+    path = tmp_path / "notes.heard"
+    path.write_text(json.dumps({"turn": "t1", "text": "pay ann", "is_proven": True}) + "\n")
+    event = Event(Kind.BEFORE, name="x", session="s1", folder="/home/ann", workspace="/home/ann", turn=turn)
+    session = GuardSession(turn=turn)
+    recall(host_named("codex"), event, session, path, Wanted(user=True))
+    assert session.provenance.messages
+    assert session.turn == turn
