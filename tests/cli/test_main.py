@@ -108,6 +108,20 @@ def test_a_misspelt_word_gets_its_nearest(cli: Callable[..., Outcome], words: tu
     assert near in err
 
 
+@pytest.mark.parametrize("word", ["trust", "setup"])
+def test_who_asks_for_help_runs_nothing(
+    cli: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    """Behind `--`, the word for help would be the name of a folder, which an agent can make."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    folder = tmp_path / "--help"
+    (folder / ".permitry").mkdir(parents=True)
+    (folder / ".permitry/rules.toml").write_text("schema = 1\n")
+    assert cli("help", word, "--")[0] == 4
+    assert not (tmp_path / "home").exists()
+
+
 def test_without_words_the_help_is_printed(cli: Callable[..., Outcome]) -> None:
     """It is what a newcomer types first."""
     code, out, err = cli()

@@ -124,11 +124,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             # A terminal that cannot show a character gets its number, not a traceback.
             stream.reconfigure(errors="backslashreplace")
     if words[:1] == ["help"]:
-        words = [*words[1:], "--help"]
+        return _show_help(words[1:])
     if not words or (words == ["hook"] and sys.stdin is not None and sys.stdin.isatty()):
         # A host that gives no more words waits for an answer, and must get that of a hook.
         words = [*words, "--help"]
     return _closed(words) if words[0] == "hook" and words[1:2] not in _OPEN else _run(words)
+
+
+def _show_help(words: Sequence[str]) -> int:
+    """Show the help of a command."""
+    _options([*words, "--help"])
+    # INVARIANT: law 6. Behind `--` that word is a name; no one who may not run a command runs it by asking for help.
+    return ExitCode.INVALID
 
 
 def _closed(words: Sequence[str]) -> int:
@@ -155,8 +162,9 @@ def _closed(words: Sequence[str]) -> int:
 
 def _drop_output() -> None:
     """Let what is still buffered go nowhere: it must not fail once more while Python shuts down."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        # What has no file, as in a test, does not fail.
+        with contextlib.suppress(io.UnsupportedOperation):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
