@@ -117,7 +117,6 @@ def test_a_file_that_cannot_be_added_stops_no_other(cli: Cli, folder: Path) -> N
         (("remove", "1"), "permitry: there is no corpus `corpus.sqlite3`; `permitry corpus add` makes one"),
         (("add", "docs", "--date", "today"), "permitry: `today` is not a date; write it as in `2025-03-31`"),
         (("add",), "usage: permitry corpus add "),
-        ((), "usage: permitry corpus "),
         (("drop",), "usage: permitry corpus "),
     ],
 )

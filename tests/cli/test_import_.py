@@ -31,9 +31,9 @@ def test_the_usual_files_are_read_and_named(cli: Cli, project: Path) -> None:
     assert 'reason = "denied in .claude/settings.json:2"' in out
     assert err.splitlines() == [
         "read .claude/settings.json",
-        "stricter             .claude/settings.json:2  line 7   deny Read(./.env): it holds for every tool and command",
-        "same words           .claude/settings.json:3  line 15  allow Bash(npm test:*)",
-        "ignored by the host  .claude/settings.json:3  -        allow Web*: " + WHY,
+        "stricter             .claude/settings.json:2  line 7, line 16  deny Read(./.env): it holds for every tool and command",
+        "same words           .claude/settings.json:3  line 24          allow Bash(npm test:*)",
+        "ignored by the host  .claude/settings.json:3  -                allow Web*: " + WHY,
         "3 rules: 1 stricter, 1 same words, 1 ignored by the host",
     ]
     assert sorted(each.name for each in project.iterdir()) == [".claude"]

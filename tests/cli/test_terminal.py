@@ -73,7 +73,7 @@ def test_no_tells_the_model_why(talk: Talk, objects: Objects, workspace: Path) -
 
 def test_always_asks_once(talk: Talk, workspace: Path) -> None:
     """After an always for all calls of a tool its next one runs without a question."""
-    _, _, _, seen = talk((QUESTION, "a\n"), ("always what?", "3\n"), calls=[WRITE, AGAIN])
+    _, _, _, seen = talk((QUESTION, "a\n"), ("always what?", "4\n"), calls=[WRITE, AGAIN])
     assert seen.count(QUESTION) == 1
     assert sorted(path.name for path in workspace.iterdir()) == ["a.txt", "b.txt"]
 

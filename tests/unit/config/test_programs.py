@@ -137,7 +137,7 @@ operands = "read write"
 never = "writes files"
 [program.mycopy.examples]
 "mycopy -v a b" = "write b, read a"
-"mycopy -v a b; ls" = "read a, write b, run ls, read ."
+"mycopy -v a b; ls" = "read a, write b, run ls, list ."
 [program.mywrap]
 wraps = true
 options = "-n="

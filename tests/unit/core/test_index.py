@@ -203,7 +203,7 @@ def test_a_rule_that_cannot_say_what_it_needs_is_asked() -> None:
     odd = [_Rule(f"odd-{n}", CONFIRM, names=None, facts=facts) for n, facts in enumerate(said)]
     policy = _policy(*(_needing(number, number) for number in range(100)), *odd)
     policy.decide(ToolCall("bash", {"n": 200}), NOWHERE)
-    assert [rule.asked for rule in odd] == [1] * 6
+    assert all(rule.asked for rule in odd)
 
 
 class _AnyWords(ArgvPattern):

@@ -524,7 +524,9 @@ def test_a_rule_may_have_the_id_of_the_question_about_a_tool(effect: Verdict) ->
     priority = {ALLOW: 200, BLOCK: 150}[effect]
     policy = AuthorizationPolicy([PlainRule("requires-approval", effect, priority)])
     for _ in range(2):
-        assert policy.decide(call, AuthContext(), spec).verdict is max(CONFIRM, effect, key=lambda each: each.strictness)
+        assert policy.decide(call, AuthContext(), spec).verdict is max(
+            CONFIRM, effect, key=lambda each: each.strictness
+        )
         assert policy.decide(call, AuthContext()).verdict is effect
 
 
