@@ -84,12 +84,20 @@ def _find_strictest(rules: Sequence[CompiledRule], request: Request, failures: l
             matched.append((rule, answer))
     if not matched:
         return []
-    # As max keeps the first of equals, of those that look like nothing in the call the most general one is named.
-    best = matched[0] if len(matched) == 1 else max(matched, key=_weight)
-    decision = best[0].decision_for(best[1])
-    if len(matched) > 1 and decision is not None:
-        decision = _with_other_reason(decision, best, matched, request)
+    if len(matched) > 1:
+        decision = _decide_among(matched, request)
+    else:
+        rule, answer = matched[0]
+        decision = rule.decision_for(answer)
     return [] if decision is None else [decision]
+
+
+def _decide_among(matched: Sequence[_Answered], request: Request) -> Decision | None:
+    """Return the strictest decision of several rules; None where the strictest of them makes none."""
+    # As max keeps the first of equals, of those that look like nothing in the call the most general one is named.
+    best = max(matched, key=_weight)
+    decision = best[0].decision_for(best[1])
+    return None if decision is None else _with_other_reason(decision, best, matched, request)
 
 
 def _with_other_reason(decision: Decision, best: _Answered, matched: Sequence[_Answered], request: Request) -> Decision:

@@ -1,6 +1,7 @@
 """What a policy becomes with more rules, or with more values in the lists of its rules: the fields that change."""
 
 import difflib
+import operator
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -41,16 +42,15 @@ def add_rules(policy: _Policy, added: Iterable[AnyRule | RuleSource], flows: Ite
     sources = [each for each in added if is_rule_source(each)]
     alone = [cast("AnyRule", each) for each in added if not is_rule_source(each)]
     rules, kept, declared = policy.rules, policy.flows, policy.declared
-    reader: Any = policy.reader
-    stricter: _Policy | RuleSource = policy
+    reader = policy.reader
     for source in sources:
         rules = (*rules, *(rule for rule in source.policy_rules if rule not in rules))
         kept = (*kept, *(flow for flow in source.flows if flow not in kept))
         declared = {**source.tools, **declared}
-        if hasattr(reader, "with_records") and hasattr(source, "records"):
-            reader = reader.with_records(source.records)
-        if source.unmatched > stricter.unmatched:
-            stricter = source
+        reader = _with_records(reader, source)
+    # max keeps the first of equals: the policy itself.
+    every: list[_Policy | RuleSource] = [policy, *sources]
+    stricter = max(every, key=operator.attrgetter("unmatched"))
     return {
         "rules": (*rules, *alone),
         "flows": (*kept, *flows),
@@ -59,6 +59,14 @@ def add_rules(policy: _Policy, added: Iterable[AnyRule | RuleSource], flows: Ite
         "unmatched": stricter.unmatched,
         "unmatched_source": stricter.unmatched_source,
     }
+
+
+def _with_records(reader: ActionReader | None, source: object) -> ActionReader | None:
+    """Return a reader that also knows the records of programs that a source has."""
+    if hasattr(reader, "with_records") and hasattr(source, "records"):
+        known: ActionReader = cast("Any", reader).with_records(source.records)
+        return known
+    return reader
 
 
 def add_lists(policy: _Policy, values: Mapping[str, Iterable[str | float]]) -> Changes:

@@ -52,14 +52,25 @@ class Visibility:
         if not (self._blocking or blocks_others):
             return False
         request = self._ask(context, spec)
-        for rule in self._phases.overrides:
-            if isinstance(answer := _ask(rule, request), Unresolved) or answer is True:
-                return False
+        if self._may_override(request):
+            return False
         for rule in self._blocking:
             if _ask(rule, request) in _CERTAIN:
                 return True
+        return blocks_others and self._blocks_unmatched(request)
+
+    def _may_override(self, request: Request) -> bool:
+        """Return whether an override allows some call of the tool; in doubt, True."""
+        for rule in self._phases.overrides:
+            answer = _ask(rule, request)
+            if answer is True or isinstance(answer, Unresolved):
+                return True
+        return False
+
+    def _blocks_unmatched(self, request: Request) -> bool:
+        """Return whether every call is certain to be blocked, as no rule permits any."""
         try:
-            return blocks_others and self._evaluate(request, self._phases).verdict is _BLOCK
+            return self._evaluate(request, self._phases).verdict is _BLOCK
         except Unresolved:
             return False
 

@@ -56,8 +56,12 @@ class Word:
             return not self.is_value
         if self.found is not None:
             return self.found.may_be_option
-        is_unknown = self.is_open and not (self.is_value or self.start)
-        return is_unknown or (self.is_glob and self.text[:1] in "*?[")
+        return self._is_unknown or (self.is_glob and self.text[:1] in "*?[")
+
+    @property
+    def _is_unknown(self) -> bool:
+        """Whether an expansion may give it any beginning."""
+        return self.is_open and not (self.is_value or self.start)
 
     @property
     def start(self) -> str:
