@@ -140,8 +140,7 @@ class Permit(_Outcome):
 
         Raises: `TypeError` for a result that is neither; `RegistryError` where nothing runs; what the recorder raises.
         """
-        text = "" if result is None else json.dumps(result)
-        given = ToolResult(ok, result if isinstance(result, str) else text)
+        given = ToolResult(ok, _text_of(result))
         self._end(Outcome.OK if ok else Outcome.FAILED, given)
 
     def __enter__(self) -> dict[str, Any]:
@@ -164,6 +163,16 @@ class Permit(_Outcome):
         (record, since), self._run = self._run, None
         seconds = time.perf_counter() - since
         record.finished(self.call, result, outcome=outcome.value, seconds=seconds, error=error)
+
+
+def _text_of(result: object) -> str:
+    """Return what the model is shown of a result.
+
+    Raises: `TypeError` for one that is neither a text nor a JSON value.
+    """
+    if isinstance(result, str):
+        return result
+    return "" if result is None else json.dumps(result)
 
 
 @attrs.frozen

@@ -97,7 +97,9 @@ class StoredLedger:
             row = self._find_open(pending_id)
         except StoreError as error:
             raise LedgerError(str(error)) from error
-        return None if row is None or row["answer"] is None else StoredQuestion.of(row).response
+        if row is None or row["answer"] is None:
+            return None
+        return StoredQuestion.of(row).response
 
     def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
         """Close a question of this process with its answer, and return it; once.
@@ -145,7 +147,9 @@ class StoredLedger:
 
     def _find_open(self, name: str) -> Row | None:
         row = self.store.find(name)
-        return row if row is not None and row["closed_at"] is None else None
+        if row is None or row["closed_at"] is not None:
+            return None
+        return row
 
     def expire(self) -> list[PendingConfirmation]:
         """Close the questions that can get no answer any more, and return those that this process asked."""

@@ -73,7 +73,9 @@ def _apply_side_effects(case: Case, parts: Parts) -> None:
 def _charge(case: Case, parts: Parts) -> Decision:
     """Count a call that a human permits, or may permit; return the decision, or a block beyond a budget."""
     shared = parts.session.shared
-    return case.decision if shared is None else charge_approved(case, parts, shared)
+    if shared is None:
+        return case.decision
+    return charge_approved(case, parts, shared)
 
 
 def _authorize(case: Case, parts: Parts) -> Ready | Blocked:
