@@ -5,7 +5,6 @@ import functools
 import importlib
 import json
 import os
-import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import attrs
 
 from permitry.channels.ancestors import ancestors
 from permitry.config.folders import user_state
-from permitry.config.layers import default_store
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.json_values import parse_json
@@ -23,7 +21,6 @@ from permitry.guard.outcome import Ask, Permit, Refusal, Silence
 from permitry.guard.parts import asker_of
 from permitry.guard.session import Session
 from permitry.store.questions import StoredQuestions
-from permitry.store.records import record_name
 from permitry_hosts.hooks.asking import HostLedger, HostRequests
 from permitry_hosts.hooks.hearing import heard_file, note, recall
 from permitry_hosts.hooks.host import Effect, Event, Host, Kind, Reply, Verb
@@ -35,18 +32,15 @@ from permitry_hosts.hooks.reading import Reading, named_rules, own_tools, readin
 from permitry_hosts.hooks.request import HandedOverError
 from permitry_hosts.hooks.stores import Places, Stores
 from permitry_hosts.hooks.undoing import LateVault, note_end
-from permitry_hosts.hooks.waiting import wait_for_answer
+from permitry_hosts.hooks.waiting import deny_unanswered, wait_for_answer
 
 __all__ = ["HOSTS", "UNDECIDED", "Options", "answer", "find_hosts", "host_named"]
 
 HOSTS = ("claude-code", "codex", "gemini", "copilot", "cursor", "cline", "opencode")
 UNDECIDED = "permitry could not decide about this call, so it did not run: {}"
 """What the model is shown where something goes wrong."""
-_UNASKED = (
-    "{message} No one can be asked here, so it did not run. Ask the user to answer `permitry approve {id}{store}` in "
-    "another terminal, then make the same call again; do not retry it before."
-)
 _EDITED = "The user permits this call with other arguments only, and it did not run. Make it with these: {arguments}"
+_REPORTS = (Kind.AFTER, Kind.PROMPT)
 _OPEN = 900
 """So many seconds a question can be answered."""
 _NEAR = 2
@@ -143,17 +137,14 @@ def _settled(host: Host, event: Event, options: Options) -> Effect:
     except HandedOverError:
         raise
     except Exception as error:
-        if event.kind in (Kind.AFTER, Kind.PROMPT):
+        if event.kind in _REPORTS:
             raise
         return Effect(Verb.DENY, UNDECIDED.format(f"{type(error).__name__}: {safe_str(error)}"))
 
 
 def _effect(host: Host, event: Event, options: Options) -> Effect:
-    if event.kind in (Kind.AFTER, Kind.PROMPT):
-        if event.kind is Kind.AFTER:
-            digests = functools.partial(_digests, host, event, options)
-            note_end(user_state() / "undo", _session_name(host, event), event.call_id, digests)
-        _hear(host, event, options)
+    if event.kind in _REPORTS:
+        _take_report(host, event, options)
         return Effect(Verb.SILENCE)
     if event.kind is Kind.SETTINGS:
         return _about_settings(host, event)
@@ -164,8 +155,16 @@ def _effect(host: Host, event: Event, options: Options) -> Effect:
         # The answer meets the rules as they are now.
         outcome = _decided(host, event, options)
     if isinstance(outcome, Ask):
-        return _unanswered(outcome, options.places)
+        return deny_unanswered(outcome, options.places)
     return outcome
+
+
+def _take_report(host: Host, event: Event, options: Options) -> None:
+    """Note the end of a call, and what rules may ask for of what is reported."""
+    if event.kind is Kind.AFTER:
+        digests = functools.partial(_digests, host, event, options)
+        note_end(user_state() / "undo", _session_name(host, event), event.call_id, digests)
+    _hear(host, event, options)
 
 
 def _about_settings(host: Host, event: Event) -> Effect:
@@ -177,13 +176,6 @@ def _about_settings(host: Host, event: Event) -> Effect:
     if refusal is None:
         return Effect(Verb.SILENCE)
     return Effect(Verb.DENY, refusal)
-
-
-def _unanswered(ask: Ask, places: Places) -> Effect:
-    """Return what is answered about a question that is still open: how the user can answer it."""
-    is_default = places.store == str(default_store().absolute())
-    named = "" if is_default else f" --store {shlex.quote(record_name(places.store))}"
-    return Effect(Verb.DENY, _UNASKED.format(message=ask.decision.message, id=ask.id, store=named))
 
 
 def _hear(host: Host, event: Event, options: Options) -> None:
@@ -275,18 +267,17 @@ def _answered(guard: Guard, event: Event, read: Reading, options: Options) -> Ef
 
 
 def _said(guard: Guard, outcome: Permit | Ask | Silence, options: Options) -> Effect:
-    match outcome:
-        case Silence():
-            return Effect(Verb.SILENCE)
-        case Ask():
-            return Effect(Verb.ASK, outcome.decision.reason)
-        case Permit():
-            outcome.take()
-            if outcome.approved_by is not None:
-                return Effect(Verb.ALLOW, f"approved by {outcome.approved_by}: {outcome.decision.reason}")
-            if options.grants or _is_granted(guard, outcome):
-                return Effect(Verb.ALLOW, outcome.decision.reason)
-            return Effect(Verb.SILENCE, outcome.decision.reason)
+    if isinstance(outcome, Silence):
+        return Effect(Verb.SILENCE)
+    reason = outcome.decision.reason
+    if isinstance(outcome, Ask):
+        return Effect(Verb.ASK, reason)
+    outcome.take()
+    if outcome.approved_by is not None:
+        return Effect(Verb.ALLOW, f"approved by {outcome.approved_by}: {reason}")
+    if options.grants or _is_granted(guard, outcome):
+        return Effect(Verb.ALLOW, reason)
+    return Effect(Verb.SILENCE, reason)
 
 
 def _is_granted(guard: Guard, permit: Permit) -> bool:

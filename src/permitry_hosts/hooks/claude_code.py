@@ -58,8 +58,7 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
     mode = optional(payload, "permission_mode")
     event = attrs.evolve(event, transcript=optional(payload, "transcript_path"))
     if event.kind is Kind.SETTINGS:
-        is_file = payload.get("source") in _SOURCES
-        return attrs.evolve(event, changed=optional(payload, "file_path") if is_file else None)
+        return _read_settings(event, payload)
     if event.kind is Kind.PROMPT:
         return read_prompt(event, payload)
     owner = payload.get("mcp_server")
@@ -68,7 +67,16 @@ def _read(payload: Mapping[str, Any], environ: Mapping[str, str]) -> Event:
     is_shown = is_attended or environ.get("CLAUDE_CODE_ENTRYPOINT") in _ENTRIES
     can_ask = is_shown and mode not in _UNASKED
     call = attrs.evolve(call, is_attended=is_attended, can_ask=can_ask)
-    return attrs.evolve(call, mode="default") if call.mode == "plan" and _is_plan(call, environ) else call
+    if call.mode == "plan" and _is_plan(call, environ):
+        return attrs.evolve(call, mode="default")
+    return call
+
+
+def _read_settings(event: Event, payload: Mapping[str, Any]) -> Event:
+    """Return the event with the file that has changed, if it is one of those with settings."""
+    if payload.get("source") not in _SOURCES:
+        return event
+    return attrs.evolve(event, changed=optional(payload, "file_path"))
 
 
 def _is_plan(event: Event, environ: Mapping[str, str]) -> bool:

@@ -57,8 +57,7 @@ def diff_of(call: ToolCall, folder: str) -> str | None:
 
 def _text(given: Mapping[str, Any], names: Sequence[str]) -> str:
     """Return the text that is given under the first of some names; empty where none is."""
-    texts = (given.get(name) for name in names)
-    return next((text for text in texts if isinstance(text, str)), "")
+    return next((text for text in map(given.get, names) if isinstance(text, str)), "")
 
 
 def _edits(given: Mapping[str, Any]) -> Iterator[_Edit]:
@@ -71,9 +70,9 @@ def _edits(given: Mapping[str, Any]) -> Iterator[_Edit]:
 def _edits_in(each: object) -> Iterator[_Edit]:
     if not isinstance(each, Mapping):
         return
-    for names in _PAIRS:
-        match [each.get(name) for name in names]:
-            case [str(old), str(new)]:
+    for old_name, new_name in _PAIRS:
+        match each.get(old_name), each.get(new_name):
+            case str(old), str(new):
                 yield _Edit(old, new, _is_everywhere(each))
 
 
@@ -85,7 +84,8 @@ def _read(path: Path) -> str:
     """Return the text of a file; empty where there is none, or it is too large."""
     with contextlib.suppress(OSError, ValueError), open_regular(path) as (stream, _):
         data = stream.read(_LARGEST + 1)
-        return data.decode() if len(data) <= _LARGEST else ""
+        if len(data) <= _LARGEST:
+            return data.decode()
     return ""
 
 

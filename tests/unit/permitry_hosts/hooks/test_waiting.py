@@ -12,7 +12,9 @@ from permitry.channels.clock import Moment
 from permitry.errors import StoreError
 from permitry.store.questions import StoredQuestions
 from permitry.store.sqlite import SqliteStore
-from permitry_hosts.hooks.waiting import wait_for_answer
+from permitry_hosts.hooks.host import Verb
+from permitry_hosts.hooks.stores import Places
+from permitry_hosts.hooks.waiting import deny_unanswered, wait_for_answer
 
 
 @pytest.fixture
@@ -48,3 +50,13 @@ def test_a_store_that_is_away_is_not_waited_for(questions: StoredQuestions) -> N
     questions.database.close()  # type: ignore[attr-defined]  # a store
     with pytest.raises(StoreError):
         wait_for_answer(questions, "a", 20)
+
+
+def test_the_user_reads_how_to_answer(tmp_path: Path) -> None:
+    """By the id of the question, and with the store where it is another one than that of the user."""
+    ask = asked(fresh(tmp_path / "a b.db"))
+    own = deny_unanswered(ask, Places())
+    other = deny_unanswered(ask, Places(str(tmp_path / "a b.db")))
+    assert own.verb is other.verb is Verb.DENY
+    assert f"answer `permitry approve {ask.id}` in another terminal" in own.text
+    assert f"answer `permitry approve {ask.id} --store '{tmp_path / 'a b.db'}'` in another terminal" in other.text
