@@ -66,17 +66,24 @@ def _row(row: CallRow) -> Html:
     head = row.head
     said = _said(row)
     cells: tuple[Child, ...] = (
-        str(head.get("at") or "")[:19].replace("T", " "), element("span", ", ".join(said), class_=_look(said)),
-        element("code", shorten(_what(head), _LONGEST)), one_line(str(head.get("rule") or "")),
-        one_line(short_session(str(head.get("session") or ""))),
-    )  # fmt: skip
+        _text(head, "at")[:19].replace("T", " "),
+        element("span", ", ".join(said), class_=_look(said)),
+        element("code", shorten(_what(head), _LONGEST)),
+        one_line(_text(head, "rule")),
+        one_line(short_session(_text(head, "session"))),
+    )
     named = zip(_COLUMNS, cells, strict=True)
     return element("tr", *(element("td", element("div", cell), data_name=name) for name, cell in named))
 
 
+def _text(event: Mapping[str, Any], name: str) -> str:
+    """Return what an event has under a name; empty where it has nothing."""
+    return str(event.get(name) or "")
+
+
 def _what(head: Mapping[str, Any]) -> str:
     """Return the call that an event is about, or what else it says."""
-    tool, arguments = str(head.get("tool") or ""), head.get("arguments")
+    tool, arguments = _text(head, "tool"), head.get("arguments")
     if isinstance(arguments, Mapping):
         return call_text(tool, arguments)
     rest = {name: value for name, value in head.items() if name not in _SHOWN and value}
@@ -87,8 +94,8 @@ def _said(row: CallRow) -> list[str]:
     """Return what happened to a call, in order, in a word or two each."""
     head = row.head
     if head.get("event") != "decided":
-        return [_step(head) or one_line(str(head.get("event") or ""))]
-    verdict = one_line(str(head.get("verdict") or ""))
+        return [_step(head) or one_line(_text(head, "event"))]
+    verdict = one_line(_text(head, "verdict"))
     steps = list(filter(None, map(_step, row.following)))
     # A call that was asked about and answered need not say that it was asked.
     if verdict == "confirm" and steps:
@@ -102,7 +109,7 @@ def _step(event: Mapping[str, Any]) -> str:
             by = f" by {event['by']}" if event.get("by") else ""
             return one_line(f"{_answer(event)}{by}")
         case "finished" if event.get("outcome") != "ok":
-            return one_line(str(event.get("outcome") or ""))
+            return one_line(_text(event, "outcome"))
         case "interrupted":
             return "interrupted"
     return ""

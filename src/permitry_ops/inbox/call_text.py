@@ -15,7 +15,7 @@ _PLACES = ("file_path", "path", "filePath", "filepath", "filename", "notebook_pa
 def main_argument(arguments: Mapping[str, Any]) -> str | None:
     """Return the name of the argument that says what a call is about; None where none is known to."""
     names = (*_COMMANDS, *_PLACES)
-    return next((name for name in names if name in arguments and _text(arguments[name])), None)
+    return next((name for name in names if _text(arguments.get(name))), None)
 
 
 def call_text(tool: str, arguments: Mapping[str, Any]) -> str:
@@ -46,7 +46,7 @@ def _text(value: object) -> str:
     """Return a text, or a list of texts as the words of a command; empty for anything else."""
     if isinstance(value, str):
         return value
-    if isinstance(value, list | tuple) and value and all(isinstance(each, str) for each in value):
+    if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
         return shlex.join(value)
     return ""
 

@@ -1,6 +1,7 @@
 """What the pages show of the record: one row a call, page by page, and what is counted in all of it."""
 
 import contextlib
+import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ __all__ = ["FILTERS", "MOST", "CallRow", "RecordView", "Rows"]
 
 FILTERS = ("text", "tool", "rule", "verdict", "session", "since", "until", "event")
 MOST = 50
-_DIGITS = 18
+_NUMBER = re.compile(r"[0-9]{1,18}")
 _EQUAL = ("tool", "rule", "verdict", "session", "event")
 # What comes behind the decision on a call is in the row of the call.
 _FOLLOWING = ("asked", "interrupted", "answered", "kept", "started", "finished")
@@ -67,12 +68,13 @@ class RecordView:
 
         Raises: `AuditError`; `StoreError`.
         """
-        if self.record is None or not self._is_there:
+        record = self._find_record()
+        if record is None:
             return Rows(())
-        heads = list(records_at(self.record, _wanted(query)))
+        heads = list(records_at(record, _wanted(query)))
         older = heads[1]["number"] if len(heads) > MOST else None
         heads = heads[-MOST:]
-        return Rows(list(self._rows(heads)), older)
+        return Rows(list(_rows(record, heads)), older)
 
     def stats(self) -> Stats:
         """Return what is counted in all of the record; each event is read once, for all who look.
@@ -80,13 +82,17 @@ class RecordView:
         Raises: `AuditError`; `StoreError`.
         """
         with self._counting:
-            if self.record is not None and self._is_there:
-                self._count(self.record)
+            record = self._find_record()
+            if record is not None:
+                self._count(record)
             return self._stats
 
-    @property
-    def _is_there(self) -> bool:
-        return self.record is not None and (is_address(self.record) or Path(self.record).exists())
+    def _find_record(self) -> str | Path | None:
+        """Return the record, if there is one by now; a database is asked, and not looked for."""
+        record = self.record
+        if record is None or is_address(record):
+            return record
+        return record if Path(record).exists() else None
 
     def _count(self, record: str | Path) -> None:
         is_first = self._follower is None
@@ -105,34 +111,38 @@ class RecordView:
                 self._stats = Stats()
             self._last = event["number"]
             self._stats.add(event)
-            is_pruned = is_pruned or event.get("event") == "pruned"
+            is_pruned |= event.get("event") == "pruned"
         return is_pruned
 
-    def _rows(self, heads: Sequence[Mapping[str, Any]]) -> Iterator[CallRow]:
-        """Yield a row for each event that is not in the row of a later one, the newest first."""
-        following = self._following(heads)
-        known = set[tuple[str, str]]()
-        for head in reversed(heads):
-            key = _call_of(head)
-            if key is None or key not in following:
-                yield CallRow(head)
-            elif key not in known:
-                known.add(key)
-                yield CallRow(head, following[key])
 
-    def _following(self, heads: Sequence[Mapping[str, Any]]) -> Mapping[tuple[str, str], list[Mapping[str, Any]]]:
-        """Return what came behind decisions, by the session and the id of the call."""
-        found: dict[tuple[str, str], list[Mapping[str, Any]]] = {
-            key: [] for head in heads if (key := _call_of(head)) is not None
-        }
-        if not found or self.record is None:
-            return found
-        wanted = RecordFilter(equal={"call_id": tuple({call for _, call in found}), "event": _FOLLOWING})
-        for event in records_at(self.record, wanted, after=heads[0]["number"]):
-            key = str(event.get("session")), str(event.get("call_id"))
-            if key in found:
-                found[key].append(event)
+def _rows(record: str | Path, heads: Sequence[Mapping[str, Any]]) -> Iterator[CallRow]:
+    """Yield a row for each event that is not in the row of a later one, the newest first."""
+    following = _following(record, heads)
+    known = set[tuple[str, str]]()
+    for head in reversed(heads):
+        key = _call_of(head)
+        if key is None or key not in following:
+            yield CallRow(head)
+        elif key not in known:
+            known.add(key)
+            yield CallRow(head, following[key])
+
+
+def _following(
+    record: str | Path, heads: Sequence[Mapping[str, Any]]
+) -> Mapping[tuple[str, str], list[Mapping[str, Any]]]:
+    """Return what came behind decisions, by the session and the id of the call."""
+    calls = filter(None, map(_call_of, heads))
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {key: [] for key in calls}
+    if not found:
         return found
+    ids = tuple({call for _, call in found})
+    wanted = RecordFilter(equal={"call_id": ids, "event": _FOLLOWING})
+    for event in records_at(record, wanted, after=heads[0]["number"]):
+        key = str(event.get("session")), str(event.get("call_id"))
+        if key in found:
+            found[key].append(event)
+    return found
 
 
 def _call_of(event: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -154,9 +164,7 @@ def _wanted(query: Mapping[str, str]) -> RecordFilter:
 
 def _number(text: str) -> int:
     """Return the number that a query has; what is not one leaves nothing out."""
-    if text.isascii() and text.isdigit() and len(text) <= _DIGITS:
-        return int(text)
-    return HIGHEST
+    return int(text) if _NUMBER.fullmatch(text) else HIGHEST
 
 
 def _versions(*paths: Path) -> Iterable[str]:

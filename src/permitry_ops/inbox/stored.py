@@ -1,8 +1,8 @@
 """The questions of a store, for the inbox."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -44,11 +44,10 @@ class StoreInbox:
 
     def find(self, name: str) -> Shown | None:
         """Return a question in full, open or closed."""
-        row = self._find(name)
-        if row is None:
+        question = self._find(name)
+        if question is None:
             return None
-        question, now = StoredQuestion.of(row), Moment.now()
-        shown = _summary(question, now)
+        shown = _summary(question, Moment.now())
         request = question.request
         if shown.outcome or request is None:
             return shown
@@ -63,8 +62,7 @@ class StoreInbox:
 
         Raises: `LedgerError`.
         """
-        row = self._find(name)
-        question = None if row is None else StoredQuestion.of(row)
+        question = self._find(name)
         # INVARIANT: law 5. What was shown is what is answered; the store compares once more, with what it has then.
         if question is None or question.digest != digest:
             raise LedgerError(f"the question `{name}` is not about the call that was shown")
@@ -80,8 +78,7 @@ class StoreInbox:
 
         Raises: `LedgerError` where this is not so, or grants are not kept.
         """
-        row = self._find(name)
-        question = None if row is None else StoredQuestion.of(row)
+        question = self._find(name)
         response = None if question is None else question.response
         if self.grants is None or question is None or response is None:
             raise LedgerError(f"nothing is granted for the question `{name}`")
@@ -97,9 +94,10 @@ class StoreInbox:
         rule_of(grant)
         self.grants.give(grant)
 
-    def _find(self, name: str) -> Mapping[str, Any] | None:
+    def _find(self, name: str) -> StoredQuestion | None:
         # A database has no text with this character, and fails where it is asked for one.
-        return None if "\0" in name else self.store.find(name)
+        row = None if "\0" in name else self.store.find(name)
+        return None if row is None else StoredQuestion.of(row)
 
     def _read(self, row: object) -> StoredQuestion | None:
         try:
