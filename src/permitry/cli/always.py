@@ -56,7 +56,8 @@ class Always:
         exact = _rule(f"{_ID}{name}", {"tools": (call.tool,), "when": {"digest": [call.digest]}})
         offers = [Offer("exactly this call", exact), *self._alike(call, name)]
         if self.handler.session.turn:
-            offers.insert(0, Offer("exactly this call, until you write again", exact, is_for_request=True))
+            until = "exactly this call, until you write again"
+            offers.insert(0, Offer(until, exact, is_for_request=True))
         found = [each for each in offers if self._permits(each, call)]
         return [*found, Offer(f"every call of `{call.tool}`")] if may_ignore else found
 

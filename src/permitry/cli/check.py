@@ -69,7 +69,8 @@ def records_used(policy: AuthorizationPolicy, request: Request) -> "tuple[Record
     """Return the records of rule files that say what the programs of a call do."""
     if not isinstance(policy.reader, ReadActions):
         return ()
-    return policy.reader.records.used_in(policy.request(request.call, request.context, request.spec).actions)
+    asked = policy.request(request.call, request.context, request.spec)
+    return policy.reader.records.used_in(asked.actions)
 
 
 def _by_name(policy: AuthorizationPolicy, request: Request, decision: Decision) -> Iterator[str]:

@@ -38,12 +38,15 @@ def execute(options: argparse.Namespace) -> ExitCode:
             explained, tool, digest = Explanation(request, ()), "?", None
         else:
             explained = policy.explain(request.call, request.context, request.spec)
-            tool, digest, records = request.call.tool, request.call.digest, records_used(policy, request)
+            tool, digest = request.call.tool, request.call.digest
+            records = records_used(policy, request)
         if options.json:
             programs = [_record(each) for each in records]
-            print(json.dumps({**_line(call_id, explained), "programs": programs, "digest": digest}), flush=True)
+            line = {**_line(call_id, explained), "programs": programs, "digest": digest}
+            print(json.dumps(line), flush=True)
         else:
-            render.explanation(render.console_on(sys.stdout), tool, explained, is_verbose=options.verbose)
+            console = render.console_on(sys.stdout)
+            render.explanation(console, tool, explained, is_verbose=options.verbose)
             tell(map(str, records))
         return explained.decision
 

@@ -168,7 +168,8 @@ class SessionGuard:
             say(f"lines that could not be read: {', '.join(map(str, self.bad_lines))}")
         channel = self.handler.channel
         if isinstance(channel, AnswersChannel) and channel.spare_lines:
-            say(f"answers that no question asked for: lines {', '.join(map(str, channel.spare_lines))}")
+            spare = ", ".join(map(str, channel.spare_lines))
+            say(f"answers that no question asked for: lines {spare}")
         if self.failure:
             say(f"the session ended early: {self.failure}")
 

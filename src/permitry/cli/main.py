@@ -96,7 +96,8 @@ class _Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: object) -> None:
         names = list(map(str, action.choices or ()))
         if action.choices is not None and value not in action.choices:
-            message = f"there is no `{value}`{_nearest(str(value), names)}; there are: {', '.join(names)}"
+            hint = _nearest(str(value), names)
+            message = f"there is no `{value}`{hint}; there are: {', '.join(names)}"
             raise argparse.ArgumentError(action, message)
 
     def error(self, message: str) -> NoReturn:

@@ -43,6 +43,7 @@ def _import(module: str) -> object:
     try:
         return importlib.import_module(module)
     except Exception as error:
-        raise PermitryError(f"the module `{module}` cannot be imported: {safe_str(error)}") from error
+        problem = safe_str(error)
+        raise PermitryError(f"the module `{module}` cannot be imported: {problem}") from error
     finally:
         sys.path.remove(here)

@@ -146,7 +146,8 @@ def _is_in_diff(preview: str | None, text: str) -> bool:
     lines = visible(preview or "").splitlines()
     wanted = f"\n{visible(text).rstrip()}\n"
     kinds = ("+ ", "- ")
-    return any(wanted in "\n".join(["", *(line[1:] for line in lines if line[:1] in kind), ""]) for kind in kinds)
+    sides = ([line[1:] for line in lines if line[:1] in kind] for kind in kinds)
+    return any(wanted in "\n".join(["", *side, ""]) for side in sides)
 
 
 def _is_short(console: Console, count: int, most: int, *, in_full: bool) -> bool:

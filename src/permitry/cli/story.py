@@ -50,7 +50,8 @@ def _named(rules: tuple[str, ...]) -> str:
     shipped = [name for name in rules if name.startswith(PREFIX)]
     more = [f"and {count(len(shipped) - 1, 'more shipped set')}"] if len(shipped) > 1 else []
     own = [name for name in rules if not name.startswith(PREFIX)]
-    return ", ".join([*own, *shipped[:1]]) + "".join(f" {each}" for each in more) or "the built-in ones"
+    names = ", ".join([*own, *shipped[:1]])
+    return " ".join([names, *more]) or "the built-in ones"
 
 
 def _output_file() -> Path | None:
