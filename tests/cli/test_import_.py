@@ -10,6 +10,7 @@ from permitry.config.rule_text import Draft
 Outcome = tuple[int, str, str]
 Cli = Callable[..., Outcome]
 
+EVERY = "it holds for every tool and command"
 WHY = "a permission for several tools must name a server"
 SETTINGS = '{"permissions": {\n"deny": ["Read(./.env)"],\n"allow": ["Bash(npm test:*)", "Web*"]}}'
 
@@ -31,7 +32,7 @@ def test_the_usual_files_are_read_and_named(cli: Cli, project: Path) -> None:
     assert 'reason = "denied in .claude/settings.json:2"' in out
     assert err.splitlines() == [
         "read .claude/settings.json",
-        "stricter             .claude/settings.json:2  line 7, line 16  deny Read(./.env): it holds for every tool and command",
+        "stricter             .claude/settings.json:2  line 7, line 16  deny Read(./.env): " + EVERY,
         "same words           .claude/settings.json:3  line 24          allow Bash(npm test:*)",
         "ignored by the host  .claude/settings.json:3  -                allow Web*: " + WHY,
         "3 rules: 1 stricter, 1 same words, 1 ignored by the host",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from permitry.config.trust import TrustStore
-from permitry_hosts.cli import setup
+from permitry_hosts.cli.init import write_rules
 from permitry_hosts.hooks.answering import HOSTS, host_named
 from permitry_hosts.hooks.install import installed
 
@@ -30,7 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.chdir(folder / "project")
-    monkeypatch.setattr(setup, "examine_hooks", lambda _: 0)
+    monkeypatch.setattr("permitry_hosts.cli.setup.examine_hooks", lambda _: 0)
     return folder
 
 
@@ -211,7 +211,7 @@ def test_the_options_of_a_hook_that_is_there_are_kept(home: Path, cli: Cli) -> N
 def test_a_problem_of_the_hook_is_the_code(home: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was written stays, and how it is put back is said."""
     _make(home, "codex")
-    monkeypatch.setattr(setup, "examine_hooks", lambda _: 1)
+    monkeypatch.setattr("permitry_hosts.cli.setup.examine_hooks", lambda _: 1)
     code, _, err = cli("setup", "--yes")
     assert code == 1
     assert "to put all of it back: permitry setup --undo" in err
@@ -237,14 +237,13 @@ def test_rules_that_an_agent_changes_meanwhile_are_not_trusted(
 ) -> None:
     """The user has seen those of the plan, and no others."""
     _make(home, "codex")
-    write = setup.write_rules
 
     def write_and_change(folder: Path, text: str) -> None:
-        write(folder, text)
+        write_rules(folder, text)
         more = '[[rule]]\nid = "all"\neffect = "allow"\ntools = ["*"]\n'
         (folder / ".permitry/rules.toml").write_text(text + more)
 
-    monkeypatch.setattr(setup, "write_rules", write_and_change)
+    monkeypatch.setattr("permitry_hosts.cli.setup.write_rules", write_and_change)
     code, _, err = cli("setup", "--yes")
     assert code == 4
     assert "was changed while it was to be trusted" in err
