@@ -15,6 +15,7 @@ from permitry.config.folders import user_state
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
 from permitry.core.json_values import parse_json
+from permitry.core.texts import visible
 from permitry.errors import AuditError, CallError, safe_str
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal, Silence
@@ -41,6 +42,8 @@ UNDECIDED = "permitry could not decide about this call, so it did not run: {}"
 """What the model is shown where something goes wrong."""
 _EDITED = "The user permits this call with other arguments only, and it did not run. Make it with these: {arguments}"
 _REPORTS = (Kind.AFTER, Kind.PROMPT)
+_MOST_SAID = 4_000
+"""So many characters of what went wrong are said: a host may drop a reply that is too long, and run the call."""
 _OPEN = 900
 """So many seconds a question can be answered."""
 _NEAR = 2
@@ -139,7 +142,10 @@ def _settled(host: Host, event: Event, options: Options) -> Effect:
     except Exception as error:
         if event.kind in _REPORTS:
             raise
-        return Effect(Verb.DENY, UNDECIDED.format(f"{type(error).__name__}: {safe_str(error)}"))
+        # Half of a surrogate pair, as in the name of a file, would make it no JSON to some hosts.
+        problem = visible(f"{type(error).__name__}: {safe_str(error)}")
+        said = problem if len(problem) <= _MOST_SAID else f"{problem[:_MOST_SAID]}..."
+        return Effect(Verb.DENY, UNDECIDED.format(said))
 
 
 def _effect(host: Host, event: Event, options: Options) -> Effect:

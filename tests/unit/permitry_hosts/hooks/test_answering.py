@@ -10,6 +10,7 @@ from tests.tables import for_each
 from tests.unit.permitry_hosts.hooks.payloads import CAPTURED, PAYLOADS, call, command, put
 
 from permitry.errors import CallError
+from permitry_hosts.hooks import answering
 from permitry_hosts.hooks.answering import HOSTS, Options, answer, host_named
 from permitry_hosts.hooks.host import Effect, Kind, Reply, Verb
 
@@ -448,3 +449,16 @@ def test_a_payload_may_begin_with_a_byte_order_mark(replied: Answer, tmp_path: P
     ):
         with pytest.raises(CallError, match=r"not valid JSON|not UTF-8"):
             answer("codex", data, options, ENVIRON)
+
+
+@for_each("host", HOSTS)
+def test_what_goes_wrong_is_short_and_text(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    """A host may not read what is long, or has half of a surrogate pair, and then let the call run."""
+
+    def fail(*_: object) -> None:
+        raise OSError("\udcff" + "x" * 100_000)
+
+    monkeypatch.setattr(answering, "_effect", fail)
+    reply = answer(host, json.dumps(command(host, "git push")).encode(), Options(), ENVIRON)
+    assert (reply.code, len(reply.out) < 10_000) == (0, True)
+    assert json.dumps(json.loads(reply.out), ensure_ascii=False).encode()
