@@ -44,7 +44,7 @@ def _words(text: str) -> frozenset[str]:
 _REFUSED = _words("""
     add alter backup begin break bulk call checkpoint close commit continue copy create currval
     dbcc deallocate declare delete deny disable drop dump dumpfile enable exec execute fetch for
-    get go goto grant if insert into kill load lock merge move nextval open outfile print
+    get go goto grant holdlock if insert into kill load lock merge move nextval open outfile print
     procedure raiserror readtext receive reconfigure recursive restore return revert revoke
     rollback save savepoint send set setuser shutdown sp_executesql tablesample throw truncate
     update updatetext use waitfor while writetext xp_cmdshell
