@@ -57,8 +57,12 @@ def found_in(named: Named, found: Found, folder: Folder) -> Iterator[Touch]:
 
 def _links(place: Place, found: Found, named: Named, folder: Folder) -> tuple[str, ...] | None:
     """Return the links that are found; None where a name may lead anywhere."""
-    follows = found.has_links and not named.is_entry
+    # Of a folder that was found, the program may follow the links in it.
+    follows = (found.has_links or (named.goes_on and not found.is_top)) and not named.is_entry
     are_doubtful = found.is_split or found.may_be_option
+    if named.word.is_glob and not found.is_top:
+        # Which folders were searched is not known, and so neither are the links in them.
+        return None
     if not (follows or are_doubtful):
         return ()
     if _may_be_new(place, found, folder):
@@ -67,7 +71,7 @@ def _links(place: Place, found: Found, named: Named, folder: Folder) -> tuple[st
         return ()
     listings = [folder.disk.listed(top, None, has_hidden=True) for top in place.names]
     is_whole = all(listing.is_whole for listing in listings)
-    if not is_whole or (are_doubtful and not _are_words(place, listings, found, folder)):
+    if not is_whole or (are_doubtful and not _are_words(named, place, listings, found, folder)):
         return None
     if follows:
         return _links_in(listings, found, named)
@@ -88,8 +92,10 @@ def _may_be_new(place: Place, found: Found, folder: Folder) -> bool:
     return found.is_split or earlier.is_anywhere or any(map(earlier.has_new_below, place.names))
 
 
-def _are_words(place: Place, listings: Iterable[Listing], found: Found, folder: Folder) -> bool:
+def _are_words(named: Named, place: Place, listings: Iterable[Listing], found: Found, folder: Folder) -> bool:
     """Return whether each name stays one word, and begins with no hyphen."""
+    if found.is_split and not _SPLIT.isdisjoint(named.word.text):
+        return False
     every: list[tuple[str, ...] | None] = [listing.names for listing in listings]
     if found.in_index:
         every += [folder.disk.in_index(top) for top in place.real]

@@ -11,7 +11,7 @@ from permitry.actions.found_names import found_in
 from permitry.actions.programs.git_files import join_words
 from permitry.actions.programs.named import Contents, Copy, Named, Operands
 from permitry.actions.unpacked import PATCHES, Given, with_contents
-from permitry.core.action import Access, Descent, Place, Touch, Word
+from permitry.core.action import UNSEEN_NAME, Access, Descent, Place, Touch, Word
 
 __all__ = ["touched"]
 
@@ -25,6 +25,9 @@ def touched(operands: Operands, folder: Folder, given: Given = _NOTHING) -> Iter
             yield _touch(named, folder, given)
         else:
             yield from found_in(named, named.found, folder)
+        if named.contents is not None and (named.found or any(word.found for word in named.contents.sources)):
+            # In which folder, or from which archive or patch: what is made may have any name.
+            yield folder.place_of(Word("", is_open=True), named.access, origin=UNSEEN_NAME)
     for copy in operands.copies:
         yield from dict.fromkeys(_copy(copy, folder, given))
 

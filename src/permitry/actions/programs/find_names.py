@@ -17,6 +17,7 @@ _UNUSUAL = _OR | {"!", "-not", ",", "(", ")"}
 _NAMED = frozenset({"-name", "-iname"})
 _NO_LINKS = frozenset({("-type", "f"), ("-type", "d")})
 _ACTS = ("-print", "-exec", "-ok", "-delete", "-fprint", "-ls", "-fls", "-prune", "-quit")
+_RUNS = ("-exec", "-ok")
 _LACKING, _END = ("?", ""), (")", "")
 
 _Tests = list[tuple[str, str]]
@@ -37,6 +38,9 @@ def found_by_find(words: Sequence[Word], at: int) -> Found | None:
     if any(word.text in _FOLLOWS or (word.is_open and word.may_be_option) for word in words):
         return None
     end = min((at, *actions_of(words)))
+    if any(word.text.startswith(_RUNS) for word in words[end:at]):
+        # What was found may be another file by then.
+        return None
     tests = _tests(words[start + len(tops) : end])
     if not all(name == _LACKING[0] or name.startswith(_BEGINS) for name, _ in tests):
         # An operand behind an option, which another `find` takes for one of its own.

@@ -35,6 +35,8 @@ _ATTACHED = re.compile(r"-[A-WYZa-wyz0-9]*[xX](.+)", re.DOTALL)
 _SHORTEST_PREFIX = len("--x")
 NAMES_FROM = "-files0-from"
 _EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
+_ELSEWHERE = ("-execdir", "-okdir")
+"""With these, the command runs in the folder of each file, so that a relative path leads elsewhere."""
 
 
 def program_of(words: Words) -> str:
@@ -69,7 +71,12 @@ def find(words: Words) -> Iterator[Inner]:
     for at, word in enumerate(words):
         if word.text in _EXECUTING:
             inner = _until_end(words[at + 1 :])
-            yield run(inner if any(each.text == NAMES_FROM for each in words) else _with_found(inner, words, at))
+            if word.text in _ELSEWHERE:
+                # A relative path in it leads elsewhere, as does a name that was found.
+                has_name = any(each.text == "{}" for each in inner)
+                yield run(with_names(inner if has_name else (*inner, Word("{}", is_open=True))))
+            else:
+                yield run(inner if any(each.text == NAMES_FROM for each in words) else _with_found(inner, words, at))
         elif may_execute(word) and any(each.text in (";", "+") for each in words[at + 1 :]):
             # The word may become an option such as `-exec`: a pattern if a file has that name.
             yield attrs.evolve(run(_until_end(words[at + 1 :])), is_guess=True)

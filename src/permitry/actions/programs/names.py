@@ -12,13 +12,13 @@ import attrs
 from permitry.actions.command import Command
 from permitry.actions.programs.catalogue import Options, record_of
 from permitry.actions.programs.inner import program_of
-from permitry.actions.programs.nested import xargs
+from permitry.actions.programs.nested import reads_list, xargs
 
 __all__ = ["FILTERS", "PRINTERS", "prints_names"]
 
 Texts = Sequence[str]
 
-_OTHER_OUTPUT = ("-exec", "-files0", "-fls", "-fprint", "-ls", "-ok", "-printf")
+_OTHER_OUTPUT = ("-exec", "-files0", "-fls", "-fprint", "-help", "-ls", "-ok", "-printf", "-version")
 _OTHER_OUTPUT_OF_FD = re.compile(r"-[^-]*[lxX]")
 _LONG = re.compile(
     r"--(?:cached|diff-filter=\w+|exclude(?:-dir)?=.*|files|files-with-matches|hidden|include=.*|name-only|others)?"
@@ -40,8 +40,7 @@ def prints_names(command: Command, *, has_names: bool) -> bool:
     name, texts = program_of(command.words), [word.text for word in command.words[1:]]
     prints = record_of(name).prints
     if prints == "xargs":
-        has_other_input = any(text.startswith(("-a", "--a")) for text in texts)
-        inner = next(xargs(command.words), None) if has_names and not has_other_input else None
+        inner = next(xargs(command.words), None) if has_names and not reads_list(texts) else None
         return inner is not None and prints_names(attrs.evolve(command, words=inner.words), has_names=False)
     if prints != "find" and any(text.startswith("--") and not _LONG.fullmatch(text) for text in texts):
         return False

@@ -7,7 +7,7 @@ is yielded may not be a command at all.
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -31,7 +31,18 @@ from permitry.actions.variables import fact_of, is_evaluated, is_special
 from permitry.core.action import Word
 from permitry.core.words import Found
 
-__all__ = ["MOST_INNER", "RUNNERS", "after_options", "dash_c", "find_command", "only_checks", "ssh", "wrapped", "xargs"]
+__all__ = [
+    "MOST_INNER",
+    "RUNNERS",
+    "after_options",
+    "dash_c",
+    "find_command",
+    "only_checks",
+    "reads_list",
+    "ssh",
+    "wrapped",
+    "xargs",
+]
 
 MOST_INNER = 64
 """The most nested commands of one kind in a command line; beyond that, the rest may be any command."""
@@ -43,6 +54,8 @@ Words = Sequence[Word]
 _CHECKS = re.compile(r"-[cenvx]+")
 _REPLACING = re.compile(r"-[A-Za-z0-9]*?[IJi]")
 _OF_NULLS = re.compile(r"-[rtx]*0[rtx]*|--null")
+_READS_LIST = re.compile(r"-[0oprtx]*a|--a")
+_SEPARATES = re.compile(r"-[0oprtx]*d|--d")
 _LACKS_VALUE = re.compile(r"-[0rtx]*[A-Za-z]|--[a-z-]+")
 _SPLITS = re.compile(r"--s|-[^-]*S")
 _SUBSTITUTIONS = ("$(", "`", "<(", ">(")
@@ -151,16 +164,21 @@ def xargs(words: Words) -> Iterator[Inner]:
 
 def _read_names(first: Word, options: Words) -> Found | None:
     """Return the names that `xargs` reads; they are split, unless a null is between them and it expects that."""
-    if first.found is None:
+    if first.found is None or reads_list(word.text for word in options):
         return None
     # The word before it must not take it for its value.
     pairs = itertools.pairwise(("", *(word.text for word in options)))
     has_nulls = any(_OF_NULLS.fullmatch(text) and not _LACKS_VALUE.fullmatch(last) for last, text in pairs)
-    has_others = any(word.text.startswith(("-d", "--d", "-a", "--a")) or word.is_open for word in options)
+    has_others = any(_SEPARATES.match(word.text) or word.is_open for word in options)
     if has_nulls and first.found.is_apart and not has_others:
         return first.found
     # Of a name with a blank, a part may look like an option.
     return attrs.evolve(first.found, is_split=True, may_be_option=True)
+
+
+def reads_list(texts: Iterable[str]) -> bool:
+    """Return whether an option of `xargs` may have it read names from a file, in place of its input."""
+    return any(map(_READS_LIST.match, texts))
 
 
 def _replace(word: Word, replace_strings: frozenset[str], found: Found | None) -> Word:

@@ -41,7 +41,7 @@ from permitry.actions.programs.filters import expanded_by_program
 from permitry.actions.programs.git_files import files_of_git
 from permitry.actions.programs.inner import without_commands
 from permitry.actions.programs.named import HERE, Collector, Named, Operands
-from permitry.actions.programs.nested import xargs
+from permitry.actions.programs.nested import reads_list, xargs
 from permitry.actions.programs.sed import effects_of_sed, files_of_sed
 from permitry.actions.programs.shapes import check_shape, roles_by_shape
 from permitry.actions.programs.tops import with_tops
@@ -123,9 +123,8 @@ def _of_outer(words: tuple[Word, ...], only_reads: Reads) -> Operands | None:
 def _of_xargs(words: tuple[Word, ...], only_reads: Reads) -> Operands | None:
     """Return what the command of `xargs` touches; None where that may be anything."""
     inners = [inner.words for inner in xargs(words)][1::2]
-    # A name of a file with other names.
-    has_file = any(word.text.startswith(("-a", "--a")) for word in words)
-    if has_file or len(inners) > 1 or any(map(_runs, inners)):
+    # A name of a file with other names, or a program that runs another one.
+    if len(inners) > 1 or reads_list(word.text for word in words) or any(map(_runs, inners)):
         return None
     found = [_touches_of(inner, only_reads) for inner in inners]
     if found:
@@ -327,6 +326,18 @@ def _fills(entry: Entry, words: Sequence[Word]) -> bool:
     return any(any(module in text for module in modules) for text in texts)
 
 
+def _brings_more(entry: Entry, words: Sequence[Word]) -> bool:
+    """Return whether a program may make what names that were found do not show.
+
+    That is a link, whose text leads elsewhere from another folder, or what is in an archive or a patch.
+    """
+    if entry.makes == "copies":
+        plain = [word for word in words[1:] if not word.is_open]
+        used = (each for each in entry.shapes if not each.when or any(_may_be(each.when, word) for word in plain))
+        return any("link" in role for shape in used for role in shape.operands)
+    return _fills(_entry_of(words), words)
+
+
 def _only_lists(words: Sequence[Word]) -> bool:
     """Return whether a command that only reads shows none of the content of what its operands name."""
     entry = _entry_of(words)
@@ -384,7 +395,8 @@ def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
     _, texts = _values_and_texts(words) if any(word.is_single for word in words) else ((), ())
     rest = [word for at, word in enumerate(words) if at and not (word.is_open and at in texts)]
     given = [word for word in dict.fromkeys(rest) if word.text != "--"]
-    unclear = tuple(word for word in given if word.is_open and word.found is None)
+    are_all = not _brings_more(entry, words)
+    unclear = tuple(word for word in given if word.is_open and (word.found is None or not are_all))
     names, bare = names_in_words(words)
     perhaps = [word for word in given if word not in names]
     whole = frozenset(filter(is_name, perhaps)) - code - script_of(words)

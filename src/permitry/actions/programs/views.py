@@ -25,22 +25,25 @@ def check_view(words: Sequence[Word], entry: Entry) -> None:
     """
     name = words[0].text
     unclear = [word for word in words if is_spread(word) or word.is_home or word.text == "--"]
-    behind = _behind_options(words[1:], entry, name)
+    before = _read_before(words[1:], entry, name)
+    behind = before.operands
     count = _find(behind, entry)
     if unclear or not count:
         raise RefusedError(f"`{name}` is not known to only look here")
     view = entry.views[_key(behind[:count])]
     parts = read_options(behind[count:], view, name=name)
+    # The options before the sub-command are options of it, too.
+    parts.found += before.found
     _check_options(parts, view, name)
     _check_words(parts, view, name)
 
 
-def _behind_options(words: Sequence[Word], entry: Entry, name: str) -> Sequence[Word]:
-    """Return the words from the sub-command on: before it are options that every view may have."""
+def _read_before(words: Sequence[Word], entry: Entry, name: str) -> Parts:
+    """Return the options before the sub-command, which every view may have, and the words from that on as operands."""
     every = entry.views.get(_EVERY)
     if every is None or _find(words[:1], entry):
-        return words
-    return read_options(words, every, name=name, options_first=True).operands
+        return Parts(operands=list(words))
+    return read_options(words, every, name=name, options_first=True)
 
 
 def _find(words: Sequence[Word], entry: Entry) -> int:

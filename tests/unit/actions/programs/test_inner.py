@@ -30,7 +30,7 @@ def _words(text: str) -> tuple[Word, ...]:
     ("text", "found"),
     [
         ("find . -exec rm {} ;", [run((Word("rm"), NAME))]),
-        ("find . -execdir rm {} + -ok ls ;", [run((Word("rm"), NAME)), run((Word("ls"),))]),
+        ("find . -exec rm {} + -ok ls ;", [run((Word("rm"), NAME)), run((Word("ls"),))]),
         ("find . -exec rm + x", [run(_words("rm + x"))]),
         ("find . -exec", [run(())]),
         ("find . -name x", []),
@@ -41,6 +41,13 @@ def test_find_runs_what_follows_up_to_its_end(text: str, found: list[object]) ->
     inner = [each.words for each in find(_words(text))]
     assert [run([attrs.evolve(word, found=None) for word in words]) for words in inner] == found
     assert {word.found and word.found.tops for words in inner for word in words if word.is_open} <= {(Word("."),)}
+
+
+@for_each("text", ["find . -execdir rm {} ;", "find . -okdir rm x ;", "find . -exec ls {} ; -exec rm {} ;"])
+def test_of_what_is_run_in_other_folders_no_name_is_known(text: str) -> None:
+    """Nor of what is run when another program may have changed what was found."""
+    *_, inner = find(_words(text))
+    assert [word.found for word in inner.words if word.is_open] == [None]
 
 
 def test_find_alone_runs_nothing() -> None:
