@@ -86,6 +86,7 @@ def _decide(policy: AuthorizationPolicy, workspace: Path, command: str) -> Verdi
         "[[ -z $CI && $x == y ]]",
         '[ "$(git status --porcelain)" ]',
         "source .venv/bin/activate && cat src/a.py",
+        "tmp=$(mktemp -d); cp -r src $tmp; cd bare; rm -r $tmp",
         "find . -name '*.pyc' -delete",
     ],
 )
@@ -154,6 +155,11 @@ def test_names_lie_below_what_was_searched(policy: AuthorizationPolicy, workspac
         "find 'a x/../src' | xargs cat",
         "find link -type d -exec grep -R x {} +",
         "find link -type d -exec cp -rL {} out ';'",
+        "x=$(find blank); cd bare && cat $x",
+        "x=$(find . -name a.py); cd bare && cat $x",
+        "x=$(ls blank | head -1); cd bare && cat $x",
+        "for f in $(find blank); do (cd bare && cat $f); done",
+        "x=$(rg -l x blank); cd bare && rm $x",
         # In the folder of each file, a relative path leads elsewhere.
         "find src -execdir cat ../.env ';'",
         "find src -execdir cat {} ../.env ';'",

@@ -227,7 +227,7 @@ class _Script:
             self.found_names = None
         is_usual = are_usual(self.text)
         if is_usual:
-            one = attrs.evolve(one, command=with_names(one.command, self.found_names))
+            one = attrs.evolve(one, command=with_names(one.command, self.found_names, self.commands))
         command = one.command
         run = attrs.evolve(self.run(command, one.doubt, folder), looks=one.looks)
         actions: list[Action] = [run]

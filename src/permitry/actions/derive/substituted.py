@@ -1,12 +1,14 @@
 """What the words of a command become that are substitutions: names that a search prints, or a number."""
 
 import functools
+import itertools
 import re
 from collections.abc import Sequence
 from posixpath import join
 
 import attrs
 
+from permitry.actions.builtins import MOVING
 from permitry.actions.command import Command
 from permitry.actions.programs.catalogue import record_of, remember
 from permitry.actions.programs.found import found_by, prints_plain
@@ -33,13 +35,31 @@ def are_usual(text: str) -> bool:
     return not any(name in text for name in _OTHERWISE)
 
 
-def with_names(command: Command, found: Found | None) -> Command:
-    """Return a command with what is known of its words, and of the names that it reads if it is `xargs`."""
-    first, *rest = with_found(command.words)
+def with_names(command: Command, found: Found | None, script: Sequence[Command] = ()) -> Command:
+    """Return a command of a script with what is known of its words, and of the names that it reads if it is `xargs`."""
+    words = command.words
+    if any(map(_is_kept, words)) and _moves_late(script):
+        # In another folder, a name that is kept in a variable leads elsewhere.
+        words = tuple(attrs.evolve(word, source="") if _is_kept(word) else word for word in words)
+    first, *rest = with_found(words)
     has_other_input = any(each.operator == "<" for each in command.redirections)
     if found is not None and not has_other_input and record_of(first.text).script == "xargs":
         first = attrs.evolve(first, found=found)
     return attrs.evolve(command, words=(first, *rest))
+
+
+def _moves_late(commands: Sequence[Command]) -> bool:
+    """Return whether a command behind the first ones changes the folder."""
+    return any(map(_moves, itertools.dropwhile(_moves, commands)))
+
+
+def _moves(command: Command) -> bool:
+    return command.words[0].text in MOVING
+
+
+def _is_kept(word: Word) -> bool:
+    """Return whether a word is a variable with names that a search printed."""
+    return bool(word.source) and _names(word.source) is not None
 
 
 def with_found(words: Sequence[Word]) -> tuple[Word, ...]:

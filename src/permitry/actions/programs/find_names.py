@@ -38,11 +38,10 @@ def found_by_find(words: Sequence[Word], at: int) -> Found | None:
     if any(word.text in _FOLLOWS or (word.is_open and word.may_be_option) for word in words):
         return None
     end = min((at, *actions_of(words)))
-    if any(word.text.startswith(_RUNS) for word in words[end:at]):
-        # What was found may be another file by then.
-        return None
+    # What was found may be another file behind a command.
+    is_changed = any(word.text.startswith(_RUNS) for word in words[end:at])
     tests = _tests(words[start + len(tops) : end])
-    if not all(name == _LACKING[0] or name.startswith(_BEGINS) for name, _ in tests):
+    if is_changed or not all(name == _LACKING[0] or name.startswith(_BEGINS) for name, _ in tests):
         # An operand behind an option, which another `find` takes for one of its own.
         return None
     found = Found(tops or (_HERE,))
