@@ -20,9 +20,9 @@ POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
     ("what decides", (POLICY,), 6_270),
-    ("with rules, conditions, actions and rule files", DECIDING, 30_900),
-    ("Guard", ("permitry.guard.guard",), 35_100),
-    ("ToolHandler", ("permitry.handler",), 38_140),
+    ("with rules, conditions, actions and rule files", DECIDING, 30_980),
+    ("Guard", ("permitry.guard.guard",), 35_180),
+    ("ToolHandler", ("permitry.handler",), 38_220),
 ]
 
 

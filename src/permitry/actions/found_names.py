@@ -73,9 +73,7 @@ def _links(place: Place, found: Found, named: Named, folder: Folder) -> tuple[st
     is_whole = all(listing.is_whole for listing in listings)
     if not is_whole or (are_doubtful and not _are_words(named, place, listings, found, folder)):
         return None
-    if follows:
-        return _links_in(listings, found, named)
-    return ()
+    return _links_in(listings, found, named) if follows else ()
 
 
 def _links_in(listings: Iterable[Listing], found: Found, named: Named) -> tuple[str, ...] | None:
