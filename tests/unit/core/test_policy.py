@@ -521,12 +521,10 @@ def test_what_its_registry_wants_asked_about_is_asked_about() -> None:
 def test_a_rule_may_have_the_id_of_the_question_about_a_tool(effect: Verdict) -> None:
     """Its decision is not taken for that question, nor the question for its decision."""
     spec, call = ToolSpec("pay", requires_approval=True), ToolCall("pay")
-    priority = {ALLOW: 200, BLOCK: 150}[effect]
+    priority, expected = {ALLOW: (200, CONFIRM), BLOCK: (150, BLOCK)}[effect]
     policy = AuthorizationPolicy([PlainRule("requires-approval", effect, priority)])
     for _ in range(2):
-        assert policy.decide(call, AuthContext(), spec).verdict is max(
-            CONFIRM, effect, key=lambda each: each.strictness
-        )
+        assert policy.decide(call, AuthContext(), spec).verdict is expected
         assert policy.decide(call, AuthContext()).verdict is effect
 
 
