@@ -29,8 +29,8 @@ _DIALECTS = ("postgres", "mysql", "sqlite", "tsql")
 _TOKEN = re.compile(
     r"""\s+|(?P<word>[A-Za-z_][A-Za-z0-9_]*)(?!['"])|(?P<name>"[A-Za-z_][A-Za-z0-9_ ]*")(?!["'A-Za-z0-9_])
     |(?P<number>\d+(?:\.\d+)?)(?![A-Za-z0-9_'".])|(?P<text>'(?:[^'\\]|'')*')(?!['"A-Za-z0-9_])
-    |(?P<sign><>|!=|<=|>=|\|\||[=<>+*/%(),.-])""",
-    re.VERBOSE,
+    |(?P<sign><>|!=|<=|>=|\|\||[=<>+*/%(),.-])|(?P<odd>.{1,20})""",
+    re.VERBOSE | re.DOTALL,
 )
 _INVISIBLE = re.compile(r"[^\x20-\x7e\t\n\r]")
 
@@ -164,16 +164,10 @@ def _find_oddity(text: str) -> str | None:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each piece with its kind; one that is not known as `odd`, and nothing behind it."""
-    at = 0
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
-            yield "odd", text[at : at + 20]
-            return
+    """Yield each piece with its kind; one that is not known is `odd`."""
+    for found in _TOKEN.finditer(text):
         if found.lastgroup is not None:
             yield found.lastgroup, found[0]
-        at = found.end()
 
 
 def _find_problem(kind: str, piece: str, before: tuple[str, str]) -> str | None:

@@ -4,7 +4,7 @@ import functools
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, TypeAlias, assert_never
 
 import attrs
@@ -191,29 +191,26 @@ class PathPattern(WrittenPattern):
         return max((part.hint for part in self._parts if part is not None), key=len, default="/")
 
     def _may_be_below(self, place: Place, roots: Roots) -> bool:
-        if place.ends and self._parts and self._parts[-1] is not None:
-            return self._may_end(place, roots)
         bases = self._literal_bases(roots)
-        return any(self._is_below(base, name) for name in _names(place) for base in bases)
+        is_reached = any(self._is_below(base, name) for name in _names(place) for base in bases)
+        last = next(reversed(self._parts), None)
+        # A pattern of names without a letter leaves none out.
+        if last is None or not place.ends or not all(end.strip("*?") for end in place.ends):
+            return is_reached
+        return self._may_end(place, roots, functools.partial(_may_share if is_reached else _is_meant, last))
 
     def _may_be_all_below(self, place: Place) -> bool:
         """Return whether the pattern may match everything below a place if it matches the place."""
         return place.made() is None and (place.descent is Descent.NEW or self._parts[-1:] == (None,))
 
-    def _may_end(self, place: Place, roots: Roots) -> bool:
-        """Return whether what is below a place matches if it has a name that fits one of the patterns of the place."""
-        ends = list(filter(self._meets, place.ends))
-        below = [(*_literal(name), None, _of_names(end)) for name in place.names for end in ends]
+    def _may_end(self, place: Place, roots: Roots, meets: Callable[[str], bool]) -> bool:
+        """Return whether what is below a place matches if it has a name that fits one of the patterns of the place.
+
+        `meets` says of such a pattern whether the last part of this one is to be looked for.
+        """
+        below = [(*_literal(name), None, _of_names(end)) for name in place.names for end in filter(meets, place.ends)]
         wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
         return any(align(whole, name, Segment.may_match) for name in below for whole in wholes)
-
-    def _meets(self, end: str) -> bool:
-        """Return whether a pattern of names is a reason to look for those of this pattern."""
-        last = self._parts[-1]
-        if last is None or not end.strip("*?"):
-            return False
-        # Any `*.txt` may be a `secret*`, which is none.
-        return last.may_match(_of_names(end)) if last.literal else last.may_name(re.sub("[*?]", "0", end))
 
     def _must_name(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself matches by a known name.
@@ -414,6 +411,16 @@ def _names(place: Place) -> Iterator[_Parts]:
 
 
 @functools.lru_cache(maxsize=512)
+def _may_share(last: Segment, end: str) -> bool:
+    """Return whether a name may fit the last part of a pattern and a pattern of names."""
+    return last.may_match(_of_names(end))
+
+
+def _is_meant(last: Segment, end: str) -> bool:
+    """Return the same where the folder is not a reason to look for it: hardly any of `*.txt` is called `secret*`."""
+    return _may_share(last, end) if last.literal else last.may_name(re.sub("[*?]", "0", end))
+
+
 def _of_names(end: str) -> Segment:
     """Return a pattern of names as a program takes it, whose stars match a dot at the beginning as well."""
     return Segment.parse(re.sub(r"\*+", "*", end))

@@ -96,3 +96,18 @@ def test_what_is_the_case_instead_is_reported() -> None:
     conditions = Conditions((Given(answer=True), Given(answer=False), Given(None)))
     facts = say_plain(conditions, Request(ToolCall("t"), AuthContext()), Match.YES)
     assert list(facts) == ["answer = False", "no answer, needed is YES"]
+
+
+def test_a_command_that_may_do_more_than_look_is_said_to() -> None:
+    """It is not the words of the pattern that it lacks."""
+    when = Conditions(commands=(ArgvPattern("gh *"),), looks=True)
+    (fact,) = Scope(when=when).facts(asked("gh pr merge 1"), Match.YES)
+    assert fact == "`gh pr merge 1` is not known to only look"
+
+
+def test_without_a_workspace_a_relative_pattern_is_said_to_permit_nothing() -> None:
+    """A path is what it would be relative to."""
+    spec = ToolSpec("read", roles={"path": ArgumentRole.READ_PATH})
+    request = Request(ToolCall("read", {"path": "docs/a"}), AuthContext(), spec, READER)
+    (fact,) = Scope(when=Conditions(paths=WHEN.paths)).facts(request, Match.YES)
+    assert fact.endswith("; the session has no `workspace`, the folder that patterns are relative to)")

@@ -518,3 +518,26 @@ def test_what_a_walk_meets_is_looked_for_where_the_pattern_begins(
     assert (PathPattern(pattern).match_place(place, ROOTS) is not Match.NO) is fires
     # Whether the folder itself is there is looked at first.
     assert {*looked, top} == {start, top}
+
+
+@for_each(
+    ("pattern", "end", "meets"),
+    [
+        ("src/secret.txt", "*", True),
+        ("src/secret.txt", "?*", True),
+        ("src/secret.txt", "s*", True),
+        ("src/secret.txt", "*.md", False),
+        ("src/*.pem", "s*", True),
+        ("src/*.pem", "*.md", False),
+        ("src/**", "*.md", True),
+        ("lib/a", "*", False),
+        ("lib/a", "a", False),
+        ("**/.env", ".e*", True),
+        ("**/secret*", "*.md", False),
+        ("**/secret*", "secret.md", True),
+    ],
+)
+def test_names_that_are_searched_for_may_be_those_of_a_pattern(pattern: str, end: str, *, meets: bool) -> None:
+    """What has no letter leaves none out; `meets` is for all below `src`, on no disk."""
+    place = attrs.evolve(at("/w/src", is_tree=True, is_certain=False), descent=Descent.SOME, ends=(end,))
+    assert (PathPattern(pattern).match_place(place, ROOTS) > Match.NO) is meets

@@ -53,3 +53,36 @@ def test_a_rule_cannot_be_added_twice() -> None:
     policy = AuthorizationPolicy([_rule("one")])
     with pytest.raises(RuleError, match="two rules have the id `one`"):
         policy.with_rules(_rule("one"))
+
+
+@attrs.frozen
+class _Reader:
+    """A reader that only has records."""
+
+    known: tuple[str, ...] = ()
+
+    def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:
+        raise AssertionError((call, context, spec))
+
+    def with_records(self, records: tuple[str, ...]) -> "_Reader":
+        return _Reader((*self.known, *records))
+
+
+@attrs.frozen
+class _Rules:
+    """A set of rules with records of programs, and nothing else."""
+
+    records: tuple[str, ...] = ("a",)
+    policy_rules: tuple[AnyRule, ...] = ()
+    flows: tuple[_Flow, ...] = ()
+    tools: dict[str, ToolSpec] = attrs.field(factory=dict)
+    unmatched: Verdict = Verdict.CONFIRM
+    unmatched_source: str | None = None
+
+
+def test_records_of_added_rules_are_read_by() -> None:
+    """Behind those that the policy has; a reader that takes none stays as it is."""
+    policy = AuthorizationPolicy(reader=_Reader(("own",)))
+    assert repr(policy.with_rules(_Rules()).reader) == repr(_Reader(("own", "a")))
+    plain = AuthorizationPolicy(reader=lambda *_: Actions())
+    assert plain.with_rules(_Rules()).reader is plain.reader
