@@ -29,7 +29,7 @@ def questions() -> dict[str, Shown]:
     shell = Shown(
         "51c0ffee", "9f2d61c0a7", "run_shell", {"command": _COMMAND}, "copies files to where they are served",
         rule="deploys", source="rules.toml:14", session="claude-code:0c1f2d3e-4a5b", agent="main", left=840.0,
-        age=60.0, folder="/work/shop", effects=effect_lines(request.actions), remember="",
+        age=60.0, folder="/home/ann/shop", effects=effect_lines(request.actions), remember="",
     )  # fmt: skip
     edit = attrs.evolve(
         shell, id="77aa01bc", digest="3b1c", tool="edit_file", effects=(), left=3_300.0, age=300.0,

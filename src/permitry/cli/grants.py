@@ -162,7 +162,7 @@ def _meant(options: argparse.Namespace, questions: "StoredQuestions") -> Grant:
 def _request_of(options: argparse.Namespace, questions: "StoredQuestions") -> dict[str, str]:
     """Return the session of a question, and the request of the user that it was asked for; empty without `--request`.
 
-    Raises: `PermitryError` where there is no question, or its host does not say for which request it was.
+    Raises: `PermitryError` where the question is missing, or its host does not say for which request it was.
     """
     if not options.request:
         return {}

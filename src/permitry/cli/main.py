@@ -86,7 +86,7 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # one of its overloads is used
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Read words; a command that has commands of its own, and was given none, shows them."""
+        """Read words; a command with sub-commands, given none of them, shows them."""
         if not args and self._subparsers is not None:
             # What is on standard output of a hook, a host may take for its answer.
             self.print_help(sys.stderr if self.prog == "permitry hook" else sys.stdout)

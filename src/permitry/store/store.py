@@ -53,6 +53,6 @@ def read_rows(database: Database, columns: Sequence[str], query: str, values: tu
 
 
 def change_rows(database: Database, statement: str, values: tuple[Any, ...]) -> int:
-    """Return how many rows a statement has changed, in a transaction of its own."""
+    """Return how many rows a statement has changed, in its own transaction."""
     with database.change() as connection:
         return int(connection.execute(statement, values).rowcount)

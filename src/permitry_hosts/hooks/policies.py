@@ -32,7 +32,7 @@ def is_of_user(rule: ConfiguredRule) -> bool:
 def rules_for_host(rules: RuleSet) -> tuple[ConfiguredRule, ...]:
     """Return the rules without the general questions of shipped sets, such as those about each command.
 
-    A host has a way of its own to ask about these. Where what no rule matches is blocked, all rules count, and so does
+    A host asks about these in its own way. Where what no rule matches is blocked, all rules count, and so does
     a question with a permission behind it.
     """
     if rules.unmatched is not Verdict.CONFIRM:

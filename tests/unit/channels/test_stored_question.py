@@ -187,10 +187,10 @@ def test_the_place_of_a_rule_is_not_a_secret(address: str) -> None:
 def test_what_a_call_would_do_is_kept_with_its_question(address: str) -> None:
     """As it was read where it was asked, with the folder; a question of an earlier version has none."""
     spec = ToolSpec("write", roles={"path": ArgumentRole.WRITE_PATH})
-    asked(fresh(address, session=Session(id="s1", workspace="/work/p")), CALL, spec)
+    asked(fresh(address, session=Session(id="s1", workspace="/home/ann/p")), CALL, spec)
     request = only(address).request
     assert request is not None
-    assert (request.effects, request.folder) == ((EffectLine(0, "write a"),), "/work/p")
+    assert (request.effects, request.folder) == ((EffectLine(0, "write a"),), "/home/ann/p")
     shown: dict[str, object] = {"path": None, "preview": None, "reason": "", "is_plan": False, "grants": []}
     change(address, "UPDATE question SET shown = ?", json.dumps(shown))
     request = only(address).request

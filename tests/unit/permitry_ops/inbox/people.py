@@ -8,7 +8,7 @@ from permitry_ops.inbox.questions import Shown
 ANN, BOB, EVE = User("ann", True), User("bob", True), User("eve", False)
 QUESTION = Shown(
     "q1", "d1", "run_shell", {"command": "rm -r build", "count": 3}, "deletes files",
-    rule="ask-rm", source="rules.toml:3", session="s1", agent="main", path="build", folder="/work/p",
+    rule="ask-rm", source="rules.toml:3", session="s1", agent="main", path="build", folder="/home/ann/p",
     age=200.0, left=90.0, preview="--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new", errors=("odd: failed",),
     effects=(EffectLine(0, "rm -r build"),),
     origins=(Origin("command", "rm -r build", ("look #2, field `task`",), is_said=False),),

@@ -99,7 +99,7 @@ def test_a_page_begins_with_the_call_and_why_it_is_asked_about() -> None:
     page = question_page(QUESTION, LOGIN)
     order = (
         '<pre class="call">rm -r build</pre>', "Deletes files.", "What it would do", "What it would change",
-        "Your answer", "About this question", "ask-rm (rules.toml:3)", "/work/p", "Digest",
+        "Your answer", "About this question", "ask-rm (rules.toml:3)", "/home/ann/p", "Digest",
     )  # fmt: skip
     assert sorted(order, key=page.index) == list(order)
     assert page.index("<span>d1</span>") == page.rindex("<span>")
@@ -118,7 +118,7 @@ def test_the_list_shows_calls_as_people_say_them() -> None:
     """Command, reason, folder, session and age; a sub-agent is named."""
     shown = attrs.evolve(QUESTION, session="claude-code:0c1f2d3e-4a5b", agent="helper")
     text = " ".join(read(list_page([shown], LOGIN)).text)
-    about = "run_shell · /work/p · claude-code:0c1f2d3e · helper · asked 3 min ago · 90 s left"
+    about = "run_shell · /home/ann/p · claude-code:0c1f2d3e · helper · asked 3 min ago · 90 s left"
     for each in ("rm -r build", "Deletes files.", about):
         assert each in text, each
     assert "· main ·" not in " ".join(read(list_page([QUESTION], LOGIN)).text)

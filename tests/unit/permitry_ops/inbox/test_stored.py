@@ -171,12 +171,12 @@ def test_an_answer_where_it_was_asked_has_no_name(inbox: StoreInbox, guard: Guar
 def test_what_is_shown_is_what_the_one_who_asked_read(tmp_path: Path) -> None:
     """Its effects and its folder are in the store, with the question; the list has the folder alone."""
     spec = ToolSpec("write", roles={"path": ArgumentRole.WRITE_PATH})
-    asked(fresh(tmp_path / "a.db", session=Session(workspace="/work/p")), CALL, spec)
+    asked(fresh(tmp_path / "a.db", session=Session(workspace="/home/ann/p")), CALL, spec)
     inbox = StoreInbox(questions_at(tmp_path / "a.db"))
     (listed,) = inbox.open()
     shown = inbox.find(listed.id)
     assert shown is not None
-    assert (list(listed.effects), listed.folder) == ([], "/work/p")
+    assert (list(listed.effects), listed.folder) == ([], "/home/ann/p")
     assert listed.age == pytest.approx(0, abs=60)
     assert [line.text for line in shown.effects] == ["write a"]
 
