@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import attrs
 import pytest
+from hypothesis import HealthCheck, settings
 
 import permitry.actions
 from permitry.actions.command import Command, Redirection
@@ -42,6 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     keep_bytecode(config.stash[_BYTECODE])
     forbid_writes()
     _restore_signals()
+    _load_profile(config)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -53,6 +55,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Give each test an empty home."""
     clear_home(item.config.stash[_HOME])
+
+
+def _load_profile(config: pytest.Config) -> None:
+    """Choose the examples: a change is judged by the same ones in each run, and only a night looks for new ones."""
+    # A busy machine is not a fault of a law, so nothing here looks at the clock.
+    timeless = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("small", timeless, max_examples=30, derandomize=True)
+    # With more, a night's run takes longer than 90 minutes on two cores.
+    settings.register_profile("large", timeless, max_examples=1_000, derandomize=False, print_blob=True)
+    settings.load_profile("large" if config.getoption("markexpr") == "large" else "small")
 
 
 def _restore_signals() -> None:

@@ -1,11 +1,10 @@
 """What the laws share: two profiles, the reference evaluator, and random policies and requests.
 
-The tests of this folder are the same code under two profiles: a plain `pytest` runs them with the small one, and
-`pytest -m large` with the large one. Under the small one each law is tried twice: with 30 examples that are the same in
-every run, and with 10 of this run alone, whose seed is shown when the law fails; `--hypothesis-seed` repeats them.
-Hypothesis reads the profile when a test is decorated, so it is loaded in `pytest_configure`, before any test file of
-this folder is imported. The project deselects the marker `large` by default, so exactly a run with `-m large` puts that
-marker on every test here, before pytest selects by it.
+The tests of this folder are the same code under the two profiles of `tests/conftest.py`: a plain `pytest` runs them
+with the small one, and `pytest -m large` with the large one. Under the small one each law is tried twice: with 30
+examples that are the same in every run, and with 10 of this run alone, whose seed is shown when the law fails;
+`--hypothesis-seed` repeats them. The project deselects the marker `large` by default, so exactly a run with `-m large`
+puts that marker on every test here, before pytest selects by it.
 
 Policies, requests, contexts and calls come by type (`@given(policy=..., request=...)`); what is not a type of its own
 comes from a fixture that holds a strategy.
@@ -21,7 +20,7 @@ from typing import TypeAlias, cast
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
+from hypothesis import is_hypothesis_test, seed, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -58,16 +57,6 @@ _HERE = Path(__file__).parent
 
 def _is_large(config: pytest.Config) -> bool:
     return bool(config.getoption("markexpr") == "large")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Load the profile of this run."""
-    # A busy machine is not a fault of a law, so nothing here looks at the clock.
-    timeless = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
-    settings.register_profile("small", timeless, max_examples=30)
-    # Other ones in each run; with more, a night's run takes longer than 90 minutes on two cores.
-    settings.register_profile("large", timeless, max_examples=1_000, derandomize=False, print_blob=True)
-    settings.load_profile("large" if _is_large(config) else "small")
 
 
 @pytest.hookimpl(wrapper=True)
