@@ -93,7 +93,7 @@ class OtelRecorder(Listener):
                 span = self._span(key, call).span
                 span.set_attributes(shown)
                 if details.get("errors"):
-                    span.set_attribute("permitry.errors", list(map(self._shown_error, details["errors"])))
+                    span.set_attribute("permitry.errors", list(map(self._show_error, details["errors"])))
                 if self.shows_arguments and "arguments" in details:
                     span.set_attribute(_ARGUMENTS, json.dumps(redacted(details["arguments"])))
                 if details.get("verdict") == "block":
@@ -116,7 +116,7 @@ class OtelRecorder(Listener):
             case _:
                 self._span(key, call).span.add_event(f"permitry.{event}")
 
-    def _shown_error(self, error: str) -> str:
+    def _show_error(self, error: str) -> str:
         """Return the rule that failed; why it did may quote an argument."""
         return redacted(error) if self.shows_arguments else error.partition(":")[0]
 

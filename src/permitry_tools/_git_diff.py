@@ -120,14 +120,14 @@ def _output(command: list[str], folder: Path, path: str, most: int) -> bytes | N
         command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    with process, _ended(process):
+    with process, _end_after(process):
         output = b"" if process.stdout is None else process.stdout.read(most + 1)
         is_whole = len(output) > most or process.wait() == 0
     return output if is_whole else None
 
 
 @contextlib.contextmanager
-def _ended(process: "subprocess.Popen[bytes]") -> Iterator[None]:
+def _end_after(process: "subprocess.Popen[bytes]") -> Iterator[None]:
     """End a process at the end of the block, and when it takes too long."""
     timer = threading.Timer(_LONGEST, process.kill)
     timer.start()

@@ -47,9 +47,9 @@ class McpClient:
         self._starting = asyncio.current_task()
         async with contextlib.AsyncExitStack() as stack:
             async with asyncio.timeout(self.server.start_timeout):
-                client = await stack.enter_async_context(await self._connecting(stack))
+                client = await stack.enter_async_context(await self._connect(stack))
                 ignore_schemas(client)
-                self.listing = await self._listed(client)
+                self.listing = await self._list(client)
             listening = asyncio.create_task(self._listen(client))
             self._client, self._starting = client, None
             ready.set_result(None)
@@ -67,7 +67,7 @@ class McpClient:
         if self._starting is not None:
             self._starting.cancel()
 
-    async def _connecting(self, stack: contextlib.AsyncExitStack) -> "Client":
+    async def _connect(self, stack: contextlib.AsyncExitStack) -> "Client":
         server = self.server
         words = (server.command or "", *server.args)
         errlog = None if server.url is not None else stack.enter_context(self.stderr.listening())
@@ -92,7 +92,7 @@ class McpClient:
                 return
             await asyncio.sleep(1)
 
-    async def _listed(self, client: "Client") -> Listing:
+    async def _list(self, client: "Client") -> Listing:
         tools: list[dict[str, Any]] = []
         cursor: str | None = None
         self._refused.clear()
@@ -125,7 +125,7 @@ class McpClient:
             self.has_news = False
             try:
                 async with asyncio.timeout(self.server.timeout):
-                    self.listing = await self._listed(client)
+                    self.listing = await self._list(client)
             except BaseException:
                 self.has_news = True
                 raise

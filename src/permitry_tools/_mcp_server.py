@@ -22,7 +22,7 @@ def _tuple_of_words(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _checked_name(_: object, __: "attrs.Attribute[Any]", value: str) -> None:
+def _check_name(_: object, __: "attrs.Attribute[Any]", value: str) -> None:
     try:
         ToolCall("tool", server=value)
     except CallError as error:
@@ -42,7 +42,7 @@ class McpServer:
     address.
     """
 
-    name: str = attrs.field(validator=_checked_name)
+    name: str = attrs.field(validator=_check_name)
     command: str | None = None
     args: tuple[str, ...] = attrs.field(default=(), converter=_tuple_of_words)
     env: Mapping[str, str] = attrs.field(factory=dict, converter=_read_only, repr=False, kw_only=True)

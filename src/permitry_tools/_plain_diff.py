@@ -82,11 +82,11 @@ def _label(name: str) -> str:
 
 def quoted(name: str) -> str:
     """Return a name as git shows it: in quotes and ASCII where anything in it is neither a letter nor a plain sign."""
-    shown = "".join(_escaped(byte) for byte in os.fsencode(name))
+    shown = "".join(_escape(byte) for byte in os.fsencode(name))
     return name if shown == name else f'"{shown}"'
 
 
-def _escaped(byte: int) -> str:
+def _escape(byte: int) -> str:
     if byte in _ESCAPES:
         return f"\\{_ESCAPES[byte]}"
     return chr(byte) if 0x20 <= byte < 0x7F else f"\\{byte:03o}"  # noqa: PLR2004 -- what ASCII can print

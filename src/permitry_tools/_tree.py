@@ -164,7 +164,7 @@ class Look:
     def tree(self) -> Tree:
         """Return what is there now; a root that is gone is an empty one."""
         try:
-            with _opened_folder(None, str(self.root).removeprefix("/")) as root:
+            with _open_folder(None, str(self.root).removeprefix("/")) as root:
                 end = self._walk(root)
         except FileNotFoundError:
             return Tree()
@@ -179,7 +179,7 @@ class Look:
         while stack:
             path, stamp = stack.pop()
             try:
-                with _opened_folder(root, path) as folder:
+                with _open_folder(root, path) as folder:
                     folders, end = self._folder(folder, path, stamp)
             except FileNotFoundError:
                 continue
@@ -289,7 +289,7 @@ def _hash(size: int, data: bytes = b"") -> "hashlib._Hash":
 
 
 @contextlib.contextmanager
-def _opened_folder(above: int | None, path: str) -> Iterator[int]:
+def _open_folder(above: int | None, path: str) -> Iterator[int]:
     """Open the folder at `path` below an open one, or below `/`, step by step and without following a link."""
     names = [each for each in path.split("/") if each]
     at = os.open("/" if above is None else ".", _ON_THE_WAY if names else DIRECTORY, dir_fd=above)

@@ -130,13 +130,13 @@ class LoopRunner:
     def _turn(self, task: AgentTask, calls: tuple[ToolCall, ...], handle: Handle, number: str) -> Turn:
         results = []
         for call in calls:
-            result = self._handled(task, call, handle, number)
+            result = self._handle(task, call, handle, number)
             if result.ends_session:
                 raise ToolError("The user has ended the work of the agent.")
             results.append(result)
         return Turn(calls, tuple(results))
 
-    def _handled(self, task: AgentTask, call: ToolCall, handle: Handle, number: str) -> ToolResult:
+    def _handle(self, task: AgentTask, call: ToolCall, handle: Handle, number: str) -> ToolResult:
         if not task.may_use(self._tool_of(call)):
             return ToolResult(False, f"Tool '{call.tool}' is not enabled.")
         if self.claims is not None:

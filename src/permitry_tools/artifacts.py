@@ -101,8 +101,8 @@ class ArtifactStore:
         Raises: `ToolError` when there is no such artifact, or no such line.
         """
         if agent is not None and not self._is_for(agent, artifact_id):
-            raise _missing(artifact_id)
-        with self._opened(artifact_id) as stream:
+            raise _missing_error(artifact_id)
+        with self._open(artifact_id) as stream:
             data = stream.read(_MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
             raise ToolError(f"Artifact {artifact_id} is larger than {_MOST_BYTES} bytes.")
@@ -195,7 +195,7 @@ class ArtifactStore:
     def _head(self, artifact_id: str) -> dict[str, Any]:
         """Return what the first line says; one that cannot be read says nothing."""
         try:
-            with self._opened(artifact_id) as stream:
+            with self._open(artifact_id) as stream:
                 head = json.loads(stream.readline(_MOST_HEAD))
         except (ToolError, ValueError, RecursionError):
             return {}
@@ -221,8 +221,8 @@ class ArtifactStore:
             os.close(at)
 
     @contextlib.contextmanager
-    def _opened(self, artifact_id: str) -> Iterator[IO[bytes]]:
-        missing = _missing(artifact_id)
+    def _open(self, artifact_id: str) -> Iterator[IO[bytes]]:
+        missing = _missing_error(artifact_id)
         if not _ID.fullmatch(artifact_id):
             raise missing
         with contextlib.ExitStack() as stack:
@@ -340,7 +340,7 @@ def register(registry: ToolRegistry, workspace: Workspace, store: ArtifactStore 
     )
 
 
-def _missing(artifact_id: str) -> ToolError:
+def _missing_error(artifact_id: str) -> ToolError:
     return ToolError(f"Artifact '{artifact_id[:_LONGEST_SHOWN]}' not found.")
 
 

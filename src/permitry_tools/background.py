@@ -51,7 +51,7 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
             raise
 
     def check_shell_bg(arguments: Job) -> tuple[bool, str]:
-        job = _found(jobs.get(arguments.job_id), arguments)
+        job = _find(jobs.get(arguments.job_id), arguments)
         pid = job.started().pid
         (capture,) = job.captures
         if not job.ended.is_set():
@@ -61,7 +61,7 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
         return job.code == 0, f"[job {arguments.job_id} finished, exit_code={job.code}]\n{capture.output.shown(_SHOWN)}"
 
     def kill_shell_bg(arguments: Job) -> tuple[bool, str]:
-        _found(jobs.drop(arguments.job_id), arguments).kill()
+        _find(jobs.drop(arguments.job_id), arguments).kill()
         return True, f"Background job {arguments.job_id} killed."
 
     run = without_terminal(without_patch("command", handler(RunShellBg, run_shell_bg)))
@@ -86,7 +86,7 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
     )
 
 
-def _found(job: ProcessGroup | None, arguments: Job) -> ProcessGroup:
+def _find(job: ProcessGroup | None, arguments: Job) -> ProcessGroup:
     if job is None:
         raise ToolError(f"No background job with id {arguments.job_id}")
     return job

@@ -154,16 +154,16 @@ def register(registry: ToolRegistry, runner: AgentRunner | None = None, settings
     """Add `subtask` and `execute` to `registry`; without a runner they refuse."""
     desk = _Desk(registry, runner or NoRunner(), settings or Delegation())
     registry.register_call_time(
-        _declared("subtask", "Have an agent like you work on a part of the task, and get its result.", Subtask, desk),
+        _declare("subtask", "Have an agent like you work on a part of the task, and get its result.", Subtask, desk),
         with_check(desk.subtask, functools.partial(desk.check, "subtask", Subtask)),
     )
     registry.register_call_time(
-        _declared("execute", "Have a simple agent carry out one clear step. It starts no agents.", Execute, desk),
+        _declare("execute", "Have a simple agent carry out one clear step. It starts no agents.", Execute, desk),
         with_check(desk.execute, functools.partial(desk.check, "execute", Execute)),
     )
 
 
-def _declared(name: str, description: str, model: type[Arguments], desk: "_Desk") -> ToolSpec:
+def _declare(name: str, description: str, model: type[Arguments], desk: "_Desk") -> ToolSpec:
     traits = ToolTraits(read_only=False, spawns_agent=True)
     declared = spec(name, description, model, traits, timeout=_TIMEOUT)
     # Left out, these are answered in words of their own, so the models of arguments do not require them.
@@ -184,7 +184,7 @@ class _Desk:
 
         Raises: `ToolError`.
         """
-        _checked(model, arguments)
+        _check(model, arguments)
         self._check_mode(tool)
         if "objective" not in arguments:
             raise ToolError(f"{tool} requires objective")
@@ -192,7 +192,7 @@ class _Desk:
             raise UnavailableError(_NO_RUNNER)
 
     def subtask(self, arguments: dict[str, Any], scope: CallScope) -> ToolResult:
-        asked = _checked(Subtask, arguments)
+        asked = _check(Subtask, arguments)
         self._check_mode("subtask")
         self._check_depth("subtask", scope)
         self._check_words("subtask", asked)
@@ -207,7 +207,7 @@ class _Desk:
         return self._result("Subtask", task, scope)
 
     def execute(self, arguments: dict[str, Any], scope: CallScope) -> ToolResult:
-        asked = _checked(Execute, arguments)
+        asked = _check(Execute, arguments)
         self._check_mode("execute")
         self._check_words("execute", asked)
         self._check_depth("execute", scope)
@@ -250,12 +250,12 @@ class _Desk:
         text = f"{title} result for '{task.objective}':\n{shown}"
         if self.settings.judge is None or not (task.acceptance_criteria or "").strip():
             return ToolResult(True, text)
-        judgement = _judged(self.settings.judge, task, result)
+        judgement = _judge(self.settings.judge, task, result)
         word = "PASS" if judgement.is_pass else "FAIL"
         return ToolResult(judgement.is_pass, f"{text}\n\n{_MARK} {word}]\n{judgement.reason}".rstrip())
 
 
-def _judged(judge: Callable[[AgentTask, str], object], task: AgentTask, result: str) -> Judgement:
+def _judge(judge: Callable[[AgentTask, str], object], task: AgentTask, result: str) -> Judgement:
     """Return the judgement; whatever is none counts as FAIL: nothing passes that was not looked at."""
     try:
         judgement = judge(task, result)
@@ -266,7 +266,7 @@ def _judged(judge: Callable[[AgentTask, str], object], task: AgentTask, result: 
     return judgement
 
 
-def _checked(model: type[Model], arguments: dict[str, Any]) -> Model:
+def _check(model: type[Model], arguments: dict[str, Any]) -> Model:
     try:
         return model.model_validate(arguments)
     except ValidationError as error:

@@ -30,7 +30,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     known = ReadMemory() if memory is None else memory
 
     def edit_of(arguments: EditFile) -> FileEdit:
-        return FileEdit.of(workspace, arguments.path, lambda text, where: _replaced(text, arguments, where.as_posix()))
+        return FileEdit.of(workspace, arguments.path, lambda text, where: _replace(text, arguments, where.as_posix()))
 
     def edit_file(arguments: EditFile) -> tuple[bool, str]:
         edit = edit_of(arguments)
@@ -44,7 +44,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     )
 
 
-def _replaced(before: str, arguments: EditFile, name: str) -> str:
+def _replace(before: str, arguments: EditFile, name: str) -> str:
     old, new = arguments.old_text, arguments.new_text
     count = _count(before, old)
     if count == 1:
@@ -59,7 +59,7 @@ def _replaced(before: str, arguments: EditFile, name: str) -> str:
     if not places:
         raise ToolError(f"edit_file failed: old_text not found in {name}")
     start, stop = places[0], places[0] + len(wanted)
-    return "".join([*lines[:start], _fitted(new, lines[start:stop]), *lines[stop:]])
+    return "".join([*lines[:start], _fit(new, lines[start:stop]), *lines[stop:]])
 
 
 def _several(count: int, name: str, how: str = "") -> str:
@@ -90,7 +90,7 @@ def _places(lines: list[str], wanted: list[str]) -> list[int]:
     return places
 
 
-def _fitted(new: str, lines: list[str]) -> str:
+def _fit(new: str, lines: list[str]) -> str:
     """Return the text that takes the place of whole lines, with line ends such as theirs."""
     ends = {line[len(body_of(line)) :] for line in lines if line.endswith("\n")}
     new = new.replace("\r\n", "\n").replace("\n", "\r\n") if ends == {"\r\n"} else new

@@ -64,7 +64,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
 
     def read_file(arguments: ReadFile) -> tuple[bool, str]:
         where, data = read_bytes(workspace, arguments.path)
-        shown = _shown(where, data.decode(errors="replace"), arguments)
+        shown = _show(where, data.decode(errors="replace"), arguments)
         known.note(where, data)
         return True, shown
 
@@ -102,7 +102,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     )  # fmt: skip
 
 
-def _shown(where: Path, text: str, arguments: ReadFile) -> str:
+def _show(where: Path, text: str, arguments: ReadFile) -> str:
     """Return the chosen lines with their numbers, as many whole ones as fit, and a marker for the rest."""
     lines, start = lines_of(text), arguments.offset - 1
     if start >= len(lines) and start > 0:

@@ -148,10 +148,10 @@ class _Lines:
             bodies += self.bodies[done : change.start] + change.lines
             ends += self.ends[done : change.start] + [self._end_near(change)] * len(change.lines)
             done = change.stop
-        return self._joined([*bodies, *self.bodies[done:]], [*ends, *self.ends[done:]])
+        return self._join([*bodies, *self.bodies[done:]], [*ends, *self.ends[done:]])
 
     def _change(self, edit: Edit) -> _Change:
-        lines = _stripped(edit.content)
+        lines = _strip(edit.content)
         match edit:
             case SetLine():
                 at = self._line(edit.set_line)
@@ -188,7 +188,7 @@ class _Lines:
             self.ends[max(change.start - 1, 0) if change.start == change.stop else change.start] or self.ends[0] or "\n"
         )
 
-    def _joined(self, bodies: list[str], ends: list[str]) -> str:
+    def _join(self, bodies: list[str], ends: list[str]) -> str:
         """Return the text; the last line ends or does not end as the last one did before."""
         is_ended = bool(self.ends) and self.ends[-1] != ""
         filled = [end or self.ends[0] or "\n" for end in ends]
@@ -196,7 +196,7 @@ class _Lines:
         return text if is_ended or not filled else text[: -len(filled[-1])]
 
 
-def _stripped(content: str) -> list[str]:
+def _strip(content: str) -> list[str]:
     """Return the lines of `content` without the anchors a model may have copied along; an empty one is one line."""
     lines = [body_of(line) for line in lines_of(content)] or [""]
     return [line[match.end() :] if (match := _SHOWN_ANCHOR.match(line)) else line for line in lines]

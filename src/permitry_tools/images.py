@@ -40,7 +40,7 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
     """Add `view_image` and `read_image` to `registry`, confined to `workspace`. They differ in their errors only."""
 
     def view_image(arguments: ViewImage) -> ToolResult:
-        where = _located(workspace, arguments.path)
+        where = _locate(workspace, arguments.path)
         if not os.path.lexists(where):  # answers False where `Path.exists` raises
             raise ToolError(f"unable to locate image at `{arguments.path}`")
         if not where.is_file():
@@ -50,7 +50,7 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
     def read_image(arguments: ReadImage) -> ToolResult:
         if not arguments.path:
             raise ToolError("read_image requires path")
-        where = _located(workspace, arguments.path)
+        where = _locate(workspace, arguments.path)
         if not os.path.lexists(where):  # answers False where `Path.exists` raises
             raise ToolError(f"File not found: {arguments.path}")
         if not where.is_file():
@@ -63,7 +63,7 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
     registry.register(spec("read_image", description, ReadImage, READS, roles=roles), handler(ReadImage, read_image))
 
 
-def _located(workspace: Workspace, path: str) -> Path:
+def _locate(workspace: Workspace, path: str) -> Path:
     return workspace.root / workspace.locate(path)
 
 

@@ -135,7 +135,7 @@ class McpConnection:
         Raises: `ToolError` when it does not, when the server has ended, or gives no answer in time.
         """
         self._start_again()
-        return read_result(self._waited_for(self._client.called(definition, arguments)))
+        return read_result(self._wait_for(self._client.called(definition, arguments)))
 
     def refresh(self, registry: ToolRegistry) -> McpChanges:
         """List the tools again, register those that were added, and return what differs.
@@ -145,7 +145,7 @@ class McpConnection:
 
         Raises: `ToolError` when the server does not list its tools.
         """
-        self._waited_for(self._client.relisted())
+        self._wait_for(self._client.relisted())
         before = {spec.name: spec.version for spec in registry if spec.name.startswith(f"mcp:{self.server.name}/")}
         now = {each.spec.name: each for each in self.definitions.values()}
         added = [each for name, each in now.items() if name not in before]
@@ -202,7 +202,7 @@ class McpConnection:
 
     # From other threads ----------------------------------------------------------------------------------------------
 
-    def _waited_for(self, work: Coroutine[Any, Any, T]) -> T:
+    def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """Return what `work` gives in the thread of the connection; never waits for ever.
 
         Raises: `ToolError` for whatever goes wrong.

@@ -107,11 +107,11 @@ def read_tools_file(path: Path) -> ToolsFile:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise _refused(path, f"cannot be read: {error.strerror}") from error
+        raise _error(path, f"cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise _refused(path, f"is not TOML: {error}") from error
+        raise _error(path, f"is not TOML: {error}") from error
     try:
-        tools = ToolsFile.model_validate(_placed(data, path.absolute().parent))
+        tools = ToolsFile.model_validate(_place(data, path.absolute().parent))
     except ValidationError as error:
         raise ConfigError([_problem(path, _as_text(each)) for each in error.errors()]) from error
     if problems := [_problem(path, each) for each in _contradictions(tools)]:
@@ -141,7 +141,7 @@ def _contradictions(tools: ToolsFile) -> Iterator[str]:
             yield f"`mcp.{name}`: {error}"
 
 
-def _placed(data: Mapping[str, object], folder: Path) -> dict[str, object]:
+def _place(data: Mapping[str, object], folder: Path) -> dict[str, object]:
     """Return the data with the paths relative to the file made absolute; servers start in its folder."""
     placed = _with_paths(data, folder, ("corpus", "artifacts"))
     if isinstance(plugins := placed.get("plugins"), list):
@@ -149,11 +149,11 @@ def _placed(data: Mapping[str, object], folder: Path) -> dict[str, object]:
     if isinstance(web := placed.get("web"), Mapping):
         placed["web"] = _with_paths(web, folder, ("ca_file",))
     if isinstance(servers := placed.get("mcp"), Mapping):
-        placed["mcp"] = {name: _started_in(table, folder) for name, table in servers.items()}
+        placed["mcp"] = {name: _start_in(table, folder) for name, table in servers.items()}
     return placed
 
 
-def _started_in(table: object, folder: Path) -> object:
+def _start_in(table: object, folder: Path) -> object:
     if not isinstance(table, Mapping) or "command" not in table:
         return table
     return _with_paths({"folder": ".", **table}, folder, ("folder",))
@@ -168,5 +168,5 @@ def _problem(path: Path, message: str) -> Problem:
     return Problem(str(path), 0, 0, 0, message, "docs/reference/tools-file.md lists what a tools file may hold")
 
 
-def _refused(path: Path, message: str) -> ConfigError:
+def _error(path: Path, message: str) -> ConfigError:
     return ConfigError([_problem(path, message)])

@@ -128,7 +128,7 @@ def _notes(before: Tree, after: Tree, omitted: Iterable[tuple[str, str]]) -> Ite
     paths: dict[str, list[str]] = {}
     for path, why in omitted:
         paths.setdefault(why, []).append(path)
-    yield from (f"{why}: {_named(each)}" for why, each in sorted(paths.items()))
+    yield from (f"{why}: {_name(each)}" for why, each in sorted(paths.items()))
     ends = [tree.end for tree in (before, after) if tree.end is not None]
     if ends:
         end = min(ends, key=order)
@@ -143,6 +143,6 @@ def _hidden(before: Tree, after: Tree) -> Iterator[tuple[str, str]]:
             yield path or ".", hidden.why
 
 
-def _named(paths: list[str]) -> str:
+def _name(paths: list[str]) -> str:
     named = ", ".join(quoted(path) for path in sorted(paths)[:_MOST_NAMED])
     return named if len(paths) <= _MOST_NAMED else f"{named} and {len(paths) - _MOST_NAMED} more"

@@ -52,7 +52,7 @@ def _add(options: argparse.Namespace) -> ExitCode:
     # A corpus that cannot be used is reported once, not with every file.
     store.documents()
     failed = 0
-    for file in _watched(list(_files(options.files))):
+    for file in _show_progress(list(_files(options.files))):
         try:
             added = store.add(file, date=date, tags=options.tag)
         except ToolError as error:
@@ -60,25 +60,25 @@ def _add(options: argparse.Namespace) -> ExitCode:
             _complain(error)
         else:
             print(json.dumps(_outcome(file, added)) if options.json else _as_text(file, added))
-    print(f"{count(len(store.documents()), 'document')} in {_shown(store.file.absolute())}", file=sys.stderr)
+    print(f"{count(len(store.documents()), 'document')} in {_show(store.file.absolute())}", file=sys.stderr)
     return ExitCode.FAILED if failed else ExitCode.OK
 
 
 def _list(options: argparse.Namespace) -> ExitCode:
-    for each in _existing(options.db).documents():
+    for each in _open_existing(options.db).documents():
         print(json.dumps(_as_json(each)) if options.json else _line(each))
     return ExitCode.OK
 
 
 def _remove(options: argparse.Namespace) -> ExitCode:
-    store = _existing(options.db)
+    store = _open_existing(options.db)
     for word in options.documents:
         path = store.remove(word)
-        print(json.dumps({"path": path, "outcome": "removed"}) if options.json else f"removed   {_shown(path)}")
+        print(json.dumps({"path": path, "outcome": "removed"}) if options.json else f"removed   {_show(path)}")
     return ExitCode.OK
 
 
-def _existing(file: Path) -> "CorpusStore":
+def _open_existing(file: Path) -> "CorpusStore":
     from permitry_tools.corpus.store import CorpusStore
 
     if not file.is_file():
@@ -102,7 +102,7 @@ def _files(given: Iterable[Path]) -> Iterator[Path]:
                     yield file
 
 
-def _watched(files: list[Path]) -> Iterator[Path]:
+def _show_progress(files: list[Path]) -> Iterator[Path]:
     """Yield the files; where they are many and nothing else tells, a bar on the terminal shows how many are done."""
     if len(files) < _FEW or sys.stderr is None or not sys.stderr.isatty() or sys.stdout.isatty():
         yield from files
@@ -117,7 +117,7 @@ def _watched(files: list[Path]) -> Iterator[Path]:
 
 
 def _complain(error: ToolError) -> None:
-    print(f"permitry: {_shown(error)}", file=sys.stderr)
+    print(f"permitry: {_show(error)}", file=sys.stderr)
 
 
 def _outcome(file: Path, added: "Added") -> dict[str, object]:
@@ -125,9 +125,9 @@ def _outcome(file: Path, added: "Added") -> dict[str, object]:
 
 
 def _as_text(file: Path, added: "Added") -> str:
-    line = f"{added.outcome:<9} {_shown(file)}"
+    line = f"{added.outcome:<9} {_show(file)}"
     if added.outcome == "duplicate":
-        return f"{line}: the same as {_shown(added.path)}"
+        return f"{line}: the same as {_show(added.path)}"
     return f"{line}: {count(added.chunks, 'part')}"
 
 
@@ -145,12 +145,12 @@ def _as_json(each: "Document") -> dict[str, object]:
 
 
 def _line(each: "Document") -> str:
-    tags = "".join(f" #{_shown(tag)}" for tag in each.tags)
+    tags = "".join(f" #{_show(tag)}" for tag in each.tags)
     parts = count(each.chunks, "part")
-    return f"{each.document_id:>4}  {each.date or '-':<10}  {_shown(each.path)}: {_shown(each.title)} ({parts}){tags}"
+    return f"{each.document_id:>4}  {each.date or '-':<10}  {_show(each.path)}: {_show(each.title)} ({parts}){tags}"
 
 
-def _shown(text: object) -> str:
+def _show(text: object) -> str:
     from permitry.core.texts import one_line
 
     return one_line(str(text))

@@ -40,7 +40,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     tools = _tools(options)
     with without_collection():
         rules = rules_from(options)
-        watch = _silent if len(rules.rules) < _MANY else _shown
+        watch = _silent if len(rules.rules) < _MANY else _show_progress
         found = lint(rules, drafts=drafts_of(rules), tools=tools, has_prompts=not options.no_prompts, watch=watch)
     for finding in found:
         print(json.dumps(_as_json(finding)) if options.json else _as_text(finding))
@@ -63,7 +63,7 @@ def _silent(checks: Sequence[Check]) -> Iterable[Check]:
     return checks
 
 
-def _shown(checks: Sequence[Check]) -> Iterator[Check]:
+def _show_progress(checks: Sequence[Check]) -> Iterator[Check]:
     """Yield the checks; on a terminal, a bar on standard error shows how many are done."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield from checks

@@ -82,7 +82,7 @@ def _show_progress(number: int, options: argparse.Namespace, tally: Tally) -> No
 
 
 def _parts(options: argparse.Namespace) -> Iterator[Tally]:
-    work = partial(_replayed, options)
+    work = partial(_replay, options)
     if options.ray:
         from permitry_ops.replay.cluster import spread
 
@@ -98,7 +98,7 @@ def _parts(options: argparse.Namespace) -> Iterator[Tally]:
         yield from pool.map(work, options.sessions)
 
 
-def _replayed(options: argparse.Namespace, name: str) -> Tally:
+def _replay(options: argparse.Namespace, name: str) -> Tally:
     policy, against = _policies(options)
     given = None if options.workspace is None else str(Path(options.workspace).resolve())
     here = given or str(Path.cwd())

@@ -120,7 +120,7 @@ def _guard(
 ) -> tuple[SessionGuard, StoredRecorder]:
     workspace, registry = Path(options.workspace), toolset.registry
     tell(rules.notices)
-    tell(_exposed(toolset, workspace.resolve()))
+    tell(_warn_of_exposed(toolset, workspace.resolve()))
     answers = _answers(options.answers)
     terminal = None if answers or options.unattended or options.webhook else prompt.open_terminal()
     session = Session(
@@ -130,7 +130,7 @@ def _guard(
         attended=bool(terminal or answers or options.webhook or options.unattended == "wait"),
     )
     session.switch_mode(known_mode(rules, options.mode))
-    recorder, store = _opened(options, workspace.resolve(), stack)
+    recorder, store = _open(options, workspace.resolve(), stack)
     tracker = TurnDiffTracker(workspace) if options.diff else None
     handler = ToolHandler(session, rules.policy(), registry=registry, recorder=recorder, tracker=tracker)
     handler.undo = Vault(user_state() / "undo")
@@ -162,7 +162,7 @@ def _guard(
         handler,
         record_name(record_from(options)),
         rules.files,
-        asks=_asked(options, is_terminal=terminal is not None),
+        asks=_describe_human(options, is_terminal=terminal is not None),
         queues=options.unattended == "queue",
         is_quiet=options.json,
         prints=options.json or not sys.stdout.isatty(),
@@ -181,7 +181,7 @@ def _webhook(options: argparse.Namespace) -> "WebhookChannel | None":
     return webhook_from(options)
 
 
-def _opened(
+def _open(
     options: argparse.Namespace, workspace: Path, stack: contextlib.ExitStack
 ) -> tuple[StoredRecorder, Store | None]:
     """Return what keeps the record, and the store, which may be the same; None for one that is away, and not needed."""
@@ -225,7 +225,7 @@ def _own_file(named: Sequence[str]) -> Path:
     return next(own, user_config() / "rules.toml")
 
 
-def _asked(options: argparse.Namespace, *, is_terminal: bool) -> str:
+def _describe_human(options: argparse.Namespace, *, is_terminal: bool) -> str:
     """Return who is asked about calls, in words."""
     if options.answers:
         return f"answered from {options.answers}"
@@ -256,7 +256,7 @@ def _stop(number: int, _: object) -> NoReturn:
     raise KeyboardInterrupt(number)
 
 
-def _exposed(toolset: Toolset, workspace: Path) -> list[str]:
+def _warn_of_exposed(toolset: Toolset, workspace: Path) -> list[str]:
     """Return a warning for each file of the toolset that the tools themselves could change."""
     problem = "lies in the workspace: a tool could change it, and the next session would use it"
     return [f"`{path}` {problem}" for path in toolset.sources if _reaches(path, workspace)]

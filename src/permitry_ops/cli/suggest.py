@@ -136,7 +136,7 @@ def _answers(options: argparse.Namespace) -> Answered:
 def _by_project(options: argparse.Namespace, answered: Answered, old: str) -> Iterator[_Project]:
     """Yield what is suggested for each project: paths in rules start from its folder, and its own rules count."""
     taken = _ids(old)
-    for folder, approved in sorted(_approved_in(options, answered).items()):
+    for folder, approved in sorted(_find_approved(options, answered).items()):
         policy = rules_from(options, folder).policy()
         known = taken | {rule.id for rule in policy.rules if isinstance(rule, ConfiguredRule)}
         # What was refused anywhere is permitted nowhere.
@@ -147,7 +147,7 @@ def _by_project(options: argparse.Namespace, answered: Answered, old: str) -> It
         yield _Project(folder, found)
 
 
-def _approved_in(options: argparse.Namespace, answered: Answered) -> dict[str, list[Asked]]:
+def _find_approved(options: argparse.Namespace, answered: Answered) -> dict[str, list[Asked]]:
     """Return the approved calls by project, or of one alone; without any, none of the one that is meant."""
     here = str(options.workspace.resolve())
     projects: dict[str, list[Asked]] = {}
@@ -165,7 +165,7 @@ def _texts(projects: Sequence[_Project]) -> Iterator[str]:
     for project in found:
         if len(projects) > 1:
             yield f"# In {one_line(project.folder)}\n"
-        yield from map(_commented, project.found.suggestions)
+        yield from map(_comment, project.found.suggestions)
 
 
 def _text_of(path: Path | None) -> str:
@@ -188,7 +188,7 @@ def _diff(old: str, new: str, name: str) -> str:
     return visible("".join(line if line.endswith("\n") else f"{line}\n" for line in lines))
 
 
-def _commented(each: Suggestion) -> str:
+def _comment(each: Suggestion) -> str:
     lines = [
         f"removes {_questions(len(each.calls))}: {', '.join(_examples(each))}",
         f"riskiest other call: {_risk(each)}",

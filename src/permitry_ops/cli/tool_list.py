@@ -24,7 +24,7 @@ def listed_tools(path: Path) -> list[Any]:
     Raises: `PermitryError` for a file that cannot be read, or is neither.
     """
     if path.suffix == ".toml":
-        return [_described(spec) for spec in _specs(path)]
+        return [_describe(spec) for spec in _specs(path)]
     try:
         data: Any = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -42,6 +42,6 @@ def _specs(path: Path) -> tuple[ToolSpec, ...]:
         return toolset.registry.specs(AuthContext())
 
 
-def _described(spec: ToolSpec) -> dict[str, Any]:
+def _describe(spec: ToolSpec) -> dict[str, Any]:
     roles = {name: role.value for name, role in (spec.roles or {}).items()}
     return {"name": spec.name, "parameters": mutable(spec.parameters), "roles": roles}

@@ -47,12 +47,12 @@ def execute(options: argparse.Namespace) -> ExitCode:
     with Toolset.opened(options, options.workspace) as toolset:
         specs = toolset.registry.specs(context)
         hidden = {spec.name for spec in specs if not policy.could_run(spec, context)}
-        chosen = [spec for spec in _named(specs, options.names) if not (options.visible and spec.name in hidden)]
+        chosen = [spec for spec in _select(specs, options.names) if not (options.visible and spec.name in hidden)]
         _print(options, chosen, hidden)
     return ExitCode.OK
 
 
-def _named(specs: tuple[ToolSpec, ...], names: list[str]) -> list[ToolSpec]:
+def _select(specs: tuple[ToolSpec, ...], names: list[str]) -> list[ToolSpec]:
     known = {spec.name: spec for spec in specs}
     if unknown := [name for name in names if name not in known]:
         hint = nearest(unknown[0], known, otherwise="`permitry tools` lists all there are")

@@ -101,7 +101,7 @@ class Toolset:
             for name in _useless(services):
                 toolset.registry.unregister(name)
             _say_it_once()
-            stack.enter_context(_telling_what_is_not_enabled())
+            stack.enter_context(_tell_what_is_not_enabled())
             toolset.reloaders = tuple(_reloader(toolset.registry, folder) for folder in folders)
             if file.entry_points:
                 _tell_of(load_entry_points(toolset.registry))
@@ -173,7 +173,7 @@ class _Teller(logging.Handler):
 
 
 @contextlib.contextmanager
-def _telling_what_is_not_enabled() -> Iterator[None]:
+def _tell_what_is_not_enabled() -> Iterator[None]:
     log, teller = logging.getLogger("permitry.dispatch.plugins.enabled"), _Teller()
     log.addHandler(teller)
     try:

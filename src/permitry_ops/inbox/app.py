@@ -67,7 +67,7 @@ class InboxApp:
             Route("/login", self._login, methods=["GET"]), Route("/login", self._log_in, methods=["POST"]),
             Route("/static/{name}", _static, methods=["GET"]),
         ]  # fmt: skip
-        handlers: dict[Any, Any] = {HTTPException: self._refused, PermitryError: self._failed}
+        handlers: dict[Any, Any] = {HTTPException: self._refuse, PermitryError: self._fail}
         return Guarded(Starlette(routes=routes, exception_handlers=handlers), self.site)
 
     # Who it is --------------------------------------------------------------------------------------------------
@@ -121,10 +121,10 @@ class InboxApp:
         return HTMLResponse(list_page(await run_in_threadpool(self.inbox.open), login))
 
     async def _question(self, request: Request, login: Login) -> Response:
-        shown = await self._found(request, login)
+        shown = await self._find(request, login)
         return HTMLResponse(question_page(shown, login))
 
-    async def _found(self, request: Request, login: Login) -> Shown:
+    async def _find(self, request: Request, login: Login) -> Shown:
         shown = await run_in_threadpool(self.inbox.find, request.path_params["id"])
         if shown is None:
             raise HTTPException(404, "There is no such question.")
@@ -138,7 +138,7 @@ class InboxApp:
         try:
             response = _response(form)
         except (TypeError, ValueError) as error:
-            shown = await self._found(request, login)
+            shown = await self._find(request, login)
             page = functools.partial(question_page, shown, login, problem=f"Not answered: {error}.")
             edited = form.get("arguments") if form.get("action") == "edit" else None
             return HTMLResponse(
@@ -206,11 +206,11 @@ class InboxApp:
 
     # What goes wrong --------------------------------------------------------------------------------------------
 
-    async def _refused(self, request: Request, error: HTTPException) -> Response:
+    async def _refuse(self, request: Request, error: HTTPException) -> Response:
         page = message_page("This does not work", error.detail, login=self._session(request))
         return HTMLResponse(page, error.status_code, error.headers)
 
-    async def _failed(self, request: Request, error: PermitryError) -> Response:
+    async def _fail(self, request: Request, error: PermitryError) -> Response:
         page = message_page("The questions cannot be read", f"{error}.", login=self._session(request))
         return HTMLResponse(page, 503)
 

@@ -29,7 +29,7 @@ def audit_page(found: Rows, query: Mapping[str, str], login: Login, *, version: 
     given = {name: query[name] for name in FILTERS if query.get(name)}
     before = query.get("before", "")
     count = f"{len(found.rows)} calls and other events, {'older ones' if before else 'the newest first'}."
-    live = element("div", element("p", count), _table(found), _paging(found, given, before), id="live")
+    live = element("div", element("p", count), _table(found), _page_links(found, given, before), id="live")
     here = f"/audit/events?{urlencode(given)}"
     return framed(
         "Audit", _form(given), live, login=login, here="/audit", live=None if before else here, version=version
@@ -50,7 +50,7 @@ def _field(name: str, given: Mapping[str, str]) -> Html:
     return element("input", id=name, name=name, value=value, placeholder=_HINTS.get(name))
 
 
-def _paging(found: Rows, given: Mapping[str, str], before: str) -> Html:
+def _page_links(found: Rows, given: Mapping[str, str], before: str) -> Html:
     newest = [link("Newest", f"/audit?{urlencode(given)}")] if before else []
     older = [] if found.older is None else [link("Older", f"/audit?{urlencode({**given, 'before': found.older})}")]
     return element("nav", *newest, *older, class_="paging", aria_label="More of the record")

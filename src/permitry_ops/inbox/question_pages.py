@@ -57,7 +57,7 @@ def question_page(
     said = [element("p", problem, role="alert", class_="problem")] if problem else []
     answer = _answer(shown, login, edited=edited, guidance=guidance, result=result)
     return framed(
-        "May this run?", *said, *_call(shown), *_meaning(shown), element("div", answer, id="live"), _facts(shown),
+        "May this run?", *said, *_call(shown), *_explain(shown), element("div", answer, id="live"), _facts(shown),
         login=login, live=f"/questions/{quote(shown.id, safe='')}/events", version=shown.outcome,
     )  # fmt: skip
 
@@ -133,7 +133,7 @@ def _arguments(pairs: Iterable[tuple[str, str]]) -> Html:
     return _pairs((one_line(name), element("pre", text)) for name, text in pairs)
 
 
-def _meaning(shown: Shown) -> Iterator[Html]:
+def _explain(shown: Shown) -> Iterator[Html]:
     """Yield what the call would do and change, and where its values come from."""
     if shown.effects:
         yield _section("What it would do", _tree(shown.effects))

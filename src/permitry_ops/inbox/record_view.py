@@ -71,7 +71,7 @@ class RecordView:
         record = self._find_record()
         if record is None:
             return Rows(())
-        heads = list(records_at(record, _wanted(query)))
+        heads = list(records_at(record, _read_filter(query)))
         older = heads[1]["number"] if len(heads) > MOST else None
         heads = heads[-MOST:]
         return Rows(list(_rows(record, heads)), older)
@@ -117,7 +117,7 @@ class RecordView:
 
 def _rows(record: str | Path, heads: Sequence[Mapping[str, Any]]) -> Iterator[CallRow]:
     """Yield a row for each event that is not in the row of a later one, the newest first."""
-    following = _following(record, heads)
+    following = _group_followers(record, heads)
     known = set[tuple[str, str]]()
     for head in reversed(heads):
         key = _call_of(head)
@@ -128,7 +128,7 @@ def _rows(record: str | Path, heads: Sequence[Mapping[str, Any]]) -> Iterator[Ca
             yield CallRow(head, following[key])
 
 
-def _following(
+def _group_followers(
     record: str | Path, heads: Sequence[Mapping[str, Any]]
 ) -> Mapping[tuple[str, str], list[Mapping[str, Any]]]:
     """Return what came behind decisions, by the session and the id of the call."""
@@ -152,7 +152,7 @@ def _call_of(event: Mapping[str, Any]) -> tuple[str, str] | None:
     return str(event.get("session")), str(event["call_id"])
 
 
-def _wanted(query: Mapping[str, str]) -> RecordFilter:
+def _read_filter(query: Mapping[str, str]) -> RecordFilter:
     """Return the filter for the events that begin rows: one more than a page has."""
     equal = {name: query[name] for name in _EQUAL if query.get(name)}
     other = {} if "event" in equal else {"event": _FOLLOWING}

@@ -146,7 +146,7 @@ class Subject:
     @functools.cached_property
     def selected(self) -> Callable[[ToolSelector], tuple[str, ...]]:
         """A function that returns the tools that a selector may select; an undeclared tool may have any trait."""
-        return functools.cache(self._selected)
+        return functools.cache(self._select)
 
     def fitting(self, pattern: Pattern) -> Iterator[str]:
         """Yield the names of tools that match a pattern, found by its beginning in the sorted names."""
@@ -155,7 +155,7 @@ class Subject:
         near = itertools.islice(names, bisect.bisect_left(names, head), None)
         return filter(pattern.matches, itertools.takewhile(lambda name: name.startswith(head), near))
 
-    def _selected(self, selector: ToolSelector) -> tuple[str, ...]:
+    def _select(self, selector: ToolSelector) -> tuple[str, ...]:
         if selector.pattern is None:
             names: Iterable[str] = (name for name in self.names or () if self._may_select(selector, name))
         else:

@@ -37,7 +37,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
         # With paths as well it covers no program of which it is not known what it touches.
         is_narrow = rule.scope.when.paths or rule.scope.when.looks
         for pattern in () if is_narrow else rule.scope.when.commands:
-            shown = _shown(pattern, rule.scope)
+            shown = _show(pattern, rule.scope)
             if shown is not None:
                 yield finding_in(rule, _KIND, _reason(pattern, shown), _suggestion(pattern))
         yield from _shells(rule, subject)
@@ -53,7 +53,7 @@ def _shells(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
             yield finding_in(rule, _KIND, reason, "list the commands that may run: `when.command = [...]`")
 
 
-def _shown(pattern: ArgvPattern, scope: Scope) -> str | None:
+def _show(pattern: ArgvPattern, scope: Scope) -> str | None:
     """Return a command line with arbitrary code that the rule permits, or None."""
     if pattern.text.split() == ["*"]:
         return "every program"

@@ -13,18 +13,18 @@ __all__ = ["findings"]
 def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the conditions on what the user wrote, where the host does not pass it on."""
     for rule_id, scope in () if subject.has_prompts else subject.scopes.items():
-        for shown in dict.fromkeys(_unanswered(scope)):
+        for shown in dict.fromkeys(_describe_unanswered(scope)):
             reason = f"the host does not pass on what the user writes, so {shown} never has an answer"
             hint = "pass it on, by `heard` of the session, or ask for something else, such as `list:NAME`"
             yield Finding("never-heard", rule_id, subject.source_of(rule_id), reason, hint, level="error")
 
 
-def _unanswered(scope: Scope) -> Iterator[str]:
+def _describe_unanswered(scope: Scope) -> Iterator[str]:
     for conditions in (scope.when, *scope.unless):
-        yield from filter(None, map(_shown, conditions.plain))
+        yield from filter(None, map(_show, conditions.plain))
 
 
-def _shown(condition: Condition) -> str | None:
+def _show(condition: Condition) -> str | None:
     """Return a condition as text, if it has an answer only where messages of the user are known."""
     match condition:
         case PromptCondition():

@@ -33,9 +33,9 @@ _Why = Iterator[tuple[str, str]]
 def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the rules that match no call or are always overruled, and the templates without effect."""
     for rule in subject.rules.rules:
-        for reason, suggestion in (*_in_itself(rule), *_by_tools(rule, subject), *_blocked(rule, subject)):
+        for reason, suggestion in (*_in_itself(rule), *_by_tools(rule, subject), *_why_blocked(rule, subject)):
             yield finding_in(rule, _KIND, reason, suggestion)
-    asked = _asked_templates(subject)
+    asked = _templates_in_rules(subject)
     for name, draft in subject.drafts.templates.items():
         table = draft.table
         if not (table.allow_tools or table.extends or table.exclusive or name in asked):
@@ -44,7 +44,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
             yield Finding(_KIND, None, draft.place, reason, hint)
 
 
-def _asked_templates(subject: Subject) -> set[str]:
+def _templates_in_rules(subject: Subject) -> set[str]:
     """Return the templates that a rule asks for; these have an effect even if they list no tools."""
     tables = (draft.table for draft in subject.drafts.rules.values())
     groups = (group for table in tables for _, group in groups_of(table))
@@ -119,7 +119,7 @@ def _may_be_at(text: str, condition: ServerCondition) -> bool:
     return not Pattern(text).is_exact and "mcp:".startswith(text.replace("?", "*").partition("*")[0])
 
 
-def _blocked(rule: ConfiguredRule, subject: Subject) -> _Why:
+def _why_blocked(rule: ConfiguredRule, subject: Subject) -> _Why:
     if rule.effect is not Verdict.ALLOW:
         return
     for other in _near(rule, subject):

@@ -14,7 +14,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
     for rule in subject.permissions:
         when, unless = rule.scope.when, rule.scope.unless
         for path in when.paths if not any(each.paths for each in unless) else ():
-            covered = _covered(path.text)
+            covered = _find_cover(path.text)
             if covered is not None:
                 reason = f"the path `{path.text}` covers {covered}"
                 yield finding_in(rule, _KIND, reason, "begin at a folder: `src/**`; or except what is not meant")
@@ -24,7 +24,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
                 yield finding_in(rule, _KIND, reason, "name the hosts: `example.com`, `*.example.com`")
 
 
-def _covered(text: str) -> str | None:
+def _find_cover(text: str) -> str | None:
     anchor, _, rest = text.removeprefix("./").partition("/")
     if anchor in ("", "~") and not rest.strip("/*"):
         return "all of your home folder" if anchor else "every file of the machine"

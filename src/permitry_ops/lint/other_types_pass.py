@@ -22,18 +22,18 @@ def findings(subject: Subject) -> Iterator[Finding]:
     weaker.
     """
     for rule in subject.permissions:
-        for condition, table in itertools.chain.from_iterable(map(_typed, rule.scope.unless)):
+        for condition, table in itertools.chain.from_iterable(map(_find_types, rule.scope.unless)):
             if not any(_judges(each, condition.path) for each in rule.scope.when.plain):
-                yield _finding(rule, "unless", condition, table)
-    kinds = _restricted_kinds(subject)
+                yield _describe(rule, "unless", condition, table)
+    kinds = _kinds_by_argument(subject)
     for rule in subject.restrictions:
-        for condition, table in _typed(rule.scope.when):
+        for condition, table in _find_types(rule.scope.when):
             is_alone = all(len(kinds[text, condition.path]) == 1 for text in _texts(rule))
             if is_alone and _asks_more(table):
-                yield _finding(rule, "when", condition, table)
+                yield _describe(rule, "when", condition, table)
 
 
-def _finding(rule: ConfiguredRule, part: str, condition: ArgumentCondition, table: ArgumentTest) -> Finding:
+def _describe(rule: ConfiguredRule, part: str, condition: ArgumentCondition, table: ArgumentTest) -> Finding:
     path = ".".join(("args", *condition.path))
     reason = (
         f"`{part}.{path}` is about values of the type `{_kind(table)}` alone, so those of other types are let through"
@@ -44,7 +44,7 @@ def _finding(rule: ConfiguredRule, part: str, condition: ArgumentCondition, tabl
     return finding_in(rule, _KIND, reason, hint)
 
 
-def _typed(conditions: Conditions) -> Iterator[tuple[ArgumentCondition, ArgumentTest]]:
+def _find_types(conditions: Conditions) -> Iterator[tuple[ArgumentCondition, ArgumentTest]]:
     """Yield the conditions on arguments, each with every table in it that has the operator `type`."""
     for condition in conditions.plain:
         if isinstance(condition, ArgumentCondition):
@@ -74,12 +74,12 @@ def _judges(condition: object, path: tuple[str, ...]) -> bool:
     return any(check.name != "exists" for check in condition.test.checks)
 
 
-def _restricted_kinds(subject: Subject) -> Mapping[tuple[str, tuple[str, ...]], set[str]]:
+def _kinds_by_argument(subject: Subject) -> Mapping[tuple[str, tuple[str, ...]], set[str]]:
     """Return, for each argument of each tool, the types that restrictions ask for."""
     kinds: dict[tuple[str, tuple[str, ...]], set[str]] = collections.defaultdict(set)
     for rule in subject.restrictions:
         for part, conditions in (("", rule.scope.when), *(("not ", each) for each in rule.scope.unless)):
-            for condition, table in _typed(conditions):
+            for condition, table in _find_types(conditions):
                 for text in _texts(rule):
                     kinds[text, condition.path].add(f"{part}{_kind(table)}")
     return kinds

@@ -25,11 +25,11 @@ def findings(subject: Subject) -> Iterator[Finding]:
         index = Index((rule for rule in group if rule.budget is None), containing_needs)
         for rule in group:
             if rule.id not in subject.marking and shadow_of(rule, subject) is None:
-                yield from _built_in(rule, subject)
-                yield from _repeated(rule, index, subject)
+                yield from _repeats_built_in(rule, subject)
+                yield from _repeats_other(rule, index, subject)
 
 
-def _built_in(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
+def _repeats_built_in(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
     if rule.effect is not Verdict.ALLOW or subject.questions:
         return
     if (
@@ -50,7 +50,7 @@ def _fetches(rule: ConfiguredRule, subject: Subject) -> bool:
     return any(pattern.matches(name) for pattern in named for name in subject.fetching)
 
 
-def _repeated(rule: ConfiguredRule, index: Index, subject: Subject) -> Iterator[Finding]:
+def _repeats_other(rule: ConfiguredRule, index: Index, subject: Subject) -> Iterator[Finding]:
     for other in index.near(subject.facts[rule.id]):
         if other is rule or not _replaces(other, rule, subject):
             continue

@@ -26,13 +26,13 @@ def findings(subject: Subject) -> Iterator[Finding]:
     uses = _uses(subject)
     for rule_id, scope in subject.scopes.items():
         for condition in _conditions(scope):
-            lacking = _lacking(condition, scope, subject)
+            lacking = _selectors_without(condition, scope, subject)
             for selector in lacking:
                 yield _error(rule_id, condition, selector, subject)
             for selector in scope.selectors:
                 near = None if lacking else _meant(condition.path[0], selector, uses, subject)
                 if near is not None:
-                    yield _warning(rule_id, condition.path[0], selector, near, subject)
+                    yield _warn(rule_id, condition.path[0], selector, near, subject)
 
 
 def _conditions(scope: Scope) -> Iterator[AnyArgumentCondition]:
@@ -43,7 +43,7 @@ def _conditions(scope: Scope) -> Iterator[AnyArgumentCondition]:
 # With a schema ----------------------------------------------------------------------------------------------------
 
 
-def _lacking(condition: AnyArgumentCondition, scope: Scope, subject: Subject) -> list[ToolSelector]:
+def _selectors_without(condition: AnyArgumentCondition, scope: Scope, subject: Subject) -> list[ToolSelector]:
     """Return the selectors of which no tool has the argument.
 
     A condition with `exists` or `optional` is only reported if this is so for all selectors, as it
@@ -123,7 +123,7 @@ def _is_slip(name: str, other: str) -> bool:
     return short == long or short in swaps
 
 
-def _warning(rule_id: str, name: str, selector: ToolSelector, near: str, subject: Subject) -> Finding:
+def _warn(rule_id: str, name: str, selector: ToolSelector, near: str, subject: Subject) -> Finding:
     reason = f"the argument `{name}` of `{selector.text}` looks like `{near}`, which is named elsewhere"
     hint = f"write `{near}`, or show lint what the tools take with `--tools`"
     return Finding(_KIND, rule_id, subject.source_of(rule_id), reason, hint)

@@ -27,7 +27,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 def _unknown(texts: Iterable[str], subject: Subject) -> Iterator[tuple[str, str]]:
     for text in texts:
-        yield from _misspelt(text, subject) if subject.names is None else _missing(text, subject)
+        yield from _misspelt(text, subject) if subject.names is None else _find_missing(text, subject)
 
 
 def _misspelt(text: str, subject: Subject) -> Iterator[tuple[str, str]]:
@@ -38,7 +38,7 @@ def _misspelt(text: str, subject: Subject) -> Iterator[tuple[str, str]]:
         yield f"`{text}` is not a known tool, and looks like `{near}`", hint
 
 
-def _missing(text: str, subject: Subject) -> Iterator[tuple[str, str]]:
+def _find_missing(text: str, subject: Subject) -> Iterator[tuple[str, str]]:
     pattern = Pattern(text)
     if next(subject.fitting(pattern), None) is None:
         what = "is none of the tools" if pattern.is_exact else "fits none of the tools"

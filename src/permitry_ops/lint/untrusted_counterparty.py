@@ -35,7 +35,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
             is_paid = _is_paid(rule, condition)
             for source in condition.sources:
                 if _may_be_filled(source, subject) and (is_paid or _is_bare(source)):
-                    yield _finding(rule, condition, source, is_paid=is_paid)
+                    yield _describe(rule, condition, source, is_paid=is_paid)
 
 
 def _source_conditions(rule: ConfiguredRule) -> Iterator[SourceCondition]:
@@ -80,7 +80,7 @@ def _is_bare(source: Source) -> bool:
     return source.kind == "result" and source.other is None
 
 
-def _finding(rule: ConfiguredRule, condition: SourceCondition, source: Source, *, is_paid: bool) -> Finding:
+def _describe(rule: ConfiguredRule, condition: SourceCondition, source: Source, *, is_paid: bool) -> Finding:
     argument = ".".join(condition.path)
     field = "*" if source.path is None else ".".join(source.path)
     reason = f"others may fill `{source.text}`, and choose `{argument}` by it"

@@ -33,7 +33,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
             near = *of_commands.near(set(command_facts(samples))), *of_tools.near(set(_names(other)))
             pairs += [(rule, other) for rule in near if _file(rule) == _file(other)]
     for rule, other in sorted(pairs, key=lambda pair: [subject.order[each.id] for each in pair]):
-        yield from _compared(rule, other, subject)
+        yield from _compare(rule, other, subject)
 
 
 def _is_of_commands(rule: ConfiguredRule) -> bool:
@@ -54,7 +54,7 @@ def _names(rule: ConfiguredRule) -> Iterator[Key]:
     return itertools.chain.from_iterable(name_facts(selector.text) for selector in selectors)
 
 
-def _compared(rule: ConfiguredRule, other: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
+def _compare(rule: ConfiguredRule, other: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
     does = "blocks" if other.effect is Verdict.BLOCK else "asks about"
     for wide, narrow in (*_commands(rule, other, subject), *_tools(rule, other)):
         yield finding_in(

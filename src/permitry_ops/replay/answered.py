@@ -74,7 +74,7 @@ class _Reading:
             case "session":
                 self._sessions[record.get("session")] = self.circumstances.session(record)
             case "decided" if record.get("phase") not in _NOT_BY_RULES:
-                asked = self._asked(record)
+                asked = self._read_asked(record)
                 if asked is None:
                     return
                 if record.get("verdict") == "block":
@@ -95,7 +95,7 @@ class _Reading:
             del self._open[next(iter(self._open))]
         self._open[key] = asked, is_whole
 
-    def _asked(self, record: Mapping[str, Any]) -> Asked | None:
+    def _read_asked(self, record: Mapping[str, Any]) -> Asked | None:
         """Return a call; what was recorded without secrets is like the call that was made, and must not run either."""
         session = self._sessions.setdefault(record.get("session"), self.circumstances.session({}))
         try:

@@ -42,7 +42,7 @@ def spread(
             log_to_driver=False,
             logging_level=logging.ERROR,
         )
-        remote: Any = ray.remote(_done)
+        remote: Any = ray.remote(_run)
         for waiting in [remote.remote(work, name) for name in names]:
             yield ray.get(waiting)
     except ray.exceptions.RayTaskError as error:
@@ -60,5 +60,5 @@ def _reach(address: str | None) -> None:
         socket.create_connection((host, int(port)), timeout=_SECONDS).close()
 
 
-def _done(work: Callable[[str], _Result], name: str) -> _Result:
+def _run(work: Callable[[str], _Result], name: str) -> _Result:
     return work(name)

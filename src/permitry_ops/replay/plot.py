@@ -27,7 +27,7 @@ def plot(tally: Tally, path: Path) -> None:
     Raises: `PermitryError` where matplotlib is not installed, or the file cannot be written.
     """
     figure = _figure(8, 1 + 0.35 * min(_MOST, len(_totals(tally.tools))))
-    _stacked(figure.add_subplot(), tally.tools)
+    _draw_bars(figure.add_subplot(), tally.tools)
     _save(figure, path)
 
 
@@ -38,12 +38,12 @@ def plot_stats(stats: Stats, unused: Iterable[str], path: Path) -> None:
     """
     figure = _figure(14, 10)
     tools, rules, hours, times = figure.subplots(2, 2).flat
-    _stacked(tools, stats.tools, "verdicts by tool")
+    _draw_bars(tools, stats.tools, "verdicts by tool")
     # As many names as can be read.
     none = [*unused]
     shown = none[: max(1, _MOST - len(_totals(stats.rules)))]
     more = [f"... and {len(none) - len(shown)} more"] if shown != none else []
-    _stacked(rules, stats.rules, "verdicts by rule; none by those at the end", [*shown, *more])
+    _draw_bars(rules, stats.rules, "verdicts by rule; none by those at the end", [*shown, *more])
     recent = sorted(stats.questions.items())[-_MOST_HOURS:]
     hours.bar(range(len(recent)), [count for _, count in recent], color=_GREY)
     step = 1 + len(recent) // _MOST
@@ -72,7 +72,7 @@ def _totals(counts: Counter[tuple[str, str]]) -> Counter[str]:
     return totals
 
 
-def _stacked(axes: Any, counts: Counter[tuple[str, str]], title: str = "", none: Iterable[str] = ()) -> None:  # noqa: ANN401 -- of an extra
+def _draw_bars(axes: Any, counts: Counter[tuple[str, str]], title: str = "", none: Iterable[str] = ()) -> None:  # noqa: ANN401 -- of an extra
     """Draw a bar for each of the most frequent names, by verdict, and an empty one for those that have `none`."""
     totals = _totals(counts)
     names = [*sorted(totals, key=lambda name: (-totals[name], name))[:_MOST], *none]

@@ -164,14 +164,14 @@ class _Kept:
         match record.get("event"):
             case "decided":
                 self.has_calls = True
-                self._decided(record, place, tally)
+                self._count(record, place, tally)
             case "answered" if record.get("approved") is True and not record.get("edited"):
                 call, ran = self._asked.pop(_key(record), (None, []))
                 for policy, session in ran:
                     if call is not None:
                         _apply(policy, session, call)
 
-    def _decided(self, record: Mapping[str, Any], place: str, tally: Tally) -> None:
+    def _count(self, record: Mapping[str, Any], place: str, tally: Tally) -> None:
         call = call_of(record)
         reason = _not_by_rules(record) or (Unjudged.SECRETS if call is None else None)
         if call is None or reason is not None:
@@ -180,7 +180,7 @@ class _Kept:
             return
         spec = self.circumstances.spec_of(record)
         new = self._decide(self.policy, self._now, call, record)
-        old = _recorded(record) if self.against is None else self._decide(self.against, self._before, call, record)
+        old = _read_decision(record) if self.against is None else self._decide(self.against, self._before, call, record)
         self._note(record, call, [(self.policy, self._now, new), (self.against, self._before, old)])
         reason = self._doubt(call, record, spec) if new.verdict is not old.verdict else None
         if reason is not None:
@@ -255,7 +255,7 @@ def _not_by_rules(record: Mapping[str, Any]) -> str | None:
     return Unjudged.SESSION if str(record.get("rule")).startswith(_OWN_RULE) else None
 
 
-def _recorded(record: Mapping[str, Any]) -> Decision:
+def _read_decision(record: Mapping[str, Any]) -> Decision:
     rule, source = record.get("rule"), str(record.get("source"))
     if str(rule).startswith("grant-") and source.startswith("<text "):
         # Of the rules alone, which are what is compared: a grant is looked at only where they ask.

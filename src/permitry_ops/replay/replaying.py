@@ -152,8 +152,8 @@ class _Kept:
                 raise CallError(str(error)) from error
 
     def _call(self, call: ToolCall, place: str, tally: Tally) -> None:
-        new = _decided(self.policy, self._now, call)
-        old = None if self.against is None else _decided(self.against, self._before, call)
+        new = _decide(self.policy, self._now, call)
+        old = None if self.against is None else _decide(self.against, self._before, call)
         tally.count(call.tool, place, new, old)
         if new.verdict > (Verdict.ALLOW if old is None else old.verdict):
             loss = Loss(new.verdict, place)
@@ -174,7 +174,7 @@ class _Kept:
                 each.returned(call, result.value)
 
 
-def _decided(policy: AuthorizationPolicy, session: Session, call: ToolCall) -> Decision:
+def _decide(policy: AuthorizationPolicy, session: Session, call: ToolCall) -> Decision:
     context = AuthContext.from_state(session)
     decision = policy.decide(call, context)
     if decision.verdict is not Verdict.BLOCK:

@@ -97,7 +97,7 @@ class _Search:
 
     @_before.default
     def _as_it_is(self) -> list[Decision]:
-        return [_decided(self.policy, each) for each in self.refused]
+        return [_decide(self.policy, each) for each in self.refused]
 
     def add(self, candidate: _Candidate) -> bool:
         """Choose a rule, unless it runs any code, or changes what becomes of a call that must not run."""
@@ -107,7 +107,7 @@ class _Search:
             return False
         chosen = {**self.chosen, candidate: text}
         policy = self.with_rules(chosen.values())
-        after = (_decided(policy, each).verdict for each in self.refused)
+        after = (_decide(policy, each).verdict for each in self.refused)
         if policy is self.policy or any(new is not old.verdict for new, old in zip(after, self._before, strict=True)):
             return False
         self.chosen = chosen
@@ -131,7 +131,7 @@ def suggest(
     """
     open_, permitted, restricted = list[Asked](), 0, 0
     for each in answered.approved:
-        decision = _decided(policy, each)
+        decision = _decide(policy, each)
         if decision.verdict is Verdict.ALLOW:
             permitted += 1
         elif decision.phase is Phase.RESTRICTION:
@@ -202,7 +202,7 @@ def _candidate(keys: Conditions, width: int) -> _Candidate:
     return _Candidate(keys, width, repr(keys))
 
 
-def _decided(policy: AuthorizationPolicy, asked: Asked) -> Decision:
+def _decide(policy: AuthorizationPolicy, asked: Asked) -> Decision:
     return policy.decide(asked.call, asked.context, asked.spec)
 
 
@@ -251,7 +251,7 @@ def _unique(text: str, taken: set[str]) -> str:
 def _result(search: _Search, asked: Sequence[Asked], result: Suggested) -> Suggested:
     """Return the chosen rules that a call needs, with the calls that would be asked about without them."""
     chosen = dict(search.chosen)
-    removed = _allowed(search.with_rules(chosen.values()), asked)
+    removed = _find_allowed(search.with_rules(chosen.values()), asked)
     for each in reversed(search.chosen):
         if not _needing(search, chosen, each, removed):
             del chosen[each]
@@ -268,14 +268,14 @@ def _needing(
 ) -> list[Asked]:
     """Return the calls that are not allowed without one of the chosen rules."""
     rest = search.with_rules(text for key, text in chosen.items() if key is not without)
-    allowed = {id(each) for each in _allowed(rest, removed)}
+    allowed = {id(each) for each in _find_allowed(rest, removed)}
     return [each for each in removed if id(each) not in allowed]
 
 
-def _allowed(policy: AuthorizationPolicy, asked: Sequence[Asked]) -> list[Asked]:
+def _find_allowed(policy: AuthorizationPolicy, asked: Sequence[Asked]) -> list[Asked]:
     """Return the calls that a policy allows; equal ones are decided on once."""
     first = {each.key: each for each in asked}
-    allowed = {key for key, each in first.items() if _decided(policy, each).verdict is Verdict.ALLOW}
+    allowed = {key for key, each in first.items() if _decide(policy, each).verdict is Verdict.ALLOW}
     return [each for each in asked if each.key in allowed]
 
 

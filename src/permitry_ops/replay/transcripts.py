@@ -75,10 +75,10 @@ def _from_user(entry: Mapping[str, Any], message: Mapping[str, Any]) -> Entry:
 
 
 def _from_model(message: Mapping[str, Any]) -> Entry:
-    return Entry(calls=tuple(_named(each.call) for each in calls_in({"role": "assistant", **message})))
+    return Entry(calls=tuple(_name(each.call) for each in calls_in({"role": "assistant", **message})))
 
 
-def _named(call: ToolCall | CallError) -> ToolCall | CallError:
+def _name(call: ToolCall | CallError) -> ToolCall | CallError:
     """Return a call under the name that the hook gives it: `mcp__docs__search` is a tool of the server `docs`."""
     if isinstance(call, CallError) or call.server is not None:
         return call

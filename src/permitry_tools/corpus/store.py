@@ -104,7 +104,7 @@ class CorpusStore:
         except ValueError as error:
             raise ToolError(f"`{file}` is not added: {error}") from error
         wanted = None if tags is None else frozenset(map(spelled_out, tags))
-        with self._writing() as connection:
+        with self._begin_writing() as connection:
             return self._put(connection, file, data, text, given, wanted)
 
     def documents(self) -> list[Document]:
@@ -133,7 +133,7 @@ class CorpusStore:
         """
         if not self.file.exists():
             raise ToolError(f"there is no corpus `{self.file}`")
-        with self._writing() as connection:
+        with self._begin_writing() as connection:
             names = (word, self._path_of(Path(word)))
             row = connection.execute(
                 "SELECT document_id, path FROM documents WHERE document_id = ? OR path IN (?, ?)",
@@ -153,15 +153,15 @@ class CorpusStore:
         if not self.file.is_file():
             raise ToolError("there is no corpus yet; `permitry corpus add` makes one")
         cancellation = current_cancellation()
-        with self._connected("ro") as connection:
+        with self._connect("ro") as connection:
             connection.set_progress_handler(lambda: cancellation.is_cancelled, _STEPS)
             if _stamp(connection) != (_APPLICATION, _VERSION):
                 raise ToolError(f"`{self.file.name}` is not a corpus of this version of permitry")
             yield connection
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._connected("rwc") as connection:
+    def _begin_writing(self) -> Iterator[sqlite3.Connection]:
+        with self._connect("rwc") as connection:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("BEGIN IMMEDIATE")
             _prepare(connection, self.file)
@@ -169,7 +169,7 @@ class CorpusStore:
             connection.execute("COMMIT")
 
     @contextlib.contextmanager
-    def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
+    def _connect(self, mode: str) -> Iterator[sqlite3.Connection]:
         try:
             address = f"{self.file.absolute().as_uri()}?mode={mode}"
             # What is not committed when the connection closes is rolled back.

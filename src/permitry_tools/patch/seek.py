@@ -81,7 +81,7 @@ class Haystack:
             raise ToolError("The lines are too repetitive to be found in reasonable time. Give shorter chunks")
 
     def _find(self, wanted: list[str], start: int, reading: _Reading) -> int | None:
-        lines, places = self._reading(reading)
+        lines, places = self._prepare(reading)
         rarest = min(range(len(wanted)), key=lambda at: len(places.get(wanted[at], ())))
         found_at = places.get(wanted[rarest], [])
         for at in range(bisect.bisect_left(found_at, start + rarest), len(found_at)):
@@ -91,7 +91,7 @@ class Haystack:
                 return begin
         return None
 
-    def _reading(self, reading: _Reading) -> tuple[Sequence[str], Mapping[str, list[int]]]:
+    def _prepare(self, reading: _Reading) -> tuple[Sequence[str], Mapping[str, list[int]]]:
         if reading not in self._read:
             lines = [reading(line) for line in self._lines]
             places: defaultdict[str, list[int]] = defaultdict(list)

@@ -40,7 +40,7 @@ def updated(text: str, chunks: Sequence[Chunk], *, path: str, endings: LineEndin
     """
     lines = _lines_kept(text) if endings is LineEndings.KEEP else _lines_of_lf(text)
     placed = _Placing(lines, path, endings).placed(chunks)
-    return _joined(placed, endings)
+    return _join(placed, endings)
 
 
 def _lines_kept(text: str) -> list[_Line]:
@@ -57,7 +57,7 @@ def _lines_of_lf(text: str) -> list[_Line]:
     return [(line, "\n") for line in text.removesuffix("\n").split("\n")] if text else []
 
 
-def _joined(lines: Sequence[_Line], endings: LineEndings) -> str:
+def _join(lines: Sequence[_Line], endings: LineEndings) -> str:
     first = next((ending for _, ending in lines if ending), "\n")
     text = "".join(line + (ending or first) for line, ending in lines)
     is_short = endings is LineEndings.LF and lines and not lines[-1][0]

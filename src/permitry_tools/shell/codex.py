@@ -132,10 +132,10 @@ def _check_surroundings(arguments: dict[str, Any]) -> None:
 def _run(argv: list[str], folder: Path, timeout_ms: int | None) -> tuple[bool, str]:
     limit = _DEFAULT if timeout_ms is None else timeout_ms
     ended = run_group(ProcessGroup(argv, folder, is_merged=True), limit / 1000)
-    return ended.code == 0, _described(ended, limit)
+    return ended.code == 0, _describe(ended, limit)
 
 
-def _described(ended: Ended, limit: int) -> str:
+def _describe(ended: Ended, limit: int) -> str:
     (output,) = ended.outputs
     code = _TIMED_OUT if ended.code is None else exit_code(ended.code)
     how = ""

@@ -28,7 +28,7 @@ def patched_by(command: str | Sequence[str], folder: Path, patching: Patching) -
     Raises: `ToolError` when the patch does not fit, cannot be made, is given to `apply_patch` in another way, or would
     touch a file the policy was not asked about.
     """
-    verified = _planned(command, folder, patching)
+    verified = _plan(command, folder, patching)
     return None if verified is None else patching.made(verified)
 
 
@@ -76,7 +76,7 @@ def patch_preview(patching: Patching, argument: str, workdir: str | None = None)
         if not _is_command(command) or _patch_in(command) is None:
             return None
         folder = folder_of(patching.workspace, None if workdir is None else given.get(workdir))
-        verified = _planned(command, folder, patching)
+        verified = _plan(command, folder, patching)
         return None if verified is None else preview_of(patching.workspace, verified)
 
     return show
@@ -107,7 +107,7 @@ def _check_is_there(name: str | None, instead: str) -> None:
         raise ToolError(f"There is no program `{name}` for a shell to run. {instead}")
 
 
-def _planned(command: str | Sequence[str], folder: Path, patching: Patching) -> Verified | None:
+def _plan(command: str | Sequence[str], folder: Path, patching: Patching) -> Verified | None:
     """Return what the patch that is all `command` does would do; None leaves the command to the shell."""
     found = _patch_in(command)
     if found is None:

@@ -60,7 +60,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
 
 
 def _as_text(arguments: RunShell, ended: Ended) -> str:
-    stdout, stderr = _shown(ended)
+    stdout, stderr = _show(ended)
     output = f"\n[stdout]\n{stdout}\n[stderr]\n{stderr}"
     if ended.code is not None:
         end = f"[exit_code={ended.code}]"
@@ -71,7 +71,7 @@ def _as_text(arguments: RunShell, ended: Ended) -> str:
     return f"$ {arguments.command}\n{end}{output}"
 
 
-def _shown(ended: Ended) -> tuple[str, str]:
+def _show(ended: Ended) -> tuple[str, str]:
     """Return both outputs; where they are in memory, the registry shortens and keeps the whole answer."""
     stdout, stderr = ended.outputs
     if stdout.is_whole and stderr.is_whole:

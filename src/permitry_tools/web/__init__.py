@@ -76,10 +76,10 @@ def register(
             raise ToolError(found)
 
     def web_search(arguments: WebSearch) -> tuple[bool, str]:
-        return _searched(arguments, lambda: search or _search_provider(chosen, resolver))
+        return _search(arguments, lambda: search or _search_provider(chosen, resolver))
 
     def fetch_url(arguments: FetchUrl) -> tuple[bool, str]:
-        return _fetched(arguments, _fetcher(chosen, resolver, may_connect))
+        return _fetch(arguments, _fetcher(chosen, resolver, may_connect))
 
     registry.register(
         spec(
@@ -131,7 +131,7 @@ def _urls_mistake(arguments: Mapping[str, Any]) -> str | None:
     return None if urls else "fetch_url requires at least one valid URL"
 
 
-def _searched(arguments: WebSearch, provider: "Callable[[], SearchProvider]") -> tuple[bool, str]:
+def _search(arguments: WebSearch, provider: "Callable[[], SearchProvider]") -> tuple[bool, str]:
     try:
         found = provider().search(arguments.query, count=arguments.num_results, include_text=arguments.include_text)
     except ToolError as error:
@@ -144,7 +144,7 @@ def _searched(arguments: WebSearch, provider: "Callable[[], SearchProvider]") ->
     return True, _json({"query": arguments.query, "results": results, "total": len(results)})
 
 
-def _fetched(arguments: FetchUrl, fetcher: "Fetcher") -> tuple[bool, str]:
+def _fetch(arguments: FetchUrl, fetcher: "Fetcher") -> tuple[bool, str]:
     """Return the pages; those that failed are listed next to them, and if all did, the call did."""
     pages: list[dict[str, str]] = []
     errors: list[dict[str, str]] = []

@@ -38,7 +38,7 @@ def find_addresses(connect: Connect, resolver: Resolve, *, allow_private: bool, 
     if not allow_private and is_private(host):
         raise _refusal(host)
     literal = _literal(host)
-    addresses = (literal,) if literal is not None else _resolved(connect, resolver, seconds)
+    addresses = (literal,) if literal is not None else _resolve(connect, resolver, seconds)
     # What a resolver gives is text from outside as well.
     if not addresses or any(_literal(address) is None for address in addresses):
         raise ToolError(f"the host `{host}` has no address")
@@ -51,7 +51,7 @@ def is_public(address: str) -> bool:
     """Return whether an address lies in the public internet, also when it is written within another address."""
     found = ipaddress.ip_address(address)
     if isinstance(found, ipaddress.IPv6Address):
-        inner = found.ipv4_mapped or found.sixtofour or _translated(found)
+        inner = found.ipv4_mapped or found.sixtofour or _translate(found)
         if inner is not None:
             return is_public(str(inner))
         # All else that carries an IPv4 address, such as `::ffff:0:127.0.0.1`, lies outside of what is handed out.
@@ -60,7 +60,7 @@ def is_public(address: str) -> bool:
     return found.is_global and not found.is_multicast and not is_private(str(found))
 
 
-def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+def _translate(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF) if address in _TRANSLATED else None
 
 
@@ -75,7 +75,7 @@ def _literal(host: str) -> str | None:
         return None
 
 
-def _resolved(connect: Connect, resolver: Resolve, seconds: float) -> tuple[str, ...]:
+def _resolve(connect: Connect, resolver: Resolve, seconds: float) -> tuple[str, ...]:
     """Return what `resolver` says within `seconds`; the system's own resolver knows no time limit."""
     host, port = connect.host or "", connect.port or 0
     answers: queue.SimpleQueue[Sequence[str] | Exception] = queue.SimpleQueue()

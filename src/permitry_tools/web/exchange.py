@@ -75,29 +75,29 @@ class Exchanger:
         connect = read_url(request.url)
         if not connect.is_certain or connect.scheme not in WEB_PORTS:
             raise ToolError(f"`{request.url}` is not a plain http or https address")
-        url = _parsed(request.url, connect)
+        url = _parse(request.url, connect)
         addresses = find_addresses(
             connect,
             self.resolver,
             allow_private=request.may_be_private or self.settings.allow_private,
-            seconds=_left(deadline),
+            seconds=_seconds_until(deadline),
         )
         for address in addresses[:-1]:
             with contextlib.suppress(httpx.ConnectError, httpx.ConnectTimeout):
-                return self._sent(request, url, address, deadline)
+                return self._send(request, url, address, deadline)
         try:
-            return self._sent(request, url, addresses[-1], deadline)
+            return self._send(request, url, addresses[-1], deadline)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise ToolError(f"no connection to `{connect.host}`: {error}") from error
 
-    def _sent(self, request: Request, url: httpx.URL, address: str, deadline: float) -> Answer:
-        seconds = _left(deadline)
+    def _send(self, request: Request, url: httpx.URL, address: str, deadline: float) -> Answer:
+        seconds = _seconds_until(deadline)
         with _Watchdog(seconds) as watchdog:
             extensions = {"timeout": httpx.Timeout(seconds).as_dict(), "trace": watchdog.trace}
             try:
                 # For one request: nothing, such as an open connection, is left for the next one.
-                with httpx.HTTPTransport(verify=self._trusted(), trust_env=False) as transport:
-                    answer = self._read(transport, _pinned(request, url, address, extensions), request.url)
+                with httpx.HTTPTransport(verify=self._trust_store(), trust_env=False) as transport:
+                    answer = self._read(transport, _pin(request, url, address, extensions), request.url)
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 watchdog.check()
                 raise
@@ -107,7 +107,7 @@ class Exchanger:
             watchdog.check()
         return answer
 
-    def _trusted(self) -> ssl.SSLContext:
+    def _trust_store(self) -> ssl.SSLContext:
         if self._trust is None:
             own = self.settings.ca_file
             self._trust = (
@@ -126,14 +126,14 @@ class Exchanger:
         return Answer(url, response.status_code, headers, body)
 
 
-def _left(deadline: float) -> float:
+def _seconds_until(deadline: float) -> float:
     left = deadline - time.monotonic()
     if left <= 0:
         raise ToolError("it took too long")
     return left
 
 
-def _parsed(text: str, connect: Connect) -> httpx.URL:
+def _parse(text: str, connect: Connect) -> httpx.URL:
     """Return the address as it will be sent, which must be the one that was decided on."""
     try:
         url = httpx.URL(text)
@@ -146,7 +146,7 @@ def _parsed(text: str, connect: Connect) -> httpx.URL:
     return url
 
 
-def _pinned(request: Request, url: httpx.URL, address: str, extensions: Mapping[str, Any]) -> httpx.Request:
+def _pin(request: Request, url: httpx.URL, address: str, extensions: Mapping[str, Any]) -> httpx.Request:
     """Return a request that goes to `address`, whatever its host resolves to by now, and asks for its host there."""
     host = url.raw_host.decode("ascii")
     # The certificate must be the host's, not the address's.

@@ -38,13 +38,13 @@ class Fetcher:
         Raises: `ToolError` for an address that is refused, a failed or late answer, or content that is not text.
         """
         deadline = time.monotonic() + self.exchanger.settings.timeout
-        answer = self._followed(url, deadline)
+        answer = self._follow(url, deadline)
         if not 200 <= answer.status < 300:  # noqa: PLR2004 -- the statuses of HTTP that mean success
             raise ToolError(f"the server answers {answer.status}")
         title, text = read_page(answer.headers.get("content-type", ""), answer.body)
         return Page(answer.url, title, text)
 
-    def _followed(self, url: str, deadline: float) -> Answer:
+    def _follow(self, url: str, deadline: float) -> Answer:
         seen = {url}
         for _ in range(self.exchanger.settings.max_redirects + 1):
             answer = self.exchanger.send(Request(url), deadline)

@@ -42,19 +42,19 @@ def read_page(content_type: str, body: bytes) -> tuple[str, str]:
     if not _TEXTS.fullmatch(media_type) and media_type not in _HTML:
         raise ToolError(f"its content is `{media_type[:60]}`, not text")
     is_html = media_type in _HTML
-    text = body.decode(_encoding(content_type, body if is_html else b""), errors="replace")
+    text = body.decode(_find_encoding(content_type, body if is_html else b""), errors="replace")
     title, text = readable(text) if is_html else ("", text)
-    return title[:_LONGEST_TITLE], _shortened(text)
+    return title[:_LONGEST_TITLE], _shorten(text)
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     if len(text) <= LONGEST_TEXT:
         return text
     marker = f"\n...[{len(text) - LONGEST_TEXT} characters left out]..."
     return text[: LONGEST_TEXT - len(marker)] + marker
 
 
-def _encoding(content_type: str, body: bytes) -> str:
+def _find_encoding(content_type: str, body: bytes) -> str:
     """Return the encoding that is declared, by the server or else in the page, if it is one of text."""
     for place in (content_type, body[:1024].decode("latin-1")):
         found = _CHARSET.search(place)
@@ -76,10 +76,10 @@ def readable(text: str) -> tuple[str, str]:
         reader.feed(piece)
         if len(reader.rawdata) > _LONGEST_TAG:
             reader.rawdata = ""
-    return " ".join("".join(reader.title).split()), _squeezed("".join(reader.text))
+    return " ".join("".join(reader.title).split()), _squeeze("".join(reader.text))
 
 
-def _squeezed(text: str) -> str:
+def _squeeze(text: str) -> str:
     lines = [line.rstrip() for line in text.split("\n")]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
 

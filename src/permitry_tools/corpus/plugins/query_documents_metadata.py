@@ -28,11 +28,11 @@ class QueryDocumentsMetadata(Arguments):
 def _query(arguments: QueryDocumentsMetadata, corpus: Corpus) -> ToolResult:
     sql = arguments.sql or arguments.question
     if not is_select(sql):
-        return _failed(f"no SELECT is given; write one in `sql`. Tables: {_TABLES}")
+        return _failure(f"no SELECT is given; write one in `sql`. Tables: {_TABLES}")
     try:
         rows, is_whole = query(corpus.store, sql)
     except (QueryError, ToolError) as error:
-        return _failed(str(error))
+        return _failure(str(error))
     if not rows:
         return ToolResult(True, "No results found." if is_whole else "...[the rows are too large to show]...")
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
@@ -40,11 +40,11 @@ def _query(arguments: QueryDocumentsMetadata, corpus: Corpus) -> ToolResult:
     return ToolResult(True, f"[{lines}]{marker}", structured={"rows": rows, "is_whole": is_whole})
 
 
-def _failed(reason: str) -> ToolResult:
+def _failure(reason: str) -> ToolResult:
     return ToolResult(False, f"Error querying document metadata: {reason}")
 
 
-def _enabled(context: ToolContext) -> bool:
+def _is_enabled(context: ToolContext) -> bool:
     return has_documents(context) and corpus_of(context).sql_tool_enabled
 
 
@@ -55,7 +55,7 @@ plugin = ToolPlugin(
         QueryDocumentsMetadata,
     ),
     handler(QueryDocumentsMetadata, _query),
-    _enabled,
+    _is_enabled,
     traits=READS,
     roles={},
 )

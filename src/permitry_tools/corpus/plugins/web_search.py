@@ -40,14 +40,14 @@ def _search(arguments: dict[str, object], context: ToolContext) -> ToolResult:
     return ToolResult(True, text, structured=json.loads(text))
 
 
-def _enabled(context: ToolContext) -> bool:
+def _is_enabled(context: ToolContext) -> bool:
     return context.services.get(SEARCH) is not None
 
 
 plugin = ToolPlugin(
     definition("web_search", "Search the web.", WebSearch),
     _search,
-    _enabled,
+    _is_enabled,
     # Reading, but not only: a query can carry out what it holds.
     traits=ToolTraits(destructive=False, open_world=True, spawns_agent=False),
     roles={},
