@@ -122,7 +122,7 @@ def _export(options: argparse.Namespace) -> ExitCode:
         options.json = True
         return ExitCode.OK if _print(options, records, 0) else ExitCode.FAILED
     with busy(f"writing {one_line(str(options.output))}"):
-        count = _written(records, options.output)
+        count = _write(records, options.output)
     print(json.dumps({"exported": count}) if options.json else f"{count:,} records are in {options.output}")
     return ExitCode.OK if count else ExitCode.FAILED
 
@@ -133,7 +133,7 @@ def _is_same(path: Path, other: str) -> bool:
     return False
 
 
-def _written(records: Iterable[Mapping[str, Any]], path: Path) -> int:
+def _write(records: Iterable[Mapping[str, Any]], path: Path) -> int:
     if path.suffix == ".parquet":
         return int(load("permitry_ops.parquet:write_parquet")(records, path))
     count = 0

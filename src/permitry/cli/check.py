@@ -49,7 +49,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         # Flushed line by line, so that another program can ask and read in turn.
         print(json.dumps(shown) if options.json else _as_text(name, decision, origins), flush=True)
         if isinstance(request, Request) and (options.tool or options.call):
-            tell((*_by_name(policy, request, decision), *_undeclared(policy, request, decision)))
+            tell((*_by_name(policy, request, decision), *_warn_of_undeclared(policy, request, decision)))
             tell(map(str, records_used(policy, request)))
         return decision
 
@@ -81,7 +81,7 @@ def _by_name(policy: AuthorizationPolicy, request: Request, decision: Decision) 
         yield f"`{name}` reads only by its name; a registered tool counts as what it declares, as does `[tool.{name}]`"
 
 
-def _undeclared(policy: AuthorizationPolicy, request: Request, decision: Decision) -> Iterator[str]:
+def _warn_of_undeclared(policy: AuthorizationPolicy, request: Request, decision: Decision) -> Iterator[str]:
     """Yield a notice where more would have to be known of the tool."""
     if decision.verdict is Verdict.ALLOW:
         # Nothing is lacking, and an explanation takes as long as several decisions.

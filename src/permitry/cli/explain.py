@@ -68,7 +68,7 @@ def _record(each: Record) -> dict[str, object]:
 
 
 def _action(each: ActionTrace) -> dict[str, object]:
-    kind, details = _described(each.action)
+    kind, details = _describe(each.action)
     return {
         "action": kind,
         **details,
@@ -78,12 +78,12 @@ def _action(each: ActionTrace) -> dict[str, object]:
     }
 
 
-def _described(action: Action) -> tuple[str, dict[str, object]]:
+def _describe(action: Action) -> tuple[str, dict[str, object]]:
     match action:
         case Run():
             named = action.operands
             operands: tuple[Action, ...] = (*named.touches, *named.connects, *named.guessed)
-            inner = [_described(each) for each in operands]
+            inner = [_describe(each) for each in operands]
             touches = [{"action": kind, **details} for kind, details in inner]
             return "run", {
                 "argv": action.argv, "only_reads": action.doubt is None, "doubt": action.doubt, "within": action.within,

@@ -94,13 +94,13 @@ def _list(options: argparse.Namespace) -> ExitCode:
 
 
 def _show(options: argparse.Namespace) -> ExitCode:
-    grant = _found(_grants(options), options.id)
+    grant = _find(_grants(options), options.id)
     print(f"{_line(grant)}\n\n{visible(text_of(grant)).rstrip()}")
     return ExitCode.OK
 
 
 def _revoke(options: argparse.Namespace) -> ExitCode:
-    name = _found(_grants(options), options.id).id
+    name = _find(_grants(options), options.id).id
     with contextlib.closing(store_at(store_from(options))) as store:
         is_first = RecordedGrants(store).revoke(name, user_name())
     if not is_first:
@@ -244,7 +244,7 @@ def _line(grant: Grant) -> str:
     return one_line(f"{grant.id}  {state}  {subject}  {rule}{digest}{why}  by {grant.granted_by}")
 
 
-def _found(store: "StoredGrants", name: str) -> Grant:
+def _find(store: "StoredGrants", name: str) -> Grant:
     for row in store.all():
         if row["id"] == name:
             return Grant.of(row)

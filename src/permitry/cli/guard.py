@@ -145,7 +145,7 @@ class SessionGuard:
             summary = {
                 "verdicts": Counter(row.verdict for row in self.rows),
                 "calls": [attrs.asdict(row) for row in self.rows],
-                "queued": [_queued(call) for call in self.queued],
+                "queued": [_queue_entry(call) for call in self.queued],
                 "bad_lines": self.bad_lines,
                 "unused_answers": unused,
                 "failure": self.failure,
@@ -176,7 +176,7 @@ class SessionGuard:
     def _call(self, incoming: IncomingCall, place: str) -> dict[str, Any] | None:
         """Guard one call and print its result; return what is to be printed behind the results of the line."""
         begun = time.perf_counter()
-        call = incoming.call if isinstance(incoming.call, CallError) else self._identified(incoming.call, place)
+        call = incoming.call if isinstance(incoming.call, CallError) else self._identify(incoming.call, place)
         try:
             result, row = self._result(attrs.evolve(incoming, call=call))
         except KeyboardInterrupt:
@@ -186,7 +186,7 @@ class SessionGuard:
         except PermitryError as error:
             # A fatal tool error, or a record that cannot be written: whatever follows does not run.
             self.failure, self._ended = str(error), _OVER
-            result, row = _refused(incoming, _last_words(error), "failed")
+            result, row = _refuse(incoming, _last_words(error), "failed")
         call_id = None if isinstance(call, CallError) else call.call_id
         row = attrs.evolve(row, call_id=call_id, seconds=round(time.perf_counter() - begun, 6))
         self.rows.append(row)
@@ -204,12 +204,12 @@ class SessionGuard:
 
     def _result(self, incoming: IncomingCall) -> tuple[ToolResult, SummaryRow]:
         if isinstance(incoming.call, CallError):
-            return _refused(incoming, f"The call was not understood: {incoming.call}.", "not understood")
+            return _refuse(incoming, f"The call was not understood: {incoming.call}.", "not understood")
         if self._ended is not None:
-            return _refused(incoming, f"Nothing runs any more: {self._ended}.", "session over")
-        return self._guarded(incoming.call)
+            return _refuse(incoming, f"Nothing runs any more: {self._ended}.", "session over")
+        return self._guard_call(incoming.call)
 
-    def _identified(self, call: ToolCall, place: str) -> ToolCall:
+    def _identify(self, call: ToolCall, place: str) -> ToolCall:
         """Return the call with an id of its own: some models number their calls from 0 in every message."""
         call_id = wanted = call.call_id or place
         while call_id in self._seen:
@@ -218,12 +218,12 @@ class SessionGuard:
         self._seen[call_id] = 1
         return call.with_id(call_id)
 
-    def _guarded(self, call: ToolCall) -> tuple[ToolResult, SummaryRow]:
+    def _guard_call(self, call: ToolCall) -> tuple[ToolResult, SummaryRow]:
         begun: Ready | Blocked | Pending | None = None
         try:
             self.renew()
             begun = self.handler.begin(call)
-            outcome = self._confirmed(begun) if isinstance(begun, Pending) else begun
+            outcome = self._confirm(begun) if isinstance(begun, Pending) else begun
         except KeyboardInterrupt:
             self._ended = _INTERRUPTED
             if begun is None:
@@ -231,14 +231,14 @@ class SessionGuard:
             return _UNASKED, _row(begun.call, begun.decision, "interrupted at the question")
         if isinstance(outcome, Pending):
             self.queued.append(outcome.call)
-            return _waiting(outcome), _row(outcome.call, begun.decision, "queued")
+            return _wait_result(outcome), _row(outcome.call, begun.decision, "queued")
         result, became = self._run(outcome)
         row = _row(begun.call, begun.decision, became)
         if isinstance(outcome, Ready):
             row = attrs.evolve(row, outcome=f"{_approval(begun, outcome)}{became}", has_run=True)
         return result, row
 
-    def _confirmed(self, pending: Pending) -> Ready | Blocked | Pending:
+    def _confirm(self, pending: Pending) -> Ready | Blocked | Pending:
         if not self.queues:
             return self.handler.ask(pending)
         response = self.handler.channel.ask(pending.request)
@@ -279,11 +279,11 @@ def _approval(begun: Ready | Blocked | Pending, outcome: Ready) -> str:
     return "approved, " if outcome.call.digest == begun.call.digest else "approved as edited, "
 
 
-def _refused(incoming: IncomingCall, text: str, outcome: str) -> tuple[ToolResult, SummaryRow]:
+def _refuse(incoming: IncomingCall, text: str, outcome: str) -> tuple[ToolResult, SummaryRow]:
     return ToolResult(False, text), SummaryRow(None, incoming.name, "block", None, outcome)
 
 
-def _waiting(pending: Pending) -> ToolResult:
+def _wait_result(pending: Pending) -> ToolResult:
     return ToolResult(
         False,
         f"The call of `{pending.call.tool}` waits for the user's confirmation (pending id {pending.pending_id}) and "
@@ -303,7 +303,7 @@ def _brief(incoming: IncomingCall) -> str:
     return shorten(next((value for value in arguments.values() if isinstance(value, str)), ""), _BRIEF)
 
 
-def _queued(call: ToolCall) -> dict[str, object]:
+def _queue_entry(call: ToolCall) -> dict[str, object]:
     return {"call_id": call.call_id, "tool": call.tool, "digest": call.digest}
 
 

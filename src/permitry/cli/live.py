@@ -52,7 +52,7 @@ class LiveView:
             # No more of it would be shown.
             self._rest = self._rest[:_LONGEST]
             return
-        yield from _reported(event)
+        yield from _report(event)
 
     def _last_line(self) -> Iterator[str]:
         """Yield what the output so far ends with, without the end of a line."""
@@ -61,7 +61,7 @@ class LiveView:
             self._rest = ""
 
 
-def _reported(event: ToolEvent) -> Iterator[str]:
+def _report(event: ToolEvent) -> Iterator[str]:
     text = one_line(event.text)[:_LONGEST]
     match event.kind:
         case ToolEventKind.STATUS | ToolEventKind.STEP:

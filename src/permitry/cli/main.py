@@ -129,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not words or (words == ["hook"] and sys.stdin is not None and sys.stdin.isatty()):
         # A host that gives no more words waits for an answer, and must get that of a hook.
         words = [*words, "--help"]
-    return _closed(words) if words[0] == "hook" and words[1:2] not in _OPEN else _run(words)
+    return _run_closed(words) if words[0] == "hook" and words[1:2] not in _OPEN else _run(words)
 
 
 def _show_help(words: Sequence[str]) -> int:
@@ -139,7 +139,7 @@ def _show_help(words: Sequence[str]) -> int:
     return ExitCode.INVALID
 
 
-def _closed(words: Sequence[str]) -> int:
+def _run_closed(words: Sequence[str]) -> int:
     """Run a hook: whatever is wrong, the host must not run the call, and exit code 2 alone says so to all of them."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -205,7 +205,7 @@ def run_from_shell() -> NoReturn:
 def _options(words: Sequence[str]) -> argparse.Namespace:
     if words and words[0] in _COMMANDS:
         # The others need not be known to read the words of one: starting up is what a short check costs most.
-        alone = _configured(words[0], _Parser(prog=f"permitry {words[0]}", **_about(words[0])))
+        alone = _configure(words[0], _Parser(prog=f"permitry {words[0]}", **_about(words[0])))
         _refuse_unknown(alone, words[1:])
         options, more = alone.parse_known_args(words[1:])
         if more:
@@ -264,7 +264,7 @@ def _parser(*chosen: str) -> argparse.ArgumentParser:
     for name, summary in _COMMANDS.items():
         command = commands.add_parser(name, help=summary, **_about(name))
         if name in chosen:
-            _configured(name, command)
+            _configure(name, command)
     return parser
 
 
@@ -291,7 +291,7 @@ def terminal_columns() -> int:
     return columns or 80
 
 
-def _configured(name: str, command: argparse.ArgumentParser) -> argparse.ArgumentParser:
+def _configure(name: str, command: argparse.ArgumentParser) -> argparse.ArgumentParser:
     # Only the command that runs is imported; no module can be called `import`.
     module = "import_" if name == "import" else name
     importlib.import_module(f"{_PACKAGES.get(name, 'permitry')}.cli.{module}").configure(command)

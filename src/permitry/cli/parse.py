@@ -80,10 +80,10 @@ def _answer(data: object, options: argparse.Namespace, tools: list[Any] | None) 
         raise CallError("`tools` must be a list, as the OpenAI API takes it")
     _check_tools(own or [], "`tools`")
     given = (tools if own is None else own, str(data.get("format") or options.format))
-    return {"id": data.get("id"), **_as_json(_parsed(data, *given, repair=options.repair))}
+    return {"id": data.get("id"), **_as_json(_parse(data, *given, repair=options.repair))}
 
 
-def _parsed(data: Mapping[str, Any], tools: list[Any] | None, name: str, *, repair: bool) -> ParsedText:
+def _parse(data: Mapping[str, Any], tools: list[Any] | None, name: str, *, repair: bool) -> ParsedText:
     chunks, text = data.get("chunks"), data.get("text")
     if chunks is None:
         if not isinstance(text, str):

@@ -113,7 +113,7 @@ def request(
     if actions:
         console.print(Text("  what it would do:"))
     for line in actions if in_full else actions[:_MOST_ACTIONS]:
-        console.print(_coloured(line), soft_wrap=True)
+        console.print(_colour(line), soft_wrap=True)
     is_whole = _is_short(console, len(actions), _MOST_ACTIONS, in_full=in_full) and is_whole
     # What was heard is known to the process that asks, and not to one that shows the question of another.
     origins = asked.origins or (() if explained is None else explained.origins)
@@ -134,7 +134,7 @@ def _arguments(console: Console, asked: ToolConfirmationRequest, *, in_full: boo
     is_whole = True
     for name, value in asked.arguments.items():
         text = value if isinstance(value, str) else json.dumps(value)
-        shown = _indented(text) if in_full else shorten(text, _LONGEST)
+        shown = _indent(text) if in_full else shorten(text, _LONGEST)
         is_shown = in_full or len(one_line(text)) <= _LONGEST or _is_in_diff(asked.preview, text)
         is_whole = is_whole and is_shown
         console.print(Text(f"  {one_line(name)}: {shown}"), soft_wrap=True)
@@ -158,7 +158,7 @@ def _is_short(console: Console, count: int, most: int, *, in_full: bool) -> bool
     return False
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     # A line of a value must not look like a line of ours.
     return visible(text).replace("\n", "\n      ")
 
@@ -179,10 +179,10 @@ def diff(console: Console, text: str) -> None:
 def explanation(console: Console, tool: str, explained: Explanation, *, is_verbose: bool = False) -> None:
     """Print a decision in full: the deciding rule, what the model is shown, all matches, all near misses."""
     for line in lines_of(explained, tool, is_verbose=is_verbose):
-        console.print(_coloured(line), soft_wrap=True)
+        console.print(_colour(line), soft_wrap=True)
 
 
-def _coloured(line: Line) -> Text:
+def _colour(line: Line) -> Text:
     text = Text(line.before, "red" if line.before.startswith("  error ") else "")
     if line.verdict is not None:
         text.append(line.verdict.value, _COLOURS[line.verdict.value])

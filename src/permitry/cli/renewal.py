@@ -38,7 +38,7 @@ class Renewal:
         """
         self._load()
         if self.reloader.problems is not None:
-            self.guard.policy = _refusing(self.reloader.problems)
+            self.guard.policy = _refuse_all(self.reloader.problems)
 
     def require(self) -> None:
         """Do what `renew` does, for a host that reports mistakes itself: it raises, and the policy stays for lists.
@@ -66,7 +66,7 @@ class Renewal:
             tell(["the rules have changed", *now.rules.notices])
 
 
-def _refusing(problems: ConfigError) -> AuthorizationPolicy:
+def _refuse_all(problems: ConfigError) -> AuthorizationPolicy:
     """Return a policy that blocks every call, for the first mistake of the files.
 
     What is wrong may be the very restriction that the user has just written; and a layer that is gone hides what

@@ -94,7 +94,7 @@ def _rows(rules: RuleSet, layers: Mapping[str, str]) -> Iterator[Row]:
     in_force = cast("tuple[AuthorizationRule, ...]", rules.policy().rules)
     for rule in sorted(in_force, key=lambda rule: rule.priority()):
         yield _row(rule, drafts.rules.get(rule.id), layers)
-    yield from _labelling(rules, drafts, layers)
+    yield from _rows_of_labels(rules, drafts, layers)
     if rules.unmatched_source is not None:
         layer = layers[rules.unmatched_source.rpartition(":")[0]]
         about = "every call that no rule matches"
@@ -111,16 +111,16 @@ def _row(rule: AuthorizationRule, draft: RuleDraft | None, layers: Mapping[str, 
         rule.reason if draft is None else _about(draft),
         layers.get(source.rpartition(":")[0], source),
         source,
-        () if draft is None else tuple(map(_shown, draft.table.match)),
+        () if draft is None else tuple(map(_show, draft.table.match)),
     )
 
 
-def _labelling(rules: RuleSet, drafts: Drafts, layers: Mapping[str, str]) -> Iterator[Row]:
+def _rows_of_labels(rules: RuleSet, drafts: Drafts, layers: Mapping[str, str]) -> Iterator[Row]:
     """Yield the rules that decide nothing, and leave a label once a call has run."""
     deciding = {rule.id for rule in rules.rules}
     for flow in rules.flows:
         if flow.id not in deciding and (draft := drafts.rules.get(flow.id)) is not None:
-            source, examples = draft.source.source(draft.path), tuple(map(_shown, draft.table.match))
+            source, examples = draft.source.source(draft.path), tuple(map(_show, draft.table.match))
             label = f"label {flow.label}"
             yield Row("after", None, flow.id, label, _about(draft), layers[draft.source.name], source, examples)
 
@@ -129,18 +129,18 @@ def _about(draft: RuleDraft) -> str:
     """Return the tools and conditions of a rule in a few words."""
     table = draft.table
     parts = [", ".join(table.tools or ("every tool",))]
-    parts += [f"{name} {_listed(value)}" for name, value in (table.when or {}).items()]
+    parts += [f"{name} {_join(value)}" for name, value in (table.when or {}).items()]
     for group in table.unless or ():
-        parts.append("unless " + " and ".join(f"{name} {_listed(value)}" for name, value in group.items()))
+        parts.append("unless " + " and ".join(f"{name} {_join(value)}" for name, value in group.items()))
     if table.budget is not None:
         given = table.budget.model_dump(exclude_none=True)
         parts.append("budget " + ", ".join(f"{name} {value}" for name, value in given.items()))
     return "; ".join(parts)
 
 
-def _listed(value: object) -> str:
+def _join(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else json.dumps(value, default=str)
 
 
-def _shown(example: ExampleTable) -> str:
+def _show(example: ExampleTable) -> str:
     return example.shown or "{...}"

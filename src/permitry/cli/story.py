@@ -35,7 +35,7 @@ def tell_counts(rows: Iterable[SummaryRow]) -> None:
 def closing_lines(record: str, rules: tuple[str, ...], asks: str, *, prints: bool) -> Iterator[str]:
     """Yield who was asked, the rules, and where the record is, and the results for the model if any are printed."""
     yield f"questions: {asks}"
-    yield f"rules: {_named(rules)}"
+    yield f"rules: {_name(rules)}"
     yield f"recorded in {record}"
     if not prints:
         yield "results for the model: none is printed on a terminal; see them with --json, or in a file with > FILE"
@@ -45,7 +45,7 @@ def closing_lines(record: str, rules: tuple[str, ...], asks: str, *, prints: boo
         yield f"results for the model: {path}"
 
 
-def _named(rules: tuple[str, ...]) -> str:
+def _name(rules: tuple[str, ...]) -> str:
     """Return the names of rule files; of shipped sets the first, as one consists of many."""
     shipped = [name for name in rules if name.startswith(PREFIX)]
     more = [f"and {count(len(shipped) - 1, 'more shipped set')}"] if len(shipped) > 1 else []

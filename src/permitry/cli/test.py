@@ -61,7 +61,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 
 def _outcomes(paths: Iterable[Path], names: list[str] | None) -> Iterator[_Outcome]:
-    checked = [_checked_rules(name) for name in (shipped_names() if names is None else names)]
+    checked = [_check_rules(name) for name in (shipped_names() if names is None else names)]
     yield from checked
     rules, is_usable = None, all(outcome.error is None for outcome in checked)
     if names and is_usable:
@@ -73,10 +73,10 @@ def _outcomes(paths: Iterable[Path], names: list[str] | None) -> Iterator[_Outco
             yield _Outcome("index", str(path), str(error))
             continue
         for case in cases:
-            yield _checked_case(case, rules) if is_usable else _Outcome("case", str(case), "its rules do not load")
+            yield _check_case(case, rules) if is_usable else _Outcome("case", str(case), "its rules do not load")
 
 
-def _checked_rules(name: str) -> _Outcome:
+def _check_rules(name: str) -> _Outcome:
     # Loading a rule file tries every example in it.
     try:
         load_rules([name])
@@ -85,7 +85,7 @@ def _checked_rules(name: str) -> _Outcome:
     return _Outcome("rules", name)
 
 
-def _checked_case(path: Path, rules: RuleSet | None) -> _Outcome:
+def _check_case(path: Path, rules: RuleSet | None) -> _Outcome:
     try:
         check_case(path, read_case(path), rules)
     except (GoldenMismatchError, ConfigError) as error:

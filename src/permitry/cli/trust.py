@@ -32,11 +32,11 @@ def execute(options: argparse.Namespace) -> ExitCode:
     """Trust a project, trust it no more, or list what is trusted."""
     store = TrustStore()
     if options.list:
-        return _listed(store, options)
-    return _revoked(store, options) if options.revoke else _trusted(store, options)
+        return _list(store, options)
+    return _revoke(store, options) if options.revoke else _trust(store, options)
 
 
-def _trusted(store: TrustStore, options: argparse.Namespace) -> ExitCode:
+def _trust(store: TrustStore, options: argparse.Namespace) -> ExitCode:
     folder: Path = _nearest() if options.folder is None else options.folder
     if _holds_plugins(folder):
         plugins = store.trust_plugins(folder)
@@ -59,7 +59,7 @@ def _nearest() -> Path:
     return found.parent.parent
 
 
-def _revoked(store: TrustStore, options: argparse.Namespace) -> ExitCode:
+def _revoke(store: TrustStore, options: argparse.Namespace) -> ExitCode:
     known = [pin.root for pin in store.entries()]
     # The project's files may be gone, so what is searched upward is a folder that was trusted.
     here = Path.cwd()
@@ -71,7 +71,7 @@ def _revoked(store: TrustStore, options: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def _listed(store: TrustStore, options: argparse.Namespace) -> ExitCode:
+def _list(store: TrustStore, options: argparse.Namespace) -> ExitCode:
     if options.folder is not None:
         raise PermitryError("`--list` lists all projects; leave the folder out")
     for pin in store.entries():

@@ -50,7 +50,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         size = None if options.size is None else options.size * 1024 * 1024
         print(f"{vault.prune(options.older_than, size)} entries are forgotten")
         return ExitCode.OK
-    asked = _asked(vault, options)
+    asked = _choose(vault, options)
     if asked is None:
         print("\n".join(map(_line, vault.entries())) or "nothing is kept that could be undone")
         return ExitCode.OK
@@ -60,7 +60,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def _asked(vault: Vault, options: argparse.Namespace) -> list[Entry] | None:
+def _choose(vault: Vault, options: argparse.Namespace) -> list[Entry] | None:
     """Return the entries to undo, the newest first; None to list them all.
 
     Raises: `UndoError` when there is none.

@@ -46,7 +46,7 @@ class TextCondition(PlainCondition):
         """
         arguments = request.call.arguments
         texts = itertools.chain.from_iterable(map(_texts, arguments.values()))
-        if any(self.test.truth(text) is True for text in (*texts, *_made_of_lists(arguments, request.tool))):
+        if any(self.test.truth(text) is True for text in (*texts, *_join_lists(arguments, request.tool))):
             return True
         lacking = _find_lacking(arguments, request.tool)
         if lacking is not None:
@@ -71,7 +71,7 @@ def _texts(value: JsonValue) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def _made_of_lists(arguments: Mapping[str, JsonValue], tool: ToolSpec | None) -> Iterator[str]:
+def _join_lists(arguments: Mapping[str, JsonValue], tool: ToolSpec | None) -> Iterator[str]:
     """Yield the shell texts that a tool may make of a list of words in place of one."""
     for key, role in _roles(tool):
         values = values_of(arguments, key) if role is ArgumentRole.COMMAND else ()

@@ -109,7 +109,7 @@ class ToolSelector:
     _pattern: NamePattern = attrs.field(init=False, repr=False, eq=False)
 
     @_pattern.default
-    def _compiled(self) -> NamePattern:
+    def _compile(self) -> NamePattern:
         return NamePattern(self.text)
 
     @property

@@ -58,9 +58,9 @@ class ListReader:
         """
         if not isinstance(test, Mapping):
             return test
-        return {key: self._given(key, value) for key, value in test.items()}
+        return {key: self._get(key, value) for key, value in test.items()}
 
-    def _given(self, key: str, value: object) -> object:
+    def _get(self, key: str, value: object) -> object:
         if key in _IS_POSITIVE:
             return self._operand(value, is_positive=_IS_POSITIVE[key])
         if key in _ARE_SOURCES and isinstance(value, list | tuple):
@@ -76,7 +76,7 @@ class ListReader:
 
     def _of_a_link(self, key: str, value: object) -> object:
         if key not in _ARE_HOSTS or not isinstance(value, str | list | tuple):
-            return self._given(key, value)
+            return self._get(key, value)
         words = [value] if isinstance(value, str) else value
         return [self._host(word, is_positive=_ARE_HOSTS[key]) for word in words]
 

@@ -127,7 +127,7 @@ def read_rule(
     problems += _scope_problems(draft)
     has_examples = bool(table.match or table.no_match)
     if has_examples or table.when or table.unless:
-        problems += [*_permitting_problems(draft), *_source_problems(draft), *_unknown_templates(draft, names), *wrong]
+        problems += [*_find_permitting(draft), *_source_problems(draft), *_unknown_templates(draft, names), *wrong]
     if has_examples and not wrong:
         problems += example_problems(draft, scope, templates, known.tools, known.reader)
     return scope, problems
@@ -262,10 +262,10 @@ def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
         message, hint = "a budget is of `calls` or of `targets`", "give one of the two"
         yield draft.problem(("budget",), message, hint, key=True)
     if table.budget is not None and table.budget.by in ("principal", "organisation"):
-        yield from _sharing_problems(draft, table.budget)
+        yield from _find_sharing(draft, table.budget)
 
 
-def _sharing_problems(draft: RuleDraft, budget: BudgetTable) -> Iterator[Problem]:
+def _find_sharing(draft: RuleDraft, budget: BudgetTable) -> Iterator[Problem]:
     """Yield what a budget cannot have that many sessions share."""
     if budget.targets is not None:
         message, hint = f"a budget by {budget.by} counts calls, not targets", 'write `calls`, or `by = "session"`'
@@ -275,7 +275,7 @@ def _sharing_problems(draft: RuleDraft, budget: BudgetTable) -> Iterator[Problem
         yield draft.problem(("budget",), message, 'add a window of time, such as `per = "1d"`', key=True)
 
 
-def _permitting_problems(draft: RuleDraft) -> Iterator[Problem]:
+def _find_permitting(draft: RuleDraft) -> Iterator[Problem]:
     """Yield the labels and texts that would permit: a model can bring both about, so they may only restrict."""
     key, other = ("when", "unless") if draft.table.effect == "allow" else ("unless", "when")
     for place, group in groups_of(draft.table):
@@ -335,13 +335,13 @@ def _is_about_actions(table: RuleTable) -> bool:
 
 
 def _unknown_templates(draft: RuleDraft, names: Collection[str]) -> Iterator[Problem]:
-    for place, name in _named_templates(draft.table):
+    for place, name in _templates_of(draft.table):
         if name not in names:
             hint = nearest(name, names, otherwise=f"define `[template.{name}]` here or in a file this one extends")
             yield draft.problem(place, f"unknown template `{name}`", hint)
 
 
-def _named_templates(table: RuleTable) -> Iterator[tuple[KeyPath, str]]:
+def _templates_of(table: RuleTable) -> Iterator[tuple[KeyPath, str]]:
     """Yield every template a rule names, and where."""
     for place, group in groups_of(table):
         for i, name in enumerate(group.get("template", ())):

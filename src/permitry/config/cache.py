@@ -76,7 +76,7 @@ class RuleCache:
         Raises: `ConfigError` with every problem of every file; then nothing is loaded or stored.
         """
         rules = self.kept(origins, tool)
-        return self._compiled(origins, tool) if rules is None else rules
+        return self._compile(origins, tool) if rules is None else rules
 
     def kept(self, origins: Sequence[Origin], tool: str | None = None) -> RuleSet | None:
         """Return the stored rule set for the origins; None if there is none, or one of its files has changed."""
@@ -88,7 +88,7 @@ class RuleCache:
         except _UNUSABLE:
             return None
 
-    def _compiled(self, origins: Sequence[Origin], tool: str | None) -> RuleSet:
+    def _compile(self, origins: Sequence[Origin], tool: str | None) -> RuleSet:
         from permitry.config.load import compile_rules  # noqa: PLC0415 -- slow to import; the cache exists to avoid it
 
         key = None

@@ -73,12 +73,12 @@ def example_problems(
             if given_template is not None and given_template not in templates:
                 continue  # the unknown template is reported elsewhere
             request = attrs.evolve(_request(example, draft.table, templates, tools), reader=reader)
-            matches, why = _tried(request, example, draft.table, scope)
+            matches, why = _try(request, example, draft.table, scope)
             # A `confirm` rule also asks when it only may apply.
             is_asked = wanted and matches is None and draft.table.effect == "confirm"
             if matches is not wanted and not is_asked:
                 does = "does not match" if wanted else "matches" if matches else "may match"
-                why = f"{why}{_meaning(given, draft.table)}" if why == _NOTHING_FITS else why
+                why = f"{why}{_explain(given, draft.table)}" if why == _NOTHING_FITS else why
                 hint = (
                     _way_out(given, draft.table) or why
                     if wanted
@@ -122,7 +122,7 @@ def _likely_kind(text: str) -> str:
     return "host" if "://" in text else "path" if text.startswith(("/", ".", "~")) else "tool"
 
 
-def _meaning(example: ExampleTable, table: RuleTable) -> str:
+def _explain(example: ExampleTable, table: RuleTable) -> str:
     """Return a hint on how a plain text was read, and how to write what may have been meant.
 
     Empty if there is nothing to explain.
@@ -139,15 +139,15 @@ def _meaning(example: ExampleTable, table: RuleTable) -> str:
 
 def _as_name(example: ExampleTable, table: RuleTable) -> str:
     """Return the hint of `_meaning` for a plain text that could as well be the name of a tool, else nothing."""
-    return _meaning(example, table) if (example.text or "").isidentifier() else ""
+    return _explain(example, table) if (example.text or "").isidentifier() else ""
 
 
-def _tried(request: Request, example: ExampleTable, table: RuleTable, scope: Scope) -> tuple[bool | None, str]:
+def _try(request: Request, example: ExampleTable, table: RuleTable, scope: Scope) -> tuple[bool | None, str]:
     """Return whether the rule matches the example (None: it only may), and the reason if it does not."""
     needed = Match.YES if table.effect == "allow" else Match.ALIKE
     if example.tool is not None and not scope.selects(request, needed):
         return False, f"its tools are {', '.join(f'`{selector.text}`' for selector in scope.selectors)}"
-    scope = _asked(scope, example, request)
+    scope = _narrow(scope, example, request)
     try:
         answer = scope.permits(request, is_alone=False) if table.effect == "allow" else scope.restricts(request)
     except UnevaluableError as error:
@@ -158,7 +158,7 @@ def _tried(request: Request, example: ExampleTable, table: RuleTable, scope: Sco
     return answer, f"the example has {facts}" if facts else _NOTHING_FITS
 
 
-def _asked(scope: Scope, example: ExampleTable, request: Request) -> Scope:
+def _narrow(scope: Scope, example: ExampleTable, request: Request) -> Scope:
     """Return the scope with only the conditions that the example has a value for; others are assumed to hold."""
     kinds: tuple[type, ...] = tuple(kind for kind, _ in _plain(example))
     # The name of a tool includes its server, and what is declared of it.

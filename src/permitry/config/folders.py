@@ -18,17 +18,17 @@ _GUARDED = (".cache", ".local/state", "Library/Caches", "Library/Application Sup
 
 def user_cache() -> Path:
     """Return the folder of files that can be recreated: `~/.cache/permitry` on Linux."""
-    return _usual("XDG_CACHE_HOME", ".cache") or _asked("user_cache_path")
+    return _usual("XDG_CACHE_HOME", ".cache") or _ask("user_cache_path")
 
 
 def user_config() -> Path:
     """Return the folder of the user's own rules: `~/.config/permitry` on Linux."""
-    return _usual("XDG_CONFIG_HOME", ".config") or _asked("user_config_path")
+    return _usual("XDG_CONFIG_HOME", ".config") or _ask("user_config_path")
 
 
 def user_state() -> Path:
     """Return the folder of the list of trusted projects, and of the record: `~/.local/state/permitry` on Linux."""
-    return _usual("XDG_STATE_HOME", ".local/state") or _asked("user_state_path")
+    return _usual("XDG_STATE_HOME", ".local/state") or _ask("user_state_path")
 
 
 def is_guarded(folder: Path) -> bool:
@@ -52,7 +52,7 @@ def _usual(variable: str, below: str) -> Path | None:
     return Path(base) / "permitry" if is_plain else None
 
 
-def _asked(name: str) -> Path:
+def _ask(name: str) -> Path:
     import platformdirs  # noqa: PLC0415 -- slow to import, and seldom needed
 
     folder: Path = getattr(platformdirs, name)("permitry")

@@ -135,13 +135,13 @@ def compile_rules(files: Iterable[Source]) -> Compiled:
     origins = [_origin_of(file, number) for number, file in enumerate(files, 1)]
     with without_collection():
         try:
-            return _loaded(origins)
+            return _load(origins)
         except _NotPinnedError:
             # INVARIANT: only pinned bytes are trusted: the bytes that are parsed, and no other file.
-            return attrs.evolve(_loaded([origin.unpinned() for origin in origins]), is_certain=False)
+            return attrs.evolve(_load([origin.unpinned() for origin in origins]), is_certain=False)
 
 
-def _loaded(origins: Iterable[Origin]) -> Compiled:
+def _load(origins: Iterable[Origin]) -> Compiled:
     loader = _Loader()
     # A file that several origins reach is read once, for the first: so the most trusted come first.
     for origin in sorted(origins, key=lambda origin: (not origin.is_admin, not origin.is_trusted)):
@@ -367,7 +367,7 @@ class _Loader:
 
     def result(self) -> tuple[Plain, tuple[Scope, ...]]:
         every, trusted = self.built_templates()
-        tools = [plain_tool(draft) for draft in _trusted(self.tools.values())]
+        tools = [plain_tool(draft) for draft in _select_trusted(self.tools.values())]
         ranks = self.ranks()
         lists = [plain_list(draft, restricts_only=draft.origin.rank < ranks[draft.name]) for draft in self.lists]
         scopes = self.read_rules(every, trusted, tools, lists)
@@ -394,7 +394,7 @@ class _Loader:
         self.problems += problems
         # Trusted definitions are checked without untrusted ones: no template of an untrusted project may widen a
         # trusted one, or make a trusted rule load that is an error without it.
-        drafts = {draft.name: draft for draft in _trusted(self.templates.values())}
+        drafts = {draft.name: draft for draft in _select_trusted(self.templates.values())}
         names = self.template_names - (self.templates.keys() - drafts.keys())
         trusted, problems = build_templates(drafts, names)
         self.problems += [problem for problem in problems if problem not in self.problems]
@@ -434,21 +434,21 @@ class _Loader:
 
     def notices(self) -> Iterator[str]:
         yield from self.conflicts
-        yield from notices_on(draft for draft in _untrusted(self.rules) if not _restricts(draft))
+        yield from notices_on(draft for draft in _select_untrusted(self.rules) if not _restricts(draft))
         ranks = self.ranks()
         for added in self.lists:
             if added.origin.rank < ranks[added.name]:
                 why = "counts only where it restricts; a more trusted layer has it too"
                 yield f"{added.place}: list `{added.name}`: {why}"
         yield from self.programs.notices()
-        yield from notices_on(_untrusted((*self.templates.values(), *self.tools.values())))
+        yield from notices_on(_select_untrusted((*self.templates.values(), *self.tools.values())))
 
 
-def _trusted(drafts: Iterable[Draft[Model]]) -> Iterator[Draft[Model]]:
+def _select_trusted(drafts: Iterable[Draft[Model]]) -> Iterator[Draft[Model]]:
     return (draft for draft in drafts if draft.origin.is_trusted)
 
 
-def _untrusted(drafts: Iterable[Draft[Any]]) -> Iterator[Draft[Any]]:
+def _select_untrusted(drafts: Iterable[Draft[Any]]) -> Iterator[Draft[Any]]:
     return (draft for draft in drafts if not draft.origin.is_trusted)
 
 

@@ -26,12 +26,12 @@ def out_of_bounds(path: Path, origin: Origin) -> tuple[str, str] | None:
 def missing_problem(name: str, path: Path) -> tuple[str, str] | None:
     """Return message and hint if `path`, written `name` by the user, is not a regular file."""
     try:
-        return _named_set(name) if name.startswith(PREFIX) else _no_file(name, path)
+        return _find_set(name) if name.startswith(PREFIX) else _no_file(name, path)
     except OSError as error:
         return f"`{name}` cannot be looked at: {(error.strerror or 'unknown reason').lower()}", "check the path"
 
 
-def _named_set(name: str) -> tuple[str, str] | None:
+def _find_set(name: str) -> tuple[str, str] | None:
     if name in shipped_names():
         return None
     known = {each.removeprefix(PREFIX) for each in shipped_names()}

@@ -32,13 +32,13 @@ def narrowest(call: ToolCall, actions: Iterable[Action], workspace: str | None =
     found = [(each, list(choices(call, each, workspace))) for each in actions]
     if not all(known for _, known in found):
         return ()
-    return _joined(known[-1] if _only_reads(each) else known[:2][-1] for each, known in found)
+    return _join(known[-1] if _only_reads(each) else known[:2][-1] for each, known in found)
 
 
 def widest(call: ToolCall, actions: Iterable[Action], workspace: str | None = None) -> tuple[Conditions, ...]:
     """Return the keys of the widest rules for calls like this one, such as all of a sub-command (`git add *`)."""
     found = [list(choices(call, each, workspace)) for each in actions]
-    return _joined(known[-1] for known in found) if all(found) else ()
+    return _join(known[-1] for known in found) if all(found) else ()
 
 
 def choices(call: ToolCall, action: Action, workspace: str | None = None) -> Iterator[Conditions]:
@@ -62,7 +62,7 @@ def command_choices(run: Run) -> Iterator[str]:
     all its words; the name of a program alone only where the program only reads, or runs code of the workspace, and has
     no sub-commands.
     """
-    plain = _leading(run)
+    plain = _leading_words(run)
     if len(plain) == len(run.words):
         yield " ".join(plain)
     if not plain or wrapper_of(program_of(run.words)) is not None:
@@ -76,7 +76,7 @@ def command_choices(run: Run) -> Iterator[str]:
         yield f"{named[0]} *"
 
 
-def _leading(run: Run) -> list[str]:
+def _leading_words(run: Run) -> list[str]:
     """Return the words of a command up to the first that a pattern could not name as it is."""
     known = itertools.takewhile(lambda word: not (word.is_open or word.is_glob or word.is_home), run.words)
     return list(itertools.takewhile(_is_plain, (word.text for word in known)))
@@ -122,7 +122,7 @@ def _is_plain(text: str) -> bool:
     return _PLAIN.fullmatch(text) is not None
 
 
-def _joined(found: Iterable[Conditions]) -> tuple[Conditions, ...]:
+def _join(found: Iterable[Conditions]) -> tuple[Conditions, ...]:
     """Return rules without repetition; commands are the values of one rule."""
     tables = list({repr(each): each for each in found}.values())
     commands: list[object] = []

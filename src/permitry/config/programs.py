@@ -124,13 +124,13 @@ def _phrases(action: Action, *, is_first: bool) -> Iterator[str]:
     if isinstance(action, Run):
         if not is_first:
             yield f"run {phrase(action)}"
-        yield from (phrase(each) for each in _named(action))
+        yield from (phrase(each) for each in _name(action))
     elif isinstance(action, Touch | Connect):
         yield phrase(action)
     else:
         yield f"unknown ({getattr(action, 'reason', '')})"
 
 
-def _named(run: Run) -> Iterator[Action]:
+def _name(run: Run) -> Iterator[Action]:
     yield from run.operands.touches
     yield from run.operands.connects

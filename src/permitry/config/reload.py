@@ -129,7 +129,7 @@ class PolicyReloader:
 
     def __attrs_post_init__(self) -> None:
         with _as_config_error():
-            self._loaded = self._taken_over(self._look(tuple(self._origins())))
+            self._loaded = self._take_over(self._look(tuple(self._origins())))
 
     @property
     def loaded(self) -> Loaded:
@@ -190,7 +190,7 @@ class PolicyReloader:
                     self._seen = None
                     return before
                 self._check_complete(origins)
-                return self._settled(self._look(origins), before)
+                return self._settle(self._look(origins), before)
         except ConfigError as error:
             self._seen = None
             if before.problems is not None and before.problems.problems == error.problems:
@@ -216,7 +216,7 @@ class PolicyReloader:
         if gone:
             raise ConfigError([Problem(name, 0, 0, 0, "the file is not a layer any more", hint) for name in gone])
 
-    def _settled(self, look: _Look, before: Loaded) -> Loaded:
+    def _settle(self, look: _Look, before: Loaded) -> Loaded:
         """Return the new rules if the previous poll found the same bytes, or these are in force; else `before`."""
         seen = self._seen
         earlier = self._states if seen is None else {**self._states, **seen.states}
@@ -228,9 +228,9 @@ class PolicyReloader:
         is_old = all(path in self._states and state.is_same(self._states[path]) for path, state in look.states.items())
         if not is_old and seen is not None and abs(look.at - seen.at) < self._apart * 1e9:
             return before
-        return self._taken_over(look)
+        return self._take_over(look)
 
-    def _taken_over(self, look: _Look) -> Loaded:
+    def _take_over(self, look: _Look) -> Loaded:
         self._known, self._states, self._seen = look.origins, dict(look.states), None
         return look.loaded
 

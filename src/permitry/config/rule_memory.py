@@ -52,7 +52,7 @@ class RuleMemory:
         kept = self._kept.pop(key, None)
         if kept is None or not kept.is_valid():
             rules = RuleCache().load(origins, tool)
-            kept = _looked(origins, tool, rules)
+            kept = _look(origins, tool, rules)
             if kept is None:
                 return rules
         self._kept[key] = kept
@@ -61,7 +61,7 @@ class RuleMemory:
         return kept.rules
 
 
-def _looked(origins: Sequence[Origin], tool: str | None, rules: RuleSet) -> _Kept | None:
+def _look(origins: Sequence[Origin], tool: str | None, rules: RuleSet) -> _Kept | None:
     """Return rules with the states of their files; None for files that change too fast."""
     for _ in range(_MOST_TRIES):
         kept = _Kept(rules, {name: _state(name) for name in (*rules.files, *rules.links)})

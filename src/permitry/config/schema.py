@@ -81,11 +81,11 @@ def _field(table: Table, description: str | None = None) -> Table:
     base, demands = bare_type(table)
     kind: Table = {Words: _Words, str: _Word}.get(base, base)
     for demand in demands:
-        kind = Annotated[kind, _demanded(base, demand)]
+        kind = Annotated[kind, _demand(base, demand)]
     return kind | None, Field(None, description=description)
 
 
-def _demanded(base: Table, demand: Value) -> object:
+def _demand(base: Table, demand: Value) -> object:
     if isinstance(demand, range):
         return Field(ge=demand.start, le=demand.stop - 1)
     is_enumeration = isinstance(demand, type) and issubclass(demand, Enum)

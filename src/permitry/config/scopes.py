@@ -28,11 +28,11 @@ def read_scope(
     for place, error in refusals:
         message, _, hint = str(error).rpartition("; ") if "; " in str(error) else (str(error), "", "")
         given = {"when": table.when, "unless": table.unless}
-        problems.append(draft.problem((*place, *_named(given, place, message)), message, hint))
+        problems.append(draft.problem((*place, *_find_place(given, place, message)), message, hint))
     return scope, problems
 
 
-def _named(given: object, place: Place, message: str) -> Place:
+def _find_place(given: object, place: Place, message: str) -> Place:
     """Return the path, from a place in the conditions, to the text that a message names; empty if it names none."""
     value: Any = given
     for key in place:

@@ -54,7 +54,7 @@ class TrustStore:
         if only is not None and project.pin.digests != {str(PROJECT_FILE): hashlib.sha256(only).hexdigest()}:
             message = "was changed while it was to be trusted"
             raise ConfigError([Problem(str(project_root / PROJECT_FILE), 0, 0, 0, message, "read it, then trust it")])
-        with self._changing() as pins:
+        with self._change() as pins:
             pins[PROJECTS][project.root] = project.pin
         return project
 
@@ -65,7 +65,7 @@ class TrustStore:
         """
         plugins = _read_plugins(folder)
         self._check_outside(plugins.path)
-        with self._changing() as pins:
+        with self._change() as pins:
             pins[PLUGINS][plugins.path] = PluginPin(plugins.path, plugins.digests)
         return plugins
 
@@ -86,7 +86,7 @@ class TrustStore:
     def revoke(self, folder: Path) -> bool:
         """Forget a project or a plugin folder, which may be gone by now; return whether it was known."""
         root = real_path(folder)
-        with self._changing() as pins:
+        with self._change() as pins:
             found = [pins[section].pop(root, None) for section in SECTIONS]
         return any(pin is not None for pin in found)
 
@@ -119,7 +119,7 @@ class TrustStore:
     def _check_outside(self, root: Path) -> None:
         # The store must not be in the project, where an agent may write.
         if real_path(self.path).is_relative_to(root):
-            raise self._refused(f"lies inside the project `{root}`", "put rules of your own into the user's rule file")
+            raise self._error(f"lies inside the project `{root}`", "put rules of your own into the user's rule file")
 
     def _read(self) -> Pins:
         try:
@@ -128,11 +128,11 @@ class TrustStore:
             return {section: {} for section in SECTIONS}
         except OSError as error:
             reason = "is a link" if error.errno == errno.ELOOP else f"cannot be read: {_reason(error)}"
-            raise self._refused(reason) from error
+            raise self._error(reason) from error
         try:
-            stored = _stored(json.loads(text))
+            stored = _as_stored(json.loads(text))
         except (ValueError, RecursionError) as error:
-            raise self._refused("is damaged") from error
+            raise self._error("is damaged") from error
         return {
             section: {Path(root): SECTIONS[section](Path(root), digests) for root, digests in pins.items()}
             for section, pins in stored.items()
@@ -141,11 +141,11 @@ class TrustStore:
     def _text(self) -> bytes:
         with open_regular(self.path) as (stream, status):
             if not (is_own(status) and is_own(self.path.parent.stat())):
-                raise self._refused("and its folder must be yours, and no other user may write to them", _OWN)
+                raise self._error("and its folder must be yours, and no other user may write to them", _OWN)
             return stream.read()
 
     @contextlib.contextmanager
-    def _changing(self) -> Iterator[Pins]:
+    def _change(self) -> Iterator[Pins]:
         """Yield the entries to be changed, while other threads and processes are locked out."""
         lock = self._lock()
         try:
@@ -163,10 +163,10 @@ class TrustStore:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not is_own(folder.stat()):
-                raise self._refused("lies in a folder that must be yours, and that no other user may write to", _OWN)
+                raise self._error("lies in a folder that must be yours, and that no other user may write to", _OWN)
             return os.open(self.path.with_name(f"{self.path.name}.lock"), _LOCK, 0o600)
         except OSError as error:
-            raise self._refused(f"cannot be written: {_reason(error)}", "check its folder") from error
+            raise self._error(f"cannot be written: {_reason(error)}", "check its folder") from error
 
     def _write(self, pins: Pins) -> None:
         stored = {
@@ -176,11 +176,11 @@ class TrustStore:
         }
         replace_file(self.path, json.dumps({"version": 1, **stored}, indent=2).encode(), is_durable=True)
 
-    def _refused(self, message: str, hint: str = "look at it, delete it, and trust your projects again") -> ConfigError:
+    def _error(self, message: str, hint: str = "look at it, delete it, and trust your projects again") -> ConfigError:
         return ConfigError([Problem(str(self.path), 0, 0, 0, message, hint)])
 
 
-def _stored(data: object) -> dict[str, dict[str, dict[str, str]]]:
+def _as_stored(data: object) -> dict[str, dict[str, dict[str, str]]]:
     """Return the digests by section, folder and file, as they are stored.
 
     Raises: `ValueError` for anything of another shape.

@@ -165,7 +165,7 @@ def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> No
         asked = ConfirmationRequestFactory().create(request.call, decision, request.spec)
         pairs.append(("request", case.request, {"path": asked.path}))
     if case.answer is not None and case.then is not None:
-        pairs.append(("then", case.then, _answered(request, case.answer)))
+        pairs.append(("then", case.then, _answer(request, case.answer)))
     differences = [difference for name, want, got in pairs for difference in _differences(name, want.model_dump(), got)]
     if differences:
         raise GoldenMismatchError("; ".join(differences))
@@ -189,7 +189,7 @@ def _as_want(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _answered(request: AskedRequest, answer: Answer) -> dict[str, Any]:
+def _answer(request: AskedRequest, answer: Answer) -> dict[str, Any]:
     """Return what a handler in the case's context makes of the answer."""
     session = Session(tool_ignore_list=list(request.context.tool_ignore_list))
     runs = ToolHandler(session).process_confirmation(

@@ -116,7 +116,7 @@ def _context(data: Mapping[str, Any], agent: object, templates: Mapping[str, Tem
     if "now" in given and not _is_number(given["now"]):
         raise CallError("`context.now` must be a number of seconds")
     if "shared" in given:
-        given["shared"] = _shared(given["shared"])
+        given["shared"] = _share(given["shared"])
     given["history"] = History.of(_ran(each) for each in given.get("history", ()))
     given["provenance"] = _provenance(given.pop("heard", []), given.pop("results", []))
     if agent is not None and not isinstance(agent, str):
@@ -127,7 +127,7 @@ def _context(data: Mapping[str, Any], agent: object, templates: Mapping[str, Tem
     return AuthContext(**given, active_template=template, agent="main" if agent is None else agent)
 
 
-def _shared(given: Mapping[str, object]) -> GivenCounts:
+def _share(given: Mapping[str, object]) -> GivenCounts:
     """Return how much of shared budgets is used, by the ids of their rules."""
     numbers = {rule: used for rule, used in given.items() if type(used) is int and used >= 0}
     if len(numbers) < len(given):

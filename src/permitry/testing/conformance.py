@@ -282,7 +282,7 @@ def check(case: Case, host: Host) -> None:
     runs = _Runs(fails=case.is_unrecorded)
     tools = Tools(started=runs.started)
     try:
-        progress, guard = _played(case, host, Guard(case.policy, recorder=runs), tools)
+        progress, guard = _play(case, host, Guard(case.policy, recorder=runs), tools)
     except Exception as error:
         if not case.is_unrecorded:
             raise
@@ -317,7 +317,7 @@ def _check_shown(case: Case, shown: Sequence[str]) -> None:
             raise AssertionError(f"{case}: the model was shown {text!r}, and not {expected!r}")
 
 
-def _played(case: Case, host: Host, guard: Guard, tools: Tools) -> tuple[Progress, Guard]:
+def _play(case: Case, host: Host, guard: Guard, tools: Tools) -> tuple[Progress, Guard]:
     def answer(request: ToolConfirmationRequest) -> ToolConfirmationResponse:
         _change(case, guard)
         return case.answers.get(str(request.call.arguments["path"]), _NO)

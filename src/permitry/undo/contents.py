@@ -48,17 +48,17 @@ class Contents:
         """
         if size >= _WORTH_A_CLONE and self._can_clone:
             name = f"clone-{self._clones}"
-            found = self._cloned(file, size, name)
+            found = self._clone(file, size, name)
             if found is not None:
                 return found, name, 0
-        return self._copied(file, size)
+        return self._copy(file, size)
 
     def sync(self) -> None:
         """Return when all of it is on the disk."""
         os.fsync(self._copies)
         os.fsync(self.folder)
 
-    def _cloned(self, file: int, size: int, name: str) -> str | None:
+    def _clone(self, file: int, size: int, name: str) -> str | None:
         made = os.open(name, CREATE & ~os.O_WRONLY | os.O_RDWR, 0o600, dir_fd=self.folder)
         try:
             if not clone(file, made):
@@ -73,7 +73,7 @@ class Contents:
         finally:
             os.close(made)
 
-    def _copied(self, file: int, size: int) -> tuple[str, str, int]:
+    def _copy(self, file: int, size: int) -> tuple[str, str, int]:
         at, digest = os.lseek(self._copies, 0, os.SEEK_CUR), hashlib.sha256()
         for piece in pieces_of(file, size):
             self.add(len(piece))

@@ -48,25 +48,25 @@ def changes_of_git(command: GitCommand, workspace: str | None) -> tuple[Change, 
     try:
         check_environment()
         git = find_git(Path(os.path.realpath(workspace)))
-        top = _checked_repository(git, folder)
+        top = _check_repository(git, folder)
         _check_settings(git, folder)
-        found = _removed(git, folder, command) if command.name == "clean" else _listed(git, folder, top, command)
+        found = _remove(git, folder, command) if command.name == "clean" else _list(git, folder, top, command)
         return (Change(str(folder)), *(Change(path, is_tree=True) for path in found))
     except RepositoryError as error:
         raise UndoError(str(error)) from error
 
 
-def _asked(git: str, folder: Path, *words: str) -> str:
+def _ask(git: str, folder: Path, *words: str) -> str:
     """Return what git prints."""
     return ask_git(git, str(folder), *words, seconds=_SECONDS)
 
 
-def _checked_repository(git: str, folder: Path) -> Path:
+def _check_repository(git: str, folder: Path) -> Path:
     """Return the top of the working tree, whose repository is in an ordinary folder `.git` there.
 
     Raises: `UndoError` for any other, and where git would run a hook.
     """
-    top, inner, *rest = _asked(git, folder, "rev-parse", "--show-toplevel", "--absolute-git-dir").split("\n")
+    top, inner, *rest = _ask(git, folder, "rev-parse", "--show-toplevel", "--absolute-git-dir").split("\n")
     found = Path(top) / ".git"
     # A name with a line break could pass for another repository, and another folder could have the hooks.
     if rest != [""] or Path(inner) != found or not _is_whole(found):
@@ -84,7 +84,7 @@ def _is_whole(repository: Path) -> bool:
 
 def _check_settings(git: str, folder: Path) -> None:
     """Raise `UndoError` unless all settings are known not to matter, or to matter only for what is written to files."""
-    for name in filter(None, _asked(git, folder, "config", "--list", "--name-only", "-z").split("\0")):
+    for name in filter(None, _ask(git, folder, "config", "--list", "--name-only", "-z").split("\0")):
         if not _is_harmless(name.lower()):
             raise UndoError(f"the setting `{name}` may change what `git` does")
 
@@ -98,9 +98,9 @@ def _is_harmless(name: str) -> bool:
     return name.startswith(_HARMLESS)
 
 
-def _listed(git: str, folder: Path, top: Path, command: GitCommand) -> Iterator[str]:
+def _list(git: str, folder: Path, top: Path, command: GitCommand) -> Iterator[str]:
     """Yield the files that come back from the index: all that are there, also those that are as they were."""
-    for line in _asked(git, folder, *QUIET, "ls-files", "-s", "-z", "--full-name", "--", *command.paths).split("\0"):
+    for line in _ask(git, folder, *QUIET, "ls-files", "-s", "-z", "--full-name", "--", *command.paths).split("\0"):
         about, _, name = line.partition("\t")
         if about.startswith("160000 "):
             raise UndoError(f"`{name}` is a repository of its own")
@@ -110,10 +110,10 @@ def _listed(git: str, folder: Path, top: Path, command: GitCommand) -> Iterator[
             yield str(top / name)
 
 
-def _removed(git: str, folder: Path, command: GitCommand) -> Iterator[str]:
+def _remove(git: str, folder: Path, command: GitCommand) -> Iterator[str]:
     """Yield what is removed, with all that is below."""
     options = [option for option in command.options if option in ("-d", "-x", "-X")]
-    for line in filter(None, _asked(git, folder, *QUIET, "clean", "-n", *options, "--", *command.paths).split("\n")):
+    for line in filter(None, _ask(git, folder, *QUIET, "clean", "-n", *options, "--", *command.paths).split("\n")):
         if line.startswith(_SKIPS):
             continue
         if not line.startswith(_REMOVES):

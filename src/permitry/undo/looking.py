@@ -42,7 +42,7 @@ def look(
 
     Raises: `UndoError` for what could not be brought back, or is too much.
     """
-    looking = _Looking(limits, _hashed if take is None else take, may_widen)
+    looking = _Looking(limits, _hash if take is None else take, may_widen)
     for change in _without_nested(changes):
         looking.at(change)
     return looking.result()
@@ -224,7 +224,7 @@ def pieces_of(file: int, size: int) -> Iterator[bytes]:
         yield piece
 
 
-def _hashed(file: int, size: int) -> tuple[str, str, int]:
+def _hash(file: int, size: int) -> tuple[str, str, int]:
     digest = hashlib.sha256()
     for piece in pieces_of(file, size):
         digest.update(piece)

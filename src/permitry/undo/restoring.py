@@ -138,13 +138,13 @@ class _Restoring:
                 self._remove(now[path])
         groups = {before[path].same or path for path in changed if path in before}
         for path, node in before.items():
-            if path in changed or (node.same or path) in groups & self._linked():
+            if path in changed or (node.same or path) in groups & self._find_linked():
                 self._place(node)
         for path in reversed(tuple(before)):
             if before[path].kind is Kind.FOLDER:
                 self._finish(before[path])
 
-    def _linked(self) -> set[str]:
+    def _find_linked(self) -> set[str]:
         return {node.same for node in self.plan.before.values() if node.same}
 
     def _open_folders(self, changed: Sequence[str]) -> None:

@@ -87,7 +87,7 @@ class Vault:
             "digest": call.digest,
             "workspace": workspace,
         }
-        with self._locked():
+        with self._lock():
             self._prune(self.limits.age)
             return self.add(changes, about)
 
@@ -96,7 +96,7 @@ class Vault:
 
         Raises: `UndoError` with the reason why that is not possible.
         """
-        with self._locked():
+        with self._lock():
             kept = self.find(entry)
             if [node.state for node in look(kept.changes, self.limits)] == [node.state for node in kept.before]:
                 return entry
@@ -106,7 +106,7 @@ class Vault:
 
     def ended(self, entry: str) -> None:
         """Note what is at the paths of an entry now that the call has ended; where that fails, it stays unknown."""
-        with contextlib.suppress(UndoError, OSError), self._locked():
+        with contextlib.suppress(UndoError, OSError), self._lock():
             self.seal(self.find(entry))
 
     def entries(self) -> list[Entry]:
@@ -156,7 +156,7 @@ class Vault:
 
         Raises: `UndoError`.
         """
-        with self._locked():
+        with self._lock():
             return self._prune(self.limits.age if age is None else age, size)
 
     @contextlib.contextmanager
@@ -165,7 +165,7 @@ class Vault:
 
         Raises: `UndoError`.
         """
-        with self._locked():
+        with self._lock():
             yield
 
     # While the vault is locked -------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ class Vault:
         return self.folder / name
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _lock(self) -> Iterator[None]:
         import fcntl  # noqa: PLC0415 -- not on every system
 
         try:

@@ -38,7 +38,7 @@ def guarded(tool: Any, guard: Guard, *, server: str | None = None) -> Any:  # no
     def call(input: Any) -> Any:  # noqa: A002, ANN401 -- as the SDK names it
         with running(settled(guard.inline(guard.call(name, input, server=server)))) as run:
             if isinstance(run, Refusal):
-                return _shown(run)
+                return _show(run)
             result = work(run.arguments)
             run.done(ok=True, result=result)
             return result
@@ -46,7 +46,7 @@ def guarded(tool: Any, guard: Guard, *, server: str | None = None) -> Any:  # no
     async def acall(input: Any) -> Any:  # noqa: A002, ANN401 -- as the SDK names it
         with running(settled(await guard.ainline(guard.call(name, input, server=server)))) as run:
             if isinstance(run, Refusal):
-                return _shown(run)
+                return _show(run)
             result = await work(run.arguments)
             run.done(ok=True, result=result)
             return result
@@ -55,7 +55,7 @@ def guarded(tool: Any, guard: Guard, *, server: str | None = None) -> Any:  # no
     return copied
 
 
-def _shown(refusal: Refusal) -> str:
+def _show(refusal: Refusal) -> str:
     """Return what a human has answered in place of the tool.
 
     Raises: `ToolError` with the text of any other refusal.

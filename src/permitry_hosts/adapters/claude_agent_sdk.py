@@ -32,7 +32,7 @@ def guard_hooks(
 
     async def before(given: Any, _: str | None, __: object) -> dict[str, Any]:  # noqa: ANN401 -- the SDK's
         key = _key(given)
-        call = guard.call(**_named(given["tool_name"], names), arguments=given["tool_input"], call_id=key)
+        call = guard.call(**_name(given["tool_name"], names), arguments=given["tool_input"], call_id=key)
         outcome = settled(await guard.ainline(call))
         if isinstance(outcome, Refusal):
             return _answer("deny", permissionDecisionReason=outcome.text)
@@ -61,7 +61,7 @@ def _key(given: Mapping[str, Any]) -> str:
     return f"{given.get('agent_id') or ''}:{given['tool_use_id']}"
 
 
-def _named(name: str, names: Mapping[str, str]) -> dict[str, Any]:
+def _name(name: str, names: Mapping[str, str]) -> dict[str, Any]:
     """Return the name that rules know, and the server if there is one."""
     known = names.get(name)
     mark, _, rest = name.partition("__")

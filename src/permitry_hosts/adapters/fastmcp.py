@@ -81,11 +81,11 @@ class GuardMiddleware(Middleware):
         if spec is None or not self._could_run(guard, spec):
             raise ToolError(f"Unknown tool: {made.name!r}")
         call = guard.call(made.name, made.arguments or {}, server=self._server)
-        outcome = _answered(guard, call, spec, made) if _is_answer(made) else settled(guard.check(call, spec))
+        outcome = _answer(guard, call, spec, made) if _is_answer(made) else settled(guard.check(call, spec))
         if isinstance(outcome, Ask):
             if _is_modern(host):
                 return InputRequiredToolResult(_question(outcome))
-            outcome = guard.answer(outcome.id, await _elicited(host, outcome))
+            outcome = guard.answer(outcome.id, await _elicit(host, outcome))
         with running(outcome) as run:
             if isinstance(run, Refusal):
                 # Also what a human answers in place of the tool: a text does not fit the output schema of most tools.
@@ -141,7 +141,7 @@ def _is_answer(made: CallToolRequestParams) -> bool:
     return (made.request_state or "").startswith(f"{_KEY}:")
 
 
-def _answered(guard: Guard, call: ToolCall | Refusal, spec: ToolSpec, made: CallToolRequestParams) -> Permit | Refusal:
+def _answer(guard: Guard, call: ToolCall | Refusal, spec: ToolSpec, made: CallToolRequestParams) -> Permit | Refusal:
     if isinstance(call, Refusal):
         return call
     pending_id = (made.request_state or "").removeprefix(f"{_KEY}:")
@@ -151,7 +151,7 @@ def _answered(guard: Guard, call: ToolCall | Refusal, spec: ToolSpec, made: Call
     return guard.answer(pending_id, _response((made.input_responses or {}).get(_KEY)))
 
 
-async def _elicited(host: Context, ask: Ask) -> ToolConfirmationResponse:
+async def _elicit(host: Context, ask: Ask) -> ToolConfirmationResponse:
     try:
         return _response(await host.session.elicit(_message(ask), _FORM, host.request_id))
     except Exception:  # noqa: BLE001 -- whatever keeps the client from asking, the answer is no

@@ -64,21 +64,21 @@ class GuardMiddleware(AgentMiddleware[GuardState, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
         """Run the tool with what was permitted, or show the model why it does not run."""
-        with running(self._settled(request)) as run:
+        with running(self._settle(request)) as run:
             if isinstance(run, Refusal):
-                return _shown(run, request)
-            return _ended(run, handler(_permitted(request, run)))
+                return _show(run, request)
+            return _end(run, handler(_with_permit(request, run)))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
     ) -> ToolMessage | Command[Any]:
         """Do what `wrap_tool_call` does."""
-        with running(self._settled(request)) as run:
+        with running(self._settle(request)) as run:
             if isinstance(run, Refusal):
-                return _shown(run, request)
-            return _ended(run, await handler(_permitted(request, run)))
+                return _show(run, request)
+            return _end(run, await handler(_with_permit(request, run)))
 
-    def _settled(self, request: ToolCallRequest) -> Permit | Refusal:
+    def _settle(self, request: ToolCallRequest) -> Permit | Refusal:
         guard = self._of_thread()
         call = _call(guard, request.tool_call)
         is_asked = isinstance(call, ToolCall) and _key(call) in (request.state.get("permitry_asked") or ())
@@ -104,17 +104,17 @@ def _key(call: ToolCall) -> str:
     return f"{call.call_id}:{call.digest}"
 
 
-def _permitted(request: ToolCallRequest, run: Run) -> ToolCallRequest:
+def _with_permit(request: ToolCallRequest, run: Run) -> ToolCallRequest:
     return request.override(tool_call={**request.tool_call, "args": run.arguments})
 
 
-def _shown(refusal: Refusal, request: ToolCallRequest) -> ToolMessage:
+def _show(refusal: Refusal, request: ToolCallRequest) -> ToolMessage:
     made = request.tool_call
     artifact, status = _ENDS if refusal.ends_session else None, "error" if refusal.is_error else "success"
     return ToolMessage(refusal.text, tool_call_id=made["id"], name=made["name"], status=status, artifact=artifact)
 
 
-def _ended(run: Run, result: ToolMessage | Command[Any]) -> ToolMessage | Command[Any]:
+def _end(run: Run, result: ToolMessage | Command[Any]) -> ToolMessage | Command[Any]:
     is_message = isinstance(result, ToolMessage)
     run.done(ok=not (is_message and result.status == "error"), result=result.content if is_message else None)
     return result

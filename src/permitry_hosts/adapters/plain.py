@@ -53,15 +53,15 @@ def guarded(
 
             @functools.wraps(function)
             async def arun(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- those of the function
-                with (permit := _fitting(await guard.ainline(asked(args, kwargs), spec), signature)) as arguments:
-                    return _ended(tool, permit, await work(**arguments))
+                with (permit := _fit(await guard.ainline(asked(args, kwargs), spec), signature)) as arguments:
+                    return _end(tool, permit, await work(**arguments))
 
             return cast("Callable[Parameters, Result]", arun)
 
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- those of the function
-            with (permit := _fitting(guard.inline(asked(args, kwargs), spec), signature)) as arguments:
-                return _ended(tool, permit, cast("Callable[..., Any]", function)(**arguments))
+            with (permit := _fit(guard.inline(asked(args, kwargs), spec), signature)) as arguments:
+                return _end(tool, permit, cast("Callable[..., Any]", function)(**arguments))
 
         return cast("Callable[Parameters, Result]", run)
 
@@ -118,7 +118,7 @@ def _permit(outcome: Permit | Refusal | Silence) -> Permit:
             assert_never(outcome)
 
 
-def _fitting(outcome: Permit | Refusal | Silence, signature: inspect.Signature) -> Permit:
+def _fit(outcome: Permit | Refusal | Silence, signature: inspect.Signature) -> Permit:
     """Return a permit for all arguments: of one that an edit left out, the function would take its default."""
     permit = _permit(outcome)
     if set(permit.call.arguments) != set(signature.parameters):
@@ -127,7 +127,7 @@ def _fitting(outcome: Permit | Refusal | Silence, signature: inspect.Signature) 
     return permit
 
 
-def _ended(tool: str, permit: Permit, result: object) -> object:
+def _end(tool: str, permit: Permit, result: object) -> object:
     """Record and return what a function gave, unless that has yet to run: its end would come before its start."""
     if inspect.isawaitable(result) or inspect.isgenerator(result) or inspect.isasyncgen(result):
         close = getattr(result, "close", None) or getattr(result, "cancel", None)

@@ -53,7 +53,7 @@ class _Guarded(WrapperToolset[Any]):
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:  # noqa: ANN401 -- what the tool gives
         given = _as_json(tool_args)
-        with running(self._settled(self.guard.call(name, given, call_id=ctx.tool_call_id), ctx)) as run:
+        with running(self._settle(self.guard.call(name, given, call_id=ctx.tool_call_id), ctx)) as run:
             if isinstance(run, Refusal) and run.is_error:
                 raise ToolFailed(run.text)
             if isinstance(run, Refusal):
@@ -64,7 +64,7 @@ class _Guarded(WrapperToolset[Any]):
             run.done(ok=True, result=result)
             return result
 
-    def _settled(self, call: ToolCall | Refusal, ctx: RunContext[Any]) -> Permit | Refusal:
+    def _settle(self, call: ToolCall | Refusal, ctx: RunContext[Any]) -> Permit | Refusal:
         outcome = settled(self.guard.check(call, asked=ctx.tool_call_approved))
         if not isinstance(outcome, Ask):
             return outcome

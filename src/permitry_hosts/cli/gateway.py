@@ -104,7 +104,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     session = Session(workspace=str(Path(options.workspace).resolve()))
     pins = Pins(user_state() / "gateway-pins")
     with contextlib.ExitStack() as stack:
-        recorder, store = _opened(options, session, stack)
+        recorder, store = _open(options, session, stack)
         session.shared = counters_at(store)
         stack.callback(session.shared.close)
         guard = Guard(
@@ -137,9 +137,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def _opened(
-    options: argparse.Namespace, session: Session, stack: contextlib.ExitStack
-) -> "tuple[StoredRecorder, Store]":
+def _open(options: argparse.Namespace, session: Session, stack: contextlib.ExitStack) -> "tuple[StoredRecorder, Store]":
     """Return what records the calls of a session, and the store, which may be the same; both are closed at the end."""
     place, record = store_from(options), record_from(options)
     store = store_at(place)

@@ -79,7 +79,7 @@ def _seconds(text: str) -> float:
 def execute(options: argparse.Namespace) -> int:
     """Read the payload from standard input, and print the reply."""
     own = _options(options)
-    work = functools.partial(_answered, options.host, own)
+    work = functools.partial(_answer, options.host, own)
     if options.start_resident:
         # Others may wait for it. Whatever becomes of it, this call is answered here.
         with contextlib.suppress(Exception):
@@ -119,7 +119,7 @@ def examine_hooks(options: argparse.Namespace) -> int:
     """Try out the hooks of a host, or of all that have one."""
     from permitry_hosts.cli.hook_doctor import examine  # slow to import, and seldom asked for
 
-    return examine(options, _parsed, total_seconds)
+    return examine(options, _parse, total_seconds)
 
 
 def _reside(_: argparse.Namespace) -> int:
@@ -140,7 +140,7 @@ def respond(policies: Policies, stores: Stores, request: Request) -> Reply:
 
     Raises: `HandedOverError` when another process waits for a human.
     """
-    options = _parsed(request.words)
+    options = _parse(request.words)
     if isinstance(options, str):
         return Reply(err=options, code=2)
     fail, total = _fail(options), total_seconds(options)
@@ -171,7 +171,7 @@ def options_of(*words: str) -> argparse.Namespace:
 
 
 @functools.lru_cache(maxsize=64)
-def _parsed(words: tuple[str, ...]) -> argparse.Namespace | str:
+def _parse(words: tuple[str, ...]) -> argparse.Namespace | str:
     """Return the options in the words of a client, or what is wrong with them."""
     said = io.StringIO()
     try:
@@ -204,7 +204,7 @@ def _change_settings(options: argparse.Namespace) -> int:
     return change_settings(options, total_seconds(options))
 
 
-def _answered(name: str, options: Options) -> Reply:
+def _answer(name: str, options: Options) -> Reply:
     data = sys.stdin.buffer.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise CallError(f"the payload is larger than {LARGEST} bytes")

@@ -57,7 +57,7 @@ def _hosts(named: str | None) -> Iterator[str]:
     """Yield the host that is named, or all that have settings with a hook, or with something that cannot be read."""
     for name in HOSTS if named is None else (named,):
         host = host_named(name)
-        if named is not None or any(_found(host, path) is not None for path in _places(host)):
+        if named is not None or any(_find(host, path) is not None for path in _places(host)):
             yield name
 
 
@@ -68,7 +68,7 @@ def _places(host: Host) -> list[Path]:
     return own if managed is None else [*own, managed]
 
 
-def _found(host: Host, path: Path) -> list[str] | PermitryError | None:
+def _find(host: Host, path: Path) -> list[str] | PermitryError | None:
     try:
         return installed(host, path)
     except PermitryError as error:
@@ -79,7 +79,7 @@ def _findings(host: Host, parsed: Parsed, total: Total) -> Iterator[Finding]:
     yield version(host.name)
     is_there = False
     for path in _places(host):
-        words = _found(host, path)
+        words = _find(host, path)
         if isinstance(words, PermitryError):
             yield Finding("settings", False, str(words))
         elif words is not None:

@@ -50,7 +50,7 @@ class Contents:
 
     async def list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         """Return the resources that are not blocked; of those that two servers list, none."""
-        found = await self._listed(_READ_RESOURCE, Upstream.resources)
+        found = await self._list(_READ_RESOURCE, Upstream.resources)
         uris = [resource.uri for _, resource in found]
         shown = [
             resource
@@ -63,13 +63,13 @@ class Contents:
         self, _: Context, __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """Return the templates of one server; with several it would be unknown whose resource is meant."""
-        found = await self._listed(_READ_RESOURCE, Upstream.templates) if len(self.gateway.upstreams) == 1 else []
+        found = await self._list(_READ_RESOURCE, Upstream.templates) if len(self.gateway.upstreams) == 1 else []
         shown = [template for _, template in found]
         return types.ListResourceTemplatesResult(resource_templates=shown, ttl_ms=0, cache_scope="private")
 
     async def list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         """Return the prompts, under the names that tools would have."""
-        found = await self._listed(_GET_PROMPT, Upstream.prompts)
+        found = await self._list(_GET_PROMPT, Upstream.prompts)
         names = [self.gateway.shown(upstream, prompt.name) for upstream, prompt in found]
         shown = [
             prompt.model_copy(update={"name": name})
@@ -78,13 +78,13 @@ class Contents:
         ]
         return types.ListPromptsResult(prompts=shown, ttl_ms=0, cache_scope="private")
 
-    async def _listed(
+    async def _list(
         self, method: str, listed: Callable[[Upstream], Awaitable[list[Item]]]
     ) -> list[tuple[Upstream, Item]]:
         found: list[tuple[Upstream, Item]] = []
         for upstream in self.gateway.upstreams:
             self.gateway.renew()
-            if not self.gateway.could_run(_offered(upstream, method)):
+            if not self.gateway.could_run(_offer(upstream, method)):
                 continue
             try:
                 found += [(upstream, item) for item in await listed(upstream)]
@@ -100,7 +100,7 @@ class Contents:
         call = guard.call(_READ_RESOURCE, {"uri": uri}, server=server, kind=PayloadKind.MCP)
         if isinstance(call, Refusal):
             return True
-        spec = _offered(upstream, _READ_RESOURCE).definition.spec
+        spec = _offer(upstream, _READ_RESOURCE).definition.spec
         return guard.policy.decide(call, AuthContext.from_state(guard.session), spec).verdict is Verdict.BLOCK
 
     # Calls -----------------------------------------------------------------------------------------------------------
@@ -118,12 +118,12 @@ class Contents:
         owners = self._owners(params.uri)
         if not owners:
             # Clients may know a URI without a list.
-            await self._listed(_READ_RESOURCE, Upstream.resources)
+            await self._list(_READ_RESOURCE, Upstream.resources)
             owners = self._owners(params.uri)
         if len(owners) != 1:
             raise MCPError(types.INVALID_PARAMS, f"There is no resource `{params.uri}`.")
         (upstream,) = owners
-        offered = _offered(upstream, _READ_RESOURCE)
+        offered = _offer(upstream, _READ_RESOURCE)
 
         async def read(arguments: dict[str, Any]) -> types.ReadResourceResult:
             result = await upstream.read(arguments["uri"])
@@ -154,7 +154,7 @@ class Contents:
             return await upstream.prompt(given["name"], given["arguments"])
 
         arguments = {"name": name, "arguments": params.arguments or {}}
-        return await self._got(context, _offered(upstream, _GET_PROMPT), arguments, params, get)
+        return await self._got(context, _offer(upstream, _GET_PROMPT), arguments, params, get)
 
     async def _got(
         self,
@@ -195,7 +195,7 @@ async def _run(permit: Permit, work: Callable[[dict[str, Any]], Awaitable[Result
         raise MCPError(types.INTERNAL_ERROR, text) from error
 
 
-def _offered(upstream: Upstream, method: str) -> Offered:
+def _offer(upstream: Upstream, method: str) -> Offered:
     """Return a method of a server as one of its tools."""
     spec = ToolSpec(f"mcp:{upstream.server.name}/{method}")
     return Offered(method, upstream, Definition(method, spec, "", {}))

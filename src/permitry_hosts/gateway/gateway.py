@@ -176,14 +176,14 @@ class Gateway:
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> Result:
         """Return the result of a call that was decided and may run; else why it did not, in words for the model."""
         try:
-            return await self._called(context, params)
+            return await self._serve_call(context, params)
         except ToolError as error:
             return refused(f"{error} The call did not run.")
         except Exception as error:  # noqa: BLE001 -- whatever fails, the call must not run for it
             # INVARIANT: law 2. A call that cannot be decided, asked about or recorded does not run.
             return refused(why_not(error))
 
-    async def _called(self, context: Context, params: types.CallToolRequestParams) -> Result:
+    async def _serve_call(self, context: Context, params: types.CallToolRequestParams) -> Result:
         tool = self._tools().get(params.name)
         if tool is not None:
             # An answer is about the tool as it was when the question was asked.
@@ -225,12 +225,12 @@ class Gateway:
         """Decide a call, or answer the question about it that it brings back."""
         call = self._call(tool, arguments)
         if params.request_state is None:
-            outcome = await self._decided(context, call, tool)
+            outcome = await self._decide(context, call, tool)
         else:
-            outcome = await self._answered(call, tool, params)
+            outcome = await self._answer(call, tool, params)
         return Refusal(LATE, Cause.NOT_ASKED) if isinstance(outcome, Silence) else outcome
 
-    async def _decided(
+    async def _decide(
         self, context: Context, call: ToolCall | Refusal, tool: Offered
     ) -> Permit | Refusal | Silence | types.InputRequiredResult:
         """Decide a call, and ask about it as the client can be asked."""
@@ -245,10 +245,10 @@ class Gateway:
             self._open.add("", outcome.id)
             requests: types.InputRequests = {ANSWER: types.ElicitRequest(params=form)}
             return types.InputRequiredResult(input_requests=requests, request_state=outcome.id)
-        asks: Asks = functools.partial(_elicited, context, form)
+        asks: Asks = functools.partial(_elicit, context, form)
         if self.ledger is not None:
             asks = StoredChannel(self.ledger.store).aask
-        self._channel.use(functools.partial(self._asked, asks, tool) if is_askable else None)
+        self._channel.use(functools.partial(self._ask, asks, tool) if is_askable else None)
         self._open.add(_session_of(context), outcome.id)
         try:
             answered = await self.guard.ainline(outcome.call, tool.definition.spec)
@@ -262,7 +262,7 @@ class Gateway:
             return attrs.evolve(answered, text=f"{answered.text}\n{NO_FORM_FOR_CHANGES if changes else NO_FORM}")
         return answered
 
-    async def _asked(
+    async def _ask(
         self, asks: Asks, tool: Offered, request: ToolConfirmationRequest
     ) -> ToolConfirmationResponse | None:
         async with asyncio.timeout(self.wait):
@@ -274,7 +274,7 @@ class Gateway:
         self.before()
         return response
 
-    async def _answered(
+    async def _answer(
         self, call: ToolCall | Refusal, tool: Offered, params: types.InputResponseRequestParams
     ) -> Permit | Refusal | Silence:
         """Return what follows from the answer to a question that is open, and about this very call."""
@@ -316,7 +316,7 @@ class Gateway:
             return refused(f"The gateway failed ({type(error).__name__}); the call has run, at least in part.")
 
 
-async def _elicited(
+async def _elicit(
     context: Context, form: types.ElicitRequestFormParams, _: ToolConfirmationRequest
 ) -> ToolConfirmationResponse | None:
     return read_answer(await context.session.elicit_form(form.message, form.requested_schema, context.request_id))

@@ -114,7 +114,7 @@ def mcp_server(gateway: Gateway) -> McpServer[Any]:
 
 
 @contextlib.asynccontextmanager
-async def _connected(gateway: Gateway) -> AsyncIterator[None]:
+async def _connect(gateway: Gateway) -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as stack:
         for upstream in gateway.upstreams:
             await upstream.connect(stack)
@@ -136,7 +136,7 @@ async def serve_stdio(gateway: Gateway) -> None:
     """
     _end_with_sigterm()
     server = mcp_server(gateway)
-    async with _connected(gateway), stdio_server() as (reading, writing):
+    async with _connect(gateway), stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
 
@@ -167,7 +167,7 @@ async def serve_http(gateway: Gateway, server: uvicorn.Server) -> None:
     """
     # The signal reaches the loop as well as uvicorn, which would end the process before the servers have ended.
     _end_with_sigterm()
-    async with _connected(gateway):
+    async with _connect(gateway):
         try:
             await server.serve()
         except SystemExit as error:

@@ -135,14 +135,14 @@ class Upstream:
             # Before the listing: a change while it is under way leads to another one.
             self._listed_at = now()
             try:
-                self.definitions = self._read(await self._listed())
+                self.definitions = self._read(await self._fetch_tools())
             except BaseException as error:
                 self._listed_at = None
                 if isinstance(error, ToolError):
                     self._failure = now(), error
                 raise
 
-    async def _listed(self) -> list[types.Tool]:
+    async def _fetch_tools(self) -> list[types.Tool]:
         try:
             return await self._list()
         except ToolError as error:
@@ -152,7 +152,7 @@ class Upstream:
                 async with asyncio.timeout(self.server.start_timeout):
                     await self._open()
             except Exception as another:
-                raise ToolError(self._described(another)) from another
+                raise ToolError(self._describe(another)) from another
             return await self._list()
 
     def _may_open_again(self, cause: BaseException | None) -> bool:
@@ -168,7 +168,7 @@ class Upstream:
         return True
 
     async def _list(self) -> list[types.Tool]:
-        client = self._connected()
+        client = self._need_client()
         return await self._pages(lambda cursor: client.list_tools(cursor=cursor), lambda page: page.tools)
 
     def _read(self, tools: list[types.Tool]) -> dict[str, Definition]:
@@ -192,7 +192,7 @@ class Upstream:
 
         Raises: `ToolError` when there is none: the server has ended, gives no answer in time, or wants to ask.
         """
-        session = self._connected().session
+        session = self._need_client().session
         return await self._answer(session.call_tool(name, arguments, allow_input_required=True))
 
     async def read(self, uri: str) -> types.ReadResourceResult:
@@ -200,14 +200,14 @@ class Upstream:
 
         Raises: `ToolError`, as `call` does.
         """
-        return await self._answer(self._connected().session.read_resource(uri, allow_input_required=True))
+        return await self._answer(self._need_client().session.read_resource(uri, allow_input_required=True))
 
     async def prompt(self, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
         """Return a prompt.
 
         Raises: `ToolError`, as `call` does.
         """
-        return await self._answer(self._connected().session.get_prompt(name, arguments, allow_input_required=True))
+        return await self._answer(self._need_client().session.get_prompt(name, arguments, allow_input_required=True))
 
     async def _answer(self, request: Awaitable[Result | types.InputRequiredResult]) -> Result:
         try:
@@ -219,7 +219,7 @@ class Upstream:
             # An error that the server gave is its answer; of others it is unknown what they came after.
             is_answer = isinstance(error, MCPError) and error.code not in _NO_ANSWER
             note = "" if is_answer else " Whether the call has run is not known."
-            raise ToolError(f"{self._described(error)}{note}") from error
+            raise ToolError(f"{self._describe(error)}{note}") from error
         if isinstance(result, types.InputRequiredResult):
             # INVARIANT: a server never asks the user: its question would look like one of permitry's own.
             raise ToolError(f"The MCP server `{self.server.name}` asks for input, which is not passed on.")
@@ -235,7 +235,7 @@ class Upstream:
 
         Raises: `ToolError` when it does not answer.
         """
-        client = self._connected()
+        client = self._need_client()
         if not self.has("resources"):
             return []
         found = await self._pages(lambda cursor: client.list_resources(cursor=cursor), lambda page: page.resources)
@@ -244,7 +244,7 @@ class Upstream:
 
     async def templates(self) -> list[types.ResourceTemplate]:
         """Return the templates of resources that the server lists now; otherwise like `resources`."""
-        client = self._connected()
+        client = self._need_client()
         if not self.has("resources"):
             return []
         return await self._pages(
@@ -253,7 +253,7 @@ class Upstream:
 
     async def prompts(self) -> list[types.Prompt]:
         """Return the prompts that the server lists now; otherwise like `resources`."""
-        client = self._connected()
+        client = self._need_client()
         if not self.has("prompts"):
             return []
         return await self._pages(lambda cursor: client.list_prompts(cursor=cursor), lambda page: page.prompts)
@@ -274,16 +274,16 @@ class Upstream:
                     if cursor is None:
                         return found
         except Exception as error:
-            raise ToolError(self._described(error)) from error
+            raise ToolError(self._describe(error)) from error
         # INVARIANT: half a list is none. What is listed twice would be so in the other half.
         raise ToolError(f"The MCP server `{self.server.name}` lists more than {_MOST_ITEMS:,} items.")
 
-    def _connected(self) -> Client:
+    def _need_client(self) -> Client:
         if self._client is None:
             raise ToolError(f"The MCP server `{self.server.name}` is not connected.")
         return self._client
 
-    def _described(self, error: Exception) -> str:
+    def _describe(self, error: Exception) -> str:
         name = self.server.name
         match error.code if isinstance(error, MCPError) else None:
             case types.CONNECTION_CLOSED:

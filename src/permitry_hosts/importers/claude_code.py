@@ -52,7 +52,7 @@ def imported(sources: Sequence[Source]) -> Imported:
     is_closed = "dontAsk" in modes
     is_managed = any(_is_managed(each) and _are_all_rules_managed(file) for each, _, file in found)
     rows = [
-        _left_out(row) if is_managed and not _is_managed(source) else row
+        _leave_out(row) if is_managed and not _is_managed(source) else row
         for source, table, file in found
         for row in _rows(source, table, file, is_closed=is_closed)
     ]
@@ -68,7 +68,7 @@ def _are_all_rules_managed(file: Located) -> bool:
     return file.value.get("allowManagedPermissionRulesOnly") is True
 
 
-def _left_out(row: Row) -> Row:
+def _leave_out(row: Row) -> Row:
     """Return a rule that the host leaves out, as only managed ones count: a restriction holds here all the same."""
     if not row.drafts:
         return row
@@ -162,7 +162,7 @@ def _row(place: str, kind: str, text: str, *, root: str, is_closed: bool) -> Row
     shown = f"{kind} {text}"
     found = _RULE.fullmatch(text)
     if found is None:
-        return _unread(place, shown, effect, text)
+        return _row_unread(place, shown, effect, text)
     content = "*" if found["content"] is None else found["content"]
     rule = _Rule(kind, effect, found["tool"], content, root)
     if rule.tool in _WRITERS and not rule.is_whole:
@@ -171,12 +171,12 @@ def _row(place: str, kind: str, text: str, *, root: str, is_closed: bool) -> Row
     if not drafts:
         return _unsaid(place, shown, rule)
     tried = probes(kind, rule.tool, content or "*", root=root)
-    row = Row(place, shown, effect, drafts, *_compared(rule), probes=tried)
+    row = Row(place, shown, effect, drafts, *_compare(rule), probes=tried)
     is_below = root and re.match("/(?!/)", content) and rule.tool in ("Read", "Edit")
     return _below(row, root) if is_below else row
 
 
-def _unread(place: str, shown: str, effect: str, text: str) -> Row:
+def _row_unread(place: str, shown: str, effect: str, text: str) -> Row:
     if effect == "allow":
         return Row(place, shown, effect, (), Outcome.IGNORED, "it is not a rule")
     name = re.match(r"[A-Za-z_]+", text)
@@ -210,7 +210,7 @@ def _unsaid(place: str, shown: str, rule: _Rule) -> Row:
     return Row(place, shown, effect, (Draft(effect, (rule.tool,)),), Outcome.WIDENED, note)
 
 
-def _compared(rule: _Rule) -> tuple[Outcome, str]:
+def _compare(rule: _Rule) -> tuple[Outcome, str]:
     if rule.is_whole:
         return Outcome.SAME, ""
     if rule.is_permission:

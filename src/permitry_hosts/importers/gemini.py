@@ -74,7 +74,7 @@ def imported(sources: Sequence[Source]) -> Imported:
 def imported_rules(rules: Sequence[Rule]) -> Imported:
     """Return rules, of which the highest priority is asked first."""
     ordered = sorted(rules, key=lambda rule: -rule.table.get("priority", 0))
-    made = [list(_translated(rule)) for rule in ordered]
+    made = [list(_translate(rule)) for rule in ordered]
     rows = list(map(_row, ordered, made, phases_of(made)))
     return Imported("gemini", rows, _BUILT_IN)
 
@@ -137,7 +137,7 @@ def _is_text_or_texts(value: object) -> bool:
 # Rules ---------------------------------------------------------------------------------------------------------------
 
 
-def _translated(rule: Rule) -> Iterator[Ordered]:
+def _translate(rule: Rule) -> Iterator[Ordered]:
     table, effect = rule.table, EFFECTS[rule.table["decision"]]
     message = table.get("denyMessage", "")
     session = _session(table)
@@ -150,7 +150,7 @@ def _translated(rule: Rule) -> Iterator[Ordered]:
             firm = bool(condition) or name not in ("run_shell_command", "*")
             unless = _ASSIGNED if effect == "allow" and _is_of_text(table, condition) else ()
             made = Ordered(effect, tools, {**session, **condition}, firm, message, unless)
-            yield from _ordered(table, attrs.evolve(made, exact=effect == "allow" or is_exact))
+            yield from _order(table, attrs.evolve(made, exact=effect == "allow" or is_exact))
         if _may_be_an_agent(table, name):
             agent = {"args": {"agent_name": {"exists": True, "eq": name}}}
             yield Ordered(effect, ("invoke_agent",), {**session, **agent}, message=message)
@@ -194,10 +194,10 @@ def _selector(name: str, server: str | None) -> str:
 def _may_be_an_agent(table: Mapping[str, Any], name: str) -> bool:
     has_pattern = {"argsPattern", "commandPrefix", "commandRegex", "mcpName"} & table.keys()
     is_plain = re.fullmatch(r"[\w-]+", name) and not name.startswith("mcp_")
-    return bool(is_plain) and not has_pattern and (name not in _known_tools() or name == "codebase_investigator")
+    return bool(is_plain) and not has_pattern and (name not in _tool_names() or name == "codebase_investigator")
 
 
-def _known_tools() -> frozenset[str]:
+def _tool_names() -> frozenset[str]:
     return frozenset(tomllib.loads(shipped_path("permitry:tools-gemini").read_text(encoding="utf-8"))["tool"])
 
 
@@ -211,10 +211,10 @@ def _conditions(table: Mapping[str, Any], effect: str, name: str) -> list[Condit
         return on_commands(table["commandRegex"], effect)
     if (regex := table.get("argsPattern")) is None:
         return [{}]
-    return on_arguments(regex, effect, is_shell=name in SHELLS, is_flat=name in _known_tools())
+    return on_arguments(regex, effect, is_shell=name in SHELLS, is_flat=name in _tool_names())
 
 
-def _ordered(table: Mapping[str, Any], rule: Ordered) -> Iterator[Ordered]:
+def _order(table: Mapping[str, Any], rule: Ordered) -> Iterator[Ordered]:
     """Yield a rule; a permission for a shell covers redirections only where it says so."""
     may_redirect = table.get("allowRedirection") or set(table.get("modes", ["default"])) <= {"autoEdit", "yolo"}
     is_about_all = not {"command", "args"} & rule.when.keys()

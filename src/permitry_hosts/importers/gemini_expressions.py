@@ -48,11 +48,11 @@ def texts_of(regex: str) -> list[Text] | None:
         return None
     if reader.at < len(reader.tokens) or len(texts) > _MOST_TEXTS:
         return None
-    found = [_ended(text) for text in texts]
+    found = [_end(text) for text in texts]
     return found if all(each.text and not set(each.text) & {_END, _BOUNDARY} for each in found) else None
 
 
-def _ended(text: str) -> Text:
+def _end(text: str) -> Text:
     if text.endswith(_END):
         return Text(text.removesuffix(_END), End.NOTHING)
     if text.endswith(_BOUNDARY):

@@ -37,8 +37,8 @@ def on_arguments(regex: str, effect: str, *, is_shell: bool, is_flat: bool = Fal
 
     A tool is flat if no argument of it holds another one of the same name.
     """
-    if is_shell and _unescaped(regex).startswith(_COMMAND):
-        return on_commands(_unescaped_prefix(regex), effect)
+    if is_shell and _unescape(regex).startswith(_COMMAND):
+        return on_commands(_unescape_prefix(regex), effect)
     found = _ARGUMENT.fullmatch(regex)
     if found is not None and _is_of_one(found, effect, is_flat=is_flat):
         return _on_argument(found["name"], found["value"])
@@ -74,7 +74,7 @@ def on_commands(regex: str, effect: str) -> list[Conditions]:
     # A dot that is any character is narrower as a dot.
     if not _is_plain(body.replace(".", "") if effect == "allow" else body):
         return [] if effect == "allow" else [_anywhere(body)]
-    text = _unescaped(body).replace('\\"', '"')
+    text = _unescape(body).replace('\\"', '"')
     if not end and text.endswith('"'):
         whole = text[:-1]
         is_chain = re.search(r"&&|\|\||[;|]", whole)
@@ -84,8 +84,8 @@ def on_commands(regex: str, effect: str) -> list[Conditions]:
 
 def own_texts(regex: str) -> list[str]:
     """Return commands that a pattern is about, as far as these are plain."""
-    if _unescaped(regex).startswith(_COMMAND):
-        regex = _unescaped_prefix(regex)
+    if _unescape(regex).startswith(_COMMAND):
+        regex = _unescape_prefix(regex)
     if (texts := texts_of(regex)) is not None:
         return list(dict.fromkeys(text.text for text in texts))[:_MOST_SHOWN]
     literal = _longest_literal(regex).strip()
@@ -123,11 +123,11 @@ def _anywhere(regex: str) -> Conditions:
     return {"args": {"command": {"regex": f"(?s).*(?:{regex}).*"}}}
 
 
-def _unescaped(regex: str) -> str:
+def _unescape(regex: str) -> str:
     return re.sub(r"\\(.)", r"\1", regex)
 
 
-def _unescaped_prefix(regex: str) -> str:
+def _unescape_prefix(regex: str) -> str:
     """Return the part of a pattern after the name of the argument, which may be escaped."""
     return re.sub(r'^\\?"command\\?":\\?"', "", regex)
 

@@ -44,7 +44,7 @@ def imported(sources: Sequence[Source]) -> Imported:
     Raises: `PermitryError` where PyYAML is not installed, and for a file that is not such a policy.
     """
     approvers = [each for source in sources for each in _approvers(source)]
-    made = [(approver, *_translated(approver)) for approver in approvers]
+    made = [(approver, *_translate(approver)) for approver in approvers]
     rest = Ordered("block", ("*",), message="No approver is for this tool.")
     groups = [[] if each is None else [each] for _, each, _, _ in made]
     *found, (last,) = phases_of([*groups, [rest]])
@@ -90,7 +90,7 @@ def _split(text: str) -> Iterator[str]:
     yield from filter(None, map(str.strip, re.split(r",(?![^(]*\))", text)))
 
 
-def _translated(approver: _Approver) -> tuple[Ordered | None, Outcome, str]:
+def _translate(approver: _Approver) -> tuple[Ordered | None, Outcome, str]:
     decision = approver.settings.get("decision", "approve") if approver.name.endswith("auto") else ""
     if decision == "escalate":
         return None, Outcome.SAME, "it leaves the call to the next approver"

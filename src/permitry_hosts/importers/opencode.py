@@ -80,7 +80,7 @@ def imported(sources: Sequence[Source]) -> Imported:
 def imported_rules(rules: Sequence[Rule]) -> Imported:
     """Return rules, of which the last match decides."""
     last_first = list(reversed(rules))
-    made = [[_of_agent(rule, each) for each in _translated(rule)] for rule in last_first]
+    made = [[_of_agent(rule, each) for each in _translate(rule)] for rule in last_first]
     rows = [
         attrs.evolve(_row(rule, drafts), probes=_probes(rule), alone=tuple(each.alone for each in several))
         for rule, several, drafts in zip(last_first, made, phases_of(made), strict=True)
@@ -121,7 +121,7 @@ def _table(value: object) -> Iterable[tuple[str, object]]:
 # Rules ---------------------------------------------------------------------------------------------------------------
 
 
-def _translated(rule: Rule) -> Iterator[Ordered]:
+def _translate(rule: Rule) -> Iterator[Ordered]:
     """Yield a rule as ours; what its pattern means depends on the tool."""
     effect = EFFECTS[rule.action]
     if rule.permission == "doom_loop":
@@ -213,7 +213,7 @@ def _probes(rule: Rule) -> tuple[Probe, ...]:
     if rule.pattern == "*":
         tools = _TOOLS.get(rule.permission, (rule.permission,))
         return probe_tools(itertools.chain.from_iterable(map(fill_stars, tools)), functools.partial(_is_tool, tools))
-    own = fill_stars(_expanded(rule.pattern).replace("?", "a"))
+    own = fill_stars(_expand(rule.pattern).replace("?", "a"))
     if rule.permission == "bash":
         return probe_commands(own, "bash", matcher(rule))
     if rule.permission == "webfetch":
@@ -228,7 +228,7 @@ def _is_tool(patterns: Iterable[str], name: str) -> bool:
 
 def matcher(rule: Rule) -> Matcher:
     """Return what opencode says of texts: whether a rule is about them; of a command it looks at each part."""
-    pattern = _expanded(rule.pattern)
+    pattern = _expand(rule.pattern)
     stem = pattern.removesuffix(" *")
     regex = _regex(stem) + ("( .*)?" if stem != pattern else "")
 
@@ -240,7 +240,7 @@ def matcher(rule: Rule) -> Matcher:
     return functools.partial(is_about_all if rule.action == "allow" else is_about_any, matches=fits)
 
 
-def _expanded(pattern: str) -> str:
+def _expand(pattern: str) -> str:
     return re.sub(r"^(~|\$HOME)(?=/|$)", "/home/user", pattern.replace("\\", "/"))
 
 

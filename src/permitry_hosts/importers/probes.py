@@ -123,10 +123,10 @@ def compare(rows: Sequence[Row], ids: Sequence[Sequence[str]], rules: RuleSet) -
 
     built_in = policy_of(())
     for row, names in zip(rows, ids, strict=True):
-        yield _compared(row, policy_of(names), built_in, set(names)) if names and row.probes else row
+        yield _compare(row, policy_of(names), built_in, set(names)) if names and row.probes else row
 
 
-def _compared(row: Row, policy: AuthorizationPolicy, built_in: AuthorizationPolicy, names: set[str]) -> Row:
+def _compare(row: Row, policy: AuthorizationPolicy, built_in: AuthorizationPolicy, names: set[str]) -> Row:
     more: list[Probe] = []
     fewer: list[Probe] = []
     for probe in row.probes:
@@ -140,10 +140,10 @@ def _compared(row: Row, policy: AuthorizationPolicy, built_in: AuthorizationPoli
             is_matched = decision.verdict is Verdict.ALLOW
         if is_matched != probe.matches:
             (more if is_matched else fewer).append(probe)
-    return _reported(row, more, fewer)
+    return _report(row, more, fewer)
 
 
-def _reported(row: Row, more: Sequence[Probe], fewer: Sequence[Probe]) -> Row:
+def _report(row: Row, more: Sequence[Probe], fewer: Sequence[Probe]) -> Row:
     looser, stricter = (more, fewer) if row.effect == "allow" else (fewer, more)
     for outcome, found in ((Outcome.LOOSER, looser), (Outcome.STRICTER, stricter)):
         plain = [probe for probe in found if not probe.is_quoted]

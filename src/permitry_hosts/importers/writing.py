@@ -50,14 +50,14 @@ def written(imported: Imported, sources: Sequence[str]) -> Written:
     entries = [_Entry(draft, number) for number, row in enumerate(imported.rows) for draft in row.drafts]
     entries += [_Entry(draft, None) for draft in imported.built_in]
     templates: dict[int, int] = {}
-    text, _ = _loaded(imported, sources, entries, templates)
+    text, _ = _load(imported, sources, entries, templates)
     rows = [
         attrs.evolve(row, lines=(templates[at],)) if at in templates else row for at, row in enumerate(imported.rows)
     ]
-    return Written(text, tuple(_tried(imported, sources, list(_rows(rows, entries)), entries)))
+    return Written(text, tuple(_try(imported, sources, list(_rows(rows, entries)), entries)))
 
 
-def _loaded(
+def _load(
     imported: Imported, sources: Sequence[str], entries: Sequence[_Entry], templates: dict[int, int]
 ) -> tuple[str, RuleSet]:
     problems: ConfigError | None = None
@@ -67,12 +67,12 @@ def _loaded(
             return text, load_rules([Origin("rules.toml", text=text)])
         except ConfigError as error:
             problems = error
-            if not _mended(entries, {problem.line for problem in error.problems}):
+            if not _mend(entries, {problem.line for problem in error.problems}):
                 break
     raise PermitryError(f"the imported rules do not load, which is a mistake of permitry:\n{problems}")
 
 
-def _tried(imported: Imported, sources: Sequence[str], rows: Sequence[Row], entries: Sequence[_Entry]) -> Iterator[Row]:
+def _try(imported: Imported, sources: Sequence[str], rows: Sequence[Row], entries: Sequence[_Entry]) -> Iterator[Row]:
     """Yield the rows, each compared with the rule of the host on its probes."""
     alone: list[_Entry] = []
     for number, row in enumerate(rows):
@@ -83,12 +83,12 @@ def _tried(imported: Imported, sources: Sequence[str], rows: Sequence[Row], entr
     if not alone:
         yield from rows
         return
-    _, rules = _loaded(attrs.evolve(imported, built_in=()), sources, alone, {})
+    _, rules = _load(attrs.evolve(imported, built_in=()), sources, alone, {})
     names = [[entry.name for entry in alone if entry.row == number] for number in range(len(rows))]
     yield from compare(rows, names, rules)
 
 
-def _mended(entries: Sequence[_Entry], lines: set[int]) -> bool:
+def _mend(entries: Sequence[_Entry], lines: set[int]) -> bool:
     """Take out what the loader refuses: examples, exceptions, conditions, at last a permission. Return if any was."""
     found = False
     for entry in entries:

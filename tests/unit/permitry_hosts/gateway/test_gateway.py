@@ -630,7 +630,7 @@ def test_a_server_may_not_ask_the_user(tmp_path: Path, monkeypatch: pytest.Monke
 
     async def work(client: Client) -> types.CallToolResult:
         (upstream,) = scene.gateway.upstreams
-        monkeypatch.setattr(upstream._connected().session, "call_tool", asks)  # noqa: SLF001 -- as if the server asked
+        monkeypatch.setattr(upstream._need_client().session, "call_tool", asks)  # noqa: SLF001 -- as if the server asked
         return await client.call_tool("look", {"path": "a"})
 
     assert "asks for input, which is not passed on" in text_of(scene.run(work))
