@@ -29,7 +29,7 @@ from permitry_tools.artifacts import ArtifactStore
 from permitry_tools.delegate import AgentRunner, Delegation
 from permitry_tools.plan import Plan
 from permitry_tools.shell import codex
-from permitry_tools.shell.families import DEFAULT, known_families
+from permitry_tools.shell.families import DEFAULT, check_families
 from permitry_tools.web.settings import WebSettings
 from permitry_tools.workspace import Workspace
 
@@ -66,7 +66,7 @@ class ToolServices:
     runner: AgentRunner | None = attrs.field(default=None, kw_only=True)
     delegation: Delegation | None = attrs.field(default=None, kw_only=True)
     mcp: "tuple[McpConnection, ...]" = attrs.field(default=(), converter=_tuple_of_connections, kw_only=True)
-    shell: tuple[str, ...] = attrs.field(default=DEFAULT, converter=known_families, kw_only=True)
+    shell: tuple[str, ...] = attrs.field(default=DEFAULT, converter=check_families, kw_only=True)
 
 
 def workspace_tools(root: str | Path, services: ToolServices | None = None) -> ToolRegistry:

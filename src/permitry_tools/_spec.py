@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from permitry.port import ArgumentRole, Check, Handler, Preview, ToolResult, ToolSpec, ToolTraits, validated, with_check
 
-__all__ = ["Arguments", "checked_first", "handler", "preview", "spec"]
+__all__ = ["Arguments", "check_first", "handler", "preview", "spec"]
 
 
 class Arguments(BaseModel):
@@ -38,7 +38,7 @@ def handler(model: type[Model], run: Callable[[Model], ToolResult | tuple[bool, 
     return with_check(lambda given: run(validated(model, given)), lambda given: validated(model, given))
 
 
-def checked_first(check: Check, handle: Handler) -> Handler:
+def check_first(check: Check, handle: Handler) -> Handler:
     """Return `handle` for the arguments that `check` passes: it raises a `ToolError` for others."""
     own: Check | None = getattr(handle, "check", None)
 

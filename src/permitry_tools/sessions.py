@@ -25,10 +25,10 @@ from permitry_tools._kept import Kept
 from permitry_tools._output import Piece
 from permitry_tools._process import ProcessGroup, default_shell, folder_of, launched
 from permitry_tools._reading import ReadMemory
-from permitry_tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec
+from permitry_tools._spec import ROLES, RUNS, Arguments, check_first, handler, spec
 from permitry_tools.patch import Patching
 from permitry_tools.shell.codex import exit_code
-from permitry_tools.shell.patching import check_patch_in, patch_preview, patched_by, with_patch_check
+from permitry_tools.shell.patching import apply_patch_in, check_patch_in, patch_preview, with_patch_check
 from permitry_tools.shell.terminal import TerminalGroup
 from permitry_tools.workspace import Workspace
 
@@ -178,7 +178,7 @@ def _register_two(registry: ToolRegistry, tools: "_Sessions") -> None:
             },
             timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS, applies_patches=True,
         ),
-        with_patch_check("cmd", checked_first(_check_shell, handler(ExecCommand, tools.exec_command))),
+        with_patch_check("cmd", check_first(_check_shell, handler(ExecCommand, tools.exec_command))),
         preview=patch_preview(tools.patching, "cmd", "workdir"),
     )  # fmt: skip
     registry.register(
@@ -224,7 +224,7 @@ class _Sessions:
     def exec_command(self, arguments: ExecCommand) -> tuple[bool, str]:
         argv = [_shell_named(arguments.shell), "-lc" if arguments.login else "-c", arguments.cmd]
         folder = folder_of(self._workspace, arguments.workdir)
-        result = patched_by(arguments.cmd, folder, self.patching)
+        result = apply_patch_in(arguments.cmd, folder, self.patching)
         if result is not None:
             return True, result
         group = (

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from permitry.port import ConfigError, Problem, RegistryError
 from permitry_tools.mcp import McpServer
-from permitry_tools.shell.families import DEFAULT, known_families
+from permitry_tools.shell.families import DEFAULT, check_families
 from permitry_tools.web.settings import WebSettings
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _as_text(error: "ErrorDetails") -> str:
 def _contradictions(tools: ToolsFile) -> Iterator[str]:
     """Yield what is wrong although each value is of the right kind."""
     try:
-        known_families(tools.shell)
+        check_families(tools.shell)
     except ValueError as error:
         yield f"`shell`: {error}"
     if tools.web is not None:

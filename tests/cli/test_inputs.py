@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.tables import for_each
 
-from permitry.cli.inputs import numbered_lines, open_lines
+from permitry.cli.inputs import number_lines, open_lines
 from permitry.cli.main import main
 from permitry.config.layers import find_layers
 from permitry.errors import CallError
@@ -25,7 +25,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Read:
     monkeypatch.setattr("permitry.cli.inputs._LONGEST_LINE", 16)
 
     def lines(data: bytes) -> list[tuple[int, str]]:
-        found = numbered_lines(io.BytesIO(data))
+        found = number_lines(io.BytesIO(data))
         return [(number, f"!{line}" if isinstance(line, CallError) else line.strip()) for number, line in found]
 
     return lines

@@ -12,7 +12,7 @@ from tests.tables import for_each
 
 from permitry.cli._row import Row
 from permitry.cli.tables import rule_table
-from permitry.config.catalogue import shipped_path
+from permitry.config.catalogue import find_shipped
 from permitry.config.layers import find_layers
 
 Outcome = tuple[int, str, str]
@@ -167,7 +167,7 @@ def test_rules_that_do_not_load_are_refused(cli: Callable[..., Outcome]) -> None
 @pytest.mark.parametrize("name", ["permitry:publishing", "publishing"])
 def test_the_text_of_a_shipped_set_is_printed(cli: Callable[..., Outcome], name: str) -> None:
     """To read it, or to copy a rule of it into a file of one's own."""
-    assert cli("rules", "--show", name) == (0, shipped_path("permitry:publishing").read_text(encoding="utf-8"), "")
+    assert cli("rules", "--show", name) == (0, find_shipped("permitry:publishing").read_text(encoding="utf-8"), "")
 
 
 def test_the_text_of_no_shipped_set_is_refused(cli: Callable[..., Outcome]) -> None:

@@ -721,7 +721,7 @@ def rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, li
             file.write_text(text)
             yield number, stream(call("list_files"))
 
-    monkeypatch.setattr("permitry_ops.cli.run.numbered_lines", lines)
+    monkeypatch.setattr("permitry_ops.cli.run.number_lines", lines)
     monkeypatch.setattr("permitry_ops.cli.run._APART", 0)
     return file, texts
 
@@ -813,7 +813,7 @@ def test_an_interrupt_keeps_what_was_done(
         yield 1, stream(call("list_files"))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("permitry_ops.cli.run.numbered_lines", interrupted)
+    monkeypatch.setattr("permitry_ops.cli.run.number_lines", interrupted)
     code, out, _ = cli(*alone)
     assert code == 130
     assert objects(out)[-1]["summary"]["verdicts"] == {"allow": 1}

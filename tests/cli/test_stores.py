@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.tables import for_each
 
-from permitry.cli.stores import existing_store, record_from, record_to_read, store_from
+from permitry.cli.stores import find_store, record_from, record_to_read, store_from
 from permitry.config.layers import default_store
 from permitry.errors import PermitryError
 
@@ -38,10 +38,10 @@ def test_a_store_that_is_named_has_to_be_there(tmp_path: Path) -> None:
     there, missing = tmp_path / "a.db", tmp_path / "b.db"
     there.touch()
     for name in (str(there), SERVER):
-        assert existing_store(argparse.Namespace(store=name)) == name
-    assert existing_store(argparse.Namespace(store=None)) == str(default_store())
+        assert find_store(argparse.Namespace(store=name)) == name
+    assert find_store(argparse.Namespace(store=None)) == str(default_store())
     with pytest.raises(PermitryError, match="there is no store"):
-        existing_store(argparse.Namespace(store=str(missing)))
+        find_store(argparse.Namespace(store=str(missing)))
 
 
 def test_older_records_are_pointed_out_once_and_where_they_are_not_read(capsys: Out) -> None:

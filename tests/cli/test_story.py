@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from permitry.cli.render import SummaryRow
-from permitry.cli.story import closing_lines, say, tell_counts
+from permitry.cli.story import last_lines, say, tell_counts
 
 
 def test_calls_are_counted_by_what_became_of_them(capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,7 +30,7 @@ def test_of_no_calls_nothing_is_counted(capsys: pytest.CaptureFixture[str]) -> N
 def test_rules_are_named_shortly() -> None:
     """Of shipped sets the first."""
     named = ("mine.toml", "permitry:base", "permitry:guard", "permitry:money")
-    assert list(closing_lines("r.db", named, "queued for later", prints=False)) == [
+    assert list(last_lines("r.db", named, "queued for later", prints=False)) == [
         "questions: queued for later",
         "rules: mine.toml, permitry:base and 2 more shipped sets",
         "recorded in r.db",

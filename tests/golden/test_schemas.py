@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from permitry.config.catalogue import shipped_names
+from permitry.config.catalogue import list_shipped
 from permitry.config.load import load_policy
 from permitry.config.schema import rule_file_schema
 from permitry.errors import ConfigError
@@ -212,7 +212,7 @@ def test_a_shipped_set_names_its_schema(path: Path) -> None:
 
 def test_every_set_is_shipped() -> None:
     """The program knows exactly the sets that lie in the folder."""
-    assert shipped_names() == sorted(f"permitry:{path.stem}" for path in RULES)
+    assert list_shipped() == sorted(f"permitry:{path.stem}" for path in RULES)
     assert len(RULES) >= 15
 
 

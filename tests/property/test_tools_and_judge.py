@@ -30,7 +30,7 @@ from permitry_tools._process import folder_of
 from permitry_tools._reading import ReadMemory, line_hash
 from permitry_tools.patch import Patching
 from permitry_tools.shell import codex
-from permitry_tools.shell.patching import patched_by
+from permitry_tools.shell.patching import apply_patch_in
 from permitry_tools.workspace import Workspace
 
 Touched: TypeAlias = set[tuple[Access, str]]
@@ -247,6 +247,6 @@ def test_a_patch_in_a_command_touches_what_the_judge_has_told(command: str | lis
         named, _ = _told(call, root, registry.get("shell"))
         before = _tree(root.parent)
         with _watched() as opened, contextlib.suppress(ToolError):
-            patched_by(given_command, folder_of(workspace, folder), Patching(workspace))
+            apply_patch_in(given_command, folder_of(workspace, folder), Patching(workspace))
         assert _changed(before, _tree(root.parent)) - named == set()
         assert [path for path in opened if not _is_told(path, named, set())] == []

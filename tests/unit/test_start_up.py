@@ -19,11 +19,11 @@ from tests.tables import for_each
 import permitry.actions.programs.catalogue
 from permitry.actions.programs.catalogue import compact, shipped
 from permitry.cli.main import terminal_columns
-from permitry.config.catalogue import shipped_path
-from permitry.config.integrity import compiled_sets
+from permitry.config.catalogue import find_shipped
+from permitry.config.integrity import compile_sets
 
 PROGRAMS = Path(permitry.actions.programs.catalogue.__file__).parents[1] / "programs.toml"
-COMPILED = shipped_path("permitry:base").with_name("compiled.json")
+COMPILED = find_shipped("permitry:base").with_name("compiled.json")
 # What takes long to import, and is of no use to a check of one call.
 SLOW = frozenset(
     {
@@ -153,8 +153,8 @@ def test_a_quick_form_of_other_programs_does_not_count(
 
 def test_the_quick_form_of_the_shipped_sets_says_what_they_say() -> None:
     """`compiled.json` is what the rule files are compiled to, and its digests are of their very bytes."""
-    assert COMPILED.read_text(encoding="utf-8") == compiled_sets()
+    assert COMPILED.read_text(encoding="utf-8") == compile_sets()
 
 
 if __name__ == "__main__":
-    COMPILED.write_text(compiled_sets(), encoding="utf-8")
+    COMPILED.write_text(compile_sets(), encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-__all__ = ["DOUBTFUL", "REDACTED", "redacted", "redacted_text"]
+__all__ = ["DOUBTFUL", "REDACTED", "redacted", "redact_text"]
 
 REDACTED = "[redacted]"
 DOUBTFUL = "[redacted; may run commands]"
@@ -90,7 +90,7 @@ _FAR = 240
 _MARKS = tuple((mark, form) for form in _FORMS for mark in form.marks)
 
 
-def redacted_text(text: str) -> str:
+def redact_text(text: str) -> str:
     """Return a text without the secrets in it."""
     small = text.lower()
     for form in dict.fromkeys([form for mark, form in _MARKS if mark in small]):
@@ -101,7 +101,7 @@ def redacted_text(text: str) -> str:
 def redacted(value: Any, *, is_secret: bool = False) -> Any:  # noqa: ANN401 -- whatever JSON can hold
     """Return a JSON value without the secrets in it: all texts below a name that says so, otherwise those of a form."""
     if isinstance(value, str):
-        return REDACTED if is_secret and value else redacted_text(value)
+        return REDACTED if is_secret and value else redact_text(value)
     if isinstance(value, Mapping):
         return {name: redacted(inner, is_secret=is_secret or _says_so(name)) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -129,7 +129,7 @@ def _is_value(before: str, item: str) -> bool:
     """Return whether an item of a list is the secret that the items before it name."""
     # As a text, a value ends at the first sign of a shell; as an item, it is all of it.
     tried = [] if not item else [item] if item.startswith("-") else [item, _ANY_VALUE]
-    return any(redacted_text(f"{before} {each}") != f"{before} {redacted_text(each)}" for each in tried)
+    return any(redact_text(f"{before} {each}") != f"{before} {redact_text(each)}" for each in tried)
 
 
 def _says_so(name: object) -> bool:

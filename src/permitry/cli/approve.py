@@ -8,7 +8,7 @@ from permitry.channels.response import ToolConfirmationResponse
 from permitry.cli.approve_stored import StoreInbox, check_terminal
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
-from permitry.cli.stores import STORE, existing_store
+from permitry.cli.stores import STORE, find_store
 from permitry.core.texts import one_line
 from permitry.errors import PermitryError
 from permitry.guard.ledgers import questions_at
@@ -35,7 +35,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         raise PermitryError("--watch is for all questions, and takes no id")
     if options.id is None and options.respond is not None:
         raise PermitryError("--respond is for one question, and needs its id")
-    inbox = StoreInbox(questions_at(existing_store(options)))
+    inbox = StoreInbox(questions_at(find_store(options)))
     if options.watch:
         _watch(inbox)
     if options.id is None:

@@ -19,7 +19,7 @@ from permitry.cli.always import Always
 from permitry.cli.approve_stored import check_asker, check_terminal, time_left
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
-from permitry.cli.stores import STORE, existing_store, store_from
+from permitry.cli.stores import STORE, find_store, store_from
 from permitry.config.load import load_rules
 from permitry.core.decision import Phase
 from permitry.core.texts import one_line, visible
@@ -252,7 +252,7 @@ def _find(store: "StoredGrants", name: str) -> Grant:
 
 
 def _grants(options: argparse.Namespace) -> "StoredGrants":
-    return grants_at(existing_store(options)).store
+    return grants_at(find_store(options)).store
 
 
 def _seconds(text: str) -> float:

@@ -13,7 +13,7 @@ from permitry.channels.answers import AnswersChannel
 from permitry.cli import render
 from permitry.cli.main import ExitCode
 from permitry.cli.render import SummaryRow
-from permitry.cli.story import closing_lines, say, tell_counts
+from permitry.cli.story import last_lines, say, tell_counts
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.json_values import parse_json
@@ -155,7 +155,7 @@ class SessionGuard:
             _print({"summary": summary})
             return
         self._tell_of_calls()
-        for line in closing_lines(self.record, self.rules, self.asks, prints=self.prints):
+        for line in last_lines(self.record, self.rules, self.asks, prints=self.prints):
             say(line)
 
     def _tell_of_calls(self) -> None:

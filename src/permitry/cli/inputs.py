@@ -25,7 +25,7 @@ __all__ = [
     "add_call_options",
     "add_rules_option",
     "add_tools_option",
-    "numbered_lines",
+    "number_lines",
     "only_tool",
     "open_lines",
     "origins_from",
@@ -141,7 +141,7 @@ def open_lines(name: str) -> AbstractContextManager[BinaryIO]:
         raise CallError(f"cannot read `{name}`: {error.strerror}") from error
 
 
-def numbered_lines(stream: BinaryIO) -> Iterator[tuple[int, str | CallError]]:
+def number_lines(stream: BinaryIO) -> Iterator[tuple[int, str | CallError]]:
     """Yield each line that is not blank with its number, as soon as it is there; memory stays bounded."""
     number = 0
     while line := stream.readline(_LONGEST_LINE + 1):
@@ -167,7 +167,7 @@ def requests(options: argparse.Namespace, rules: RuleSet) -> Iterator[tuple[int,
         return
     number = 0
     with open_lines(options.calls) as stream:
-        for number, line in numbered_lines(stream):
+        for number, line in number_lines(stream):
             if isinstance(line, CallError):
                 yield number, None, line
             else:

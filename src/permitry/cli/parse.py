@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from permitry.cli.inputs import add_tools_option, numbered_lines, open_lines
+from permitry.cli.inputs import add_tools_option, number_lines, open_lines
 from permitry.cli.main import ExitCode
 from permitry.core.json_values import parse_json
 from permitry.errors import CallError
@@ -55,7 +55,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
 def _batch(options: argparse.Namespace, tools: list[Any] | None) -> ExitCode:
     worst = ExitCode.OK
     with open_lines(options.file) as stream:
-        for number, line in numbered_lines(stream):
+        for number, line in number_lines(stream):
             data: object = None
             try:
                 if isinstance(line, CallError):
@@ -154,7 +154,7 @@ def _text(name: str) -> str:
 
 
 def _tools(path: Path) -> list[Any]:
-    tools: list[Any] = load("permitry_ops.cli.tool_list:listed_tools")(path)
+    tools: list[Any] = load("permitry_ops.cli.tool_list:read_tool_list")(path)
     _check_tools(tools, f"the tools `{path}`")
     return tools
 

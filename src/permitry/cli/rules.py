@@ -12,11 +12,11 @@ import attrs
 from permitry.cli._row import Row
 from permitry.cli.inputs import add_rules_option
 from permitry.cli.main import ExitCode
-from permitry.config.catalogue import PREFIX, shipped_path
+from permitry.config.catalogue import PREFIX, find_shipped
 from permitry.config.drafts import RuleDraft
 from permitry.config.layers import find_layers
 from permitry.config.load import Origin, RuleSet, load_rules
-from permitry.config.named import missing_problem
+from permitry.config.named import explain_missing
 from permitry.config.schema import ExampleTable
 from permitry.config.tables import Drafts, drafts_of
 from permitry.core.rule import AuthorizationRule, phase_of
@@ -61,8 +61,8 @@ def _text_of(name: str) -> str:
     Raises: `PermitryError` when there is no such set.
     """
     name = PREFIX + name.removeprefix(PREFIX)
-    path = shipped_path(name)
-    if (missing := missing_problem(name, path)) is not None:
+    path = find_shipped(name)
+    if (missing := explain_missing(name, path)) is not None:
         raise PermitryError("; ".join(missing))
     return path.read_text(encoding="utf-8")
 

@@ -8,7 +8,7 @@ from permitry.config.layers import default_store
 from permitry.errors import PermitryError
 from permitry.store.records import is_address, is_store
 
-__all__ = ["STORE", "default_to_read", "existing_store", "record_from", "record_to_read", "store_from"]
+__all__ = ["STORE", "default_to_read", "find_store", "record_from", "record_to_read", "store_from"]
 
 STORE = "a file `.db`, or the address of a PostgreSQL; default: permitry.db in your state folder"
 _BEFORE = "audit.jsonl"
@@ -26,7 +26,7 @@ def store_from(options: argparse.Namespace) -> str:
     return store or (record if record and is_store(record) else str(default_store()))
 
 
-def existing_store(options: argparse.Namespace) -> str:
+def find_store(options: argparse.Namespace) -> str:
     """Return the store; one that is named has to be there.
 
     Raises: `PermitryError`.

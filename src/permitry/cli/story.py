@@ -15,7 +15,7 @@ from permitry.config.catalogue import PREFIX
 from permitry.core.texts import visible
 from permitry.errors import count
 
-__all__ = ["closing_lines", "say", "tell_counts"]
+__all__ = ["last_lines", "say", "tell_counts"]
 
 _COLUMNS = ("calls", "verdict", "what became of them")
 
@@ -32,7 +32,7 @@ def tell_counts(rows: Iterable[SummaryRow]) -> None:
     counts_table(console_on(sys.stderr), "permitry: what happened", _COLUMNS, lines)
 
 
-def closing_lines(record: str, rules: tuple[str, ...], asks: str, *, prints: bool) -> Iterator[str]:
+def last_lines(record: str, rules: tuple[str, ...], asks: str, *, prints: bool) -> Iterator[str]:
     """Yield who was asked, the rules, and where the record is, and the results for the model if any are printed."""
     yield f"questions: {asks}"
     yield f"rules: {_name(rules)}"

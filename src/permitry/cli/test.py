@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 
 from permitry.cli.main import ExitCode
-from permitry.config.catalogue import shipped_names
+from permitry.config.catalogue import list_shipped
 from permitry.config.load import RuleSet, load_rules
 from permitry.core.texts import visible
 from permitry.errors import ConfigError, GoldenMismatchError, PermitryError
@@ -61,7 +61,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 
 def _outcomes(paths: Iterable[Path], names: list[str] | None) -> Iterator[_Outcome]:
-    checked = [_check_rules(name) for name in (shipped_names() if names is None else names)]
+    checked = [_check_rules(name) for name in (list_shipped() if names is None else names)]
     yield from checked
     rules, is_usable = None, all(outcome.error is None for outcome in checked)
     if names and is_usable:

@@ -127,7 +127,7 @@ def _of_field(word: str, kind: str, tool: str, path: Path, other: str) -> Source
     return Source(word, kind, tool, path, other or None, up)
 
 
-def trusted_sources(tool: str, fields: Iterable[str]) -> list[Source]:
+def find_trusted(tool: str, fields: Iterable[str]) -> list[Source]:
     """Return the sources that the bare name of a tool denotes; `fields` are those declared as trusted, `*` for all."""
     return [Source(tool, "result", tool, None if each == "*" else tuple(each.split("."))) for each in fields]
 

@@ -39,9 +39,9 @@ from permitry.conditions._sources import (
     ABOUT_SOURCES,
     Source,
     SourceCondition,
+    find_trusted,
     join_path,
     source_condition,
-    trusted_sources,
 )
 from permitry.conditions._sql import Select, read_select, reads
 from permitry.conditions._words import check_sign, nearest
@@ -67,7 +67,7 @@ __all__ = [
     "argument_condition",
     "argument_conditions",
     "text_test",
-    "trusted_sources",
+    "find_trusted",
 ]
 
 MAX_NESTING = 8

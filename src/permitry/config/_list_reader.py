@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from permitry.conditions.args import LINKS, trusted_sources
+from permitry.conditions.args import LINKS, find_trusted
 from permitry.conditions.command import ArgvPattern, list_names_in
 from permitry.conditions.host import HostPattern
 from permitry.conditions.listed import ListedValues, list_name, unknown_list
@@ -92,7 +92,7 @@ class ListReader:
             name = word.removeprefix("list:")
             return [ListedValues.of(name, self._values(name, None, is_positive=is_positive))]
         if word in self.uses.trusted:
-            return trusted_sources(word, self.uses.trusted[word])
+            return find_trusted(word, self.uses.trusted[word])
         if _TOOL.fullmatch(word):
             raise RuleError(
                 f"`{word}` has no trusted fields; name a field, as in `{word}#id`, or declare "

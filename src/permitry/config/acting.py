@@ -7,7 +7,7 @@ from typing import Any, Self
 import attrs
 
 from permitry.audit.redaction import DOUBTFUL
-from permitry.config.catalogue import shipped_names
+from permitry.config.catalogue import list_shipped
 from permitry.config.load import load_rules
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -37,7 +37,7 @@ class Acting:
 
         Raises: `ConfigError` for a pattern that is not valid.
         """
-        tools = json.dumps([name for name in shipped_names() if name.startswith("permitry:tools-")])
+        tools = json.dumps([name for name in list_shipped() if name.startswith("permitry:tools-")])
         lines = ["schema = 1", f"extends = {tools}", "[[rule]]", f'id = "{_ID}"', 'effect = "block"']
         lines += [f"when.{'path' if key == 'changing' else key} = {json.dumps([pattern])}"]
         lines += ['when.access = ["write", "delete"]'] if key == "changing" else []

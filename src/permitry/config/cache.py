@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from permitry.config.catalogue import PREFIX, shipped_path
+from permitry.config.catalogue import PREFIX, find_shipped
 from permitry.config.folders import is_guarded, user_cache, user_state
 from permitry.config.integrity import check_integrity
 from permitry.config.origin import Origin
@@ -180,7 +180,7 @@ def _key(origins: Sequence[Origin]) -> str:
     facts = [[each.name, each.is_trusted, _real(each.root), _pins(each), each.distrust] for each in origins]
     here = os.getcwd() if _depends_on_folder(origins) else None  # noqa: PTH109 -- text, as the rest
     # Another installation may have other shipped sets under the same names, and another loader.
-    install = [os.path.realpath(_PACKAGE), os.path.realpath(shipped_path(PREFIX).parent), _code()]
+    install = [os.path.realpath(_PACKAGE), os.path.realpath(find_shipped(PREFIX).parent), _code()]
     described = json.dumps([_FORMAT, VERSION, sys.version, install, here, facts])
     return hashlib.sha256(described.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -243,7 +243,7 @@ def _check_files(data: dict[str, Any], origins: Iterable[Origin]) -> None:
 
 def _place(name: str) -> str:
     """Return the path of a rule file in the form that is stored in the cache."""
-    return str(shipped_path(name) if name.startswith(PREFIX) else Path(name))
+    return str(find_shipped(name) if name.startswith(PREFIX) else Path(name))
 
 
 def _content(path: str) -> bytes:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-__all__ = ["BASE", "PREFIX", "shipped_names", "shipped_path"]
+__all__ = ["BASE", "PREFIX", "list_shipped", "find_shipped"]
 
 PREFIX = "permitry:"
 BASE = f"{PREFIX}base"
@@ -15,13 +15,13 @@ _PACKAGED = _HERE / "shipped"
 _FOLDER = _PACKAGED if _PACKAGED.is_dir() else _HERE.parents[2] / "rules"
 
 
-def shipped_names() -> list[str]:
+def list_shipped() -> list[str]:
     """Return the names of all shipped sets, sorted, each with its `permitry:` prefix."""
     with os.scandir(_FOLDER) as entries:
         files = [each.name for each in entries if each.name.endswith(".toml")]
     return sorted(f"{PREFIX}{name.removesuffix('.toml')}" for name in files)
 
 
-def shipped_path(name: str) -> Path:
+def find_shipped(name: str) -> Path:
     """Return the file of a shipped set, existing or not; `name` has its prefix."""
     return _FOLDER / f"{name.removeprefix(PREFIX)}.toml"

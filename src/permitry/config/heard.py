@@ -9,7 +9,7 @@ from permitry.conditions.prompt import PromptCondition
 from permitry.conditions.scope import Scope
 from permitry.config.ruleset import RuleSet
 
-__all__ = ["Wanted", "wanted_by", "wanted_in"]
+__all__ = ["Wanted", "wishes_of", "wishes_in"]
 
 
 @attrs.frozen
@@ -23,12 +23,12 @@ class Wanted:
         return self.user or bool(self.tools)
 
 
-def wanted_by(rules: RuleSet) -> Wanted:
+def wishes_of(rules: RuleSet) -> Wanted:
     """Return what rules may ask for."""
-    return wanted_in(each.scope for each in (*rules.rules, *rules.flows))
+    return wishes_in(each.scope for each in (*rules.rules, *rules.flows))
 
 
-def wanted_in(scopes: Iterable[Scope]) -> Wanted:
+def wishes_in(scopes: Iterable[Scope]) -> Wanted:
     """Return what the conditions of rules may ask for."""
     parts = [part for scope in scopes for each in (scope.when, *scope.unless) for part in _parts(each.plain)]
     tools = frozenset[str]().union(*(part.tools for part in parts))

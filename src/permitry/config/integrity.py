@@ -5,11 +5,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from permitry.config.catalogue import BASE, PREFIX, shipped_names, shipped_path
+from permitry.config.catalogue import BASE, PREFIX, find_shipped, list_shipped
 from permitry.core.decision import Phase
 from permitry.core.rule import phase_of
 
-__all__ = ["check_integrity", "compiled_sets"]
+__all__ = ["check_integrity", "compile_sets"]
 
 _KEYS = {"rules": "id", "templates": "name", "tools": "name", "lists": "source"}
 _COMPILED = "compiled.json"
@@ -24,12 +24,12 @@ def check_integrity(names: Iterable[str], data: Mapping[str, Any]) -> None:
 
     Raises: `ValueError`, `LookupError`, `TypeError` or `OSError` when the check fails.
     """
-    known = json.loads(shipped_path(PREFIX).with_name(_COMPILED).read_bytes())
+    known = json.loads(find_shipped(PREFIX).with_name(_COMPILED).read_bytes())
     named = [known["sets"][name] for name in names]
     if not any(BASE in each["files"] for each in named):
         raise ValueError(f"`{BASE}` is not among the sets")
     for name, digest in {name: digest for each in named for name, digest in each["files"].items()}.items():
-        if hashlib.sha256(shipped_path(name).read_bytes()).hexdigest() != digest:
+        if hashlib.sha256(find_shipped(name).read_bytes()).hexdigest() != digest:
             raise ValueError(f"`{name}` is not what it was when `{_COMPILED}` was written")
     for kind, key in _KEYS.items():
         given = {each[key]: each for each in data[kind]}
@@ -43,7 +43,7 @@ def check_integrity(names: Iterable[str], data: Mapping[str, Any]) -> None:
         raise ValueError("only an admin's rule comes before all others")
 
 
-def compiled_sets() -> str:
+def compile_sets() -> str:
     """Return the content of `compiled.json`, next to the shipped sets: their rules, and the SHA-256 of their bytes.
 
     Each rule, template, tool and list is listed once; a set has the indices of its own and of those it extends.
@@ -52,9 +52,9 @@ def compiled_sets() -> str:
 
     known: dict[str, Any] = {kind: [] for kind in _KEYS}
     sets = {}
-    for name in shipped_names():
+    for name in list_shipped():
         data = compile_rules([name]).data
-        digests = {each: hashlib.sha256(shipped_path(each).read_bytes()).hexdigest() for each in data["files"]}
+        digests = {each: hashlib.sha256(find_shipped(each).read_bytes()).hexdigest() for each in data["files"]}
         for kind, listed in known.items():
             listed += [each for each in data[kind] if each not in listed]
         places = {kind: [known[kind].index(each) for each in data[kind]] for kind in _KEYS}

@@ -8,7 +8,7 @@ import attrs
 from permitry.core.decision import Verdict
 from permitry.core.lists import Lists
 
-__all__ = ["ListUses", "NamedList", "lists_of", "trusted_of", "uses_of"]
+__all__ = ["ListUses", "NamedList", "lists_of", "collect_trusted", "uses_of"]
 
 
 @attrs.frozen
@@ -57,7 +57,7 @@ def uses_of(rule: Mapping[str, Any], lists: Mapping[str, NamedList], trusted: Ma
     return ListUses(lists, rule["effect"] == Verdict.ALLOW.value, leaves, trusted=trusted)
 
 
-def trusted_of(tools: Iterable[Mapping[str, Any]]) -> dict[str, Sequence[str]]:
+def collect_trusted(tools: Iterable[Mapping[str, Any]]) -> dict[str, Sequence[str]]:
     """Return the trusted fields of the tools that plain data describes."""
     return {each["name"]: each["trusted_fields"] for each in tools if each["trusted_fields"]}
 

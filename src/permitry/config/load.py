@@ -24,14 +24,14 @@ from permitry.config.build import (
     plain_tool,
     read_rule,
 )
-from permitry.config.catalogue import PREFIX, shipped_path
+from permitry.config.catalogue import PREFIX, find_shipped
 from permitry.config.collecting import without_collection
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import SourceText, unreadable_problem
 from permitry.config.drafts import Draft, ListDraft, ProgramDraft, RuleDraft, TemplateDraft, ToolDraft
-from permitry.config.lists import lists_of, trusted_of
+from permitry.config.lists import collect_trusted, lists_of
 from permitry.config.locate import KeyPath
-from permitry.config.named import missing_problem, out_of_bounds, shown_name
+from permitry.config.named import explain_missing, out_of_bounds, shorten_name
 from permitry.config.origin import Origin
 from permitry.config.ownership import writable_by_others
 from permitry.config.plain import Plain, build_rule_set, tool_of
@@ -179,8 +179,8 @@ class _Loader:
         self.unmatched: Plain | None = None
 
     def load(self, origin: Origin) -> None:
-        path = shipped_path(origin.name) if origin.name.startswith(PREFIX) else Path(origin.name)
-        if origin.text is None and (problem := missing_problem(origin.name, path)) is not None:
+        path = find_shipped(origin.name) if origin.name.startswith(PREFIX) else Path(origin.name)
+        if origin.text is None and (problem := explain_missing(origin.name, path)) is not None:
             message, hint = problem
             self.problems.append(Problem(origin.name, 0, 0, 0, message, hint))
         else:
@@ -227,24 +227,24 @@ class _Loader:
         rest = {key: value for key, value in data.items() if key not in _TABLES}
         header = self.validated(source, (), rest, Header)
         if header is not None and header.policy is not None and header.policy.unmatched is not None:
-            self.unmatched_is(header.policy.unmatched, source.source(("policy", "unmatched")))
+            self.set_unmatched(header.policy.unmatched, source.source(("policy", "unmatched")))
         # Also if the header is invalid elsewhere, so that problems of the extended files are reported in the same run.
         extends = data.get("extends")
         for i, name in enumerate(extends if isinstance(extends, list) else ()):
             if isinstance(name, str) and name.strip():
                 self.extend(source, ("extends", i), name, path, origin)
 
-    def unmatched_is(self, verdict: str, source: str) -> None:
+    def set_unmatched(self, verdict: str, source: str) -> None:
         # INVARIANT: the strictest counts, of files that are not trusted as well; of equals, the first.
         if self.unmatched is None or Verdict(self.unmatched["verdict"]) < Verdict(verdict):
             self.unmatched = {"verdict": verdict, "source": source}
 
     def extend(self, source: SourceText, place: KeyPath, name: str, path: Path, origin: Origin) -> None:
         shipped = name.startswith(PREFIX)
-        target = shipped_path(name) if shipped else path.parent / name
+        target = find_shipped(name) if shipped else path.parent / name
         if not shipped and Path(name).is_absolute():
             message, hint = f"`{name}` is an absolute path", "name the file relative to this one"
-        elif (problem := missing_problem(name, target)) is not None:
+        elif (problem := explain_missing(name, target)) is not None:
             message, hint = problem
         elif len(self.open) > DEEPEST:
             message, hint = f"rule files extend each other more than {DEEPEST} deep", "extend the last ones directly"
@@ -252,7 +252,7 @@ class _Loader:
             circle = " -> ".join([*(self.names[p] for p in self.open[self.open.index(target.resolve()) :]), name])
             message, hint = f"rule files extend each other in a circle: {circle}", "cut one of the links"
         else:
-            shown = name if shipped else shown_name(target, origin.name)
+            shown = name if shipped else shorten_name(target, origin.name)
             self.file(target, attrs.evolve(origin, name=shown, text=None))
             return
         self.problems.append(source.problem(place, message, hint))
@@ -366,7 +366,7 @@ class _Loader:
         return attrs.evolve(draft, table=table.model_copy(update={"id": renamed}))
 
     def result(self) -> tuple[Plain, tuple[Scope, ...]]:
-        every, trusted = self.built_templates()
+        every, trusted = self.collect_templates()
         tools = [plain_tool(draft) for draft in _select_trusted(self.tools.values())]
         ranks = self.ranks()
         lists = [plain_list(draft, restricts_only=draft.origin.rank < ranks[draft.name]) for draft in self.lists]
@@ -388,7 +388,7 @@ class _Loader:
         }
         return data, tuple(scope for _, scope in scopes)
 
-    def built_templates(self) -> tuple[_Templates, _Templates]:
+    def collect_templates(self) -> tuple[_Templates, _Templates]:
         """Return all templates that are valid with all names, and the same of those that are trusted."""
         every, problems = build_templates(self.templates, self.template_names)
         self.problems += problems
@@ -406,7 +406,7 @@ class _Loader:
         """Return the rules that count, with their scopes; add the problems of all to those that are known."""
         ranks, lists = self.ranks(), lists_of(plain_lists)
         tools = {each["name"]: tool_of(each) for each in plain_tools}
-        fields = trusted_of(plain_tools)
+        fields = collect_trusted(plain_tools)
         # A definition of a less trusted layer cannot make a rule load that is an error without it.
         known_for = [
             Known(

@@ -3,11 +3,11 @@
 import os
 from pathlib import Path
 
-from permitry.config.catalogue import PREFIX, shipped_names
+from permitry.config.catalogue import PREFIX, list_shipped
 from permitry.config.diagnostics import nearest
 from permitry.config.origin import Origin
 
-__all__ = ["missing_problem", "out_of_bounds", "shown_name"]
+__all__ = ["explain_missing", "out_of_bounds", "shorten_name"]
 
 _LARGEST_UNTRUSTED = 256 * 1024
 
@@ -23,7 +23,7 @@ def out_of_bounds(path: Path, origin: Origin) -> tuple[str, str] | None:
     return None
 
 
-def missing_problem(name: str, path: Path) -> tuple[str, str] | None:
+def explain_missing(name: str, path: Path) -> tuple[str, str] | None:
     """Return message and hint if `path`, written `name` by the user, is not a regular file."""
     try:
         return _find_set(name) if name.startswith(PREFIX) else _no_file(name, path)
@@ -32,9 +32,9 @@ def missing_problem(name: str, path: Path) -> tuple[str, str] | None:
 
 
 def _find_set(name: str) -> tuple[str, str] | None:
-    if name in shipped_names():
+    if name in list_shipped():
         return None
-    known = {each.removeprefix(PREFIX) for each in shipped_names()}
+    known = {each.removeprefix(PREFIX) for each in list_shipped()}
     return f"there is no shipped rule set `{name}`", nearest(name.removeprefix(PREFIX), known, prefix=PREFIX)
 
 
@@ -46,13 +46,13 @@ def _no_file(name: str, path: Path) -> tuple[str, str] | None:
     if path.exists():
         return f"`{name}` is not a regular file", "name a rule file"
     shipped = PREFIX + name.removeprefix("permitry/").removesuffix(".toml")
-    if shipped in shipped_names():
+    if shipped in list_shipped():
         return f"there is no file `{name}`", f"did you mean the shipped set `{shipped}`?"
     siblings = {entry.name for entry in path.parent.glob("*.toml")} - {path.name} if path.parent.is_dir() else set()
     return f"there is no file `{name}`", nearest(path.name, siblings, otherwise="check the path")
 
 
-def shown_name(target: Path, extending: str) -> str:
+def shorten_name(target: Path, extending: str) -> str:
     """Return `target` as it is shown to users: a relative path if the file that extends it is named by one."""
     if Path(extending).is_absolute():
         return str(target)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from permitry.config.catalogue import PREFIX, shipped_path
+from permitry.config.catalogue import PREFIX, find_shipped
 from permitry.config.folders import PROJECT_FILE
 from permitry.config.origin import Origin
 from permitry.errors import ConfigError, Problem, RegistryError
@@ -125,7 +125,7 @@ def _project_file(named: str, root: Path) -> ProjectFile:
     from permitry.config.toml import load_toml  # noqa: PLC0415 -- loaded on first use
 
     is_shipped = named.startswith(PREFIX)
-    path = shipped_path(named) if is_shipped else real_path(Path(named))
+    path = find_shipped(named) if is_shipped else real_path(Path(named))
     if not is_shipped and not path.is_relative_to(root):
         hint = "a project extends its own files and shipped sets"
         raise ConfigError([Problem(named, 0, 0, 0, "the file lies outside the project", hint)])

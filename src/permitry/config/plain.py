@@ -13,7 +13,7 @@ from permitry.conditions.keys import CONDITIONS, condition
 from permitry.conditions.scope import Scope
 from permitry.conditions.written import Table, Value, Words, bare_type
 from permitry.config.conditions import scope_of
-from permitry.config.lists import lists_of, trusted_of, uses_of
+from permitry.config.lists import collect_trusted, lists_of, uses_of
 from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
 from permitry.core.names import NamePattern, readings
@@ -45,7 +45,7 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
         for each in table[kind]:
             _fields(each, shape)
     lists = lists_of(table["lists"])
-    trusted = trusted_of(table["tools"])
+    trusted = collect_trusted(table["tools"])
     uses = [uses_of(each, lists, trusted) for each in rules]
     scopes = [
         scope_of(each["tools"] or (), each["when"], each["unless"], uses=use, runs_any=each["runs_any"])

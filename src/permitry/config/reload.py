@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from permitry.config.catalogue import PREFIX, shipped_path
+from permitry.config.catalogue import PREFIX, find_shipped
 from permitry.config.load import Origin, RuleSet, load_rules
 from permitry.config.pin import file_digest
 from permitry.core.policy import AuthorizationPolicy
@@ -260,7 +260,7 @@ def _restless() -> ConfigError:
 
 
 def _path(name: str) -> Path:
-    return shipped_path(name) if name.startswith(PREFIX) else Path(name).absolute()
+    return find_shipped(name) if name.startswith(PREFIX) else Path(name).absolute()
 
 
 def _status(path: Path) -> tuple[int, ...]:

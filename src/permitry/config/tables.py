@@ -6,7 +6,7 @@ from pathlib import Path
 
 import attrs
 
-from permitry.config.catalogue import PREFIX, shipped_path
+from permitry.config.catalogue import PREFIX, find_shipped
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import Draft, RuleDraft, TemplateDraft
 from permitry.config.load import RuleSet
@@ -30,7 +30,7 @@ def drafts_of(rules: RuleSet) -> Drafts:
     in_templates: dict[str, TemplateDraft] = {}
     trusted: dict[str, frozenset[str]] = {}
     for name in rules.files:
-        path = shipped_path(name) if name.startswith(PREFIX) else Path(name)
+        path = find_shipped(name) if name.startswith(PREFIX) else Path(name)
         text = path.read_text(encoding="utf-8")
         file = RuleFile.model_validate(tomllib.loads(text))
         source = SourceText(name, text, len(file.rule))

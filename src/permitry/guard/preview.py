@@ -8,7 +8,7 @@ from permitry.core.decision import Decision, Verdict
 from permitry.core.explanation import Explanation
 from permitry.core.spec import ToolSpec
 from permitry.guard.parts import Parts
-from permitry.undo.first import NOTHING_KEEPS, Asked, decided_unkept
+from permitry.undo.first import NOTHING_KEEPS, Asked, decide_unkept
 
 __all__ = ["explain", "preview"]
 
@@ -43,4 +43,4 @@ def _decide(call: ToolCall, context: AuthContext, spec: ToolSpec | None, parts: 
     decision = parts.policy.decide(call, context, spec)
     if parts.undo is not None or not decision.keeps:
         return decision
-    return decided_unkept(Asked(parts.policy, call, context, spec), decision, NOTHING_KEEPS)
+    return decide_unkept(Asked(parts.policy, call, context, spec), decision, NOTHING_KEEPS)

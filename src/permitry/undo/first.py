@@ -11,7 +11,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
 from permitry.errors import UndoError, safe_str
 
-__all__ = ["NOTHING_KEEPS", "Asked", "Kept", "Snapshot", "decided_unkept", "kept_first"]
+__all__ = ["NOTHING_KEEPS", "Asked", "Kept", "Snapshot", "decide_unkept", "keep_first"]
 
 NOTHING_KEEPS = "nothing here keeps what calls change"
 _MESSAGE = "This call needs the user's confirmation before it runs, as what it changes could not be undone."
@@ -68,13 +68,13 @@ class Snapshot:
         self.undo.ended(self.kept.entry)
 
 
-def kept_first(asked: Asked, decision: Decision, undo: Undo | None, session: str) -> tuple[Decision, Kept | None]:
+def keep_first(asked: Asked, decision: Decision, undo: Undo | None, session: str) -> tuple[Decision, Kept | None]:
     """Return what becomes of a call that is allowed if it is kept first, and what was kept.
 
     That is None where the call changes nothing, or the decision is another one.
     """
     if undo is None:
-        return decided_unkept(asked, decision, NOTHING_KEEPS), None
+        return decide_unkept(asked, decision, NOTHING_KEEPS), None
     try:
         changes = _changes(asked)
         if not changes:
@@ -82,7 +82,7 @@ def kept_first(asked: Asked, decision: Decision, undo: Undo | None, session: str
         entry = undo.keep(asked.call, changes, session=session, workspace=asked.context.workspace)
         return decision, Kept(asked, changes, entry)
     except Exception as error:  # noqa: BLE001 -- law 2: whatever fails, the call does not run for that permission
-        return decided_unkept(asked, decision, safe_str(error)), None
+        return decide_unkept(asked, decision, safe_str(error)), None
 
 
 def _changes(asked: Asked) -> tuple[Change, ...]:
@@ -97,7 +97,7 @@ def _changes(asked: Asked) -> tuple[Change, ...]:
     return changes_of_git(changes.git, asked.context.workspace)
 
 
-def decided_unkept(asked: Asked, decision: Decision, why: str) -> Decision:
+def decide_unkept(asked: Asked, decision: Decision, why: str) -> Decision:
     """Return the decision without the permissions that only permit what is kept; `why` is the reason for the operator.
 
     Never allowed more than by `decision`; the version is that of the whole policy.

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from permitry.config.heard import wanted_in
+from permitry.config.heard import wishes_in
 from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
@@ -180,7 +180,7 @@ def unfit(host: str, rules: RuleSet, own_tools: frozenset[str], wait: float) -> 
 
 def _unheard(host: str, rules: RuleSet) -> Iterator[Finding]:
     """Yield that rules ask where a value comes from, which this host does not report."""
-    wanted = [(rule, wanted_in([rule.scope])) for rule in rules.rules]
+    wanted = [(rule, wishes_in([rule.scope])) for rule in rules.rules]
     kinds = host_named(host).hears
     for what, is_heard, deaf in (
         ("what its user writes", Kind.PROMPT in kinds, [rule for rule, asked in wanted if asked.user]),

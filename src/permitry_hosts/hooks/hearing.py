@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from permitry.audit.redaction import redacted, redacted_text
+from permitry.audit.redaction import redact_text, redacted
 from permitry.config.heard import Wanted
 from permitry.core.call import ToolCall
 from permitry.errors import CallError
@@ -52,7 +52,7 @@ def note(host: Host, event: Event, path: Path, wanted: Wanted) -> None:
 def _message(host: Host, event: Event, wanted: Wanted) -> Line | None:
     if not wanted.user or event.text is None or _TAG.match(event.text):
         return None
-    return {"turn": event.turn, "text": redacted_text(event.text), "is_proven": host.proven is None}
+    return {"turn": event.turn, "text": redact_text(event.text), "is_proven": host.proven is None}
 
 
 def _result(event: Event, wanted: Wanted) -> Line | None:
@@ -104,7 +104,7 @@ def _settled(host: Host, event: Event, lines: Iterable[Line]) -> Iterator[Line]:
             yield line
             continue
         if proven is None:
-            proven = {(turn, redacted_text(text)) for turn, text in host.proven(event)}
+            proven = {(turn, redact_text(text)) for turn, text in host.proven(event)}
         if (line["turn"], line["text"]) in proven:
             yield {**line, "is_proven": True}
         elif line["turn"] in open_turns:

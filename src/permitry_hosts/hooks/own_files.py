@@ -9,7 +9,7 @@ from pathlib import Path
 
 import attrs
 
-from permitry.config.catalogue import PREFIX, shipped_path
+from permitry.config.catalogue import PREFIX, find_shipped
 from permitry.config.conditions import scope_of
 from permitry.config.folders import user_cache, user_config, user_state
 from permitry.core.decision import Verdict
@@ -95,7 +95,7 @@ def _places() -> Iterator[Path]:
     """Yield the files and folders; modules that the project has put on the path are the project's."""
     yield from (Path(sys.executable), base_python(), Path(sys.prefix, "pyvenv.cfg"))
     yield from (Path(os.__file__).parent, Path(attrs.__file__).parents[1])
-    yield from (*PACKAGES, shipped_path(PREFIX).parent)
+    yield from (*PACKAGES, find_shipped(PREFIX).parent)
     # The folder of an editable install is on the path as well.
     yield from map(PACKAGE.with_name, _RUN_FIRST)
     # The human starts `permitry approve` from there.

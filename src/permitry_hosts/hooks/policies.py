@@ -9,7 +9,7 @@ import attrs
 
 from permitry.config.cache import RuleCache
 from permitry.config.catalogue import PREFIX
-from permitry.config.heard import Wanted, wanted_by
+from permitry.config.heard import Wanted, wishes_of
 from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
@@ -88,6 +88,6 @@ class Policies:
         for known, found in self._wanted:
             if known is rules:
                 return found
-        wanted = wanted_by(rules)
+        wanted = wishes_of(rules)
         self._wanted.append((rules, wanted))
         return wanted

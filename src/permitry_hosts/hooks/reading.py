@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from permitry.config.catalogue import shipped_path
+from permitry.config.catalogue import find_shipped
 from permitry.config.layers import find_layers
 from permitry.config.origin import Origin
 from permitry.config.ruleset import RuleSet
@@ -76,7 +76,7 @@ def named_rules(host: Host, event: Event, rules: Sequence[str] | None) -> list[O
 def own_tools(host: Host, event: Event) -> Container[str]:
     """Return the names of the tools that the host itself has."""
     # Only the names: to load the set as rules would take as long as all the rest.
-    return _tools_in(shipped_path(host.shipped(event)[1]).read_text(encoding="utf-8"))
+    return _tools_in(find_shipped(host.shipped(event)[1]).read_text(encoding="utf-8"))
 
 
 @functools.lru_cache(maxsize=_MOST)

@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from permitry.config.catalogue import shipped_path
+from permitry.config.catalogue import find_shipped
 from permitry.config.diagnostics import SourceText
 from permitry.config.rule_text import Conditions, Draft
 from permitry.config.toml import load_toml
@@ -29,7 +29,7 @@ from permitry_hosts.importers.gemini_settings import entries_of, is_settings
 from permitry_hosts.importers.ordered import Ordered, phases_of
 from permitry_hosts.importers.probes import Matcher, fill_stars, is_about_any, parts_of, probe_commands, probe_tools
 
-__all__ = ["EFFECTS", "PLACES", "Rule", "imported", "imported_rules", "matcher"]
+__all__ = ["EFFECTS", "PLACES", "Rule", "imported", "order_rules", "matcher"]
 
 PLACES = ("~/.gemini/policies/*.toml", ".gemini/settings.json", "~/.gemini/settings.json")
 EFFECTS = {"allow": "allow", "ask_user": "confirm", "deny": "block"}
@@ -67,11 +67,11 @@ def imported(sources: Sequence[Source]) -> Imported:
     entries = entries_of([source for source in sources if is_settings(source)])
     rules = [rule for source in sources if not is_settings(source) for rule in _rules(source)]
     rules += [Rule(entry.table, entry.place) for entry in entries if entry.row is None]
-    made = imported_rules(rules)
+    made = order_rules(rules)
     return attrs.evolve(made, rows=[*made.rows, *(entry.row for entry in entries if entry.row is not None)])
 
 
-def imported_rules(rules: Sequence[Rule]) -> Imported:
+def order_rules(rules: Sequence[Rule]) -> Imported:
     """Return rules, of which the highest priority is asked first."""
     ordered = sorted(rules, key=lambda rule: -rule.table.get("priority", 0))
     made = [list(_translate(rule)) for rule in ordered]
@@ -198,7 +198,7 @@ def _may_be_an_agent(table: Mapping[str, Any], name: str) -> bool:
 
 
 def _tool_names() -> frozenset[str]:
-    return frozenset(tomllib.loads(shipped_path("permitry:tools-gemini").read_text(encoding="utf-8"))["tool"])
+    return frozenset(tomllib.loads(find_shipped("permitry:tools-gemini").read_text(encoding="utf-8"))["tool"])
 
 
 def _conditions(table: Mapping[str, Any], effect: str, name: str) -> list[Conditions]:

@@ -28,7 +28,7 @@ from permitry_hosts.importers.probes import (
     probe_tools,
 )
 
-__all__ = ["EFFECTS", "PLACES", "Rule", "imported", "imported_rules", "matcher"]
+__all__ = ["EFFECTS", "PLACES", "Rule", "imported", "order_rules", "matcher"]
 
 PLACES = ("~/.config/opencode/opencode.json", "opencode.json", "opencode.jsonc")
 EFFECTS = {"allow": "allow", "ask": "confirm", "deny": "block"}
@@ -74,10 +74,10 @@ def imported(sources: Sequence[Source]) -> Imported:
     """
     rules = [rule for source in sources for rule in _rules(source)]
     # What is for one agent goes before what is for all, in whatever file.
-    return imported_rules(sorted(rules, key=lambda rule: rule.agent != ""))
+    return order_rules(sorted(rules, key=lambda rule: rule.agent != ""))
 
 
-def imported_rules(rules: Sequence[Rule]) -> Imported:
+def order_rules(rules: Sequence[Rule]) -> Imported:
     """Return rules, of which the last match decides."""
     last_first = list(reversed(rules))
     made = [[_of_agent(rule, each) for each in _translate(rule)] for rule in last_first]

@@ -10,7 +10,7 @@ from permitry.audit.record import user_name
 from permitry.channels.ancestors import ancestors
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
-from permitry.cli.stores import STORE, existing_store, record_to_read
+from permitry.cli.stores import STORE, find_store, record_to_read
 from permitry.errors import PermitryError
 from permitry.extras import missing
 from permitry.guard.ledgers import RecordedGrants
@@ -49,7 +49,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     except ModuleNotFoundError as error:
         raise PermitryError(missing(error.name, "inbox")) from error
     address = Address.parse(options.listen, options.behind_proxy)
-    database = store_at(existing_store(options))
+    database = store_at(find_store(options))
     above = functools.partial(ancestors, os.getpid())
     stored = StoreInbox(StoredQuestions(database), above, RecordedGrants(database))
     app = InboxApp(stored, address.site, RecordView(record_to_read(options)))

@@ -79,11 +79,11 @@ def _show_progress(checks: Sequence[Check]) -> Iterator[Check]:
 def _tools_in(path: Path) -> dict[str, Schema]:
     """Return the names of tools in a file, and the schemas of their arguments, empty where there is none.
 
-    Raises: `PermitryError` as `listed_tools`, and for an entry that is not a tool.
+    Raises: `PermitryError` as `read_tool_list`, and for an entry that is not a tool.
     """
-    from permitry_ops.cli.tool_list import listed_tools  # loads all tools
+    from permitry_ops.cli.tool_list import read_tool_list  # loads all tools
 
-    return dict(_tool(entry, path, number) for number, entry in enumerate(listed_tools(path), 1))
+    return dict(_tool(entry, path, number) for number, entry in enumerate(read_tool_list(path), 1))
 
 
 def _tool(entry: object, path: Path, number: int) -> tuple[str, Schema]:

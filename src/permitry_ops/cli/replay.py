@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from permitry.cli.inputs import add_rules_option, add_tools_option, numbered_lines, open_lines, rules_from, tell
+from permitry.cli.inputs import add_rules_option, add_tools_option, number_lines, open_lines, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.stores import default_to_read
 from permitry.config.cache import RuleCache
@@ -109,7 +109,7 @@ def _replay(options: argparse.Namespace, name: str) -> Tally:
         )
     with open_lines(name) as stream:
         return replay(
-            numbered_lines(stream),
+            number_lines(stream),
             policy,
             against,
             recording=Recording(name, options.session_key, options.task_key, here),

@@ -17,7 +17,7 @@ from permitry.channels.stored_channel import StoredChannel
 from permitry.cli import prompt
 from permitry.cli.always import Always
 from permitry.cli.guard import SessionGuard
-from permitry.cli.inputs import add_rules_option, numbered_lines, open_lines, origins_from, tell
+from permitry.cli.inputs import add_rules_option, number_lines, open_lines, origins_from, tell
 from permitry.cli.live import LiveView
 from permitry.cli.logs import show_logs
 from permitry.cli.main import ExitCode
@@ -38,7 +38,7 @@ from permitry.handler import ToolHandler
 from permitry.store.chained_store import Store
 from permitry.store.records import is_address, record_name, recorder_at, store_at
 from permitry.undo.vault import Vault
-from permitry_ops.cli.toolset import Toolset, add_toolset_options, known_mode
+from permitry_ops.cli.toolset import Toolset, add_toolset_options, check_mode
 from permitry_tools.turn_diff import TurnDiffTracker
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         _stop_on_signals()
         try:
             with open_lines(options.session) as stream:
-                for number, line in numbered_lines(stream):
+                for number, line in number_lines(stream):
                     toolset.poll()
                     guard.line(number, line)
         except KeyboardInterrupt:
@@ -129,7 +129,7 @@ def _guard(
         active_template=_template(rules, options.template),
         attended=bool(terminal or answers or options.webhook or options.unattended == "wait"),
     )
-    session.switch_mode(known_mode(rules, options.mode))
+    session.switch_mode(check_mode(rules, options.mode))
     recorder, store = _open(options, workspace.resolve(), stack)
     tracker = TurnDiffTracker(workspace) if options.diff else None
     handler = ToolHandler(session, rules.policy(), registry=registry, recorder=recorder, tracker=tracker)

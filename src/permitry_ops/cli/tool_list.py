@@ -12,10 +12,10 @@ from permitry.core.spec import ToolSpec
 from permitry.errors import CallError, PermitryError
 from permitry_ops.cli.toolset import Toolset
 
-__all__ = ["listed_tools"]
+__all__ = ["read_tool_list"]
 
 
-def listed_tools(path: Path) -> list[Any]:
+def read_tool_list(path: Path) -> list[Any]:
     """Return the tools in a JSON list, as they are there, or those of a session with a tools file.
 
     A list may also be the `tools` of an object, as in a request to a model. Plugins and servers of a tools file are

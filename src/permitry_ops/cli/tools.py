@@ -13,7 +13,7 @@ from permitry.core.json_values import mutable
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.schema import SCHEMA_SHAPES, exported, is_exportable
 from permitry.errors import PermitryError
-from permitry_ops.cli.toolset import Toolset, add_toolset_options, known_mode
+from permitry_ops.cli.toolset import Toolset, add_toolset_options, check_mode
 
 __all__ = ["configure"]
 
@@ -42,7 +42,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         if is_given and options.shape is None:
             raise PermitryError(f"`{option}` is for definitions; give --shape as well")
     rules = rules_from(options, str(options.workspace))
-    context = AuthContext(mode=known_mode(rules, options.mode), workspace=str(options.workspace.resolve()))
+    context = AuthContext(mode=check_mode(rules, options.mode), workspace=str(options.workspace.resolve()))
     policy = rules.policy()
     with Toolset.opened(options, options.workspace) as toolset:
         specs = toolset.registry.specs(context)

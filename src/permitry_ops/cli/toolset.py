@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from permitry_tools.corpus.service import Corpus
     from permitry_tools.mcp import McpConnection
 
-__all__ = ["Toolset", "add_toolset_options", "known_mode"]
+__all__ = ["Toolset", "add_toolset_options", "check_mode"]
 
 
 def add_toolset_options(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def add_toolset_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plugins", action="append", default=[], type=Path, metavar="DIR", help=plugins)
 
 
-def known_mode(rules: RuleSet, mode: str) -> str:
+def check_mode(rules: RuleSet, mode: str) -> str:
     """Return `mode`.
 
     Raises: `PermitryError` for a word that neither permitry nor the rules know.

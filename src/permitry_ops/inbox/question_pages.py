@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import attrs
 
-from permitry.audit.redaction import redacted, redacted_text
+from permitry.audit.redaction import redact_text, redacted
 from permitry.channels.effect_lines import EffectLine
 from permitry.core.origin import Origin
 from permitry.core.texts import one_line, shorten, visible
@@ -65,9 +65,9 @@ def question_page(
 def without_secrets(shown: Shown) -> Shown:
     """Return a question as a viewer may see it."""
     return attrs.evolve(
-        shown, arguments=redacted(shown.arguments), preview=redacted_text(shown.preview),
-        reason=redacted_text(shown.reason), path=redacted_text(shown.path), errors=redacted(list(shown.errors)),
-        effects=[attrs.evolve(line, text=redacted_text(line.text)) for line in shown.effects],
+        shown, arguments=redacted(shown.arguments), preview=redact_text(shown.preview),
+        reason=redact_text(shown.reason), path=redact_text(shown.path), errors=redacted(list(shown.errors)),
+        effects=[attrs.evolve(line, text=redact_text(line.text)) for line in shown.effects],
         origins=list(map(_without_secrets, shown.origins)),
     )  # fmt: skip
 
@@ -75,7 +75,7 @@ def without_secrets(shown: Shown) -> Shown:
 def _without_secrets(origin: Origin) -> Origin:
     [value] = redacted({origin.argument: origin.value}).values()
     return attrs.evolve(
-        origin, argument=redacted_text(origin.argument), value=value, places=tuple(redacted(origin.places))
+        origin, argument=redact_text(origin.argument), value=value, places=tuple(redacted(origin.places))
     )
 
 

@@ -26,7 +26,7 @@ __all__ = [
     "TRAITS",
     "command_facts",
     "command_needs",
-    "containing_needs",
+    "needs_within",
     "name_facts",
     "scope_facts",
     "tool_needs",
@@ -40,7 +40,7 @@ _ANY_TOOL: Key = ("tool-any",)
 # What contains a scope --------------------------------------------------------------------------------------------
 
 
-def containing_needs(scope: Scope) -> Iterator[Need]:
+def needs_within(scope: Scope) -> Iterator[Need]:
     """Yield the needs of a scope that are met by the `scope_facts` of any scope within it."""
     when = scope.when
     if when.commands:
@@ -66,7 +66,7 @@ def command_needs(scope: Scope) -> Iterator[Need]:
 
 
 def scope_facts(scope: Scope) -> Iterator[Key]:
-    """Yield the facts of a scope; they meet the `containing_needs` of any scope that contains it."""
+    """Yield the facts of a scope; they meet the `needs_within` of any scope that contains it."""
     when = scope.when
     yield from (("plain", each) for each in when.plain)
     if when.commands:

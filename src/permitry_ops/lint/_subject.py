@@ -18,12 +18,12 @@ from permitry.core.rule import phase_of
 from permitry.core.spec import ToolSpec
 from permitry.core.well_known import WELL_KNOWN
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.lint._facts import containing_needs, scope_facts, word_needs
+from permitry_ops.lint._facts import needs_within, scope_facts, word_needs
 from permitry_ops.lint._index import Index, Key
 from permitry_ops.lint._schemas import Schema
 from permitry_ops.lint._scopes import selects_tool
 
-__all__ = ["BUILT_IN_TOOLS", "Finding", "Subject", "all_conditions", "finding_in", "is_unconditional"]
+__all__ = ["BUILT_IN_TOOLS", "Finding", "Subject", "all_conditions", "report_finding", "is_unconditional"]
 
 
 _MOST_COMPARED = 500
@@ -121,17 +121,17 @@ class Subject:
     @functools.cached_property
     def plain_permissions(self) -> Index:
         """The permissions without conditions, to find those that contain a scope."""
-        return Index(filter(is_unconditional, self.permissions), containing_needs)
+        return Index(filter(is_unconditional, self.permissions), needs_within)
 
     @functools.cached_property
     def plain_blocks(self) -> Index:
         """The blocks without conditions, to find those that contain a scope."""
-        return Index(filter(is_unconditional, self.blocks), containing_needs)
+        return Index(filter(is_unconditional, self.blocks), needs_within)
 
     @functools.cached_property
     def steady_blocks(self) -> Index:
         """The blocks without a budget, to find those that contain a scope."""
-        return Index((rule for rule in self.blocks if rule.budget is None), containing_needs)
+        return Index((rule for rule in self.blocks if rule.budget is None), needs_within)
 
     @functools.cached_property
     def command_blocks(self) -> Index:
@@ -183,7 +183,7 @@ class Subject:
         return sorted(self.rules.rules, key=lambda rule: rule.priority_number)
 
 
-def finding_in(rule: ConfiguredRule, kind: str, reason: str, suggestion: str) -> Finding:
+def report_finding(rule: ConfiguredRule, kind: str, reason: str, suggestion: str) -> Finding:
     """Return a finding about a rule."""
     return Finding(kind, rule.id, rule.source or "code", reason, suggestion)
 

@@ -9,7 +9,7 @@ from permitry.actions.programs.catalogue import record_of
 from permitry.conditions.command import ArgvPattern
 from permitry.core.action import Word
 from permitry.core.decision import Verdict
-from permitry_ops.lint._subject import Finding, Subject, finding_in
+from permitry_ops.lint._subject import Finding, Subject, report_finding
 
 __all__ = ["findings"]
 
@@ -33,7 +33,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
                 continue
             for kind, reason, suggestion in _odd(pattern, others, is_permission=is_permission):
                 more = "" if is_permission else _as_one(pattern, patterns)
-                yield finding_in(rule, kind, reason, f"{suggestion}{more}")
+                yield report_finding(rule, kind, reason, f"{suggestion}{more}")
 
 
 def _odd(

@@ -18,7 +18,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.lint._scopes import matches
-from permitry_ops.lint._subject import Finding, Subject, finding_in, is_unconditional
+from permitry_ops.lint._subject import Finding, Subject, is_unconditional, report_finding
 
 __all__ = ["findings"]
 
@@ -39,7 +39,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
         for pattern in () if is_narrow else rule.scope.when.commands:
             shown = _show(pattern, rule.scope)
             if shown is not None:
-                yield finding_in(rule, _KIND, _reason(pattern, shown), _suggestion(pattern))
+                yield report_finding(rule, _KIND, _reason(pattern, shown), _suggestion(pattern))
         yield from _shells(rule, subject)
 
 
@@ -50,7 +50,7 @@ def _shells(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
         spec = subject.specs.get(selector.text)
         if selector.text == "@shell" or (spec is not None and spec.is_shell):
             reason = f"`{selector.text}` runs any command there is"
-            yield finding_in(rule, _KIND, reason, "list the commands that may run: `when.command = [...]`")
+            yield report_finding(rule, _KIND, reason, "list the commands that may run: `when.command = [...]`")
 
 
 def _show(pattern: ArgvPattern, scope: Scope) -> str | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from permitry_ops.lint._subject import Finding, Subject, finding_in
+from permitry_ops.lint._subject import Finding, Subject, report_finding
 
 __all__ = ["findings"]
 
@@ -19,4 +19,4 @@ def findings(subject: Subject) -> Iterator[Finding]:
             if not subject.rules.lists[name].most_trusted:
                 reason = f"the list `{name}` is empty, so nothing that is compared with it is permitted"
                 hint = f"give it values, or let the host fill it: `Session(lists={{{name!r}: [...]}})`"
-                yield finding_in(rule, "empty-list", reason, hint)
+                yield report_finding(rule, "empty-list", reason, hint)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from permitry.conditions.lookalikes import look_alikes
-from permitry_ops.lint._subject import Finding, Subject, finding_in
+from permitry_ops.lint._subject import Finding, Subject, report_finding
 
 __all__ = ["findings"]
 
@@ -16,4 +16,4 @@ def findings(subject: Subject) -> Iterator[Finding]:
         for each in () if subject.has_examples(rule.id) else look_alikes(rule.scope.when):
             if each.is_likely:
                 hint = f"{each.hint}, and what must match as an example in `match`"
-                yield finding_in(rule, _KIND, each.reason, hint)
+                yield report_finding(rule, _KIND, each.reason, hint)

@@ -19,7 +19,7 @@ from permitry.rules.configured import ConfiguredRule
 from permitry_ops.lint._arguments import contradiction
 from permitry_ops.lint._facts import word_facts
 from permitry_ops.lint._scopes import command_samples, holds_within, may_match, selects_all
-from permitry_ops.lint._subject import Finding, Subject, finding_in, is_unconditional
+from permitry_ops.lint._subject import Finding, Subject, is_unconditional, report_finding
 
 __all__ = ["findings"]
 
@@ -34,7 +34,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the rules that match no call or are always overruled, and the templates without effect."""
     for rule in subject.rules.rules:
         for reason, suggestion in (*_in_itself(rule), *_by_tools(rule, subject), *_why_blocked(rule, subject)):
-            yield finding_in(rule, _KIND, reason, suggestion)
+            yield report_finding(rule, _KIND, reason, suggestion)
     asked = _templates_in_rules(subject)
     for name, draft in subject.drafts.templates.items():
         table = draft.table

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from permitry_ops.lint._subject import Finding, Subject, finding_in
+from permitry_ops.lint._subject import Finding, Subject, report_finding
 
 __all__ = ["findings"]
 
@@ -17,11 +17,11 @@ def findings(subject: Subject) -> Iterator[Finding]:
             covered = _find_cover(path.text)
             if covered is not None:
                 reason = f"the path `{path.text}` covers {covered}"
-                yield finding_in(rule, _KIND, reason, "begin at a folder: `src/**`; or except what is not meant")
+                yield report_finding(rule, _KIND, reason, "begin at a folder: `src/**`; or except what is not meant")
         for host in when.hosts if not any(each.hosts for each in unless) else ():
             if host.host == "*":
                 reason = f"the host `{host.text}` covers every address, those of your own network included"
-                yield finding_in(rule, _KIND, reason, "name the hosts: `example.com`, `*.example.com`")
+                yield report_finding(rule, _KIND, reason, "name the hosts: `example.com`, `*.example.com`")
 
 
 def _find_cover(text: str) -> str | None:

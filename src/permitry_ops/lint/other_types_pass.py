@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from permitry.conditions.args import ArgumentCondition, ArgumentTest
 from permitry.conditions.scope import Conditions
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.lint._subject import Finding, Subject, finding_in
+from permitry_ops.lint._subject import Finding, Subject, report_finding
 
 __all__ = ["findings"]
 
@@ -41,7 +41,7 @@ def _describe(rule: ConfiguredRule, part: str, condition: ArgumentCondition, tab
     hint = "take `type` out: where the other operators have no answer, nothing is let through"
     if not _asks_more(table):
         hint = f"say what may pass, as in `when.{path} = {{ type = ... }}`"
-    return finding_in(rule, _KIND, reason, hint)
+    return report_finding(rule, _KIND, reason, hint)
 
 
 def _find_types(conditions: Conditions) -> Iterator[tuple[ArgumentCondition, ArgumentTest]]:

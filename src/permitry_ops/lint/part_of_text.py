@@ -12,7 +12,7 @@ from permitry.conditions.args import ArgumentCondition, ArgumentTest
 from permitry.conditions.scope import Conditions
 from permitry.core.spec import ArgumentRole
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.lint._subject import Finding, Subject, finding_in
+from permitry_ops.lint._subject import Finding, Subject, report_finding
 
 __all__ = ["findings"]
 
@@ -45,7 +45,7 @@ def _in(rule: ConfiguredRule, part: str, conditions: Conditions, subject: Subjec
                     found = _begins_command(text)
                 if found is not None:
                     kind, reason, hint = found
-                    yield finding_in(rule, kind, f'`{where}` with `{name} = "{text}"` {reason}', hint)
+                    yield report_finding(rule, kind, f'`{where}` with `{name} = "{text}"` {reason}', hint)
 
 
 def _is_command(argument: str, rule: ConfiguredRule, subject: Subject) -> bool:

@@ -7,10 +7,10 @@ from permitry.conditions.tools import ToolSelector
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.lint._facts import containing_needs
+from permitry_ops.lint._facts import needs_within
 from permitry_ops.lint._index import Index
 from permitry_ops.lint._scopes import contains, selects_all
-from permitry_ops.lint._subject import Finding, Subject, finding_in
+from permitry_ops.lint._subject import Finding, Subject, report_finding
 from permitry_ops.lint.shadowed import shadow_of
 
 __all__ = ["findings"]
@@ -22,7 +22,7 @@ _READS = (ToolSelector("@reads"),)
 def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the rules without which every call would be decided in the same way."""
     for group in (subject.permissions, subject.restrictions):
-        index = Index((rule for rule in group if rule.budget is None), containing_needs)
+        index = Index((rule for rule in group if rule.budget is None), needs_within)
         for rule in group:
             if rule.id not in subject.marking and shadow_of(rule, subject) is None:
                 yield from _repeats_built_in(rule, subject)
@@ -39,10 +39,10 @@ def _repeats_built_in(rule: ConfiguredRule, subject: Subject) -> Iterator[Findin
         and not _fetches(rule, subject)
     ):
         reason = "the built-in rule `read-only` already lets tools run that only read"
-        yield finding_in(rule, _KIND, reason, "take the rule out")
+        yield report_finding(rule, _KIND, reason, "take the rule out")
     if any(isinstance(each, ModeCondition) and set(each.modes) <= {"yolo"} for each in rule.scope.when.plain):
         reason = "the built-in rule `yolo` already lets every call run in that mode"
-        yield finding_in(rule, _KIND, reason, "take the rule out, or name another mode")
+        yield report_finding(rule, _KIND, reason, "take the rule out, or name another mode")
 
 
 def _fetches(rule: ConfiguredRule, subject: Subject) -> bool:
@@ -58,7 +58,7 @@ def _repeats_other(rule: ConfiguredRule, index: Index, subject: Subject) -> Iter
         if subject.order[other.id] > subject.order[rule.id] and _replaces(rule, other, subject):
             continue
         reason = f"`{other.id}` ({other.source}) already says the same about everything it is about"
-        yield finding_in(rule, _KIND, reason, f"take `{rule.id}` out, or narrow `{other.id}`")
+        yield report_finding(rule, _KIND, reason, f"take `{rule.id}` out, or narrow `{other.id}`")
         return
 
 

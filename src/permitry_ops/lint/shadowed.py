@@ -7,7 +7,7 @@ from permitry.config.catalogue import PREFIX
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.lint._scopes import contains
-from permitry_ops.lint._subject import Finding, Subject, finding_in, is_unconditional
+from permitry_ops.lint._subject import Finding, Subject, is_unconditional, report_finding
 
 __all__ = ["findings", "shadow_of"]
 
@@ -21,7 +21,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
             does = "allows" if rule.effect is Verdict.ALLOW else "blocks"
             what = "the same tools on every condition" if is_unconditional(shadow) else "whatever it asks about"
             reason = f"it never decides: `{shadow.id}` ({shadow.source}) {does} {what}"
-            yield finding_in(rule, "shadowed", reason, _suggestion(shadow))
+            yield report_finding(rule, "shadowed", reason, _suggestion(shadow))
 
 
 def _suggestion(shadow: ConfiguredRule) -> str:

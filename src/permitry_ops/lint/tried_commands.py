@@ -12,7 +12,7 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.explanation import ActionTrace, Explanation
 from permitry.core.policy import AuthorizationPolicy
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.lint._subject import Finding, Subject, finding_in
+from permitry_ops.lint._subject import Finding, Subject, report_finding
 
 __all__ = ["findings"]
 
@@ -54,7 +54,7 @@ def _try(policy: AuthorizationPolicy, rule: ConfiguredRule, pattern: ArgvPattern
     decision = policy.decide(call, _CONTEXT)
     if decision.verdict is not Verdict.ALLOW and decision.phase is Phase.RESTRICTION and not decision.errors:
         does = "blocks" if decision.verdict is Verdict.BLOCK else "asks about"
-        yield finding_in(
+        yield report_finding(
             rule,
             "always-restricted",
             f"`{pattern}` permits nothing: `{decision.rule_id}` ({decision.source}) {does} `{command}`",
@@ -73,7 +73,7 @@ def _find_nested(
     if nested is not None and phrase(nested.action) == _PROBE:
         shown = command.replace(_PROBE, "...")
         reason = f"`{pattern}` permits no command that is run by it: of `{shown}` no rule permits what is run"
-        yield finding_in(rule, "nested-command", reason, "spell out what it runs, or write `runs_any = true`")
+        yield report_finding(rule, "nested-command", reason, "spell out what it runs, or write `runs_any = true`")
 
 
 def _not_permitted(explained: Explanation, rule: ConfiguredRule) -> ActionTrace | None:

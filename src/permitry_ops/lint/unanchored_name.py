@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from permitry_ops.lint._subject import Finding, Subject, finding_in
+from permitry_ops.lint._subject import Finding, Subject, report_finding
 
 __all__ = ["findings"]
 
@@ -15,7 +15,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
     for rule in subject.permissions:
         for selector in rule.scope.selectors:
             if _floats(selector.text):
-                yield finding_in(rule, _KIND, _reason(selector.text), _SUGGESTION)
+                yield report_finding(rule, _KIND, _reason(selector.text), _SUGGESTION)
     for draft in subject.drafts.templates.values():
         for text in filter(_floats, draft.table.allow_tools):
             reason = f"the template `{draft.name}`: {_reason(text)}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.lint._subject import Finding, Subject, all_conditions, finding_in
+from permitry_ops.lint._subject import Finding, Subject, all_conditions, report_finding
 
 __all__ = ["findings"]
 
@@ -21,7 +21,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
                 continue
             never = rule.effect is Verdict.ALLOW and rule.scope.when.are_about_actions
             effect = "the rule never allows it" if never else "the rule can only guess"
-            yield finding_in(
+            yield report_finding(
                 rule,
                 "undeclared-tool",
                 f"nothing says what the arguments of `{name}` are, so {effect}",

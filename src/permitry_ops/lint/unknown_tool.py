@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from permitry.config.diagnostics import nearest
 from permitry.core.pattern import Pattern
-from permitry_ops.lint._subject import BUILT_IN_TOOLS, Finding, Subject, finding_in
+from permitry_ops.lint._subject import BUILT_IN_TOOLS, Finding, Subject, report_finding
 
 __all__ = ["findings"]
 
@@ -18,7 +18,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
     for rule in subject.rules.rules:
         texts = (each.text for each in rule.scope.named_tools if not each.text.startswith("@"))
         for reason, suggestion in _unknown(texts, subject):
-            yield finding_in(rule, _KIND, reason, suggestion)
+            yield report_finding(rule, _KIND, reason, suggestion)
     for draft in subject.drafts.templates.values():
         for reason, suggestion in _unknown(draft.table.allow_tools, subject):
             message = f"the template `{draft.name}`: {reason}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from permitry.conditions.args import ArgumentCondition, Source, SourceCondition
 from permitry.core.spec import ToolSpec
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.lint._subject import Finding, Subject, all_conditions, finding_in
+from permitry_ops.lint._subject import Finding, Subject, all_conditions, report_finding
 
 __all__ = ["findings"]
 
@@ -88,7 +88,7 @@ def _describe(rule: ConfiguredRule, condition: SourceCondition, source: Source, 
         reason += "; it is not trusted with money because the user named the record"
     hint = f'if only you can fill the field, declare `trusted_fields = ["{field}"]` in `[tool."{source.tool}"]`'
     other = "" if is_paid else f"; otherwise have the user name the record, as in `{source.text}@subject`"
-    return finding_in(rule, "untrusted-counterparty", reason, f"{hint}{other or '; otherwise take the source out'}")
+    return report_finding(rule, "untrusted-counterparty", reason, f"{hint}{other or '; otherwise take the source out'}")
 
 
 def _words(name: str) -> list[str]:

@@ -12,7 +12,7 @@ from permitry.rules.configured import ConfiguredRule
 from permitry_ops.lint._facts import command_facts, command_needs, name_facts, tool_needs
 from permitry_ops.lint._index import Index, Key
 from permitry_ops.lint._scopes import command_samples, covers_pattern, matches, may_match, selects_all
-from permitry_ops.lint._subject import Finding, Subject, finding_in
+from permitry_ops.lint._subject import Finding, Subject, report_finding
 
 __all__ = ["findings"]
 
@@ -57,7 +57,7 @@ def _names(rule: ConfiguredRule) -> Iterator[Key]:
 def _compare(rule: ConfiguredRule, other: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
     does = "blocks" if other.effect is Verdict.BLOCK else "asks about"
     for wide, narrow in (*_commands(rule, other, subject), *_tools(rule, other)):
-        yield finding_in(
+        yield report_finding(
             rule,
             "wider-than-restriction",
             f"it allows `{wide}`, of which `{other.id}` ({other.source}) {does} `{narrow}`: whatever does the same "

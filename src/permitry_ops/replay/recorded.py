@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from permitry.config.heard import wanted_in
+from permitry.config.heard import wishes_in
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
@@ -246,7 +246,7 @@ def _asks_what_was_heard(policy: AuthorizationPolicy, session: Session, call: To
         for each in explained.rules
         if each.outcome is not RuleOutcome.NOT_MATCHED or each.near_miss is not None
     ]
-    return bool(explained.origins) or any(bool(wanted_in([scope])) for scope in near if scope is not None)
+    return bool(explained.origins) or any(bool(wishes_in([scope])) for scope in near if scope is not None)
 
 
 def _not_by_rules(record: Mapping[str, Any]) -> str | None:

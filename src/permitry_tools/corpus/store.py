@@ -12,7 +12,7 @@ import attrs
 
 from permitry.port import ToolError, current_cancellation
 from permitry_tools.corpus.entities import entities_of
-from permitry_tools.corpus.text import Text, pieces_of, read_text, spelled_out
+from permitry_tools.corpus.text import Text, pieces_of, read_text, spell_out
 
 __all__ = ["METADATA", "MOST_BYTES", "Added", "CorpusStore", "Document", "iso_date"]
 
@@ -103,7 +103,7 @@ class CorpusStore:
             given = iso_date(date) if date is not None else _date_in(file.name)
         except ValueError as error:
             raise ToolError(f"`{file}` is not added: {error}") from error
-        wanted = None if tags is None else frozenset(map(spelled_out, tags))
+        wanted = None if tags is None else frozenset(map(spell_out, tags))
         with self._begin_writing() as connection:
             return self._put(connection, file, data, text, given, wanted)
 
@@ -219,7 +219,7 @@ class CorpusStore:
         """Return the name of a file in the corpus, which stays the same when both are moved together."""
         place, folder = file.resolve(), self.file.resolve().parent
         name = (place.relative_to(folder) if place.is_relative_to(folder) else place).as_posix()
-        return spelled_out(name)
+        return spell_out(name)
 
 
 def iso_date(text: str) -> str:

@@ -8,7 +8,7 @@ import attrs
 
 from permitry_tools.web.pages import readable
 
-__all__ = ["SUFFIXES", "Text", "pieces_of", "read_text", "spelled_out"]
+__all__ = ["SUFFIXES", "Text", "pieces_of", "read_text", "spell_out"]
 
 _HTML = frozenset({".htm", ".html", ".xhtml"})
 _MARKDOWN = frozenset({".markdown", ".md"})
@@ -81,9 +81,9 @@ def _parts(paragraph: str, longest: int) -> Iterator[str]:
 
 def _title(found: str, name: PurePath) -> str:
     title = " ".join(found.split())[:_LONGEST_TITLE]
-    return title or spelled_out(name.stem)
+    return title or spell_out(name.stem)
 
 
-def spelled_out(name: str) -> str:
+def spell_out(name: str) -> str:
     """Return a name of the system as text; bytes that are not UTF-8 show as escapes."""
     return name.encode(errors="backslashreplace").decode()

@@ -8,9 +8,9 @@ from pydantic import Field
 from permitry.port import PayloadKind, ToolError, ToolRegistry, reporter_here
 from permitry_tools._process import Ended, ProcessGroup, default_shell, folder_of, run_group
 from permitry_tools._reading import ReadMemory
-from permitry_tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec
+from permitry_tools._spec import ROLES, RUNS, Arguments, check_first, handler, spec
 from permitry_tools.patch import Patching
-from permitry_tools.shell.patching import patch_preview, patched_by, with_patch_check
+from permitry_tools.shell.patching import apply_patch_in, patch_preview, with_patch_check
 from permitry_tools.workspace import Workspace
 
 __all__ = ["exit_code", "register"]
@@ -79,7 +79,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
 
     def run(command: str | list[str], argv: list[str], workdir: str | None, timeout_ms: int | None) -> tuple[bool, str]:
         folder = folder_of(workspace, workdir)
-        result = patched_by(command, folder, patching)
+        result = apply_patch_in(command, folder, patching)
         return _run(argv, folder, timeout_ms) if result is None else (True, result)
 
     def shell(arguments: Shell | ShellCommand) -> tuple[bool, str]:
@@ -112,7 +112,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
             roles={"command": ROLES.ARGV, "type": ROLES.TEXT, "working_directory": ROLES.FOLDER},
             timeout=timeout, kinds=(PayloadKind.LOCAL_SHELL, PayloadKind.FUNCTION), applies_patches=True,
         ),
-        with_patch_check("command", checked_first(_check_surroundings, handler(LocalShell, local_shell))),
+        with_patch_check("command", check_first(_check_surroundings, handler(LocalShell, local_shell))),
         preview=patch_preview(patching, "command", "working_directory"),
     )  # fmt: skip
 

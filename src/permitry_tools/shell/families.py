@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["DEFAULT", "FAMILIES", "known_families"]
+__all__ = ["DEFAULT", "FAMILIES", "check_families"]
 
 FAMILIES: Final = ("run_shell", "run_shell_bg", "shell", "exec_command", "unified_exec")
 """`run_shell_bg` is about jobs, `shell` has all that takes commands as Codex does, `exec_command` goes with typing."""
@@ -13,7 +13,7 @@ DEFAULT: Final = ("run_shell", "run_shell_bg", "shell", "exec_command")
 """What is offered where nothing else is chosen."""
 
 
-def known_families(names: Iterable[str]) -> tuple[str, ...]:
+def check_families(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names, each once.
 
     Raises: `ValueError` for the first that is not a family, with the nearest one; `TypeError` for one string.

@@ -8,19 +8,19 @@ from typing import Any, TypeGuard
 
 from permitry.port import Access, Handler, Preview, ToolError, calls_patching, paths_touched
 from permitry_tools._process import folder_of
-from permitry_tools._spec import checked_first
+from permitry_tools._spec import check_first
 from permitry_tools.patch import Patching, ShellPatch, patch_in_shell
 from permitry_tools.patch.invocation import INSTEAD
 from permitry_tools.patch.parse import parse_patch
 from permitry_tools.patch.preview import preview_of
 from permitry_tools.patch.verify import Verified
 
-__all__ = ["check_patch_in", "patch_preview", "patched_by", "with_patch_check", "without_patch"]
+__all__ = ["check_patch_in", "patch_preview", "apply_patch_in", "with_patch_check", "without_patch"]
 
 _FAILED = "apply_patch verification failed"
 
 
-def patched_by(command: str | Sequence[str], folder: Path, patching: Patching) -> str | None:
+def apply_patch_in(command: str | Sequence[str], folder: Path, patching: Patching) -> str | None:
     """Apply the patch that is all `command` does, and return what the model is shown; None leaves it to the shell.
 
     `folder` is where the command would start: a real, absolute path in the workspace.
@@ -48,7 +48,7 @@ def check_patch_in(command: object) -> None:
 
 def with_patch_check(argument: str, handle: Handler) -> Handler:
     """Return `handle` for commands whose patch, if they are one, can be read; others hear what is wrong with it."""
-    return checked_first(lambda given: check_patch_in(given.get(argument)), handle)
+    return check_first(lambda given: check_patch_in(given.get(argument)), handle)
 
 
 def without_patch(argument: str, handle: Handler) -> Handler:
@@ -62,7 +62,7 @@ def without_patch(argument: str, handle: Handler) -> Handler:
         if _is_command(command) and _patch_in(command) is not None:
             _check_is_there(calls_patching(command), "Use the tool `apply_patch`.")
 
-    return checked_first(check, handle)
+    return check_first(check, handle)
 
 
 def patch_preview(patching: Patching, argument: str, workdir: str | None = None) -> Preview:

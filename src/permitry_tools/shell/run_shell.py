@@ -9,9 +9,9 @@ from pydantic import Field
 from permitry.port import Handler, ToolError, ToolRegistry, programs_in, reporter_here
 from permitry_tools._process import Ended, ProcessGroup, default_shell, run_group
 from permitry_tools._reading import ReadMemory
-from permitry_tools._spec import ROLES, RUNS, Arguments, checked_first, handler, spec
+from permitry_tools._spec import ROLES, RUNS, Arguments, check_first, handler, spec
 from permitry_tools.patch import Patching
-from permitry_tools.shell.patching import patch_preview, patched_by, with_patch_check
+from permitry_tools.shell.patching import apply_patch_in, patch_preview, with_patch_check
 from permitry_tools.workspace import Workspace
 
 __all__ = ["register", "requiring", "without_terminal"]
@@ -40,7 +40,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     patching = Patching(workspace, memory)
 
     def run_shell(arguments: RunShell) -> tuple[bool, str]:
-        result = patched_by(arguments.command, workspace.root, patching)
+        result = apply_patch_in(arguments.command, workspace.root, patching)
         if result is not None:
             return True, result
         repeats.refuse(arguments)
@@ -90,7 +90,7 @@ def requiring(tool: str, argument: str, handle: Handler) -> Handler:
         if given is None or (isinstance(given, str) and not given.strip()):
             raise ToolError(f"{tool} requires {argument}")
 
-    return checked_first(check, handle)
+    return check_first(check, handle)
 
 
 def without_terminal(handle: Handler) -> Handler:
@@ -100,7 +100,7 @@ def without_terminal(handle: Handler) -> Handler:
         if isinstance(command := arguments.get("command"), str):
             _refuse_interactive(command)
 
-    return checked_first(check, handle)
+    return check_first(check, handle)
 
 
 def _refuse_interactive(command: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from permitry.port import ToolError, ToolRegistry, ToolTraits, UnavailableError
-from permitry_tools._spec import ROLES, Arguments, checked_first, handler, spec
+from permitry_tools._spec import ROLES, Arguments, check_first, handler, spec
 from permitry_tools.web.addresses import Resolve, resolve
 from permitry_tools.web.pages import LONGEST_TEXT
 from permitry_tools.web.settings import NO_SERVICE, WebSettings
@@ -86,14 +86,14 @@ def register(
             "web_search", "Search the web.", WebSearch, _READS_THE_WEB,
             timeout=chosen.timeout + 5, output_limit=_OUTPUT,
         ),
-        checked_first(check_search, handler(WebSearch, web_search)),
+        check_first(check_search, handler(WebSearch, web_search)),
     )  # fmt: skip
     registry.register(
         spec(
             "fetch_url", "Read pages of the web, as text.", FetchUrl, _READS_THE_WEB,
             roles={"urls[]": ROLES.URL}, timeout=chosen.timeout * _MOST_URLS + 5, output_limit=_OUTPUT,
         ),
-        checked_first(check_urls, handler(FetchUrl, fetch_url)),
+        check_first(check_urls, handler(FetchUrl, fetch_url)),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.tables import for_each
 
 from permitry.audit.record import JsonlRecorder
-from permitry.audit.redaction import DOUBTFUL, REDACTED, redacted, redacted_text
+from permitry.audit.redaction import DOUBTFUL, REDACTED, redact_text, redacted
 from permitry.core.call import ToolCall
 
 CANARY = "Canary7Canary7Canary7Canary7"
@@ -33,10 +33,10 @@ FORMS = [
 def test_no_secret_stays(text: str) -> None:
     """Wherever in a text it is; and what is left says that there was one."""
     for whole in (text, f"cd a && {text}", f"{text} || true", f"first\n{text}\nlast"):
-        left = redacted_text(whole)
+        left = redact_text(whole)
         assert CANARY.lower() not in left.lower()
         assert REDACTED in left or DOUBTFUL in left
-        assert redacted_text(left) == left
+        assert redact_text(left) == left
 
 
 @for_each(
@@ -52,9 +52,9 @@ def test_no_secret_stays(text: str) -> None:
 )  # fmt: skip
 def test_what_hides_a_command_says_so(text: str) -> None:
     """Who reads the record, or answers a question without its secrets, must not take it for a secret alone."""
-    left = redacted_text(text)
+    left = redact_text(text)
     assert DOUBTFUL in left or "rm" in left
-    assert redacted_text(left) == left
+    assert redact_text(left) == left
 
 
 @for_each(
@@ -64,7 +64,7 @@ def test_what_hides_a_command_says_so(text: str) -> None:
 )  # fmt: skip
 def test_a_secret_alone_is_not_doubtful(text: str) -> None:
     """Or a reader would learn to look past it."""
-    assert REDACTED in redacted_text(text)
+    assert REDACTED in redact_text(text)
 
 
 @for_each(
@@ -78,7 +78,7 @@ def test_a_secret_alone_is_not_doubtful(text: str) -> None:
 )  # fmt: skip
 def test_other_texts_stay_as_they_are(text: str) -> None:
     """A record without its words explains nothing."""
-    assert redacted_text(text) == text
+    assert redact_text(text) == text
 
 
 @for_each(
@@ -163,7 +163,7 @@ def test_the_time_is_in_the_length_of_the_text() -> None:
             runs = []
             for _ in range(3):
                 since = time.process_time()
-                redacted_text(text)
+                redact_text(text)
                 runs.append(time.process_time() - since)
             took.append(min(runs))
         # Ten times the text; a square would be a hundred.

@@ -6,7 +6,7 @@ import pytest
 from tests.matching import matches
 from tests.tables import for_each
 
-from permitry.conditions._sources import SourceCondition, source_condition, source_of, trusted_sources
+from permitry.conditions._sources import SourceCondition, find_trusted, source_condition, source_of
 from permitry.conditions.args import LinkReader, argument_conditions
 from permitry.conditions.listed import ListedValues
 from permitry.conditions.match import Match
@@ -73,11 +73,11 @@ def _condition(*sources: object, name: str = "from", optional: object = None) ->
         ("call:make#tags", "n2", True),
         ("call:make#id", "n2", False),
         ("make#id", "n1", False),
-        (trusted_sources("look", ["iban"])[0], "DE22", True),
-        (trusted_sources("look", ["iban"])[0], "FR33", False),
-        (trusted_sources("look", ["*"])[0], "FR33", True),
-        (trusted_sources("make", ["*"])[0], "n3", True),
-        (trusted_sources("make", ["*"])[0], "n1", False),
+        (find_trusted("look", ["iban"])[0], "DE22", True),
+        (find_trusted("look", ["iban"])[0], "FR33", False),
+        (find_trusted("look", ["*"])[0], "FR33", True),
+        (find_trusted("make", ["*"])[0], "n3", True),
+        (find_trusted("make", ["*"])[0], "n1", False),
     ],
 )
 def test_a_value_comes_from_a_source(source: object, value: object, *, holds: bool) -> None:
@@ -160,7 +160,7 @@ def test_words_are_those_of_texts() -> None:
 def test_near_misses_say_where_values_come_from() -> None:
     """And what the rule asks for."""
     condition = _condition(
-        "user", "look#items.to", "call:make#id", ListedValues.of("ours", ("AT11",)), *trusted_sources("make", "*")
+        "user", "look#items.to", "call:make#id", ListedValues.of("ours", ("AT11",)), *find_trusted("make", "*")
     )
     assert condition.expected == "from user or look#items.to or call:make#id or list:ours or make"
     assert condition.fact(_request(["AT11", "FR33", "n1", "n3", "no"])) == (
@@ -232,7 +232,7 @@ def test_what_is_not_a_source_is_an_error(name: str, operand: object, message: s
 
 def test_sources_stay_what_they_are() -> None:
     """The loader puts them where a tool is named without a field."""
-    (source,) = trusted_sources("look", ["a.b"])
+    (source,) = find_trusted("look", ["a.b"])
     assert source_of(source) == [source]
     assert source.path == ("a", "b")
 

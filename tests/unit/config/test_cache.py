@@ -17,7 +17,7 @@ import pytest
 import permitry.config.cache
 import permitry.config.load
 from permitry.config.cache import RuleCache
-from permitry.config.catalogue import shipped_path
+from permitry.config.catalogue import find_shipped
 from permitry.config.layers import PROJECT_FILE, find_layers
 from permitry.config.load import Origin, load_rules
 from permitry.config.trust import TrustStore
@@ -248,7 +248,7 @@ def test_another_install_has_other_shipped_sets(
     """What one checkout ships as `permitry:base` says nothing about what another does."""
     origins = [Origin("permitry:base")]
     cache.load(origins)
-    shutil.copytree(shipped_path("permitry:base").parent, tmp_path / "rules")
+    shutil.copytree(find_shipped("permitry:base").parent, tmp_path / "rules")
     (tmp_path / "rules" / "base.toml").write_text(OTHER)
     monkeypatch.setattr("permitry.config.catalogue._FOLDER", tmp_path / "rules")
     assert cache.kept(origins) is None
@@ -515,7 +515,7 @@ def test_an_edited_shipped_set_is_read_as_it_is(
     cache: RuleCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever `compiled.json` says, or if there is none."""
-    folder = Path(shutil.copytree(shipped_path("permitry:base").parent, tmp_path / "rules"))
+    folder = Path(shutil.copytree(find_shipped("permitry:base").parent, tmp_path / "rules"))
     monkeypatch.setattr("permitry.config.catalogue._FOLDER", folder)
     origins = [Origin("permitry:base")]
     assert cache.load(origins) == cache.kept(origins)

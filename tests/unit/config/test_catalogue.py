@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.tables import for_each
 
-from permitry.config.catalogue import PREFIX, shipped_names, shipped_path
+from permitry.config.catalogue import PREFIX, find_shipped, list_shipped
 from permitry.config.load import Origin, load_rules
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -16,13 +16,13 @@ from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import ConfigError
 from permitry_hosts.hooks.answering import HOSTS
 
-every_set = for_each("name", shipped_names())
+every_set = for_each("name", list_shipped())
 TOOL_SETS = {f"{PREFIX}tools-{host}" for host in HOSTS}
 
 
 def test_the_shipped_sets_are_listed_by_prefixed_name() -> None:
     """Sorted, each with the prefix; the base set and its parts are among them."""
-    names = shipped_names()
+    names = list_shipped()
     assert names == sorted(names)
     parts = ("access", "destructive", "guard", "money", "persistence", "secrets")
     assert {f"{PREFIX}{name}" for name in ("base", *parts, "coding-agent", "plan", "publishing", "read-only")} <= set(
@@ -43,7 +43,7 @@ def test_a_part_can_be_taken_singly(name: str) -> None:
 @for_each("name", ["base", "coding-agent", "destructive"])
 def test_a_set_that_is_made_of_parts_can_be_taken_without_one(name: str) -> None:
     """A file cannot change a rule of a set that it extends, so no rule worth leaving out is only in the whole."""
-    own = tomllib.loads(shipped_path(f"{PREFIX}{name}").read_text(encoding="utf-8"))
+    own = tomllib.loads(find_shipped(f"{PREFIX}{name}").read_text(encoding="utf-8"))
     assert {rule["id"] for rule in own.get("rule", [])} <= {"ask-deletion"}
     assert "template" not in own
 
@@ -51,22 +51,22 @@ def test_a_set_that_is_made_of_parts_can_be_taken_without_one(name: str) -> None
 @every_set
 def test_a_listed_set_has_its_file(name: str) -> None:
     """The name is the file's stem behind the prefix."""
-    path = shipped_path(name)
+    path = find_shipped(name)
     assert path.is_file()
     assert f"{PREFIX}{path.stem}" == name
 
 
 def test_the_path_of_an_unknown_set_is_no_file() -> None:
     """A path is made up for any name; the caller looks whether it exists."""
-    assert not shipped_path("permitry:nothing").exists()
+    assert not find_shipped("permitry:nothing").exists()
 
 
 @every_set
 def test_a_shipped_set_binds_its_schema_for_editors(name: str) -> None:
     """The first line names the JSON Schema, so that editors complete."""
-    first = shipped_path(name).read_text(encoding="utf-8").split("\n")[0]
+    first = find_shipped(name).read_text(encoding="utf-8").split("\n")[0]
     assert first == "#:schema ./schema.json"
-    assert (shipped_path(name).parent / "schema.json").is_file()
+    assert (find_shipped(name).parent / "schema.json").is_file()
 
 
 @every_set
@@ -81,14 +81,14 @@ def test_a_shipped_set_loads_with_reasons_and_notices_nothing(name: str) -> None
 @every_set
 def test_the_examples_of_a_shipped_set_hold(name: str) -> None:
     """By its path a set is a file like any other, and its examples are tried; by its name they are taken as tried."""
-    loaded = load_rules([shipped_path(name)])
+    loaded = load_rules([find_shipped(name)])
     assert loaded.rules or loaded.tools
 
 
 def test_a_failing_example_of_a_set_is_found_by_its_path(tmp_path: Path) -> None:
     """As in the test above, where one of the sets is wrong."""
     copy = tmp_path / "guard.toml"
-    text = shipped_path("permitry:guard").read_text(encoding="utf-8")
+    text = find_shipped("permitry:guard").read_text(encoding="utf-8")
     copy.write_text(text.replace('"echo permitry trust"', '"permitry trust"'), encoding="utf-8")
     with pytest.raises(ConfigError, match="the `no_match` example `permitry trust` matches the rule"):
         load_rules([copy])
@@ -111,16 +111,16 @@ def test_a_shipped_restriction_means_the_tools_of_servers_too(name: str) -> None
 
 def test_all_shipped_sets_go_together() -> None:
     """No two shipped rules or templates share a name."""
-    together = load_rules(Origin(name) for name in shipped_names())
+    together = load_rules(Origin(name) for name in list_shipped())
     assert [name for name in together.files if not name.startswith(PREFIX)] == []
-    assert sorted(together.files) == shipped_names()
+    assert sorted(together.files) == list_shipped()
 
 
 def test_a_set_of_tools_for_each_host_only_declares_tools() -> None:
     """It permits nothing and blocks nothing: that is for the set it is taken with."""
-    assert {name for name in shipped_names() if name.startswith(f"{PREFIX}tools-")} == TOOL_SETS
+    assert {name for name in list_shipped() if name.startswith(f"{PREFIX}tools-")} == TOOL_SETS
     for name in TOOL_SETS:
-        tables = tomllib.loads(shipped_path(name).read_text(encoding="utf-8"))
+        tables = tomllib.loads(find_shipped(name).read_text(encoding="utf-8"))
         assert set(tables) == {"schema", "description", "tool"}
         assert all(set(tool) <= {"traits", "roles"} and "traits" in tool for tool in tables["tool"].values())
 

@@ -7,7 +7,7 @@ import attrs
 from tests.tables import for_each
 
 from permitry.conditions.scope import Conditions, Scope
-from permitry.config.heard import Wanted, wanted_by, wanted_in
+from permitry.config.heard import Wanted, wishes_in, wishes_of
 from permitry.config.load import Origin, load_rules
 
 
@@ -31,7 +31,7 @@ def test_rules_say_what_they_may_ask_for(when: str, wanted: Wanted, tmp_path: Pa
     (tmp_path / "rules.toml").write_text(
         f"schema = 1\n[[rule]]\nid = 'a'\neffect = '{effect}'\ntools = ['*']\n{when}\n"
     )
-    found = wanted_by(load_rules([Origin(str(tmp_path / "rules.toml"))]))
+    found = wishes_of(load_rules([Origin(str(tmp_path / "rules.toml"))]))
     assert found == wanted
     assert bool(found) is (wanted != Wanted())
 
@@ -50,10 +50,10 @@ def test_sources_are_found_in_conditions_of_any_kind(tmp_path: Path) -> None:
     (rule,) = load_rules([Origin(str(tmp_path / "rules.toml"))]).rules
     (condition,) = rule.scope.when.plain
     plain: Any = (_Nested((7, _Nested((getattr(condition, "sources", ()),)))),)
-    assert wanted_in([Scope(when=Conditions(plain=plain))]) == Wanted(user=True, tools=frozenset({"t"}))
+    assert wishes_in([Scope(when=Conditions(plain=plain))]) == Wanted(user=True, tools=frozenset({"t"}))
 
 
 def test_the_shipped_rules_ask_for_nothing() -> None:
     """So that without rules of a user nothing is kept."""
     for name in ("permitry:hooks", "permitry:hooks-codex"):
-        assert not wanted_by(load_rules([Origin(name)]))
+        assert not wishes_of(load_rules([Origin(name)]))

@@ -15,7 +15,7 @@ from tests.tables import for_each
 import permitry.config.load
 from permitry.conditions.template import TemplateCondition
 from permitry.config.build import DEEPEST
-from permitry.config.catalogue import shipped_names
+from permitry.config.catalogue import list_shipped
 from permitry.config.load import Origin, RuleSet, load_policy, load_rules
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -679,4 +679,4 @@ def test_what_is_extended_counts_for_unmatched_calls(write: Write) -> None:
 
 def test_no_shipped_set_blocks_what_no_rule_matches() -> None:
     """The integrity check of the cache compares rules, templates and tools."""
-    assert all(load_rules([name]).unmatched_source is None for name in shipped_names())
+    assert all(load_rules([name]).unmatched_source is None for name in list_shipped())

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 from tests.tables import for_each
 
-from permitry.config.catalogue import shipped_names
+from permitry.config.catalogue import list_shipped
 from permitry.config.load import Origin, load_rules
 from permitry.errors import ConfigError, Problem
 
@@ -42,7 +42,7 @@ IN_RANGE = "leave it out to get the effect's default"
 AN_EXAMPLE = "an example is a tool name, or a table with `tool` and conditions"
 BRACKETS = "write `[[rule]]` with two brackets, once for each rule"
 NO_TOOL = "write `mcp:server/tool`, or `mcp:server/*` for all"
-KNOWN_SETS = f"known: {', '.join(shipped_names())}"
+KNOWN_SETS = f"known: {', '.join(list_shipped())}"
 NAME_IT = "write a name, or take it out"
 ONCE = "a key or table may stand only once; each rule begins with its own `[[rule]]`"
 NAME_ONLY = "permitry judges by the name of the tool; `*` and `?` stand for characters of it"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.tables import for_each
 
-from permitry.config.named import missing_problem, out_of_bounds, shown_name
+from permitry.config.named import explain_missing, out_of_bounds, shorten_name
 from permitry.config.origin import Origin
 
 
@@ -23,8 +23,8 @@ def test_a_file_that_is_not_there_is_a_problem(tmp_path: Path, name: str, messag
     """With a way out; one that is there is none."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "rule.toml").touch()
-    assert missing_problem(name, tmp_path / name) == (message, hint)
-    assert missing_problem("rule.toml", tmp_path / "rule.toml") is None
+    assert explain_missing(name, tmp_path / name) == (message, hint)
+    assert explain_missing("rule.toml", tmp_path / "rule.toml") is None
 
 
 def test_a_project_reads_small_files_below_its_root(tmp_path: Path) -> None:
@@ -43,6 +43,6 @@ def test_a_file_is_shown_as_the_one_that_extends_it(tmp_path: Path, monkeypatch:
     """By a relative path, or by an absolute one; never as if it were shipped."""
     monkeypatch.chdir(tmp_path)
     target = tmp_path / "permitry:x" / "a.toml"
-    assert shown_name(target, str(tmp_path / "b.toml")) == str(target)
-    assert shown_name(target, "b.toml") == "./permitry:x/a.toml"
-    assert shown_name(tmp_path / "a.toml", "b.toml") == "a.toml"
+    assert shorten_name(target, str(tmp_path / "b.toml")) == str(target)
+    assert shorten_name(target, "b.toml") == "./permitry:x/a.toml"
+    assert shorten_name(tmp_path / "a.toml", "b.toml") == "a.toml"

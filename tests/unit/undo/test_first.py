@@ -28,7 +28,7 @@ from permitry.guard.handled import HandledCalls
 from permitry.guard.outcome import Ask, Cause, Decided, Permit, Refusal, Silence
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
-from permitry.undo.first import Asked, Snapshot, decided_unkept
+from permitry.undo.first import Asked, Snapshot, decide_unkept
 from permitry.undo.looking import Limits
 from permitry.undo.restoring import restore
 from permitry.undo.vault import Vault
@@ -357,7 +357,7 @@ def test_a_rule_of_the_session_that_keeps_permits_nothing_either(tmp_path: Path)
         workspace=str(tmp_path), rules=rules), None)  # fmt: skip
     decision = asked.policy.decide(asked.call, asked.context)
     assert decision.keeps
-    found = decided_unkept(asked, decision, "why")
+    found = decide_unkept(asked, decision, "why")
     assert (found.verdict, found.rule_id) == (Verdict.CONFIRM, None)
     assert found.reason == "`keep` permits only what can be undone: why"
 

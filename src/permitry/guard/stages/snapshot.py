@@ -3,7 +3,7 @@
 from permitry.core.decision import Verdict
 from permitry.guard.case import Case
 from permitry.guard.parts import Parts, inputs_of
-from permitry.undo.first import kept_first
+from permitry.undo.first import keep_first
 
 __all__ = ["take_snapshot"]
 
@@ -14,5 +14,5 @@ def take_snapshot(case: Case, parts: Parts) -> Case:
         return case
     asked = inputs_of(case, parts)
     session = str(getattr(parts.recorder, "session", parts.session.id))
-    decision, kept = kept_first(asked, case.decision, parts.undo, session)
+    decision, kept = keep_first(asked, case.decision, parts.undo, session)
     return case._replace(decision=decision, kept=kept)

@@ -67,7 +67,7 @@ def test_what_rules_ask_for_is_found_once(monkeypatch: pytest.MonkeyPatch) -> No
         looked.append(rules)
         return Wanted(user=True)
 
-    monkeypatch.setattr("permitry_hosts.hooks.policies.wanted_by", look)
+    monkeypatch.setattr("permitry_hosts.hooks.policies.wishes_of", look)
     policies, rules = Policies(), RuleSet()
     found = [policies.wanted(rules), policies.wanted(rules), policies.wanted(RuleSet())]
     assert (found, len(looked)) == ([Wanted(user=True)] * 3, 2)

@@ -17,8 +17,8 @@ from permitry.core.well_known import WELL_KNOWN
 from permitry_ops.lint._facts import (
     command_facts,
     command_needs,
-    containing_needs,
     name_facts,
+    needs_within,
     scope_facts,
     tool_needs,
     word_facts,
@@ -58,7 +58,7 @@ def test_whatever_contains_a_scope_is_found_by_it() -> None:
     facts = {inner: set(scope_facts(inner)) for inner in SCOPES}
     pairs = [(a, b) for a, b in itertools.product(SCOPES, repeat=2) if contains(a, b, WELL_KNOWN)]
     assert len(pairs) > 3 * len(SCOPES)
-    assert [(a, b) for a, b in pairs if not _is_found(list(containing_needs(a)), facts[b])] == []
+    assert [(a, b) for a, b in pairs if not _is_found(list(needs_within(a)), facts[b])] == []
 
 
 def test_whatever_covers_a_command_is_found_by_it() -> None:

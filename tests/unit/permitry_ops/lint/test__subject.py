@@ -9,7 +9,7 @@ from permitry.config.load import Origin, load_rules
 from permitry.config.tables import drafts_of
 from permitry.core.pattern import Pattern
 from permitry.core.well_known import WELL_KNOWN
-from permitry_ops.lint._subject import BUILT_IN_TOOLS, Subject, finding_in, is_unconditional
+from permitry_ops.lint._subject import BUILT_IN_TOOLS, Subject, is_unconditional, report_finding
 
 Read = Callable[..., Subject]
 
@@ -52,7 +52,7 @@ def test_a_rule_without_conditions_always_holds(three: Subject) -> None:
 def test_a_finding_names_the_place_of_its_rule(three: Subject) -> None:
     """A rule that came from no file is from code."""
     (rule,) = three.permissions
-    assert finding_in(rule, "k", "r", "s").source == three.source_of("allow") == "rules.toml:2"
+    assert report_finding(rule, "k", "r", "s").source == three.source_of("allow") == "rules.toml:2"
     assert three.source_of("unknown") == "code"
 
 

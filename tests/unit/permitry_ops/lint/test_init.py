@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tests.tables import for_each
 
-from permitry.config.catalogue import shipped_names
+from permitry.config.catalogue import list_shipped
 from permitry.config.load import Origin, load_rules
 from permitry.config.tables import drafts_of
 from permitry_ops.lint import Finding, lint
@@ -13,7 +13,7 @@ Linted = Callable[..., tuple[Finding, ...]]
 Rule = Callable[..., str]
 
 
-@for_each("name", shipped_names())
+@for_each("name", list_shipped())
 def test_shipped_sets_are_clean(name: str) -> None:
     """What comes with permitry has no findings."""
     rules = load_rules([name])

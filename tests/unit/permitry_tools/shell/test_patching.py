@@ -18,7 +18,7 @@ from permitry_tools import files, sessions, shell
 from permitry_tools._reading import ReadMemory
 from permitry_tools.patch import Patching
 from permitry_tools.shell import codex
-from permitry_tools.shell.patching import patched_by
+from permitry_tools.shell.patching import apply_patch_in
 from permitry_tools.workspace import Workspace
 
 ADD = "*** Begin Patch\n*** Add File: new\n+x\n*** End Patch"
@@ -114,7 +114,7 @@ def test_a_file_that_a_command_has_made_is_known(use: Callable[..., ToolResult])
 )  # fmt: skip
 def test_everything_else_is_left_to_the_shell(workspace: Workspace, command: str | list[str]) -> None:
     """So is a command that only names `apply_patch`, or says what it means."""
-    assert patched_by(command, workspace.root, Patching(workspace)) is None
+    assert apply_patch_in(command, workspace.root, Patching(workspace)) is None
     assert list(workspace.root.iterdir()) == []
 
 
@@ -123,17 +123,17 @@ def test_a_file_the_policy_was_not_told_of_is_not_touched(
 ) -> None:
     """Should the two readings of a command ever differ, nothing is done."""
     other = SCRIPT.replace("File: new", "File: other")
-    real = patched_by.__globals__["paths_touched"]
-    monkeypatch.setitem(patched_by.__globals__, "paths_touched", lambda _, folder: real(other, folder))
+    real = apply_patch_in.__globals__["paths_touched"]
+    monkeypatch.setitem(apply_patch_in.__globals__, "paths_touched", lambda _, folder: real(other, folder))
     with pytest.raises(ToolError, match="a file that was not decided on"):
-        patched_by(SCRIPT, workspace.root, Patching(workspace))
+        apply_patch_in(SCRIPT, workspace.root, Patching(workspace))
     assert list(workspace.root.iterdir()) == []
 
 
 def test_a_folder_that_is_not_there_is_an_error(workspace: Workspace) -> None:
     """No shell gets the command: a permission for the paths of a patch is none for a program."""
     with pytest.raises(ToolError, match="is not there"):
-        patched_by(f"cd gone && {SCRIPT}", workspace.root, Patching(workspace))
+        apply_patch_in(f"cd gone && {SCRIPT}", workspace.root, Patching(workspace))
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_folder_that_is_not_there_is_an_error(workspace: Workspace) -> None:
 def test_a_patch_applied_in_another_way_is_refused(workspace: Workspace, command: str | list[str]) -> None:
     """There is no such program; a shell would say so in its output alone, and go on."""
     with pytest.raises(ToolError, match="give the patch to `apply_patch` as a here-document") as told:
-        patched_by(command, workspace.root, Patching(workspace))
+        apply_patch_in(command, workspace.root, Patching(workspace))
     assert "There is no program `apply" in str(told.value)
 
 
@@ -158,19 +158,19 @@ def test_a_program_of_that_name_is_run(workspace: Workspace, monkeypatch: pytest
     (tmp_path / "apply_patch").write_text("#!/bin/sh\n", encoding="utf-8")
     (tmp_path / "apply_patch").chmod(0o700)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert patched_by("cat p | apply_patch", workspace.root, Patching(workspace)) is None
+    assert apply_patch_in("cat p | apply_patch", workspace.root, Patching(workspace)) is None
 
 
 def test_a_long_patch_is_judged_and_made(workspace: Workspace) -> None:
     """The strict reader stops at 64 Ki characters; the other one finds the files, and the call is asked about."""
     command = SCRIPT.replace("+x\n", "+x\n" * 50_000)
-    assert patched_by(command, workspace.root, Patching(workspace)) == DONE
+    assert apply_patch_in(command, workspace.root, Patching(workspace)) == DONE
 
 
 def test_an_error_of_a_command_is_the_models_to_read(workspace: Workspace) -> None:
     """A here-document that the shell would rewrite is refused."""
     with pytest.raises(ToolError, match="Quote the end of the here-document"):
-        patched_by(SCRIPT.replace("'EOF'", "EOF").replace("+x", "+$x"), workspace.root, Patching(workspace))
+        apply_patch_in(SCRIPT.replace("'EOF'", "EOF").replace("+x", "+$x"), workspace.root, Patching(workspace))
 
 
 # Before the question ----------------------------------------------------------------------------------------------
