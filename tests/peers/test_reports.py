@@ -17,7 +17,7 @@ from permitry.core.json_values import mutable
 from permitry.errors import PermitryError
 from permitry.golden.request import read_request
 from permitry.messages.text import TextCallStream, parse_text
-from permitry_hosts.importers import HOSTS, Source, written
+from permitry_hosts.importers import HOSTS, Source, write_rules
 
 FILE = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "reports.jsonl"
 ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()] if FILE.exists() else []
@@ -109,7 +109,7 @@ def _load(parts: list[Any]) -> RuleSet:
 def _import(part: Mapping[str, Any]) -> str:
     name = part.get("file", "settings.json")
     read = HOSTS[part["import"]].read([Source(name, part["text"], is_users=bool(part.get("user")))])
-    made = written(read, [name])
+    made = write_rules(read, [name])
     if any(row.is_lost for row in made.rows):
         raise LostError
     return made.text

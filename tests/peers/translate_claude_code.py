@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from tests.peers.compared import Case
 
 from permitry.core.call import ToolCall
-from permitry_hosts.importers import Source, written
-from permitry_hosts.importers.claude_code import imported
+from permitry_hosts.importers import Source, write_rules
+from permitry_hosts.importers.claude_code import read_rules
 
 MODES = {"plan": "plan", "bypassPermissions": "yolo", "dontAsk": "default"}
 
@@ -25,4 +25,4 @@ def call_of(case: Case, root: str) -> ToolCall:
 def rule_file_of(lists: Mapping[str, list[str]], scope: str) -> str:
     """Return the rule file that a settings file becomes; ids are those of its scope."""
     source = Source(f"{scope}.json", json.dumps({"permissions": lists}, indent=1), is_users=scope == "user")
-    return written(imported([source]), [source.name]).text.replace('id = "', f'id = "{scope}-')
+    return write_rules(read_rules([source]), [source.name]).text.replace('id = "', f'id = "{scope}-')

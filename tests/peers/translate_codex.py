@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from tests.peers.compared import Rule
 
 from permitry.core.call import PayloadKind, ToolCall
-from permitry_hosts.importers import Source, written
-from permitry_hosts.importers.codex import imported
+from permitry_hosts.importers import Source, write_rules
+from permitry_hosts.importers.codex import read_rules
 
 
 def call_of(argv: Sequence[str]) -> ToolCall:
@@ -18,7 +18,7 @@ def call_of(argv: Sequence[str]) -> ToolCall:
 def rule_file_of(texts: Iterable[str]) -> str:
     """Return the rule file that rule files of Codex become."""
     sources = [Source(f"{number}.rules", text.strip()) for number, text in enumerate(texts)]
-    return written(imported(sources), [source.name for source in sources]).text
+    return write_rules(read_rules(sources), [source.name for source in sources]).text
 
 
 def rules_of(texts: Iterable[str]) -> list[Rule]:

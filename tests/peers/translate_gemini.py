@@ -7,7 +7,7 @@ import re
 from tests.peers.compared import Case, Rule
 
 from permitry.core.call import ToolCall
-from permitry_hosts.importers import written
+from permitry_hosts.importers import write_rules
 from permitry_hosts.importers.gemini import SHELLS, order_rules
 from permitry_hosts.importers.gemini import Rule as SourceRule
 
@@ -41,7 +41,7 @@ def rule_file_of(rules: list[Rule], case: Case) -> str:
 def _imported(tables: str) -> str:
     """Return the rule file of tables, which most cases have in common."""
     rules = [SourceRule(table, "case") for table in json.loads(tables)]
-    return written(order_rules(rules), ["case"]).text
+    return write_rules(order_rules(rules), ["case"]).text
 
 
 def _table(rule: Rule) -> Rule:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from tests.peers.compared import Case, Rule
 
 from permitry.core.call import ToolCall
-from permitry_hosts.importers import written
+from permitry_hosts.importers import write_rules
 from permitry_hosts.importers.opencode import Rule as SourceRule
 from permitry_hosts.importers.opencode import order_rules
 
@@ -26,7 +26,7 @@ def rule_file_of(case: Case) -> str:
     rules = [
         SourceRule(rule["permission"], rule["pattern"], rule["action"], "case") for rule in _listed(case["config"])
     ]
-    return written(order_rules(rules), ["case"]).text
+    return write_rules(order_rules(rules), ["case"]).text
 
 
 def _listed(config: Mapping[str, object]) -> list[Rule]:

@@ -5,7 +5,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from permitry_hosts.importers import HOSTS, Outcome, Source, written
+from permitry_hosts.importers import HOSTS, Outcome, Source, write_rules
 
 _WORDS = [
     "git",
@@ -57,7 +57,7 @@ def test_no_restriction_of_opencode_is_lost(permission: dict[str, object]) -> No
 
 
 def _check(host: str, content: object) -> None:
-    made = written(HOSTS[host].read([Source("f", json.dumps(content))]), ["f"])
+    made = write_rules(HOSTS[host].read([Source("f", json.dumps(content))]), ["f"])
     for row in made.rows:
         assert not row.is_lost
         assert row.lines or row.effect == "allow" or row.outcome is Outcome.IGNORED

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-__all__ = ["DOUBTFUL", "REDACTED", "redacted", "redact_text"]
+__all__ = ["DOUBTFUL", "REDACTED", "redact_text", "redacted"]
 
 REDACTED = "[redacted]"
 DOUBTFUL = "[redacted; may run commands]"

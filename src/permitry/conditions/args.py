@@ -66,8 +66,8 @@ __all__ = [
     "SourceCondition",
     "argument_condition",
     "argument_conditions",
-    "text_test",
     "find_trusted",
+    "text_test",
 ]
 
 MAX_NESTING = 8

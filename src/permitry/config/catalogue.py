@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-__all__ = ["BASE", "PREFIX", "list_shipped", "find_shipped"]
+__all__ = ["BASE", "PREFIX", "find_shipped", "list_shipped"]
 
 PREFIX = "permitry:"
 BASE = f"{PREFIX}base"

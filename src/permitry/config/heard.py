@@ -9,7 +9,7 @@ from permitry.conditions.prompt import PromptCondition
 from permitry.conditions.scope import Scope
 from permitry.config.ruleset import RuleSet
 
-__all__ = ["Wanted", "wishes_of", "wishes_in"]
+__all__ = ["Wanted", "wishes_in", "wishes_of"]
 
 
 @attrs.frozen

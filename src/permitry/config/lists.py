@@ -8,7 +8,7 @@ import attrs
 from permitry.core.decision import Verdict
 from permitry.core.lists import Lists
 
-__all__ = ["ListUses", "NamedList", "lists_of", "collect_trusted", "uses_of"]
+__all__ = ["ListUses", "NamedList", "collect_trusted", "lists_of", "uses_of"]
 
 
 @attrs.frozen

@@ -10,7 +10,7 @@ from permitry.cli.main import ExitCode
 from permitry.core.texts import one_line
 from permitry.errors import PermitryError, count
 from permitry.files import open_regular, write_new
-from permitry_hosts.importers import HOSTS, Row, Source, usual_files, written
+from permitry_hosts.importers import HOSTS, Row, Source, usual_files, write_rules
 
 __all__ = ["configure"]
 
@@ -39,7 +39,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
         raise PermitryError(f"no rules of {options.host} found at {places}; name its files")
     sources = [Source(name, _text(path), is_users=_is_users(path, home)) for name, path in files]
     imported = HOSTS[options.host].read(sources)
-    made = written(imported, [source.name for source in sources])
+    made = write_rules(imported, [source.name for source in sources])
     is_complete = not any(row.is_lost for row in made.rows)
     if is_complete and options.output is not None:
         _write(options.output, made.text)

@@ -8,9 +8,20 @@ import attrs
 from permitry.config.rule_text import Draft
 from permitry_hosts.importers import claude_code, codex, gemini, inspect_ai, opencode, tunacode
 from permitry_hosts.importers.drafts import Imported, Outcome, Row, Source
-from permitry_hosts.importers.writing import Written, written
+from permitry_hosts.importers.writing import Written, write_rules
 
-__all__ = ["HOSTS", "Draft", "Imported", "Importer", "Outcome", "Row", "Source", "Written", "usual_files", "written"]
+__all__ = [
+    "HOSTS",
+    "Draft",
+    "Imported",
+    "Importer",
+    "Outcome",
+    "Row",
+    "Source",
+    "Written",
+    "usual_files",
+    "write_rules",
+]
 
 
 @attrs.frozen
@@ -22,12 +33,12 @@ class Importer:
 
 
 HOSTS: Mapping[str, Importer] = {
-    "claude-code": Importer(claude_code.imported, claude_code.PLACES),
-    "codex": Importer(codex.imported, codex.PLACES),
-    "gemini": Importer(gemini.imported, gemini.PLACES),
-    "inspect_ai": Importer(inspect_ai.imported, inspect_ai.PLACES),
-    "opencode": Importer(opencode.imported, opencode.PLACES),
-    "tunacode": Importer(tunacode.imported, tunacode.PLACES),
+    "claude-code": Importer(claude_code.read_rules, claude_code.PLACES),
+    "codex": Importer(codex.read_rules, codex.PLACES),
+    "gemini": Importer(gemini.read_rules, gemini.PLACES),
+    "inspect_ai": Importer(inspect_ai.read_rules, inspect_ai.PLACES),
+    "opencode": Importer(opencode.read_rules, opencode.PLACES),
+    "tunacode": Importer(tunacode.read_rules, tunacode.PLACES),
 }
 
 

@@ -19,7 +19,7 @@ from permitry_hosts.importers.commands import add_examples, examples_of, narrow_
 from permitry_hosts.importers.drafts import Imported, Outcome, Row, Source, are_texts
 from permitry_hosts.importers.json_text import Located, read_json
 
-__all__ = ["EFFECTS", "PLACES", "imported"]
+__all__ = ["EFFECTS", "PLACES", "read_rules"]
 
 PLACES = (
     ".claude/settings.json",
@@ -42,7 +42,7 @@ _RUNNERS = ("watch", "setsid", "ionice", "flock")
 _FINDS = ["find ** {-delete,-exec,-execdir,-ok,-okdir} **"]
 
 
-def imported(sources: Sequence[Source]) -> Imported:
+def read_rules(sources: Sequence[Source]) -> Imported:
     """Return the rules of settings files.
 
     Raises: `PermitryError` for a file that is not such settings.

@@ -21,7 +21,7 @@ from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Sourc
 from permitry_hosts.importers.probes import Matcher, is_about_all, is_about_any, probe_commands
 from permitry_hosts.importers.starlark import problem_at, read_calls
 
-__all__ = ["EFFECTS", "PLACES", "imported", "matcher"]
+__all__ = ["EFFECTS", "PLACES", "matcher", "read_rules"]
 
 PLACES = (".codex/rules/*.rules", "~/.codex/rules/*.rules")
 EFFECTS = {"allow": "allow", "prompt": "confirm", "forbidden": "block"}
@@ -45,7 +45,7 @@ class _Declared:
     refuse: Callable[[str], ConfigError] = attrs.field(eq=False, repr=False)
 
 
-def imported(sources: Sequence[Source]) -> Imported:
+def read_rules(sources: Sequence[Source]) -> Imported:
     """Return the rules of rule files.
 
     Raises: `ConfigError` for what is not such a call, with its place.

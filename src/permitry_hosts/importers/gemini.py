@@ -29,7 +29,7 @@ from permitry_hosts.importers.gemini_settings import entries_of, is_settings
 from permitry_hosts.importers.ordered import Ordered, phases_of
 from permitry_hosts.importers.probes import Matcher, fill_stars, is_about_any, parts_of, probe_commands, probe_tools
 
-__all__ = ["EFFECTS", "PLACES", "Rule", "imported", "order_rules", "matcher"]
+__all__ = ["EFFECTS", "PLACES", "Rule", "matcher", "order_rules", "read_rules"]
 
 PLACES = ("~/.gemini/policies/*.toml", ".gemini/settings.json", "~/.gemini/settings.json")
 EFFECTS = {"allow": "allow", "ask_user": "confirm", "deny": "block"}
@@ -59,7 +59,7 @@ class Rule:
         return [named] if isinstance(named, str) else list(named)
 
 
-def imported(sources: Sequence[Source]) -> Imported:
+def read_rules(sources: Sequence[Source]) -> Imported:
     """Return the rules of policy and settings files.
 
     Raises: `PermitryError` for a file that Gemini CLI would not load, or would read in another way than it seems.

@@ -21,7 +21,7 @@ from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Sourc
 from permitry_hosts.importers.ordered import Ordered, phases_of
 from permitry_hosts.importers.probes import probe_tools
 
-__all__ = ["PLACES", "imported"]
+__all__ = ["PLACES", "read_rules"]
 
 PLACES = ("approval.yaml",)
 
@@ -38,7 +38,7 @@ class _Approver:
     place: str
 
 
-def imported(sources: Sequence[Source]) -> Imported:
+def read_rules(sources: Sequence[Source]) -> Imported:
     """Return the rules of approval policies; of several files the first match of all counts.
 
     Raises: `PermitryError` where PyYAML is not installed, and for a file that is not such a policy.

@@ -28,7 +28,7 @@ from permitry_hosts.importers.probes import (
     probe_tools,
 )
 
-__all__ = ["EFFECTS", "PLACES", "Rule", "imported", "order_rules", "matcher"]
+__all__ = ["EFFECTS", "PLACES", "Rule", "matcher", "order_rules", "read_rules"]
 
 PLACES = ("~/.config/opencode/opencode.json", "opencode.json", "opencode.jsonc")
 EFFECTS = {"allow": "allow", "ask": "confirm", "deny": "block"}
@@ -67,7 +67,7 @@ class Rule:
     agent: str = ""
 
 
-def imported(sources: Sequence[Source]) -> Imported:
+def read_rules(sources: Sequence[Source]) -> Imported:
     """Return the permissions of configuration files, of which a later one goes before an earlier one.
 
     Raises: `PermitryError` for a file that is not such a configuration.

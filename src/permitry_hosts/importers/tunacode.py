@@ -11,12 +11,12 @@ from permitry.errors import PermitryError
 from permitry_hosts.importers.drafts import Imported, Outcome, Row, Source, Template
 from permitry_hosts.importers.json_text import read_json
 
-__all__ = ["PLACES", "imported"]
+__all__ = ["PLACES", "read_rules"]
 
 PLACES = ("~/.config/tunacode/templates/*.json", "~/.config/tunacode/templates/*/*.json")
 
 
-def imported(sources: Sequence[Source]) -> Imported:
+def read_rules(sources: Sequence[Source]) -> Imported:
     """Return the templates of files, one each.
 
     Raises: `PermitryError` for a file that is not such a template, and for two of one name.

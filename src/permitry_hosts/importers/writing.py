@@ -14,7 +14,7 @@ from permitry.errors import ConfigError, PermitryError
 from permitry_hosts.importers.drafts import Imported, Outcome, Row, Template
 from permitry_hosts.importers.probes import compare
 
-__all__ = ["Written", "written"]
+__all__ = ["Written", "write_rules"]
 
 _MOST_ROUNDS = 8
 _LONGEST_SLUG = 40
@@ -42,7 +42,7 @@ class _Entry:
     keys: dict[int, str] = attrs.field(factory=dict)
 
 
-def written(imported: Imported, sources: Sequence[str]) -> Written:
+def write_rules(imported: Imported, sources: Sequence[str]) -> Written:
     """Return a rule file that has been loaded, whose examples hold, and whose rules have been tried on calls.
 
     Raises: `PermitryError` if what is made does not load, which is a mistake here.

@@ -23,7 +23,7 @@ from permitry_ops.lint._index import Index, Key
 from permitry_ops.lint._schemas import Schema
 from permitry_ops.lint._scopes import selects_tool
 
-__all__ = ["BUILT_IN_TOOLS", "Finding", "Subject", "all_conditions", "report_finding", "is_unconditional"]
+__all__ = ["BUILT_IN_TOOLS", "Finding", "Subject", "all_conditions", "is_unconditional", "report_finding"]
 
 
 _MOST_COMPARED = 500

@@ -15,7 +15,7 @@ from permitry_tools.patch.parse import parse_patch
 from permitry_tools.patch.preview import preview_of
 from permitry_tools.patch.verify import Verified
 
-__all__ = ["check_patch_in", "patch_preview", "apply_patch_in", "with_patch_check", "without_patch"]
+__all__ = ["apply_patch_in", "check_patch_in", "patch_preview", "with_patch_check", "without_patch"]
 
 _FAILED = "apply_patch verification failed"
 

@@ -14,7 +14,7 @@ from permitry.config.origin import Origin
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry_hosts.importers import HOSTS, Source, Written, written
+from permitry_hosts.importers import HOSTS, Source, Written, write_rules
 
 Verdicts: TypeAlias = Callable[..., Verdict]
 Import: TypeAlias = Callable[..., Written]
@@ -26,7 +26,7 @@ def made() -> Import:
 
     def run(host: str, text: str, name: str = "source", *, is_users: bool = False) -> Written:
         source = Source(name, textwrap.dedent(text), is_users=is_users)
-        return written(HOSTS[host].read([source]), [name])
+        return write_rules(HOSTS[host].read([source]), [name])
 
     return run
 

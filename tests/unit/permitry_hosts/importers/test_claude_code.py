@@ -8,7 +8,7 @@ from tests.unit.permitry_hosts.importers.conftest import Import, Verdicts
 
 from permitry.core.decision import Verdict
 from permitry.errors import PermitryError
-from permitry_hosts.importers import HOSTS, Outcome, Row, Source, Written, written
+from permitry_hosts.importers import HOSTS, Outcome, Row, Source, Written, write_rules
 
 
 def _settings(**permissions: object) -> str:
@@ -194,7 +194,7 @@ def test_managed_settings_may_leave_out_other_permissions(decide: Verdicts, name
     other = Source(
         "own.json", _settings(allow=["WebSearch"], deny=["WebFetch"], ask=["Bash(command:x)"], defaultMode="plan")
     )
-    rules = written(HOSTS["claude-code"].read([other, only]), ["own.json", name])
+    rules = write_rules(HOSTS["claude-code"].read([other, only]), ["own.json", name])
     is_managed = name != "settings.json"
     assert decide(rules, "Write", file_path="a", content="") is Verdict.ALLOW
     assert decide(rules, "WebSearch", query="x") is (Verdict.CONFIRM if is_managed else Verdict.ALLOW)

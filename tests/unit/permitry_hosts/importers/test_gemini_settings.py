@@ -6,7 +6,7 @@ from tests.unit.permitry_hosts.importers.conftest import Import, Verdicts
 
 from permitry.core.decision import Verdict
 from permitry.errors import PermitryError
-from permitry_hosts.importers import HOSTS, Outcome, Source, written
+from permitry_hosts.importers import HOSTS, Outcome, Source, write_rules
 
 NAME = "settings.json"
 SETTINGS = """
@@ -72,7 +72,7 @@ def test_a_list_of_the_project_counts_instead_of_that_of_the_user(decide: Verdic
     """Which is what the host does, or less than it permits; what is excluded counts everywhere."""
     project = Source("p.json", '{"tools": {"allowed": ["write_file"], "exclude": ["glob"]}}')
     user = Source("u.json", '{"allowedTools": ["replace"], "excludeTools": ["save_memory"]}', is_users=True)
-    rules = written(HOSTS["gemini"].read([project, user]), ["p.json", "u.json"])
+    rules = write_rules(HOSTS["gemini"].read([project, user]), ["p.json", "u.json"])
     assert decide(rules, "write_file", file_path="a", content="") is Verdict.ALLOW
     assert decide(rules, "replace", file_path="a") is Verdict.CONFIRM
     assert decide(rules, "glob", pattern="x") is decide(rules, "save_memory", fact="x") is Verdict.BLOCK
@@ -84,7 +84,7 @@ def test_policies_and_settings_are_one_list(decide: Verdicts) -> None:
     """A policy of a user with a higher priority decides first."""
     policy = '[[rule]]\ntoolName = "save_memory"\ndecision = "allow"\npriority = 500\n'
     sources = [Source("a.toml", policy), Source("s.json", '{"tools": {"exclude": ["save_memory", "glob"]}}')]
-    rules = written(HOSTS["gemini"].read(sources), ["a.toml", "s.json"])
+    rules = write_rules(HOSTS["gemini"].read(sources), ["a.toml", "s.json"])
     assert decide(rules, "save_memory", fact="x") is Verdict.ALLOW
     assert decide(rules, "glob", pattern="x") is Verdict.BLOCK
 

@@ -5,7 +5,7 @@ from tests.tables import for_each
 from permitry.config.rule_text import Draft
 from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row
 from permitry_hosts.importers.probes import fill_stars, is_about_all, is_about_any, parts_of, probe_commands
-from permitry_hosts.importers.writing import written
+from permitry_hosts.importers.writing import write_rules
 
 
 def test_stars_become_nothing_a_word_and_two() -> None:
@@ -58,7 +58,7 @@ def test_what_differs_is_reported(effect: str, probes: list[Probe], outcome: Out
     """With one call; what runs unasked by itself says nothing about a permission."""
     draft = Draft(effect, ("Bash",), {"command": ["make *"]})
     rows = [Row("f:1", "x", effect, (draft,), probes=tuple(probes)), Row("f:2", "y", "allow")]
-    found = written(Imported("claude-code", rows), ["f"]).rows[0]
+    found = write_rules(Imported("claude-code", rows), ["f"]).rows[0]
     assert (found.outcome, found.note) == (outcome, note)
 
 
@@ -69,7 +69,7 @@ def test_the_order_of_a_list_is_no_difference() -> None:
     probes = (_probe("make a", matches=True),)
     row = Row("f:1", "x", "block", (draft,), probes=probes, alone=(alone,))
     wide = Row("f:2", "y", "block", (draft,), Outcome.WIDENED, "why", probes=probes)
-    rows = written(Imported("claude-code", [row, wide]), ["f"]).rows
+    rows = write_rules(Imported("claude-code", [row, wide]), ["f"]).rows
     assert [(each.outcome, each.note) for each in rows] == [
         (Outcome.SAME, ""),
         (Outcome.LOOSER, "why; not `make a`"),

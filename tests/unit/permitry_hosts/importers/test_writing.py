@@ -8,11 +8,11 @@ from permitry.config.rule_text import Draft
 from permitry.core.texts import visible
 from permitry.errors import PermitryError
 from permitry_hosts.importers.drafts import Imported, Outcome, Row
-from permitry_hosts.importers.writing import written
+from permitry_hosts.importers.writing import write_rules
 
 
 def _one(*drafts: Draft) -> Row:
-    return written(Imported("codex", [Row("f:1", "x", drafts[0].effect, drafts)]), ["f"]).rows[0]
+    return write_rules(Imported("codex", [Row("f:1", "x", drafts[0].effect, drafts)]), ["f"]).rows[0]
 
 
 def test_what_cannot_be_said_is_dropped_or_widened() -> None:
@@ -33,7 +33,7 @@ def test_a_restriction_that_nothing_can_say_is_lost() -> None:
 
 def test_an_example_that_does_not_hold_is_left_out() -> None:
     """The rule stays as it is."""
-    rules = written(
+    rules = write_rules(
         Imported("codex", [Row("f:1", "x", "block", (Draft("block", when={"command": ["a"]}, match=("b",)),))]), ["f"]
     )
     assert rules.rows[0].outcome is Outcome.NOT_TRIED
@@ -43,7 +43,7 @@ def test_an_example_that_does_not_hold_is_left_out() -> None:
 def test_ids_are_made_of_the_text_and_differ() -> None:
     """Kebab case, and a number where it is needed."""
     rows = [Row("f:1", "Deny Read(./.env)", "block", (Draft("block", ("a",)), Draft("block", ("b",))))]
-    text = written(Imported("inspect_ai", rows, is_closed=True), ["f"]).text
+    text = write_rules(Imported("inspect_ai", rows, is_closed=True), ["f"]).text
     assert 'id = "inspect-ai-deny-read-env"' in text
     assert 'id = "inspect-ai-deny-read-env-2"' in text
     assert "extends" not in text
@@ -54,7 +54,7 @@ def test_every_text_is_written_as_it_is() -> None:
     """Quotes, line breaks and odd characters included."""
     message = 'a "quote" \\ and\nlines \x7f\x01 é'
     rows = [Row("f:1", "x", "block", (Draft("block", ("a",), {"args": {"x.y": {"eq": True}}}, message=message),))]
-    (rule,) = tomllib.loads(written(Imported("codex", rows), ["f"]).text)["rule"]
+    (rule,) = tomllib.loads(write_rules(Imported("codex", rows), ["f"]).text)["rule"]
     assert rule["message"] == message
     assert rule["when"]["args"] == {"x.y": {"eq": True}}
 
@@ -63,7 +63,7 @@ def test_nothing_in_a_text_steers_the_terminal_that_shows_it() -> None:
     """Neither controls, nor what turns the order of signs, nor what no one sees: it is written as its number."""
     odd = "\x9b31m \u202e \u2028 \u200b \U000e0041"
     rows = [Row("f:1", "x", "block", (Draft("block", ("a",), {"args": {odd: odd}}),))]
-    text = written(Imported("codex", rows), ["f"]).text
+    text = write_rules(Imported("codex", rows), ["f"]).text
     assert visible(text) == text
     assert tomllib.loads(text)["rule"][0]["when"]["args"] == {odd: odd}
 
@@ -71,4 +71,4 @@ def test_nothing_in_a_text_steers_the_terminal_that_shows_it() -> None:
 def test_a_file_that_does_not_load_is_an_error() -> None:
     """Whatever is wrong outside of the rules."""
     with pytest.raises(PermitryError, match="a mistake of permitry"):
-        written(Imported("nothing", []), ["f"])
+        write_rules(Imported("nothing", []), ["f"])
