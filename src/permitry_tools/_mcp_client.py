@@ -70,7 +70,7 @@ class McpClient:
     async def _connect(self, stack: contextlib.AsyncExitStack) -> "Client":
         server = self.server
         words = (server.command or "", *server.args)
-        errlog = None if server.url is not None else stack.enter_context(self.stderr.listening())
+        errlog = None if server.url is not None else stack.enter_context(self.stderr.listen())
         return await new_client(stack, server, words, errlog=errlog, heard=self._heard, report=self._refused.extend)
 
     async def _heard(self, message: object) -> None:
@@ -112,7 +112,7 @@ class McpClient:
         refused = dict.fromkeys(self._refused, "the protocol refuses what the server says of it")
         return attrs.evolve(listing, skipped={**listing.skipped, **refused})
 
-    async def relisted(self) -> None:
+    async def list_again(self) -> None:
         """List the tools again.
 
         Raises: `ToolError` when the server is not connected; what the SDK raises.
@@ -130,13 +130,13 @@ class McpClient:
                 self.has_news = True
                 raise
 
-    async def called(self, definition: Definition, arguments: dict[str, Any]) -> dict[str, Any]:
+    async def call_tool(self, definition: Definition, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the result of a tool, if the server still defines it as in `definition`.
 
         Raises: `ToolError` when it does not, or is not connected; what the SDK raises.
         """
         if self.has_news:
-            await self.relisted()
+            await self.list_again()
         name, server, client = definition.name, self.server, self._client
         current = self.listing.definitions.get(name)
         if client is None:

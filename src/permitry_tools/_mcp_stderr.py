@@ -22,7 +22,7 @@ class LastWords:
         return self._kept.decode(errors="replace")
 
     @contextlib.contextmanager
-    def listening(self) -> Iterator[Any]:
+    def listen(self) -> Iterator[Any]:
         """Yield the file for the server to write to; a thread reads what comes."""
         reading, writing = os.pipe()
         thread = threading.Thread(target=self._read, args=(reading,), daemon=True)

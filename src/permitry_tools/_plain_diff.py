@@ -8,7 +8,7 @@ import attrs
 from permitry_tools._tree import Contents, Entry
 from permitry_tools.patch.preview import hunks_of
 
-__all__ = ["PlainDiff", "quoted"]
+__all__ = ["PlainDiff", "quote"]
 
 _MOST_LINES = 20_000
 _NO_BLOB = "0" * 40
@@ -30,7 +30,7 @@ class PlainDiff:
         """Return what has become of the file at `path`; what is not UTF-8 in it is escaped by surrogates."""
         if before is not None and after is not None and (before.mode == "120000") != (after.mode == "120000"):
             return self.section(path, before, None) + self.section(path, None, after)
-        old, new = quoted(f"a/{path}"), quoted(f"b/{path}")
+        old, new = quote(f"a/{path}"), quote(f"b/{path}")
         return "".join((f"diff --git {old} {new}\n", *_modes(before, after), *self._body(path, before, after)))
 
     def _body(self, path: str, before: Entry | None, after: Entry | None) -> Iterator[str]:
@@ -44,7 +44,7 @@ class PlainDiff:
             yield f"index {known[0][:7]}..{known[1][:7]}{mode}\n"
         texts = [text for each in (before, after) if (text := self._text(each)) is not None]
         if len(texts) < len(blobs) or not self._has_room(texts):
-            yield f"Binary files {quoted(old)} and {quoted(new)} differ\n"
+            yield f"Binary files {quote(old)} and {quote(new)} differ\n"
         elif hunks := hunks_of(texts[0], texts[1]):
             yield f"--- {_label(old)}\n+++ {_label(new)}\n{hunks}"
 
@@ -77,10 +77,10 @@ def _side(letter: str, path: str, entry: Entry | None) -> str:
 
 def _label(name: str) -> str:
     # A tab, so that a blank is not taken for the end of the name.
-    return quoted(name) + "\t" * (" " in name)
+    return quote(name) + "\t" * (" " in name)
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Return a name as git shows it: in quotes and ASCII where anything in it is neither a letter nor a plain sign."""
     shown = "".join(_escape(byte) for byte in os.fsencode(name))
     return name if shown == name else f'"{shown}"'

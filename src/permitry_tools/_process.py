@@ -23,7 +23,7 @@ from permitry_tools.workspace import Workspace
 if TYPE_CHECKING:
     import psutil
 
-__all__ = ["KEEP", "Capture", "Ended", "ProcessGroup", "default_shell", "folder_of", "launched", "run_group"]
+__all__ = ["KEEP", "Capture", "Ended", "ProcessGroup", "default_shell", "folder_of", "launch", "run_group"]
 
 KEEP = 64 * 1024
 _GRACE = 2.0
@@ -224,7 +224,7 @@ def _chunk(file: int) -> bytes:
 
 
 @contextlib.contextmanager
-def launched(group: ProcessGroup) -> Iterator["subprocess.Popen[bytes]"]:
+def launch(group: ProcessGroup) -> Iterator["subprocess.Popen[bytes]"]:
     """Start a group for the call that runs here: cancelled, or left by an exception, it leaves no process behind.
 
     Raises: `ToolError` when the command cannot be started.
@@ -259,7 +259,7 @@ def run_group(group: ProcessGroup, timeout: float) -> Ended:
     """
     begun = time.monotonic()
     try:
-        with launched(group):
+        with launch(group):
             has_ended = group.ended.wait(timeout)
     finally:
         group.kill()

@@ -4,10 +4,10 @@ from pydantic import Field
 
 from permitry.port import ToolError, ToolLimits, ToolRegistry, ToolTraits
 from permitry_tools._kept import Kept
-from permitry_tools._process import ProcessGroup, default_shell, launched
+from permitry_tools._process import ProcessGroup, default_shell, launch
 from permitry_tools._spec import ROLES, RUNS, Arguments, handler, spec
 from permitry_tools.shell.patching import without_patch
-from permitry_tools.shell.run_shell import requiring, without_terminal
+from permitry_tools.shell.run_shell import require, without_terminal
 from permitry_tools.workspace import Workspace
 
 __all__ = ["register"]
@@ -44,7 +44,7 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
         job = ProcessGroup([shell, "-c", arguments.command], workspace.root, is_merged=True)
         number = jobs.add(job)
         try:
-            with launched(job) as process:
+            with launch(job) as process:
                 return True, f"Background job started: job_id={number}, pid={process.pid}"
         except BaseException:
             jobs.drop(number)
@@ -70,18 +70,18 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
             "run_shell_bg", "Start a shell command in the workspace and go on.", RunShellBg, RUNS,
             roles={"command": ROLES.COMMAND},
         ),
-        requiring("run_shell_bg", "command", run),
+        require("run_shell_bg", "command", run),
     )  # fmt: skip
     # They touch the jobs alone: they need not wait for other tools to end, which may be waiting for a job.
     apart = ToolLimits(resource=None)
     registry.register(
         spec("check_shell_bg", "Show the output of a background job, and whether it still runs.", Job, _CHECKS),
-        requiring("check_shell_bg", "job_id", handler(Job, check_shell_bg)),
+        require("check_shell_bg", "job_id", handler(Job, check_shell_bg)),
         limits=apart,
     )
     registry.register(
         spec("kill_shell_bg", "Kill a background job.", Job, _KILLS),
-        requiring("kill_shell_bg", "job_id", handler(Job, kill_shell_bg)),
+        require("kill_shell_bg", "job_id", handler(Job, kill_shell_bg)),
         limits=apart,
     )
 

@@ -91,7 +91,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     known = ReadMemory() if memory is None else memory
 
     def edit_of(arguments: HashlineEdit) -> FileEdit:
-        return FileEdit.of(workspace, arguments.path, lambda text, _: _Lines.of(text).edited(arguments.edits))
+        return FileEdit.of(workspace, arguments.path, lambda text, _: _Lines.of(text).apply(arguments.edits))
 
     def hashline_edit(arguments: HashlineEdit) -> tuple[bool, str]:
         edit = edit_of(arguments)
@@ -130,7 +130,7 @@ class _Lines:
         lines = lines_of(text)
         return cls([body_of(line) for line in lines], [line[len(body_of(line)) :] for line in lines])
 
-    def edited(self, edits: list[Edit]) -> str:
+    def apply(self, edits: list[Edit]) -> str:
         """Return the text after all edits, each of which means the lines as they are before any.
 
         Raises: `ToolError` when an anchor does not fit, or two edits meet.

@@ -135,7 +135,7 @@ class McpConnection:
         Raises: `ToolError` when it does not, when the server has ended, or gives no answer in time.
         """
         self._start_again()
-        return read_result(self._wait_for(self._client.called(definition, arguments)))
+        return read_result(self._wait_for(self._client.call_tool(definition, arguments)))
 
     def refresh(self, registry: ToolRegistry) -> McpChanges:
         """List the tools again, register those that were added, and return what differs.
@@ -145,7 +145,7 @@ class McpConnection:
 
         Raises: `ToolError` when the server does not list its tools.
         """
-        self._wait_for(self._client.relisted())
+        self._wait_for(self._client.list_again())
         before = {spec.name: spec.version for spec in registry if spec.name.startswith(f"mcp:{self.server.name}/")}
         now = {each.spec.name: each for each in self.definitions.values()}
         added = [each for name, each in now.items() if name not in before]

@@ -23,7 +23,7 @@ from permitry.port import (
 )
 from permitry_tools._kept import Kept
 from permitry_tools._output import Piece
-from permitry_tools._process import ProcessGroup, default_shell, folder_of, launched
+from permitry_tools._process import ProcessGroup, default_shell, folder_of, launch
 from permitry_tools._reading import ReadMemory
 from permitry_tools._spec import ROLES, RUNS, Arguments, check_first, handler, spec
 from permitry_tools.patch import Patching
@@ -236,7 +236,7 @@ class _Sessions:
         number = self.kept.add(session)
         begun = time.monotonic()
         try:
-            with launched(group):
+            with launch(group):
                 group.ended.wait(arguments.yield_time_ms / 1000)
                 return self._answer(number, session, arguments.max_output_tokens, since=begun)
         except BaseException:

@@ -10,7 +10,7 @@ import attrs
 
 from permitry.port import PermitryError
 from permitry_tools._git_diff import git_diff
-from permitry_tools._plain_diff import PlainDiff, quoted
+from permitry_tools._plain_diff import PlainDiff, quote
 from permitry_tools._tree import Contents, Entry, Look, Tree, TurnBounds, is_before, order
 
 __all__ = ["TurnBounds", "TurnDiffTracker"]
@@ -132,7 +132,7 @@ def _notes(before: Tree, after: Tree, omitted: Iterable[tuple[str, str]]) -> Ite
     ends = [tree.end for tree in (before, after) if tree.end is not None]
     if ends:
         end = min(ends, key=order)
-        yield f"too many files: what comes from {quoted(end)} on was not compared"
+        yield f"too many files: what comes from {quote(end)} on was not compared"
 
 
 def _hidden(before: Tree, after: Tree) -> Iterator[tuple[str, str]]:
@@ -144,5 +144,5 @@ def _hidden(before: Tree, after: Tree) -> Iterator[tuple[str, str]]:
 
 
 def _name(paths: list[str]) -> str:
-    named = ", ".join(quoted(path) for path in sorted(paths)[:_MOST_NAMED])
+    named = ", ".join(quote(path) for path in sorted(paths)[:_MOST_NAMED])
     return named if len(paths) <= _MOST_NAMED else f"{named} and {len(paths) - _MOST_NAMED} more"

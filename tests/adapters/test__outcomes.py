@@ -12,11 +12,11 @@ from permitry.errors import AuditError
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Cause, Permit, Refusal
 from permitry.guard.session import Session
-from permitry_hosts.adapters._outcomes import Run, answer_of, running, settled
+from permitry_hosts.adapters._outcomes import Run, answer_of, run_guarded, settle
 
 
 def _permit(guard: Guard) -> Permit:
-    outcome = settled(guard.check(guard.call("look", {"path": "a"}, call_id="c1")))
+    outcome = settle(guard.check(guard.call("look", {"path": "a"}, call_id="c1")))
     assert isinstance(outcome, Permit)
     return outcome
 
@@ -51,7 +51,7 @@ def test_what_cannot_be_read_is_a_no(value: object) -> None:
 
 def test_a_run_ends_in_the_record(guard: Guard) -> None:
     """Well, where nothing else is said."""
-    with running(_permit(guard)) as run:
+    with run_guarded(_permit(guard)) as run:
         assert not isinstance(run, Refusal)
         assert run.arguments == {"path": "a"}
         assert _ends(guard) == []
@@ -60,12 +60,12 @@ def test_a_run_ends_in_the_record(guard: Guard) -> None:
 
 def test_a_run_that_fails_or_crashes_is_recorded_as_such(guard: Guard) -> None:
     """The error is raised on."""
-    with running(_permit(guard)) as run:
+    with run_guarded(_permit(guard)) as run:
         assert not isinstance(run, Refusal)
         run.done(ok=False)
-    other = settled(guard.check(guard.call("look", {"path": "b"})))
+    other = settle(guard.check(guard.call("look", {"path": "b"})))
     assert isinstance(other, Permit)
-    with pytest.raises(OSError, match="gone"), running(other):
+    with pytest.raises(OSError, match="gone"), run_guarded(other):
         raise OSError("gone")
     assert _ends(guard) == ["failed", "crashed"]
 
@@ -73,14 +73,14 @@ def test_a_run_that_fails_or_crashes_is_recorded_as_such(guard: Guard) -> None:
 def test_a_refusal_is_given_as_it_is() -> None:
     """Nothing begins."""
     refusal = Refusal("no", Cause.POLICY)
-    with running(refusal) as run:
+    with run_guarded(refusal) as run:
         assert run is refusal
 
 
 def test_a_call_that_was_handled_before_is_refused(guard: Guard) -> None:
     """Whoever holds the permit."""
     permits = _permit(guard), _permit(guard)
-    with running(permits[0]), running(permits[1]) as second:
+    with run_guarded(permits[0]), run_guarded(permits[1]) as second:
         assert isinstance(second, Refusal)
         assert second.cause is Cause.HANDLED
     assert _ends(guard) == ["ok"]
@@ -96,26 +96,26 @@ class _Full:
 def test_a_start_that_is_not_recorded_is_raised() -> None:
     """The tool must not run."""
     permit = _permit(Guard(session=Session(yolo_mode=True), recorder=_Full()))
-    with pytest.raises(AuditError), running(permit):
+    with pytest.raises(AuditError), run_guarded(permit):
         raise NotImplementedError
 
 
 def test_a_guard_without_another_way_of_asking_asks() -> None:
     """One that would leave the call to its host is refused."""
     guard = Guard()
-    assert isinstance(settled(guard.check(guard.call("look", {}))), Ask)
+    assert isinstance(settle(guard.check(guard.call("look", {}))), Ask)
     silent = Guard(unmatched="silence")
     with pytest.raises(ValueError, match="nothing else asks"):
-        settled(silent.check(silent.call("look", {})))
+        settle(silent.check(silent.call("look", {})))
     with pytest.raises(ValueError, match="nothing else asks"):
-        settled(silent.inline(silent.call("look", {})))
-    assert isinstance(settled(guard.inline(guard.call("look", {}))), Refusal)
+        settle(silent.inline(silent.call("look", {})))
+    assert isinstance(settle(guard.inline(guard.call("look", {}))), Refusal)
 
 
 @pytest.mark.parametrize(("result", "is_seen"), [({"id": "x9"}, True), ('{"id": "x9"}', True), (object(), False)])
 def test_a_result_is_where_values_come_from(guard: Guard, result: object, *, is_seen: bool) -> None:
     """Rules cannot look into one that is neither a text nor JSON; its run went well for all that."""
-    with running(_permit(guard)) as run:
+    with run_guarded(_permit(guard)) as run:
         assert isinstance(run, Run)
         run.done(ok=True, result=result)
     assert bool(guard.session.provenance.seen("look", ("id",), normal("x9"))) is is_seen
@@ -127,7 +127,7 @@ def test_a_result_may_be_nested_deeply(guard: Guard) -> None:
     result: list[object] = []
     for _ in range(100_000):
         result = [result]
-    with running(_permit(guard)) as run:
+    with run_guarded(_permit(guard)) as run:
         assert isinstance(run, Run)
         run.done(ok=True, result=result)
     assert _ends(guard) == ["ok"]

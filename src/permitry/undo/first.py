@@ -35,7 +35,7 @@ class Kept:
     changes: tuple[Change, ...]
     entry: str
 
-    def renewed(self, undo: Undo) -> "Kept":
+    def renew(self, undo: Undo) -> "Kept":
         """Return what is kept now that the call starts: another entry, if what is there has changed since.
 
         Raises: `UndoError` where that is not possible, and where the call would change something else by now.
@@ -58,7 +58,7 @@ class Snapshot:
 
         Raises: `UndoError`, and what the recorder raises; then the call must not run.
         """
-        renewed = self.kept.renewed(self.undo)
+        renewed = self.kept.renew(self.undo)
         if renewed != self.kept:
             self.kept = renewed
             self.recorder.record("kept", call, entry=renewed.entry)

@@ -11,7 +11,7 @@ from permitry.errors import ReplayError
 from permitry.guard.outcome import Ask, Cause, Permit, Refusal, Silence
 from permitry.guard.refusal import already_handled
 
-__all__ = ["APPROVED", "CHANGED", "SILENT", "Run", "answer_of", "ended", "running", "settled"]
+__all__ = ["APPROVED", "CHANGED", "SILENT", "Run", "answer_of", "ended", "run_guarded", "settle"]
 
 APPROVED = ToolConfirmationResponse(approved=True)
 CHANGED = Refusal("The rules have changed, so the call did not run. Make it again if you need it.", Cause.NOT_ASKED)
@@ -34,10 +34,10 @@ def answer_of(value: object) -> ToolConfirmationResponse:
 
 
 @overload
-def settled(outcome: Permit | Refusal | Silence) -> Permit | Refusal: ...
+def settle(outcome: Permit | Refusal | Silence) -> Permit | Refusal: ...
 @overload
-def settled(outcome: Permit | Refusal | Ask | Silence) -> Permit | Refusal | Ask: ...
-def settled(outcome: Permit | Refusal | Ask | Silence) -> Permit | Refusal | Ask:
+def settle(outcome: Permit | Refusal | Ask | Silence) -> Permit | Refusal | Ask: ...
+def settle(outcome: Permit | Refusal | Ask | Silence) -> Permit | Refusal | Ask:
     """Return what a guard says about a call, for a host where nothing else asks.
 
     Raises: `ValueError` where the guard leaves the call to its host.
@@ -70,7 +70,7 @@ def ended(permit: Permit, *, ok: bool, result: object) -> None:
 
 
 @contextmanager
-def running(outcome: Permit | Refusal) -> Iterator[Run | Refusal]:
+def run_guarded(outcome: Permit | Refusal) -> Iterator[Run | Refusal]:
     """Begin a run, or give the refusal that is shown in its place; at the end record how it ended."""
     if isinstance(outcome, Refusal):
         yield outcome

@@ -15,7 +15,7 @@ from anthropic.lib.tools import (
 from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Refusal
-from permitry_hosts.adapters._outcomes import running, settled
+from permitry_hosts.adapters._outcomes import run_guarded, settle
 
 __all__ = ["CAPABILITIES", "guarded"]
 
@@ -36,7 +36,7 @@ def guarded(tool: Any, guard: Guard, *, server: str | None = None) -> Any:  # no
     name, work, copied = tool.name, tool.call, copy.copy(tool)
 
     def call(input: Any) -> Any:  # noqa: A002, ANN401 -- as the SDK names it
-        with running(settled(guard.inline(guard.call(name, input, server=server)))) as run:
+        with run_guarded(settle(guard.inline(guard.call(name, input, server=server)))) as run:
             if isinstance(run, Refusal):
                 return _show(run)
             result = work(run.arguments)
@@ -44,7 +44,7 @@ def guarded(tool: Any, guard: Guard, *, server: str | None = None) -> Any:  # no
             return result
 
     async def acall(input: Any) -> Any:  # noqa: A002, ANN401 -- as the SDK names it
-        with running(settled(await guard.ainline(guard.call(name, input, server=server)))) as run:
+        with run_guarded(settle(await guard.ainline(guard.call(name, input, server=server)))) as run:
             if isinstance(run, Refusal):
                 return _show(run)
             result = await work(run.arguments)

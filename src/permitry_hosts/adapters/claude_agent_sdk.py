@@ -11,7 +11,7 @@ from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Permit, Refusal
 from permitry.guard.refusal import already_handled
-from permitry_hosts.adapters._outcomes import ended, settled
+from permitry_hosts.adapters._outcomes import ended, settle
 
 __all__ = ["CAPABILITIES", "guard_hooks"]
 
@@ -33,7 +33,7 @@ def guard_hooks(
     async def before(given: Any, _: str | None, __: object) -> dict[str, Any]:  # noqa: ANN401 -- the SDK's
         key = _key(given)
         call = guard.call(**_name(given["tool_name"], names), arguments=given["tool_input"], call_id=key)
-        outcome = settled(await guard.ainline(call))
+        outcome = settle(await guard.ainline(call))
         if isinstance(outcome, Refusal):
             return _answer("deny", permissionDecisionReason=outcome.text)
         try:

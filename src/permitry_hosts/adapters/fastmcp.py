@@ -27,7 +27,7 @@ from permitry.errors import CallError
 from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal
-from permitry_hosts.adapters._outcomes import CHANGED, running, settled
+from permitry_hosts.adapters._outcomes import CHANGED, run_guarded, settle
 
 __all__ = ["CAPABILITIES", "GuardMiddleware"]
 
@@ -81,12 +81,12 @@ class GuardMiddleware(Middleware):
         if spec is None or not self._could_run(guard, spec):
             raise ToolError(f"Unknown tool: {made.name!r}")
         call = guard.call(made.name, made.arguments or {}, server=self._server)
-        outcome = _answer(guard, call, spec, made) if _is_answer(made) else settled(guard.check(call, spec))
+        outcome = _answer(guard, call, spec, made) if _is_answer(made) else settle(guard.check(call, spec))
         if isinstance(outcome, Ask):
             if _is_modern(host):
                 return InputRequiredToolResult(_question(outcome))
             outcome = guard.answer(outcome.id, await _elicit(host, outcome))
-        with running(outcome) as run:
+        with run_guarded(outcome) as run:
             if isinstance(run, Refusal):
                 # Also what a human answers in place of the tool: a text does not fit the output schema of most tools.
                 raise ToolError(run.text)

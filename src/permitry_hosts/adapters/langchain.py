@@ -16,7 +16,7 @@ from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.guards import Guards
 from permitry.guard.outcome import Ask, Permit, Refusal
-from permitry_hosts.adapters._outcomes import CHANGED, Run, answer_of, running, settled
+from permitry_hosts.adapters._outcomes import CHANGED, Run, answer_of, run_guarded, settle
 
 __all__ = ["CAPABILITIES", "GuardMiddleware", "GuardState"]
 
@@ -57,14 +57,14 @@ class GuardMiddleware(AgentMiddleware[GuardState, Any, Any]):
         guard = self._of_thread()
         message = next((each for each in reversed(state["messages"]) if isinstance(each, AIMessage)), None)
         calls = [_call(guard, made) for made in message.tool_calls] if message else []
-        asked = [outcome for outcome in (settled(guard.check(call)) for call in calls) if isinstance(outcome, Ask)]
+        asked = [outcome for outcome in (settle(guard.check(call)) for call in calls) if isinstance(outcome, Ask)]
         return {"permitry_asked": [_key(ask.call) for ask in asked]}
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
         """Run the tool with what was permitted, or show the model why it does not run."""
-        with running(self._settle(request)) as run:
+        with run_guarded(self._settle(request)) as run:
             if isinstance(run, Refusal):
                 return _show(run, request)
             return _end(run, handler(_with_permit(request, run)))
@@ -73,7 +73,7 @@ class GuardMiddleware(AgentMiddleware[GuardState, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
     ) -> ToolMessage | Command[Any]:
         """Do what `wrap_tool_call` does."""
-        with running(self._settle(request)) as run:
+        with run_guarded(self._settle(request)) as run:
             if isinstance(run, Refusal):
                 return _show(run, request)
             return _end(run, await handler(_with_permit(request, run)))
@@ -82,7 +82,7 @@ class GuardMiddleware(AgentMiddleware[GuardState, Any, Any]):
         guard = self._of_thread()
         call = _call(guard, request.tool_call)
         is_asked = isinstance(call, ToolCall) and _key(call) in (request.state.get("permitry_asked") or ())
-        outcome = settled(guard.check(call, asked=is_asked))
+        outcome = settle(guard.check(call, asked=is_asked))
         if not isinstance(outcome, Ask):
             return outcome
         if not is_asked:

@@ -16,7 +16,7 @@ from permitry.channels.response import ToolConfirmationResponse
 from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Cause, Permit, Refusal
-from permitry_hosts.adapters._outcomes import running, settled
+from permitry_hosts.adapters._outcomes import run_guarded, settle
 
 __all__ = ["CAPABILITIES", "answer_all", "guarded", "guarded_server"]
 
@@ -73,7 +73,7 @@ class _Guarded:
 
     def check(self, arguments: dict[str, Any] | str, call_id: str, *, asked: bool = False) -> Permit | Refusal | Ask:
         call = self._guard.call(self._tool.name, arguments, call_id=call_id, server=self._server)
-        return settled(self._guard.check(call, asked=asked))
+        return settle(self._guard.check(call, asked=asked))
 
     async def needs_approval(self, context: RunContextWrapper[Any], arguments: dict[str, Any], call_id: str) -> bool:
         if isinstance(self.check(arguments, call_id), Ask):
@@ -83,7 +83,7 @@ class _Guarded:
 
     async def __call__(self, context: ToolContext[Any], text: str) -> Any:  # noqa: ANN401 -- what the tool gives
         outcome = self.check(text, context.tool_call_id)
-        with running(_UNANSWERED if isinstance(outcome, Ask) else outcome) as run:
+        with run_guarded(_UNANSWERED if isinstance(outcome, Ask) else outcome) as run:
             if isinstance(run, Refusal):
                 return run.text
             result = await self._tool.on_invoke_tool(context, json.dumps(run.arguments))

@@ -23,7 +23,7 @@ from permitry.core.call import ToolCall
 from permitry.guard.capabilities import Capabilities
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal
-from permitry_hosts.adapters._outcomes import APPROVED, running, settled
+from permitry_hosts.adapters._outcomes import APPROVED, run_guarded, settle
 
 __all__ = ["CAPABILITIES", "GuardCapability", "answered"]
 
@@ -53,7 +53,7 @@ class _Guarded(WrapperToolset[Any]):
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:  # noqa: ANN401 -- what the tool gives
         given = _as_json(tool_args)
-        with running(self._settle(self.guard.call(name, given, call_id=ctx.tool_call_id), ctx)) as run:
+        with run_guarded(self._settle(self.guard.call(name, given, call_id=ctx.tool_call_id), ctx)) as run:
             if isinstance(run, Refusal) and run.is_error:
                 raise ToolFailed(run.text)
             if isinstance(run, Refusal):
@@ -65,7 +65,7 @@ class _Guarded(WrapperToolset[Any]):
             return result
 
     def _settle(self, call: ToolCall | Refusal, ctx: RunContext[Any]) -> Permit | Refusal:
-        outcome = settled(self.guard.check(call, asked=ctx.tool_call_approved))
+        outcome = settle(self.guard.check(call, asked=ctx.tool_call_approved))
         if not isinstance(outcome, Ask):
             return outcome
         if ctx.tool_call_approved:
@@ -87,7 +87,7 @@ def answered(
         asked = requests.metadata.get(part.tool_call_id, {})
         # A tool that is declared to need approval is asked about before its arguments are read.
         arguments = asked["arguments"] if "pending_id" in asked else part.args_as_dict()
-        outcome = settled(guard.check(guard.call(part.tool_name, arguments, call_id=part.tool_call_id), asked=True))
+        outcome = settle(guard.check(guard.call(part.tool_name, arguments, call_id=part.tool_call_id), asked=True))
         if isinstance(outcome, Ask):
             outcome = guard.answer(outcome.id, answer(outcome.request))
         results.approvals[part.tool_call_id] = (

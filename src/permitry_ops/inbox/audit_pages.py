@@ -9,7 +9,7 @@ from permitry.core.texts import one_line, shorten
 from permitry_ops.inbox.access import Login
 from permitry_ops.inbox.call_text import call_text, short_session
 from permitry_ops.inbox.html import Child, Html, element
-from permitry_ops.inbox.pages import framed, link
+from permitry_ops.inbox.pages import frame, link
 from permitry_ops.inbox.record_view import FILTERS, CallRow, Rows
 
 __all__ = ["audit_page"]
@@ -31,7 +31,7 @@ def audit_page(found: Rows, query: Mapping[str, str], login: Login, *, version: 
     count = f"{len(found.rows)} calls and other events, {'older ones' if before else 'the newest first'}."
     live = element("div", element("p", count), _table(found), _page_links(found, given, before), id="live")
     here = f"/audit/events?{urlencode(given)}"
-    return framed(
+    return frame(
         "Audit", _form(given), live, login=login, here="/audit", live=None if before else here, version=version
     )
 

@@ -3,13 +3,13 @@
 from permitry_ops.inbox.access import Login
 from permitry_ops.inbox.html import Child, Html, element
 
-__all__ = ["framed", "link", "login_page", "message_page", "token_field"]
+__all__ = ["frame", "link", "login_page", "message_page", "token_field"]
 
 _PAGES = (("Questions", "/"), ("Audit", "/audit"), ("Statistics", "/stats"))
 _DOCTYPE = "<!doctype html>"
 
 
-def framed(
+def frame(
     title: str, *body: Child, login: Login | None = None, here: str = "", live: str | None = None, version: str = ""
 ) -> str:
     """Return a whole page; `live` is the address of the events after which its script shows it again.
@@ -45,13 +45,13 @@ def login_page(problem: str = "") -> str:
     )  # fmt: skip
     said = [element("p", problem, role="alert", class_="problem")] if problem else []
     hint = "Open the link that `permitry inbox` printed, or enter a token."
-    return framed("Log in", element("p", hint), *said, form)
+    return frame("Log in", element("p", hint), *said, form)
 
 
 def message_page(title: str, text: str, *, login: Login | None = None) -> str:
     """Return a page that says something, with the way back."""
     back = element("p", link("Back to the questions" if login else "Log in", "/" if login else "/login"))
-    return framed(title, element("p", text, role="alert", class_="problem"), back, login=login)
+    return frame(title, element("p", text, role="alert", class_="problem"), back, login=login)
 
 
 def link(text: Child, to: str) -> Html:

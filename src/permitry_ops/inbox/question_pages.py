@@ -13,7 +13,7 @@ from permitry.core.texts import one_line, shorten, visible
 from permitry_ops.inbox.access import Login
 from permitry_ops.inbox.call_text import call_text, main_argument, sentence, short_session
 from permitry_ops.inbox.html import Html, element
-from permitry_ops.inbox.pages import framed, link, token_field
+from permitry_ops.inbox.pages import frame, link, token_field
 from permitry_ops.inbox.questions import Shown
 
 __all__ = ["arguments_text", "list_page", "open_count", "open_version", "question_page", "without_secrets"]
@@ -47,7 +47,7 @@ def list_page(questions: Sequence[Shown], login: Login) -> str:
     """Return the page of all open questions, oldest first."""
     items = element("ol", *map(_item, questions), class_="questions") if questions else ""
     live = element("div", element("p", open_count(len(questions))), items, id="live")
-    return framed("Open questions", live, login=login, here="/", live="/events", version=open_version(questions))
+    return frame("Open questions", live, login=login, here="/", live="/events", version=open_version(questions))
 
 
 def question_page(
@@ -56,7 +56,7 @@ def question_page(
     """Return the page of one question; `edited` to `result` are what was written in an answer that was not taken."""
     said = [element("p", problem, role="alert", class_="problem")] if problem else []
     answer = _answer(shown, login, edited=edited, guidance=guidance, result=result)
-    return framed(
+    return frame(
         "May this run?", *said, *_call(shown), *_explain(shown), element("div", answer, id="live"), _facts(shown),
         login=login, live=f"/questions/{quote(shown.id, safe='')}/events", version=shown.outcome,
     )  # fmt: skip

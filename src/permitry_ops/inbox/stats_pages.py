@@ -7,7 +7,7 @@ from permitry.audit.stats import Stats
 from permitry_ops.inbox.access import Login
 from permitry_ops.inbox.charts import Bar, bars
 from permitry_ops.inbox.html import Html, element
-from permitry_ops.inbox.pages import framed
+from permitry_ops.inbox.pages import frame
 
 __all__ = ["stats_page"]
 
@@ -22,7 +22,7 @@ def stats_page(stats: Stats, login: Login) -> str:
     hours = sorted(stats.questions.items())[-_MOST:]
     by_hour = _counts((f"{hour[:10]} {hour[11:]}h", number) for hour, number in hours)
     slow = sorted(stats.times.items(), key=lambda item: -item[1].longest)[:_MOST]
-    return framed(
+    return frame(
         "Statistics", said, _legend(),
         bars("Verdicts by tool", ("Tool", *_VERDICTS), _by_verdict(stats.tools)),
         bars("Verdicts by rule", ("Rule", *_VERDICTS), _by_verdict(stats.rules)),

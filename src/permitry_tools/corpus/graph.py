@@ -7,7 +7,7 @@ import attrs
 
 from permitry.port import count
 from permitry_tools.corpus.entities import key_of
-from permitry_tools.corpus.search import indented
+from permitry_tools.corpus.search import indent
 from permitry_tools.corpus.store import CorpusStore
 
 __all__ = ["overview", "relationship"]
@@ -114,7 +114,7 @@ def _together(connection: sqlite3.Connection, one: _Named, other: _Named) -> str
         (one.entity_id, other.entity_id, _MOST_PASSAGES),
     )
     return "\n\n".join(
-        f"[{number}] {title} (chunk {chunk_id})\n{indented(_excerpt(content, one.name))}"
+        f"[{number}] {title} (chunk {chunk_id})\n{indent(_excerpt(content, one.name))}"
         for number, (chunk_id, title, content) in enumerate(rows, 1)
     )
 

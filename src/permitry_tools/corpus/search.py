@@ -10,7 +10,7 @@ import attrs
 from permitry_tools.corpus.entities import COMMON
 from permitry_tools.corpus.store import CorpusStore
 
-__all__ = ["Passage", "citations", "formatted", "search"]
+__all__ = ["Passage", "citations", "format_passages", "search"]
 
 _MOST = 8
 _CANDIDATES = 100
@@ -71,15 +71,15 @@ def search(
     best = max((each.score for each in passages), default=0.0)
     newest = max((each.date for each in passages if each.date is not None), default=None)
 
-    def weighed(each: Passage) -> Passage:
+    def weigh(each: Passage) -> Passage:
         rank = each.score / best if best > 0 else 1.0
         score = (1 - recency_weight) * rank + recency_weight * _recency(each.date, newest)
         return attrs.evolve(each, score=round(score, 4))
 
-    return sorted(map(weighed, passages), key=lambda each: (-each.score, each.chunk_id))[:_MOST]
+    return sorted(map(weigh, passages), key=lambda each: (-each.score, each.chunk_id))[:_MOST]
 
 
-def formatted(passages: list[Passage]) -> str:
+def format_passages(passages: list[Passage]) -> str:
     """Return passages as text for a model: a numbered heading that says where each is from, and its content.
 
     The lines of the content are indented, the headings are not: a document cannot pass for another one.
@@ -87,11 +87,11 @@ def formatted(passages: list[Passage]) -> str:
     blocks = []
     for number, each in enumerate(passages, 1):
         date = "" if each.date is None else f", {each.date}"
-        blocks.append(f"[{number}] {each.title}{date} (chunk {each.chunk_id})\n{indented(each.content)}")
+        blocks.append(f"[{number}] {each.title}{date} (chunk {each.chunk_id})\n{indent(each.content)}")
     return "\n\n".join(blocks) or "No results found."
 
 
-def indented(content: str) -> str:
+def indent(content: str) -> str:
     """Return the content of a passage with every line indented, so that none can pass for a heading."""
     return textwrap.indent(content, _INDENT, lambda _: True)
 

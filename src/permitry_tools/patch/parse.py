@@ -158,11 +158,11 @@ class _Parser:
 
     def hunk(self, header: str) -> Hunk:
         if header.startswith(_ADD):
-            return self.added(self.path(header, _ADD))
+            return self.read_added(self.path(header, _ADD))
         if header.startswith(_DELETE):
             return DeleteFile(self.path(header, _DELETE))
         if header.startswith(_UPDATE):
-            return self.updated(self.path(header, _UPDATE))
+            return self.read_updated(self.path(header, _UPDATE))
         _wrong(self.number, f"'{header}' is not a valid hunk header. {_HEADERS}")
 
     def path(self, line: str, header: str) -> str:
@@ -174,7 +174,7 @@ class _Parser:
         self.at += 1
         return path
 
-    def added(self, path: str) -> AddFile:
+    def read_added(self, path: str) -> AddFile:
         start = self.at
         while (self.line() or "").startswith("+"):
             self.at += 1
@@ -182,7 +182,7 @@ class _Parser:
 
     # Updates ----------------------------------------------------------------------------------------------------------
 
-    def updated(self, path: str) -> UpdateFile:
+    def read_updated(self, path: str) -> UpdateFile:
         start = self.number - 1
         line = self.line() or ""
         move_to = self.path(line.rstrip(), _MOVE) if line.rstrip().startswith(_MOVE) else None

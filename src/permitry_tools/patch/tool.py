@@ -61,7 +61,7 @@ class Patching:
     memory: ReadMemory | None = None
     endings: LineEndings = attrs.field(default=LineEndings.KEEP, kw_only=True)
 
-    def verified(self, patch: str, *, folder: str | None = None) -> Verified:
+    def verify(self, patch: str, *, folder: str | None = None) -> Verified:
         """Return what the patch would do; the relative paths in it start from `folder`, or the root.
 
         Raises: `ToolError` when it does not fit.
@@ -71,7 +71,7 @@ class Patching:
         except ToolError as error:
             raise ToolError(f"apply_patch verification failed: {error}") from error
 
-    def made(self, verified: Verified) -> str:
+    def apply(self, verified: Verified) -> str:
         """Make all changes and return what the model is shown.
 
         Raises: `ToolError` when one cannot be made. Then nothing was changed, unless the message says so.
@@ -102,10 +102,10 @@ def register(
     patching = Patching(workspace, memory, endings=endings)
 
     def apply(arguments: ApplyPatch) -> tuple[bool, str]:
-        return True, patching.made(patching.verified(arguments.text))
+        return True, patching.apply(patching.verify(arguments.text))
 
     def shown(arguments: ApplyPatch) -> str:
-        return preview_of(workspace, patching.verified(arguments.text))
+        return preview_of(workspace, patching.verify(arguments.text))
 
     registry.register(
         spec(
@@ -137,4 +137,4 @@ def apply_patch(
     Raises: `ToolError` when it does not fit, or cannot be made. Then nothing was changed, unless the message says so.
     """
     patching = Patching(workspace, endings=endings)
-    return patching.made(patching.verified(patch, folder=folder))
+    return patching.apply(patching.verify(patch, folder=folder))

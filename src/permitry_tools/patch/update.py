@@ -15,7 +15,7 @@ from permitry.port import ToolError
 from permitry_tools.patch.parse import Chunk
 from permitry_tools.patch.seek import Haystack
 
-__all__ = ["LineEndings", "updated"]
+__all__ = ["LineEndings", "apply_chunks"]
 
 _ENDING = re.compile(r"\r\n|\n|\r")
 _Line: TypeAlias = tuple[str, str]
@@ -33,13 +33,13 @@ class LineEndings(enum.Enum):
     LF = "normalize_to_lf"
 
 
-def updated(text: str, chunks: Sequence[Chunk], *, path: str, endings: LineEndings = LineEndings.KEEP) -> str:
+def apply_chunks(text: str, chunks: Sequence[Chunk], *, path: str, endings: LineEndings = LineEndings.KEEP) -> str:
     """Return `text` with the chunks applied; all are looked for in the old text, each behind the one before.
 
     Raises: `ToolError`, which calls the file `path`, when one is not found.
     """
     lines = _lines_kept(text) if endings is LineEndings.KEEP else _lines_of_lf(text)
-    placed = _Placing(lines, path, endings).placed(chunks)
+    placed = _Placing(lines, path, endings).place_all(chunks)
     return _join(placed, endings)
 
 
@@ -88,7 +88,7 @@ class _Placing:
         self.haystack = Haystack(self.texts)
         self.preferred = next((ending for _, ending in lines if ending), "\n")
 
-    def placed(self, chunks: Sequence[Chunk]) -> list[_Line]:
+    def place_all(self, chunks: Sequence[Chunk]) -> list[_Line]:
         found: list[_Placed] = []
         cursor = 0
         for chunk in chunks:
@@ -99,7 +99,7 @@ class _Placing:
             found.append(place)
         found.sort(key=lambda place: place.start)
         overlap = any(one.end > other.start for one, other in itertools.pairwise(found))
-        return self.spliced(found) if overlap else self.woven(found)
+        return self.splice(found) if overlap else self.weave(found)
 
     def behind_context(self, chunk: Chunk, cursor: int) -> int:
         if chunk.context is None:
@@ -139,7 +139,7 @@ class _Placing:
             at += sign != "+"
         return new
 
-    def woven(self, found: Sequence[_Placed]) -> list[_Line]:
+    def weave(self, found: Sequence[_Placed]) -> list[_Line]:
         new: list[_Line] = []
         at = 0
         for place in found:
@@ -148,7 +148,7 @@ class _Placing:
             at = place.end
         return [*new, *self.lines[at:]]
 
-    def spliced(self, found: Sequence[_Placed]) -> list[_Line]:
+    def splice(self, found: Sequence[_Placed]) -> list[_Line]:
         """Put overlapping changes in from the last to the first, as the reference does."""
         lines = list(self.lines)
         for place in reversed(found):

@@ -13,7 +13,7 @@ from permitry.port import ToolError
 from permitry_tools.files import MOST_BYTES
 from permitry_tools.patch.commit import Change
 from permitry_tools.patch.parse import AddFile, DeleteFile, Hunk, UpdateFile, parse_patch
-from permitry_tools.patch.update import LineEndings, updated
+from permitry_tools.patch.update import LineEndings, apply_chunks
 from permitry_tools.workspace import Workspace
 
 __all__ = ["DEEPEST", "MOST_FILES", "FileChange", "Verified", "verify"]
@@ -89,7 +89,7 @@ class _Verifier:
     def add(self, hunk: Hunk) -> None:
         match hunk:
             case AddFile():
-                self.claimed(hunk.path)
+                self.claim(hunk.path)
                 where = self.write(hunk.path, hunk.content.encode())
                 self.files.append(FileChange("A", None, hunk.path, None, hunk.content, where))
             case DeleteFile():
@@ -98,7 +98,7 @@ class _Verifier:
                 self.update(hunk)
 
     def delete(self, path: str) -> None:
-        entry = self.claimed(path)
+        entry = self.claim(path)
         mode = self.mode(entry)
         if mode is None or not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
             raise ToolError(f"Failed to delete file {path}")
@@ -106,18 +106,18 @@ class _Verifier:
         self.files.append(FileChange("D", path, None, None, "", entry))
 
     def update(self, hunk: UpdateFile) -> None:
-        entry = self.claimed(hunk.path)
-        source = self.located(hunk.path)
+        entry = self.claim(hunk.path)
+        source = self.locate(hunk.path)
         before = self.read(hunk.path, source)
         try:
             text = before.decode()
         except UnicodeDecodeError as error:
             raise ToolError(f"{self.unread(hunk.path)}: stream did not contain valid UTF-8") from error
-        after = updated(text, hunk.chunks, path=hunk.path, endings=self.endings)
+        after = apply_chunks(text, hunk.chunks, path=hunk.path, endings=self.endings)
         if hunk.move_to is None:
             where = self.write(hunk.path, after.encode(), expected=before)
         else:
-            self.claimed(hunk.move_to)
+            self.claim(hunk.move_to)
             mode = self.mode(source)
             where = self.write(hunk.move_to, after.encode(), mode=mode)
             is_link = stat.S_ISLNK(self.mode(entry) or 0)
@@ -127,7 +127,7 @@ class _Verifier:
     def write(self, path: str, data: bytes, *, expected: bytes | None = None, mode: int | None = None) -> Path:
         """Note a file to write, and return where; a link is written through, as far as it leads to inside."""
         self.weigh(len(data))
-        where = self.located(path)
+        where = self.locate(path)
         present = self.mode(where)
         if present is not None and not stat.S_ISREG(present):
             raise ToolError(f"Failed to write file {path}: it is not a regular file")
@@ -158,12 +158,12 @@ class _Verifier:
 
     # Places -----------------------------------------------------------------------------------------------------------
 
-    def joined(self, path: str) -> str:
+    def join(self, path: str) -> str:
         return str(Path(self.folder) / path)
 
-    def located(self, path: str) -> Path:
+    def locate(self, path: str) -> Path:
         """Return where `path` really is; an error calls it as the patch does."""
-        joined = self.joined(path)
+        joined = self.join(path)
         try:
             return self.workspace.locate(joined)
         except ToolError as error:
@@ -180,12 +180,12 @@ class _Verifier:
         except OSError as error:
             raise ToolError(f"`{where.as_posix()}` cannot be used: {error.strerror}.") from error
 
-    def claimed(self, path: str) -> Path:
+    def claim(self, path: str) -> Path:
         """Return where `path` is, a link itself and not what it leads to; no other operation may be about it."""
-        joined = self.joined(path)
+        joined = self.join(path)
         if joined.count("/") >= DEEPEST:
             raise ToolError(f"The path `{path[:100]}…` has more than {DEEPEST} parts.")
-        real = self.located(path)
+        real = self.locate(path)
         written = Path(joined)
         entry = real if written.name in ("", "..") else self.workspace.locate(str(written.parent)) / written.name
         for where in (real, entry):

@@ -29,7 +29,7 @@ def apply_patch_in(command: str | Sequence[str], folder: Path, patching: Patchin
     touch a file the policy was not asked about.
     """
     verified = _plan(command, folder, patching)
-    return None if verified is None else patching.made(verified)
+    return None if verified is None else patching.apply(verified)
 
 
 def check_patch_in(command: object) -> None:
@@ -116,7 +116,7 @@ def _plan(command: str | Sequence[str], folder: Path, patching: Patching) -> Ver
     start = folder if found.folder is None else Path(os.path.normpath(folder / found.folder))
     if not os.path.isdir(start):  # noqa: PTH112 -- answers False where `Path.is_dir` raises
         raise ToolError(f"{_FAILED}: the folder `{found.folder}` is not there")
-    verified = patching.verified(found.patch, folder=str(start))
+    verified = patching.verify(found.patch, folder=str(start))
     root = patching.workspace.root
     touched = {(_needed(change.data), str(root / change.where)) for change in verified.changes}
     # INVARIANT: law 5. Only what was decided on is touched: the paths that the policy was shown for this very command.

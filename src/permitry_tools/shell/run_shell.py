@@ -14,7 +14,7 @@ from permitry_tools.patch import Patching
 from permitry_tools.shell.patching import apply_patch_in, patch_preview, with_patch_check
 from permitry_tools.workspace import Workspace
 
-__all__ = ["register", "requiring", "without_terminal"]
+__all__ = ["register", "require", "without_terminal"]
 
 _LONGEST = 600
 _SHOWN = 12_000
@@ -54,7 +54,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
             "run_shell", "Run a shell command in the workspace.", RunShell, RUNS,
             roles={"command": ROLES.COMMAND}, timeout=_LONGEST + 10.0, applies_patches=True,
         ),
-        requiring("run_shell", "command", without_terminal(with_patch_check("command", handler(RunShell, run_shell)))),
+        require("run_shell", "command", without_terminal(with_patch_check("command", handler(RunShell, run_shell)))),
         preview=patch_preview(patching, "command"),
     )  # fmt: skip
 
@@ -82,7 +82,7 @@ def _show(ended: Ended) -> tuple[str, str]:
     return stdout.shown(room[0], reporter), stderr.shown(room[1], reporter)
 
 
-def requiring(tool: str, argument: str, handle: Handler) -> Handler:
+def require(tool: str, argument: str, handle: Handler) -> Handler:
     """Return `handle` for calls that give `argument`, and no blanks; others are answered that it is required."""
 
     def check(arguments: dict[str, Any]) -> None:

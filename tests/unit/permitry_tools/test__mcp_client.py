@@ -20,7 +20,7 @@ def client() -> McpClient:
 
 @pytest.mark.parametrize(
     "work",
-    [McpClient.relisted, lambda client: client.called(Definition("t", ToolSpec("mcp:docs/t"), ""), {})],
+    [McpClient.list_again, lambda client: client.call_tool(Definition("t", ToolSpec("mcp:docs/t"), ""), {})],
     ids=["list", "call"],
 )
 def test_without_a_connection_nothing_is_called(

@@ -12,6 +12,6 @@ def test_the_end_is_kept(written: str, kept: str, monkeypatch: pytest.MonkeyPatc
     """As far as there is room."""
     monkeypatch.setattr(_mcp_stderr, "_LAST_WORDS", 4)
     words = LastWords()
-    with words.listening() as file:
+    with words.listen() as file:
         file.write(written)
     assert words.text() == kept

@@ -3,7 +3,7 @@
 import pytest
 from tests.tables import for_each
 
-from permitry_tools._plain_diff import PlainDiff, quoted
+from permitry_tools._plain_diff import PlainDiff, quote
 from permitry_tools._tree import Contents, Entry
 
 A, B, BINARY, LONG, LOST = (letter * 40 for letter in "abcde")
@@ -65,4 +65,4 @@ def test_past_the_bound_of_lines_files_only_differ(diff: PlainDiff) -> None:
 )
 def test_odd_names_are_quoted(name: str, shown: str) -> None:
     """A newline in a name cannot begin a line of the diff."""
-    assert quoted(name) == shown
+    assert quote(name) == shown

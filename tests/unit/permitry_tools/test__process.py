@@ -16,7 +16,7 @@ from permitry.dispatch.events import Reporter
 from permitry.errors import ToolError
 from permitry_tools import _process
 from permitry_tools._output import Output
-from permitry_tools._process import Capture, ProcessGroup, _environment, folder_of, launched, run_group
+from permitry_tools._process import Capture, ProcessGroup, _environment, folder_of, launch, run_group
 from permitry_tools.artifacts import ArtifactStore
 from permitry_tools.workspace import Workspace
 
@@ -197,7 +197,7 @@ def test_a_group_killed_while_it_is_being_started_does_not_live(root: Path, monk
 def test_what_raises_while_a_group_runs_ends_it(root: Path) -> None:
     """An interrupt, for example."""
     group = ProcessGroup(["sleep", "60"], root)
-    with pytest.raises(KeyboardInterrupt), launched(group) as process:
+    with pytest.raises(KeyboardInterrupt), launch(group) as process:
         raise KeyboardInterrupt
     assert _is_gone(process.pid)
 
@@ -206,7 +206,7 @@ def test_a_cancelled_call_ends_what_it_launched(root: Path) -> None:
     """Without anybody having to look."""
     cancellation = Cancellation()
     group = ProcessGroup(["sleep", "60"], root)
-    with cancellable_by(cancellation), launched(group) as process:
+    with cancellable_by(cancellation), launch(group) as process:
         cancellation.cancel()
         assert group.ended.wait(10)
     assert _is_gone(process.pid)
@@ -236,7 +236,7 @@ def test_what_was_launched_may_outlive_its_call(root: Path) -> None:
     """A call that ends well leaves a job alone."""
     cancellation = Cancellation()
     group = ProcessGroup(["sleep", "60"], root)
-    with cancellable_by(cancellation), launched(group) as process:
+    with cancellable_by(cancellation), launch(group) as process:
         pass
     cancellation.cancel()
     os.kill(process.pid, 0)

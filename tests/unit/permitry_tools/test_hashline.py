@@ -230,12 +230,12 @@ def test_the_rest_of_the_file_stays(bodies: list[str], last: str, data: st.DataO
     """Whatever the lines and their ends, only the lines named by an edit change."""
     text = "\n".join(bodies) + last
     lines = _Lines.of(text)
-    assert lines.edited([]) == text
+    assert lines.apply([]) == text
     if not lines.bodies:
         return
     at = data.draw(st.integers(0, len(lines.bodies) - 1))
     arguments = {"path": "a", "edits": [{"set_line": f"{at + 1}:{line_hash(lines.bodies[at])}", "content": "new"}]}
-    after = _Lines.of(lines.edited(HashlineEdit.model_validate(arguments).edits))
+    after = _Lines.of(lines.apply(HashlineEdit.model_validate(arguments).edits))
     assert after.bodies == [*lines.bodies[:at], "new", *lines.bodies[at + 1 :]]
     assert after.ends == lines.ends
 
@@ -249,10 +249,10 @@ def test_two_edits_never_change_one_line(ranges: list[tuple[int, int]]) -> None:
     touched = [line for a, b in ranges for line in range(a, b + 1)]
     if len(touched) != len(set(touched)):
         with pytest.raises(ToolError, match="overlap"):
-            _Lines.of(text).edited(edits)
+            _Lines.of(text).apply(edits)
     else:
         kept = [str(line) for line in range(1, 6) if line not in touched]
-        assert sorted(_Lines.of(text).edited(edits).split()) == sorted([*kept, *["x"] * len(ranges)])
+        assert sorted(_Lines.of(text).apply(edits).split()) == sorted([*kept, *["x"] * len(ranges)])
 
 
 # What the tool declares -------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from pydantic import Field
 from permitry.port import ToolError, ToolPlugin, ToolResult
 from permitry_tools._spec import READS, Arguments
 from permitry_tools.corpus.plugins._common import definition, handler, has_documents
-from permitry_tools.corpus.search import citations, formatted, search
+from permitry_tools.corpus.search import citations, format_passages, search
 from permitry_tools.corpus.service import Corpus
 from permitry_tools.corpus.store import iso_date
 
@@ -29,7 +29,7 @@ def _retrieve(arguments: RetrieveDocuments, corpus: Corpus) -> ToolResult:
         date_to=_day(arguments.date_to),
         recency_weight=arguments.recency_weight,
     )
-    text = formatted(passages)
+    text = format_passages(passages)
     return ToolResult(True, text, structured={"formatted_text": text, "citation_sources": citations(passages)})
 
 

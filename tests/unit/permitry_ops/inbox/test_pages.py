@@ -7,12 +7,12 @@ from tests.unit.permitry_ops.inbox.people import ANN
 
 from permitry_ops.inbox import pages
 from permitry_ops.inbox.access import Login
-from permitry_ops.inbox.pages import framed, link, login_page, message_page, token_field
+from permitry_ops.inbox.pages import frame, link, login_page, message_page, token_field
 
 
 def test_a_page_is_for_people_with_any_browser() -> None:
     """It has a language, a title, a way past the header, one heading, and a place where news are read out."""
-    page = framed("Open questions", login=Login(ANN, 0.0), here="/")
+    page = frame("Open questions", login=Login(ANN, 0.0), here="/")
     assert page.startswith('<!doctype html><html lang="en">')
     assert "<title>Open questions - permitry</title>" in page
     assert '<a href="#main" class="skip">' in page
@@ -23,7 +23,7 @@ def test_a_page_is_for_people_with_any_browser() -> None:
 
 def test_nothing_in_a_page_is_inline_or_foreign() -> None:
     """The policy of the page forbids it, so that it would not work either."""
-    for page in (framed("t", login=Login(ANN, 0.0)), login_page("no"), message_page("t", "x")):
+    for page in (frame("t", login=Login(ANN, 0.0)), login_page("no"), message_page("t", "x")):
         document = read(page)
         assert not [name for _, names in document.tags for name in names if name == "style" or name.startswith("on")]
         assert "style" not in [tag for tag, _ in document.tags]
@@ -33,8 +33,8 @@ def test_nothing_in_a_page_is_inline_or_foreign() -> None:
 def test_a_notice_is_shown_once() -> None:
     """The next page has none."""
     login = Login(ANN, 0.0, notice="done")
-    assert "done" in framed("t", login=login)
-    assert "done" not in framed("t", login=login)
+    assert "done" in frame("t", login=login)
+    assert "done" not in frame("t", login=login)
 
 
 def test_each_field_has_a_label() -> None:
