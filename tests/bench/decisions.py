@@ -59,8 +59,8 @@ def run(scale: Scale, tell: Tell) -> Report:
     index = _index_seconds(detail.count)
     return Report(
         "Decisions",
-        (_ratios(found), _by_kind(detail), _growth(found, grown)),
-        (_by_count(found), _in_detail(detail, weights)),
+        (_ratios(found),),
+        (_by_kind(detail), _growth(found, grown), _by_count(found), _in_detail(detail, weights)),
         text=f"{_TEXT.format(calls=scale.calls)}\n\n{_notes()}",
         facts=_facts(found, detail, weights, index) | _growth_facts(grown),
         series={

@@ -1,4 +1,4 @@
-"""The page docs/reference/benchmarks.md: ratios, and what is wanted."""
+"""The page docs/reference/benchmarks.md: ratios. What is wanted, and all figures, are printed."""
 
 import platform
 from collections.abc import Collection, Mapping
@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from tests.bench.peers.engine import version
 from tests.bench.plot import DRAWINGS
 from tests.bench.report import Report, markdown
-from tests.bench.targets import targets
 
 __all__ = ["page", "versions"]
 
@@ -24,7 +23,8 @@ as vakt does, `python tests/bench --write` does the same. Both want the extra `b
 same tables, `--only decisions` asks one question, and `--quick` only shows that everything runs. An engine that is not
 installed has a row that says so.
 
-Here are the ratios: another machine has other figures, and much the same ratios. The command prints the figures, too.
+Here are the ratios: another machine has other figures, and much the same ratios. The command prints the figures,
+the same tables for more sizes, and what is wanted, too.
 
 A turn of a model takes seconds, and no one notices a microsecond in it. What a decision costs matters where there are
 many: replaying recorded sessions, showing a model only the tools it may use, testing rule sets against each other. With
@@ -59,5 +59,4 @@ def page(reports: Mapping[str, Report], drawn: Collection[str]) -> str:
         parts += [f"\n## {report.title}\n", f"\n{report.text}\n"]
         parts += [f"\n{markdown(table)}" for table in report.ratios]
         parts += [f"\n![{DRAWINGS[name].caption}]({DRAWINGS[name].file})\n"] if name in drawn else []
-    facts = {name: value for report in reports.values() for name, value in report.facts.items()}
-    return "".join([*parts, "\n## Targets\n", f"\n{markdown(targets(facts))}"])
+    return "".join(parts)
