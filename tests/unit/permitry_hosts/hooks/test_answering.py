@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import CAPTURED, PAYLOADS, call, command, put
+from tests.unit.permitry_hosts.hooks.payloads import call, captured, command, put
 
 from permitry.errors import CallError
 from permitry_hosts.hooks import answering
@@ -56,7 +56,7 @@ def replied(record: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home:
 
 def silence(host: str) -> Reply:
     """Return the reply that leaves a call to the host."""
-    document = CAPTURED[host].silent
+    document = captured(host).silent
     return Reply() if document is None else Reply.of(document)
 
 
@@ -76,8 +76,8 @@ def test_what_is_blocked_is_answered_in_the_words_of_the_host(replied: Answer, h
     reply = replied(host, command(host, "git push"))
     assert reply.code == 0
     assert "Publishing is left to the user." in reply.out
-    expected = host_named(host).write(Effect(Verb.DENY, "NO"), host_named(host).read(PAYLOADS[host], ENVIRON))
-    assert json.loads(expected.out) == CAPTURED[host].denied
+    expected = host_named(host).write(Effect(Verb.DENY, "NO"), host_named(host).read(captured(host).payload, ENVIRON))
+    assert json.loads(expected.out) == captured(host).denied
 
 
 @every_host
@@ -118,7 +118,7 @@ def test_a_permission_counts_only_if_it_is_granted(replied: Answer, host: str) -
     rules = "[[rule]]\nid = 'a'\neffect = 'allow'\nwhen.command = 'make *'"
     assert replied(host, command(host, "make test"), rules=rules) == silence(host)
     granted = replied(host, command(host, "make test"), rules=rules, grants=True)
-    if CAPTURED[host].permits:
+    if captured(host).permits:
         assert '"allow"' in granted.out
     else:
         assert granted == silence(host)
@@ -144,7 +144,7 @@ def test_the_payload_says_which_host_wrote_it(replied: Answer, host: str) -> Non
         assert replied(named, payload) == expected, named
 
 
-@for_each("host", [host for host in HOSTS if CAPTURED[host].has_folder])
+@for_each("host", [host for host in HOSTS if captured(host).has_folder])
 def test_a_command_begins_where_the_agent_is(replied: Answer, host: str) -> None:
     """Not in the folder of the project, if the agent has gone elsewhere; two hosts do not say where it is."""
     there = {**command(host, "cat ../keys/a"), "cwd": "/home/ann/project/sub"}
@@ -167,7 +167,12 @@ ELSEWHERE = {"CLAUDE_PROJECT_DIR": "/home/ann/project", "CURSOR_PROJECT_DIR": "/
 )
 def test_files_are_named_from_where_the_agent_is(replied: Answer, tool: str, arguments: dict[str, str]) -> None:
     """By every tool, and where a tool without a path looks at the current folder, too."""
-    there = {**PAYLOADS["claude-code"], "tool_name": tool, "tool_input": arguments, "cwd": "/home/ann/project/keys"}
+    there = {
+        **captured("claude-code").payload,
+        "tool_name": tool,
+        "tool_input": arguments,
+        "cwd": "/home/ann/project/keys",
+    }
     rules = "[[rule]]\nid = 'a'\neffect = 'block'\nwhen.path = 'keys/**'"
     assert "was blocked" in replied("claude-code", there, rules=rules, environ={**ENVIRON, **ELSEWHERE}).out
 
@@ -177,7 +182,7 @@ def test_a_permission_is_about_the_file_from_where_the_agent_is(replied: Answer)
     call = {"tool_name": "NotebookEdit", "tool_input": {"notebook_path": "docs/a"}}
     rules = "[[rule]]\nid = 'a'\neffect = 'allow'\nwhen.path = 'docs/**'"
     for folder, word in (("/home/ann/project", '"allow"'), ("/home/ann", "")):
-        payload = {**PAYLOADS["claude-code"], **call, "cwd": folder}
+        payload = {**captured("claude-code").payload, **call, "cwd": folder}
         reply = replied("claude-code", payload, rules=rules, environ={**ENVIRON, **ELSEWHERE}, grants=True)
         assert word in reply.out
         assert bool(reply.out) is bool(word)
@@ -242,8 +247,8 @@ def test_what_is_not_a_payload_is_not_answered(host: str, data: bytes) -> None:
 @every_host
 def test_a_payload_without_one_of_its_parts_is_not_answered(replied: Answer, host: str) -> None:
     """A tool without arguments, or arguments without a tool, could be anything."""
-    for part in {CAPTURED[host].tool[0], CAPTURED[host].arguments[0]}:
-        rest = {key: value for key, value in PAYLOADS[host].items() if key != part}
+    for part in {captured(host).tool[0], captured(host).arguments[0]}:
+        rest = {key: value for key, value in captured(host).payload.items() if key != part}
         for payload in (rest, {**rest, part: 7}, {**rest, part: []}):
             with pytest.raises(CallError):
                 replied(host, payload)
@@ -253,7 +258,7 @@ def test_a_payload_without_one_of_its_parts_is_not_answered(replied: Answer, hos
 def test_an_event_that_is_not_known_is_not_answered(replied: Answer, host: str) -> None:
     """It could be one that a call waits for."""
     with pytest.raises(CallError):
-        replied(host, put(PAYLOADS[host], CAPTURED[host].event, "BeforeSomething"))
+        replied(host, put(captured(host).payload, captured(host).event, "BeforeSomething"))
 
 
 def test_every_decision_is_recorded_with_session_and_agent(replied: Answer, record: Path) -> None:
@@ -286,7 +291,7 @@ def test_what_is_only_reported_is_not_answered_with_a_decision(
 ) -> None:
     """A result, or a message of the user."""
     assert replied(host, {**command(host, "git push"), **event}) == Reply()
-    read = host_named(host).read({**PAYLOADS[host], **event}, ENVIRON)
+    read = host_named(host).read({**captured(host).payload, **event}, ENVIRON)
     assert read.kind in (Kind.AFTER, Kind.PROMPT)
 
 
@@ -316,7 +321,7 @@ def test_a_budget_counts_from_one_hook_to_the_next(replied: Answer, host: str) -
     rules = BUDGET.format(more="")
     replies = [replied(host, command(host, "make test"), rules=rules).out for _ in range(3)]
     assert ["Enough" in reply for reply in replies] == [False, False, True]
-    other = put(command(host, "make test"), CAPTURED[host].session, "s2")
+    other = put(command(host, "make test"), captured(host).session, "s2")
     assert replied(host, other, rules=rules) == silence(host)
 
 
@@ -347,7 +352,7 @@ def test_the_model_is_not_shown_where_a_rule_is_written(replied: Answer, host: s
 def test_a_server_that_could_be_read_as_another_one_is_refused(replied: Answer) -> None:
     """`mcp:a/b/c` is a tool of the server `a`."""
     server = {"tool_name": "mcp__a_b__c", "mcp_server": {"name": "a/b"}}
-    assert "not understood" in replied("claude-code", {**PAYLOADS["claude-code"], **server}).out
+    assert "not understood" in replied("claude-code", {**captured("claude-code").payload, **server}).out
 
 
 @every_host
@@ -358,7 +363,7 @@ def test_the_hook_itself_is_guarded_whatever_the_rules_are(replied: Answer, host
 
 
 def _named(host: str, tool: str) -> dict[str, Any]:
-    payload = PAYLOADS[host]
+    payload = captured(host).payload
     inner = {"input": {**payload["input"], "tool": tool}} if host == "opencode" else {"toolName": tool}
     return {**payload, **inner}
 
@@ -427,7 +432,7 @@ def test_a_resource_that_is_a_file_is_one(replied: Answer, host: str, tool: str,
     """Whoever reads it."""
     rules = "[[rule]]\nid = 'a'\neffect = 'confirm'\nwhen.path = '/home/ann/keys/**'"
     for uri, is_asked in (("file:///home/ann/keys/a", True), ("docs://index", False)):
-        payload = {**PAYLOADS[host], "tool_name": tool, "tool_input": {**arguments, "uri": uri}}
+        payload = {**captured(host).payload, "tool_name": tool, "tool_input": {**arguments, "uri": uri}}
         reply = replied(host, payload, rules=rules)
         assert ("No one can be asked here" in reply.out) is is_asked
 

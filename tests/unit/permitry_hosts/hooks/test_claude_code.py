@@ -4,12 +4,19 @@ import json
 from typing import Any
 
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import PAYLOADS
+from tests.unit.permitry_hosts.hooks.payloads import CLAUDE, SPECIFIC, Captured
 
 from permitry_hosts.hooks.claude_code import HOST
 from permitry_hosts.hooks.host import Effect, Kind, Reply, Verb
 
-PAYLOAD = PAYLOADS["claude-code"]
+CAPTURED = Captured(
+    {
+        **CLAUDE, "prompt_id": "p1", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": {"command": "?", "description": "x"}, "tool_use_id": "toolu_1",
+    },
+    {"hookSpecificOutput": SPECIFIC},
+)  # fmt: skip
+PAYLOAD = CAPTURED.payload
 ATTENDED = {"CLAUDE_CODE_SESSION_ATTENDED": "1", "CLAUDE_PROJECT_DIR": "/home/ann"}
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import PAYLOADS
+from tests.unit.permitry_hosts.hooks.payloads import captured
 
 from permitry.errors import CallError
 from permitry_hosts.hooks.answering import host_named
@@ -81,4 +81,4 @@ def test_a_sub_agent_is_not_the_main_one(payload: dict[str, str], agent: str) ->
     """Whatever its kind is called, and if it has none."""
     assert agent_in(payload) == agent
     for name in ("claude-code", "codex"):
-        assert host_named(name).read({**PAYLOADS[name], **payload}, {"PWD": "/p"}).agent == agent
+        assert host_named(name).read({**captured(name).payload, **payload}, {"PWD": "/p"}).agent == agent

@@ -5,13 +5,29 @@ import subprocess
 
 import pytest
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import PAYLOADS
+from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured
 
 from permitry.errors import CallError
 from permitry_hosts.hooks.cline import HOST
 from permitry_hosts.hooks.host import Effect, Verb
 
-PAYLOAD = PAYLOADS["cline"]
+CAPTURED = Captured(
+    {
+        "clineVersion": "", "hookName": "tool_call", "timestamp": "2026-11-20T04:29:47.515Z", "taskId": "s1",
+        "workspaceRoots": [FOLDER], "userId": "u", "agent_id": "agent_1", "parent_agent_id": None, "iteration": 1,
+        "tool_call": {"id": "k1", "name": "run_commands", "input": {"commands": ["?"]}},
+        "preToolUse": {"toolName": "run_commands", "parameters": {"commands": "[]"}},
+    },
+    {"cancel": False, "overrideInput": {"commands": ["printf '%s\\n' NO >&2; exit 1"]}},
+    silent={"cancel": False},
+    tool=("tool_call", "name"),
+    arguments=("tool_call", "input"),
+    session=("taskId",),
+    event=("hookName",),
+    permits=False,
+    has_folder=False,
+)  # fmt: skip
+PAYLOAD = CAPTURED.payload
 
 
 @for_each(

@@ -3,12 +3,20 @@
 import json
 
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import PAYLOADS
+from tests.unit.permitry_hosts.hooks.payloads import CLAUDE, SPECIFIC, Captured
 
 from permitry_hosts.hooks.codex import HOST
 from permitry_hosts.hooks.host import Effect, Kind, Reply, Verb
 
-PAYLOAD = PAYLOADS["codex"]
+CAPTURED = Captured(
+    {
+        **CLAUDE, "turn_id": "t1", "model": "m", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": {"command": "?"}, "tool_use_id": "k1",
+    },
+    {"hookSpecificOutput": SPECIFIC},
+    permits=False,
+)  # fmt: skip
+PAYLOAD = CAPTURED.payload
 ENVIRON = {"PWD": "/home/ann/project"}
 
 

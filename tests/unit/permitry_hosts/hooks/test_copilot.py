@@ -3,12 +3,23 @@
 import json
 
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import PAYLOADS
+from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured
 
 from permitry_hosts.hooks.copilot import HOST
 from permitry_hosts.hooks.host import Effect, Kind, Reply, Verb
 
-PAYLOAD = PAYLOADS["copilot"]
+CAPTURED = Captured(
+    {
+        "sessionId": "s1", "timestamp": 1795148853635, "cwd": FOLDER, "toolName": "bash",
+        "toolArgs": {"command": "?", "description": "x"},
+    },
+    {"permissionDecision": "deny", "permissionDecisionReason": "NO"},
+    tool=("toolName",),
+    arguments=("toolArgs",),
+    session=("sessionId",),
+    event=("hookName",),
+)  # fmt: skip
+PAYLOAD = CAPTURED.payload
 # What a hook gets that is written for the events of Claude Code.
 LIKE_CLAUDE = {
     "hook_event_name": "PreToolUse", "session_id": "s1", "timestamp": "2026-11-23T08:06:31.588Z",

@@ -4,13 +4,24 @@ from typing import Any
 
 import pytest
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import PAYLOADS
+from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured
 
 from permitry.errors import CallError
 from permitry_hosts.hooks.cursor import HOST
 from permitry_hosts.hooks.host import Effect, Reply, Verb
 
-REST = {key: value for key, value in PAYLOADS["cursor"].items() if not key.startswith("tool_")}
+CAPTURED = Captured(
+    {
+        "conversation_id": "s1", "generation_id": "g1", "model": "m", "hook_event_name": "preToolUse",
+        "cursor_version": "1.0.32", "workspace_roots": [FOLDER], "user_email": None, "transcript_path": None,
+        "tool_name": "Shell", "tool_input": {"command": "?"}, "tool_use_id": "k1", "cwd": FOLDER,
+    },
+    {"permission": "deny", "user_message": "NO", "agent_message": "NO"},
+    silent={},
+    session=("conversation_id",),
+)  # fmt: skip
+
+REST = {key: value for key, value in CAPTURED.payload.items() if not key.startswith("tool_")}
 
 
 @for_each(
@@ -42,10 +53,10 @@ def test_a_tool_of_an_unknown_server_is_refused() -> None:
 def test_a_payload_without_a_folder_is_refused(roots: object) -> None:
     """Paths could lead anywhere."""
     with pytest.raises(CallError):
-        HOST.read({**PAYLOADS["cursor"], "workspace_roots": roots, "cwd": None}, {})
+        HOST.read({**CAPTURED.payload, "workspace_roots": roots, "cwd": None}, {})
 
 
 @for_each("verb", [Verb.ASK, Verb.SILENCE])
 def test_no_opinion_is_a_document(verb: Verb) -> None:
     """Nothing at all would count as a failure."""
-    assert HOST.write(Effect(verb), HOST.read(PAYLOADS["cursor"], {})) == Reply("{}")
+    assert HOST.write(Effect(verb), HOST.read(CAPTURED.payload, {})) == Reply("{}")

@@ -1,13 +1,20 @@
 """Gemini CLI: servers, folders, and no questions."""
 
 import pytest
-from tests.unit.permitry_hosts.hooks.payloads import PAYLOADS
+from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured
 
 from permitry.errors import CallError
 from permitry_hosts.hooks.gemini import HOST
 from permitry_hosts.hooks.host import Effect, Reply, Verb
 
-PAYLOAD = PAYLOADS["gemini"]
+CAPTURED = Captured(
+    {
+        "session_id": "s1", "transcript_path": "/t", "cwd": FOLDER, "hook_event_name": "BeforeTool",
+        "timestamp": "2026-11-20T04:20:02.557Z", "tool_name": "run_shell_command", "tool_input": {"command": "?"},
+    },
+    {"decision": "deny", "reason": "NO"},
+)  # fmt: skip
+PAYLOAD = CAPTURED.payload
 SERVER = {"tool_name": "mcp_a_b_pay", "mcp_context": {"server_name": "a_b", "tool_name": "pay"}}
 
 

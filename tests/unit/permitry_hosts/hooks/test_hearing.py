@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import CAPTURED, PAYLOADS, call, command, put
+from tests.unit.permitry_hosts.hooks.payloads import call, captured, command, put
 
 from permitry.config.heard import Wanted
 from permitry.guard.session import Session as GuardSession
@@ -49,7 +49,7 @@ class Session:
 
     def send(self, payload: Payload) -> Reply:
         """Return the reply to a payload of this session."""
-        named = put(payload, CAPTURED[self.host].session, self.name)
+        named = put(payload, captured(self.host).session, self.name)
         if self.host == "claude-code":
             named["transcript_path"] = str(self.transcript)
         record = str(self.folder / "record.jsonl")
@@ -58,7 +58,7 @@ class Session:
 
     def prompt(self, text: object, *, turn: str = "p1", origin: str | None = "human", **more: object) -> None:
         """Report a message, and write it into the transcript as one of some origin."""
-        base = {key: value for key, value in PAYLOADS[self.host].items() if key not in CALL}
+        base = {key: value for key, value in captured(self.host).payload.items() if key not in CALL}
         turns = {TURNS[self.host]: turn} if self.host in TURNS else {}
         assert self.send({**base, **turns, **PROMPTS.get(self.host, {}), "prompt": text, **more}) == Reply()
         if origin is not None:
