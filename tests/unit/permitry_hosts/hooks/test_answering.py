@@ -93,10 +93,11 @@ def test_an_error_is_a_denial_with_its_words(replied: Answer, host: str) -> None
 
 @every_host
 def test_the_settings_with_the_hook_are_protected(replied: Answer, host: str) -> None:
-    """By a rule of `permitry:hooks`, in the home folder and in a project."""
+    """By a rule of `permitry:hooks`, at home and in a project; so is each file that can switch it off."""
     settings = host_named(host).settings
-    for path in (f"~/{settings.user}", settings.project):
-        assert "Say what should be changed in them." in replied(host, command(host, f"rm {path}")).out
+    folder = Path(settings.project).parent
+    for path in (f"~/{settings.user}", settings.project, *map(folder.joinpath, settings.elsewhere)):
+        assert "The hooks of this agent are the user" in replied(host, command(host, f"rm {path}")).out, path
 
 
 @every_host
