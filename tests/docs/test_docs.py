@@ -259,8 +259,8 @@ def test_everything_has_its_page(folder: str, names: list[str]) -> None:
 def test_every_host_has_its_row(host: str) -> None:
     """What it can do, and which files are changed for it."""
     settings, page = host_named(host).settings, (ROOT / "docs/reference/hosts.md").read_text(encoding="utf-8")
-    (row,) = (line for line in page.splitlines() if f"| `{host}` |" in line)
-    assert row.endswith(f"| `~/{settings.user}` | `{settings.project}` |")
+    rows = [line for line in page.splitlines() if f"| `{host}` |" in line]
+    assert [row.endswith(f"| `~/{settings.user}` | `{settings.project}` |") for row in rows] == [True]
 
 
 def test_every_finding_of_lint_has_its_section() -> None:
