@@ -2,7 +2,8 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -25,19 +26,22 @@ class Row:
 
 def for_each(
     names: str | Sequence[str],
-    table: Iterable[Any],
+    table: Iterable[Any] | None = None,
     *,
     ids: Iterable[str] | Callable[[Any], str | None] | None = None,
     every: int = 1,
 ) -> Callable[[Test], Test]:
     """Return a decorator as `pytest.mark.parametrize` is one, whose test is one test.
 
+    Without a table, it is the one with the name of the test in the `.toml` file next to the file of the test.
     A row has a `tmp_path` and a `monkeypatch` of its own; other fixtures serve the whole table. With `every`, it is of
     every so manieth row, and of all of them in a run with `-m large`.
     """
-    rows = tuple(_rows(names, table, ids))
+    given = None if table is None else tuple(_rows(names, table, ids))
 
     def decorate(test: Test) -> Test:
+        rows = tuple(_rows(names, stored_table(test), ids)) if given is None else given
+
         @functools.wraps(test)
         def run(**fixtures: Any) -> None:  # noqa: ANN401 -- the fixtures of any test
             _run_all(test, rows[:: fixtures.pop("_every", 1)], fixtures)
@@ -51,6 +55,21 @@ def for_each(
         return _of_samples(every)(run) if every > 1 else run
 
     return decorate
+
+
+def stored_table(test: Test) -> Sequence[Any]:
+    """Return the rows of a test in the file next to it.
+
+    Raises:
+        KeyError: Where the file has no rows for it.
+    """
+    path = Path(inspect.getfile(inspect.unwrap(test))).with_suffix(".toml")
+    return _tables(path)[test.__name__]
+
+
+@functools.cache
+def _tables(path: Path) -> Mapping[str, Sequence[Any]]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _of_samples(every: int) -> Callable[[Test], Test]:

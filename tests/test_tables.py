@@ -1,5 +1,6 @@
 """A table is one test, and nothing of a row that fails is lost."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,26 @@ def test_a_sample_is_of_every_so_manieth_row() -> None:
     assert seen == [0, 4, 8]
     test(_every=whole.values[0])
     assert seen[3:] == list(range(10))
+
+
+@for_each("number, text")
+def test_a_table_may_be_in_a_file(number: int, text: str) -> None:
+    """The file next to that of the test, with its name."""
+    assert str(number) == text
+
+
+def test_a_test_without_rows_in_the_file_is_not_collected() -> None:
+    """It would pass as one whose rows all pass."""
+    with pytest.raises(KeyError, match="test_without_rows"):
+
+        @for_each("number")
+        def test_without_rows(number: int) -> None:
+            raise NotImplementedError(number)
+
+
+def test_each_table_in_a_file_is_that_of_a_test() -> None:
+    """What no test reads tests nothing."""
+    for path in Path(__file__).parent.rglob("test_*.toml"):
+        source = path.with_suffix(".py").read_text(encoding="utf-8")
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        assert [name for name in tables if f"def {name}(" not in source] == [], path
