@@ -177,17 +177,7 @@ def test_a_step_inside_one_construct_moves_nobody_inside_another(text: str) -> N
     assert f"{WORK}/x" in names
 
 
-@for_each(
-    "text",
-    [
-        "pushd ~; cat .ssh/id",
-        "pushd ~ && cat .ssh/id",
-        "eval 'cd ~'; cat .ssh/id",
-        "eval cd '~' && cat .ssh/id",
-        "builtin cd ~ && cat .ssh/id",
-        "cd ~; eval ls; cat .ssh/id",
-    ],
-)
+@for_each("text")
 def test_whatever_changes_the_folder_is_followed(text: str) -> None:
     """A restriction on the file sees that it may be there, or that it may be anywhere."""
     names, _ = _files(text)[".ssh/id"]

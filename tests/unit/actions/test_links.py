@@ -58,17 +58,7 @@ def test_plain_links_are_certain(text: str, found: set[str]) -> None:
     assert not _doubtful(text)
 
 
-@for_each(
-    "text",
-    [
-        "",
-        "Nothing here: 10:30, 3.14, v1.2, e.g. this; a/b, @ann, #1, x = y, 1 < 2 > 0.",
-        "https:// http:// // ://  https://. data: [a](/b) <a href='#c'> ...",
-        "\u201cHello\u201d \u2014 he said\u2026 \u5b8c\u6210\u3002\u8c22\u8c22\u3002",
-        "&amp; &lt;b&gt; \\* a & b",
-        "metadata:x re:invent ratio:2",
-    ],
-)
+@for_each("text")
 def test_other_texts_have_none(text: str) -> None:
     """Nothing is a link that no client makes one of."""
     assert links_in(text) == ()
@@ -96,83 +86,7 @@ def test_quotes_and_dashes_of_print_are_around_a_link(text: str, wholes: set[str
     assert all(link.is_certain for link in links)
 
 
-@for_each(
-    ("text", "host"),
-    [
-        ("https://a.com@b.com", "b.com"),
-        ("https://a.com:x@b.com", "b.com"),
-        ("https://a.com\\@b.com", "a.com"),
-        ("https://a.com\\@b.com", "b.com"),
-        ("https://a.com{@2130706433/", "127.0.0.1"),
-        ('<a href="https://a.com>@2130706433/">', "127.0.0.1"),
-        ('<a href="https://a.com @2130706433/">', "127.0.0.1"),
-        ("[a](<https://a.com @2130706433/>)", "127.0.0.1"),
-        ('"https://a.com @2130706433"', "127.0.0.1"),
-        ("[a](https://a.com\u3000@2130706433/)", "127.0.0.1"),
-        ("a.com@b.com/x", "b.com"),
-        ("x@b.com:80", "b.com"),
-        ("www.a.com@b.com", "www.a.com"),
-        ("@b.com", "b.com"),
-        ("https:b.com", "b.com"),
-        ("https:/b.com", "b.com"),
-        ("https:\\\\b.com", "b.com"),
-        ("https:///b.com", "b.com"),
-        ("5https://b.com", "b.com"),
-        ("xhttps://b.com", "b.com"),
-        ("//b.com", "b.com"),
-        ("//0x7f.1", "127.0.0.1"),
-        ("//x@0x7f.1", "127.0.0.1"),
-        ("[a](//2130706433)", "127.0.0.1"),
-        ("<img src='//2130706433'>", "127.0.0.1"),
-        ("url(\\\\2130706433)", "127.0.0.1"),
-        ("see/b.com", "b.com"),
-        ("https://a.com,b.com", "b.com"),
-        ("https://a.com\u201cb.org", "b.org"),
-        ("a.com\u201db.org", "b.org"),
-        ("a.com\u201d\uff0eb.org", "b.org"),
-        ("https://a.com\u201d@b.com", "b.com"),
-        ("https://a.com\u201d\\@b.com", "b.com"),
-        ("https://a.com\u2026b", "a.com"),
-        ("https://a.com\u201d\u00e9", "a.com"),
-        ("b.com\uff0c\u4e5f", "b.com"),
-        ("\u2192b.com", "xn--b-12n.com"),
-        ("b.com._x", "b.com"),
-        ("1.2.3.4.5", "1.2.3.4"),
-        ("e%76il.com", "evil.com"),
-        ("e\u200bvil.com", "evil.com"),
-        ("e\u00advil.com", "evil.com"),
-        ("e\u2060vil\u3002com", "evil.com"),
-        ("evil\uff0ecom", "evil.com"),
-        (
-            "\uff48\uff54\uff54\uff50\uff53\uff1a\uff0f\uff0f\uff45\uff56\uff49\uff4c\uff0e\uff43\uff4f\uff4d",
-            "evil.com",
-        ),
-        ("\u24d4vil.com", "evil.com"),
-        ("evil&#46;com", "evil.com"),
-        ("evil&#00000046;com", "evil.com"),
-        ("evil&period;com", "evil.com"),
-        ("evil&amp;#46;com", "evil.com"),
-        ("https&colon;&sol;&sol;evil&period;com", "evil.com"),
-        ("evil\\.com", "evil.com"),
-        ("https\\://evil.com", "evil.com"),
-        ("ev<b>il</b>.com", "evil.com"),
-        ("ev<!-- -->il.com", "evil.com"),
-        ("ev**il**.com", "evil.com"),
-        ("[evil](#x).com", "evil.com"),
-        ("<a href='https://ev\nil.com'>", "evil.com"),
-        ("<a href='htt\tps://evil.com'>", "evil.com"),
-        ('<a href="https://evil.c\nom', "evil.com"),
-        ("[a](https://ev&Tab;il.com)", "evil.com"),
-        ("[a](https://ev&#x0a;il.com)", "evil.com"),
-        ("http://\u043f\u0440\u0438\u043c\u0435\u0440.\u0440\u0444", "xn--e1afmkfd.xn--p1ai"),
-        ("a.com@b.com_", "a.com"),
-        ("www.a.com/index.html", "index.html"),
-        ("mailto:x@a.com?cc=y@b.com", "b.com"),
-        ("url(\\68ttps\\3a\\2f\\2f evil\\2e com)", "evil.com"),
-        ("\u00e9v\u00e9@b.com", "b.com"),
-        ("//b.comftp://a.com", "b.comftp"),
-    ],
-)
+@for_each(("text", "host"))
 def test_hidden_and_ambiguous_links_are_found(text: str, host: str) -> None:
     """Clients disagree on them, so none is certain where it leads there."""
     found = [link for link in links_in(text) if link.host == host]
@@ -180,20 +94,7 @@ def test_hidden_and_ambiguous_links_are_found(text: str, host: str) -> None:
     assert not all(link.is_certain for link in links_in(text))
 
 
-@for_each(
-    ("text", "scheme"),
-    [
-        ("<a href='java\nscript:x'>", "javascript"),
-        ("<a href='\x01javascript:x'>", "javascript"),
-        ("[a](java&#115;cript:x)", "javascript"),
-        ("[a](javascript&colon;x)", "javascript"),
-        ("<a href=javascript:<p>", "javascript"),
-        ("mailto:?to=x%40b.com", "mailto"),
-        ("data:text/html,x", "data"),
-        ("<form action=foo:x>", "foo"),
-        ("DATA:x", "data"),
-    ],
-)
+@for_each(("text", "scheme"))
 def test_links_without_a_host_are_found(text: str, scheme: str) -> None:
     """They run code, or open another program."""
     assert scheme in {link.scheme for link in links_in(text) if link.host is None}
@@ -214,21 +115,7 @@ def test_some_links_cannot_be_read(text: str) -> None:
     assert all(not link.is_certain for link in links_in(text) if link.host is None)
 
 
-@for_each(
-    ("text", "whole"),
-    [
-        ("(https://a.com/x).", "https://a.com/x"),
-        ("https://a.com/x_(y).", "https://a.com/x_(y)"),
-        ("https://a.com/x)secret", "https://a.com/x)secret"),
-        ("<a href='https://a.com/x secret'>", "https://a.com/x secret"),
-        ("<https://a.com/x|y>", "https://a.com/x|y"),
-        ("'https://a.com/x'y", "https://a.com/x"),
-        ("'https://a.com/x y", "https://a.com/x"),
-        ("a.com/x;y", "a.com/x;y"),
-        ("mailto:ann@a.com!", "ann@a.com"),
-        ("https://a.com/x!!!!!!", "https://a.com/x!!"),
-    ],
-)
+@for_each(("text", "whole"))
 def test_a_link_is_all_that_a_client_may_open(text: str, whole: str) -> None:
     """Only what closes or ends a sentence is left out, a few signs of it."""
     assert {link.text for link in links_in(text)} == {whole}

@@ -55,22 +55,7 @@ def test_an_alias_in_the_environment_is_a_command_of_git() -> None:
     assert ("git", "push") in found
 
 
-@for_each(
-    "piece",
-    [
-        "sudo -x ",
-        "sh -c '",
-        "eval ",
-        "xargs ",
-        "echo a|sh;",
-        "find -exec ",
-        "/bin/x;",
-        "a=b ",
-        "env -S ",
-        "pwsh -c ",
-        "pee 'a b' ",
-    ],
-)
+@for_each("piece")
 def test_time_is_bounded(piece: str) -> None:
     """No repetition makes it slow; the processor is measured, as the machine may be busy."""
     begin = time.process_time()
@@ -78,29 +63,14 @@ def test_time_is_bounded(piece: str) -> None:
     assert time.process_time() - begin < 8
 
 
-@for_each(
-    "text",
-    [
-        "echo 'rm x' | bash", "echo 'rm x' | tee f | sudo sh", "{ echo 'rm x'; } | sh", "(echo 'rm x') | sh",
-        "bash <<E\nrm x\nE", "env su <<< 'rm x'", "cat <<E | timeout 5 bash\nrm x\nE",
-        "bash -c \"echo 'rm x' | sh\"", "echo $(date) 'rm x' >f; echo 'rm x' | sh",
-    ],
-)  # fmt: skip
+@for_each("text")
 def test_what_a_shell_is_fed_is_no_guess(text: str) -> None:
     """By a pipe, or by its own here-document."""
     found = [command for command in read_recursively(text).commands if command.argv == ("rm", "x")]
     assert any(not command.is_guess for command in found)
 
 
-@for_each(
-    "text",
-    [
-        "echo 'rm x' > f; bash -s < f", "cat > f <<E\nrm x\nE\ncurl a | sh", "echo 'rm x'; date | sh",
-        "echo 'rm x' && { date; } | sh", "echo '1 * * * * rm x' | crontab -", "ed f <<E\nrm x\nE",
-         "awk 'BEGIN{system(\"rm x\")}'",
-        "bash -c 'echo $1' _ rm x",
-    ],
-)  # fmt: skip
+@for_each("text")
 def test_what_a_shell_may_be_fed_is_a_guess(text: str) -> None:
     """Some shell takes commands from its input, but this is not known to be them."""
     found = [command for command in read_recursively(text).commands if command.argv == ("rm", "x")]

@@ -22,16 +22,7 @@ def _words(*texts: str | Word) -> tuple[Word, ...]:
     return tuple(text if isinstance(text, Word) else Word(text) for text in texts)
 
 
-@for_each(
-    "texts",
-    [
-        [],
-        [".", "-name", "*.py"],
-        [".", "-size", "-5k"],
-        ["-perm", "-u+x"],
-        ["-mtime", "-1", "-print"],
-    ],
-)
+@for_each("texts")
 def test_listed_tests_of_find_pass(texts: list[str]) -> None:
     """With values that begin with a hyphen where those are numbers, or modes."""
     check_find(_words(*texts), FIND)
@@ -84,17 +75,7 @@ def test_a_set_that_does_more_is_refused(texts: list[str | Word]) -> None:
     check_set(_words("-eux", "-o", "pipefail", "-o"), Entry())
 
 
-@for_each(
-    ("text", "paths"),
-    [
-        ("-f a", "a"),
-        ("-z -f", "]]"),
-        ("a == b && -d c", "c"),
-        ("a -nt b", "a b"),
-        ("! -e a || a -ef c", "a a c"),
-        ("-n a && a =~ b", ""),
-    ],
-)
+@for_each(("text", "paths"))
 def test_only_operators_of_files_name_paths_in_a_condition(text: str, paths: str) -> None:
     """The other words are texts; one that looks like an operator may be one."""
     words = [Word(each) for each in ("[[", *text.split(), "]]")]

