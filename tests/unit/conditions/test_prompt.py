@@ -18,18 +18,7 @@ def _request(known: Provenance) -> Request:
     return Request(ToolCall("pay"), AuthContext(provenance=known))
 
 
-@for_each(
-    ("written", "text", "holds"),
-    [
-        ({"words": ["pay"]}, "Please PAY the rent.", True),
-        ({"words": ["pay", "send money"]}, "now send  money", True),
-        ({"words": ["pay"]}, "payment", False),
-        ({"words": ["pay"]}, "", False),
-        ({"regex": ".*re[nt]+"}, "the\nrent", True),
-        ({"regex": "rent"}, "the rent", False),
-        ({"words": ["x"], "regex": "the rent"}, "the rent", True),
-    ],
-)
+@for_each(("written", "text", "holds"))
 def test_it_holds_where_the_user_wrote_of_it(*, written: dict[str, Any], text: str, holds: bool) -> None:
     """In any message."""
     request = _request(Provenance.of(["hello", text]))
@@ -50,20 +39,7 @@ def test_what_is_not_known_is_no_answer() -> None:
     assert condition.holds(_request(heard.provenance))
 
 
-@for_each(
-    ("written", "message"),
-    [
-        ({}, "says nothing"),
-        ({"word": ["x"]}, "did you mean `words`"),
-        ({"words": "x"}, "a list of words"),
-        ({"words": [5]}, "a list of words"),
-        ({"words": [" "]}, "a list of words"),
-        ({"words": ["!"]}, "a list of words"),
-        ({"words": ["pay\nnow"]}, "a list of words"),
-        ({"regex": 5}, "is a text"),
-        ({"regex": "("}, "not a pattern"),
-    ],
-)
+@for_each(("written", "message"))
 def test_a_mistake_is_an_error(written: dict[str, Any], message: str) -> None:
     """With the way out."""
     with pytest.raises(RuleError, match=message):

