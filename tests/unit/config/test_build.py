@@ -173,17 +173,7 @@ def test_every_unknown_template_is_told_at_its_own_place() -> None:
     ]
 
 
-@for_each(
-    "example",
-    [
-        "x",
-        {"tool": "x", "mode": "plan"},
-        {"tool": "x", "agent": "sub-1"},
-        {"tool": "x", "template": "reader"},
-        {"tool": "x", "template": "editor"},
-        {"tool": "x", "mode": "plan", "agent": "sub-1", "template": "editor"},
-    ],
-)
+@for_each("example")
 def test_an_example_matches_when_what_it_gives_holds(example: object) -> None:
     """A condition the example does not give is taken to hold; a template holds for those that extend it."""
     when = {"mode": "plan", "agent": "sub*", "template": "reader"}
@@ -191,16 +181,7 @@ def test_an_example_matches_when_what_it_gives_holds(example: object) -> None:
     assert len(_messages(_draft(when=when, no_match=[example]))) == 1
 
 
-@for_each(
-    "example",
-    [
-        "y",
-        {"tool": "y", "mode": "plan"},
-        {"tool": "x", "mode": "default"},
-        {"tool": "x", "agent": "main"},
-        {"tool": "x", "mode": "plan", "agent": "main"},
-    ],
-)
+@for_each("example")
 def test_an_example_does_not_match_when_one_thing_it_gives_fails(example: object) -> None:
     """The tool and every given condition must hold."""
     when = {"mode": "plan", "agent": "sub*", "template": "reader"}
@@ -352,20 +333,7 @@ def test_a_budget_is_of_one_thing(table: dict[str, object]) -> None:
     assert _messages(_draft(budget=table)) == ["a budget is of `calls` or of `targets`"]
 
 
-@for_each(
-    ("table", "messages"),
-    [
-        ({"calls": 1, "by": "principal"}, ["a budget by principal outlasts every session, and has no window"]),
-        ({"targets": 1, "per": "1h", "by": "principal"}, ["a budget by principal counts calls, not targets"]),
-        (
-            {"targets": 1, "by": "organisation"},
-            [
-                "a budget by organisation counts calls, not targets",
-                "a budget by organisation outlasts every session, and has no window",
-            ],
-        ),
-    ],
-)
+@for_each(("table", "messages"))
 def test_a_budget_that_sessions_share_counts_calls_in_a_window(table: dict[str, object], messages: list[str]) -> None:
     """Anything else is reported, with what to write."""
     assert _messages(_draft(budget=table)) == messages
@@ -412,17 +380,7 @@ def test_a_rule_leaves_behind_what_it_says(keys: dict[str, object], flows: list[
     assert list(flows_of(plain_rule(draft), read_scope(draft)[0])) == flows
 
 
-@for_each(
-    ("keys", "messages"),
-    [
-        ({"adds_label": "web"}, []),
-        ({"adds_label": "web", "reason": "why", "match": ["x"]}, []),
-        ({}, ["missing key `effect`"]),
-        ({"adds_label": "web", "priority": 150}, ["`priority` without an effect"]),
-        ({"adds_label": "web", "message": "m"}, ["`message` without an effect"]),
-        ({"adds_label": "web", "budget": {"calls": 1}}, ["`budget` without an effect"]),
-    ],
-)
+@for_each(("keys", "messages"))
 def test_a_rule_without_an_effect_only_labels(keys: dict[str, object], messages: list[str]) -> None:
     """Then it decides nothing, and says nothing about deciding."""
     assert _messages(_draft(effect=None, **keys)) == messages
@@ -518,30 +476,7 @@ def test_roles_are_what_the_table_says() -> None:
 # Where values come from -------------------------------------------------------------------------------------------
 
 
-@for_each(
-    ("effect", "place", "test", "is_refused"),
-    [
-        ("allow", "when", {"from": ["user"]}, False),
-        ("allow", "unless", {"from": ["user"]}, True),
-        ("allow", "when", {"not_from": ["user"]}, True),
-        ("allow", "unless", {"not_from": ["user"]}, False),
-        ("allow", "when", {"words": 0.5, "le": "z"}, False),
-        ("allow", "unless", {"words": 0.5}, True),
-        ("confirm", "when", {"from": ["user"]}, True),
-        ("confirm", "unless", {"from": ["user"]}, False),
-        ("block", "when", {"not_from": ["user"]}, False),
-        ("block", "unless", {"not_from": ["user"]}, True),
-        ("allow", "when", {"links": {"from": ["user"]}}, False),
-        ("allow", "unless", {"links": {"from": ["user"]}}, True),
-        ("block", "when", {"links": {"not_from": ["user"]}}, False),
-        ("block", "unless", {"links": {"not_from": ["user"]}}, True),
-        ("block", "unless", {"links": {"not_host": ["x.com"]}}, False),
-        ("allow", "when", {"links": [{"host": ["x.com"]}, {"from": ["user"], "host": ["y.com"]}]}, False),
-        ("allow", "unless", {"links": [{"from": ["user"], "host": ["y.com"]}]}, True),
-        ("block", "unless", {"links": [{"not_from": ["user"]}, {"host": ["x.com"]}]}, True),
-        ("block", "when", {"links": [{"not_from": ["user"], "not_host": ["x.com"]}]}, False),
-    ],
-)
+@for_each(("effect", "place", "test", "is_refused"))
 def test_a_source_is_certain_or_it_is_not(
     *, effect: str, place: str, test: dict[str, object], is_refused: bool
 ) -> None:

@@ -23,24 +23,7 @@ def _bash(command: str) -> ToolCall:
     return ToolCall("Bash", {"command": command})
 
 
-@for_each(
-    ("command", "patterns"),
-    [
-        ("git log --oneline main", ["git log *"]),
-        ("git log main", ["git log *"]),
-        ("kubectl get pods", ["kubectl get *"]),
-        ("git push origin main", ["git push origin main *"]),
-        ("npm run build -- -v", ["npm run build *"]),
-        ("git commit -m 'a b'", ["git commit *"]),
-        ("pytest -q tests", ["pytest *"]),
-        ("cat a.txt", ["cat *"]),
-        ("rm -rf build", ["rm -rf build"]),
-        ("rm build", ["rm build"]),
-        ("deploy", ["deploy"]),
-        ("sudo deploy now", ["sudo deploy now", "deploy now *"]),
-        ("cargo test && cargo test -q && ls", ["cargo test *", "ls *"]),
-    ],
-)
+@for_each(("command", "patterns"))
 def test_a_command_has_the_pattern_of_its_sub_command(command: str, patterns: list[str]) -> None:
     """Of what changes the files it names, only the command itself; of an unknown program never the name alone."""
     call = _bash(command)

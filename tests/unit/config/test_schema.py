@@ -98,16 +98,7 @@ def test_what_belongs_to_no_tool_name_is_no_pattern(name: str) -> None:
         assert f"`{name}` is not the name of a tool" in [error["msg"] for error in caught.value.errors()]
 
 
-@for_each(
-    ("name", "right"),
-    [
-        ("mcp__docs__search", "mcp:docs/search"),
-        ("mcp__docs__*", "mcp:docs/*"),
-        ("mcp__docs", "mcp:docs/*"),
-        ("mcp__docs__", "mcp:docs/*"),
-        ("mcp__docs__a__b", "mcp:docs/a__b"),
-    ],
-)
+@for_each(("name", "right"))
 def test_another_programs_name_of_a_server_tool_is_refused_with_ours(name: str, right: str) -> None:
     """What is behind the server's name is the tool, and no tool means all; the right spelling is taken."""
     with pytest.raises(ValidationError) as caught:
@@ -118,17 +109,7 @@ def test_another_programs_name_of_a_server_tool_is_refused_with_ours(name: str, 
     assert RuleTable.model_validate({**RULE, "tools": [right]}).tools == [right]
 
 
-@for_each(
-    ("mode", "meant"),
-    [
-        ("Plan", "plan"),
-        ("pln", "plan"),
-        ("plans", "plan"),
-        ("YOLO", "yolo"),
-        ("yoloo", "yolo"),
-        ("defualt", "default"),
-    ],
-)
+@for_each(("mode", "meant"))
 def test_a_mode_that_is_nearly_a_known_one_is_refused(mode: str, meant: str) -> None:
     """It would be a mode of the host that no session ever has; in a list each word is looked at."""
     for modes in (mode, ["review", mode]):
@@ -247,14 +228,7 @@ def _refusal(model: type[BaseModel], value: object) -> list[str]:
     return [error["msg"] for error in caught.value.errors()]
 
 
-@for_each(
-    ("traits", "message"),
-    [
-        (["read_onli"], "unknown trait `read_onli`"),
-        (["@reads"], "unknown trait `@reads`"),
-        (["read_only", "read_only"], "`read_only` is listed twice"),
-    ],
-)
+@for_each(("traits", "message"))
 def test_only_known_traits_are_traits(traits: list[str], message: str) -> None:
     """Each of them once; an empty list is fine and says that none is so."""
     assert _refusal(ToolTable, {"traits": traits}) == [message]
