@@ -42,20 +42,7 @@ def test_an_unknown_object_is_refused(message: dict[str, object]) -> None:
         calls_in(message)
 
 
-@for_each(
-    "message",
-    [
-        {"role": "user", "content": "hello"},
-        {"role": "system", "content": []},
-        {"role": "tool", "tool_call_id": "c1", "content": "done"},
-        {"role": "assistant", "content": "hello"},
-        {"type": "message", "content": []},
-        {"type": "reasoning", "summary": []},
-        {"type": "tool_result", "tool_use_id": "c1"},
-        {"role": "model", "parts": [{"text": "hello"}]},
-        {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}},
-    ],
-)
+@for_each("message")
 def test_a_message_without_calls_gives_none(message: dict[str, object]) -> None:
     """What is a message and holds no call is skipped."""
     assert calls_in(message) == []
@@ -84,15 +71,7 @@ def test_an_unknown_type_is_refused(kind: object) -> None:
         calls_in({"type": kind, "name": "run_shell"})
 
 
-@for_each(
-    "piece",
-    [
-        {"type": "content_block_start", "content_block": {"type": "tool_use"}},
-        {"type": "content_block_delta", "delta": {"type": "input_json_delta"}},
-        {"type": "response.output_item.done", "item": {"type": "function_call"}},
-        {"object": "chat.completion.chunk", "choices": [{"delta": {"tool_calls": []}}]},
-    ],
-)
+@for_each("piece")
 def test_a_piece_of_a_stream_is_refused(piece: dict[str, object]) -> None:
     """Half a call cannot be judged, and is not skipped."""
     with pytest.raises(CallError, match="a piece of a stream; give whole messages"):

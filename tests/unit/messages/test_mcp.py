@@ -82,16 +82,7 @@ def test_a_broken_call_is_an_error_the_client_can_be_told(params: object) -> Non
     assert incoming.reply(ToolResult(False, "bad"))["id"] == 1
 
 
-@for_each(
-    "message",
-    [
-        {"id": 2, "method": "tools/list"},
-        {"method": "notifications/initialized"},
-        {"id": 0, "method": "initialize", "params": {}},
-        {"id": 1, "result": {"content": []}},
-        {"id": 1, "error": {"code": -32602, "message": "no"}},
-    ],
-)
+@for_each("message")
 def test_what_else_is_said_is_passed_over(message: dict[str, object]) -> None:
     """Lists, notifications and answers are not calls."""
     assert calls_in({"jsonrpc": "2.0", **message}) == []

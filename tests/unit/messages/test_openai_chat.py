@@ -234,15 +234,7 @@ def test_an_image_follows_in_a_message_of_the_user() -> None:
     }
 
 
-@for_each(
-    "message",
-    [
-        {"tool_calls": [{"id": "c1", "function": {"name": "look", "arguments": "{}"}}]},
-        {"tool_calls": [{"id": "c1", "custom": {"name": "look", "input": "x"}}]},
-        {"function_call": {"name": "look", "arguments": "{}"}},
-        {"choices": [{"message": {"tool_calls": [{"id": "c1", "function": {"name": "", "arguments": "{"}}]}}]},
-    ],
-)
+@for_each("message")
 def test_each_call_gives_the_message_that_follows(message: dict[str, Any]) -> None:
     """Whatever its form; without images there is none."""
     (incoming,) = calls_in(message)

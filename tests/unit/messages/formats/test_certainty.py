@@ -17,19 +17,7 @@ def names(text: str) -> list[str]:
     return [call.name for call in parsed(text).calls]
 
 
-@for_each(
-    "text",
-    [
-        '{"name": "w", "arguments": {"c": "raw\n@"}}',
-        '{"name": "w", "arguments": {"c": "say "hi" @"}}',
-        '[{"name": "w", "arguments": {"c": "raw\n\n@\n"}}]',
-        '<tool_call>{"name": "w", "arguments": {"c": "raw\n@"}}',
-        '<tool_call>{"name": "w", "arguments": {"c": "raw\n<tool_call>@</tool_call>"}}</tool_call>',
-        '[TOOL_CALLS]w[ARGS]{"c": "raw\n[TOOL_CALLS]rm[ARGS]{}"}',
-        '<function=w>{"c": "raw\n<function=rm>{}"}</function>',
-        '<invoke name="w">{"c": "raw\n<invoke name=\'rm\'>"}</invoke>',
-    ],
-)
+@for_each("text")
 def test_what_is_in_a_broken_string_is_not_a_call(text: str) -> None:
     """No one knows where the string ends: a file that is being written may hold calls."""
     assert names(text.replace("@", INNER)) == []
@@ -85,14 +73,7 @@ def test_a_text_may_begin_inside_of_a_header() -> None:
     assert parsed("say to=user<|message|>Hello.<|eot|>").content == "sayHello."
 
 
-@for_each(
-    "call",
-    [
-        '{"name": "f", "tool": "g", "arguments": {}}',
-        '{"name": "f", "function": {"name": "g", "arguments": {}}}',
-        '{"name": "f", "arguments": {}, "parameters": {"a": 1}}',
-    ],
-)
+@for_each("call")
 def test_a_call_that_says_two_things_is_refused(call: str) -> None:
     """Another parser may choose the other one."""
     result = parsed(f"<tool_call>{call}</tool_call>")
@@ -100,14 +81,7 @@ def test_a_call_that_says_two_things_is_refused(call: str) -> None:
     assert "two" in result.diagnostics[0].message
 
 
-@for_each(
-    "text",
-    [
-        '<tool_calls>\n{"name": "a", "arguments": {}}\n{"name": "m"}\n{"name": "b", "arguments": {}}\n</tool_calls>',
-        '[TOOL_CALLS][{"name": "a", "arguments": {}}, {"name": "m"}, {"name": "b", "arguments": {}}]',
-        '<|tools_prefix|>[{"a": {}}, {"m": 1}, {"b": {}}]<|tools_suffix|>',
-    ],
-)
+@for_each("text")
 def test_good_calls_next_to_a_bad_one_count(text: str) -> None:
     """Others run them, so they must be seen; a note tells of the bad one."""
     result = parsed(text)
@@ -138,18 +112,7 @@ def test_octal_escapes_are_read() -> None:
     assert call.arguments == {"a": "/etc\0"}
 
 
-@for_each(
-    ("text", "is_repaired"),
-    [
-        ('Action: f\nAction Input: {"a": 1}', False),
-        ('Action: `f`\nAction Input: {"a": 1}', True),
-        ("Action: f (a tool)\nAction Input: x", True),
-        ("<tool>f</tool><tool_input>x</tool_input>", False),
-        ("<tool>f</tool><tool_input>x", True),
-        ('[TOOL_CALL]\n{tool => "f", args => {\n --a "x"\n}}\n[/TOOL_CALL]', False),
-        ('[TOOL_CALL]\n{tool => "f", args => {\n --a "x \\"y\\""\n}}\n[/TOOL_CALL]', True),
-    ],
-)
+@for_each(("text", "is_repaired"))
 def test_a_guess_is_reported(text: str, is_repaired: bool) -> None:  # noqa: FBT001 -- a parameter
     """Rules can ask about it."""
     assert [call.repaired for call in parsed(text).calls] == [is_repaired]
@@ -187,14 +150,7 @@ def test_schemas_may_point_elsewhere() -> None:
     assert call.arguments == {"a": {}, "b": {}, "c": "{}", "d": [1], "e": 5}
 
 
-@for_each(
-    "text",
-    [
-        '<function\u0120name="f"><param\u0120name="a">x</param></function>',
-        '<functionname="f"><paramname="a">x</param></function>',
-        '<function name="f"><param name="a"><![CDATA[x]]></param></function>',
-    ],
-)
+@for_each("text")
 def test_minicpm_is_read_as_its_tokens_print(text: str) -> None:
     """Blanks may be lost or strange; an argument no one declared is refused, as its own parsers do."""
     tools = {"f": {"properties": {"a": STRING}}}

@@ -4,26 +4,7 @@ from tests.parsing import calls, parsed, refused
 from tests.tables import for_each
 
 
-@for_each(
-    "text",
-    [
-        '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>',
-        '<|start|>assistant to=functions.f<|channel|>commentary json<|message|>{"a": 1}<|call|>',
-        '<|start|>assistant<|channel|>commentary to=functions.f<|message|>{"a": 1}',
-        '<|start|>assistant to=functions.f<|channel|>commentary <|constrain|>json<|message|>{"a": 1}<|call|>',
-        '<|start|>assistant to=functions.f <|channel|>commentary<|message|>\n{"a": 1}\n<|call|>',
-        '<|start|>assistant to=functions.f<|channel|>commentary to=functions.f<|message|>{"a": 1}<|call|>',
-        '<|channel|>commentary<|constrain|>json to=functions.f<|message|>{"a": 1}<|call|>',
-        # What follows a prompt that ends in `<|start|>assistant`, in `<|channel|>`, or in `<|start|>`.
-        ' to=functions.f<|channel|>commentary <|constrain|>json<|message|>{"a": 1}<|call|>',
-        'to=functions.f<|channel|>commentary json<|message|>{"a": 1}<|call|>',
-        'commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>',
-        'commentary to=functions.f<|message|>{"a": 1}',
-        'analysis to=functions.f code<|message|>{"a": 1}<|call|>',
-        'assistant to=functions.f<|channel|>commentary json<|message|>{"a": 1}<|call|>',
-        'assistant<|channel|>commentary to=functions.f<|message|>{"a": 1}<|call|>',
-    ],
-)
+@for_each("text")
 def test_a_message_to_a_function_is_a_call(text: str) -> None:
     """The prefix of the name is cut off."""
     for settings in ({}, {"format": "harmony"}, {"format": "beam_harmony"}):
@@ -95,15 +76,7 @@ def test_a_header_without_its_mark_counts_only_where_the_text_begins(text: str, 
     assert content is None or result.content == content
 
 
-@for_each(
-    "text",
-    [
-        "<|channel|>commentary to=functions.f<|message|>text<|call|>",
-        "<|channel|>commentary to=functions.f<|message|>{bad}<|call|>",
-        '<|channel|>commentary to=functions.f<|message|>{"a": 1} text',
-        "<|channel|>commentary to=functions.f",
-    ],
-)
+@for_each("text")
 def test_a_broken_message_is_not_a_call(text: str) -> None:
     """Its text must be JSON, and nothing else."""
     assert calls(text) == []
@@ -119,18 +92,7 @@ def test_a_flood_of_marks_is_not_a_call() -> None:
         assert parsed(text).calls == ()
 
 
-@for_each(
-    "header",
-    [
-        "<|channel|>commentary to=functions.f\n<|constrain|>json<|message|>",
-        "<|channel|>commentary\nto=functions.f\n<|constrain|>\njson\n<|message|>\n",
-        "<|start|>assistant\n<|channel|>commentary to=functions.f <|constrain|>json\n<|message|>",
-        "<|start|>assistant to=functions.f\n<|channel|>commentary\n<|message|>",
-        "to=functions.f\n<|channel|>commentary<|message|>",
-        "commentary to=functions.f\n<|message|>",
-        "assistant\n<|channel|>\ncommentary to=functions.f<|message|>",
-    ],
-)
+@for_each("header")
 def test_a_header_may_have_line_breaks(header: str) -> None:
     """Around each of its parts."""
     assert calls(f'{header}{{"a": 1}}\n<|call|>\n') == [("f", {"a": 1})]

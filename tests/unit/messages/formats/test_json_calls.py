@@ -73,16 +73,7 @@ def test_a_broken_block_is_not_a_call(body: str) -> None:
     refused(text)
 
 
-@for_each(
-    "text",
-    [
-        '<|tools_prefix|>[{"f": 1}]<|tools_suffix|>',
-        "<|tools_prefix|>[{}]<|tools_suffix|>",
-        "<|python_tag|>{bad}",
-        "<function_call> {bad}",
-        "<|tool_call|> {bad}",
-    ],
-)
+@for_each("text")
 def test_a_broken_block_of_others_is_text(text: str) -> None:
     """Names as keys need objects for arguments; without a closing mark the block ends where it is broken."""
     refused(text)

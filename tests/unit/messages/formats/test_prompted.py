@@ -13,16 +13,7 @@ def _scan(text: str, base: int = 0) -> Cursor:
     return Cursor(text, base=base)
 
 
-@for_each(
-    ("line", "lead", "marks"),
-    [
-        ("x", "", ""),
-        ("  x", "  ", ""),
-        ("> > x", "> > ", ">>"),
-        ("- x", "- ", "-"),
-        ("> 12. x", "> 12. ", ">0."),
-    ],
-)
+@for_each(("line", "lead", "marks"))
 def test_a_lead_is_what_comes_before_the_first_word(line: str, lead: str, marks: str) -> None:
     """Also when other lines come before it."""
     for text in (line, f"some\n{line}"):
@@ -99,16 +90,7 @@ def test_a_sloppy_input_counts_as_repaired(line: str, arguments: dict[str, Any])
     assert "not plain JSON" in result.diagnostics[0].message
 
 
-@for_each(
-    "line",
-    [
-        '\n```json\n{"a": 1}\n```',
-        '```json\n{"a": 1}\n```\n',
-        '\n```\n{"a": 1}```',
-        '```json {"a": 1}```',
-        '```{"a": 1}',
-    ],
-)
+@for_each("line")
 def test_an_input_may_stand_in_a_fence(line: str) -> None:
     """The fence is not a part of it."""
     result = parsed(REACT.format(line))
@@ -124,47 +106,19 @@ def test_a_plain_input_is_the_only_argument() -> None:
     assert [call.arguments for call in parsed(text, tools).calls] == [{"query": "what is it"}]
 
 
-@for_each(
-    ("text", "given"),
-    [
-        ("Action: f\nAction Input:\n```\nimport a\n\na.b()\n```", "```\nimport a\n\na.b()\n```"),
-        ("Action:\nf\n\nAction Input:\nls -l\n", "ls -l"),
-        ("Action: f \nAction Input: x\nObservation: y", "x"),
-        ('Action: f\nAction Input: "x y"', "x y"),
-        ("Action: f\nAction Input: x\ny\nThought: I know.", "x\ny"),
-        ("Action: f\nAction Input: x Thought: y", "x Thought: y"),
-    ],
-)
+@for_each(("text", "given"))
 def test_a_plain_input_may_have_lines(text: str, given: str) -> None:
     """It ends where the agent observes or thinks; quotes around all of it are none of it."""
     assert calls(text) == [("f", {"input": given})]
 
 
-@for_each(
-    "text",
-    [
-        "Action: f\nAction Input: ",
-        "Action: f\nAction Input: x\nAction: f\nAction Input: ",
-        "Action: f\nAction Input: x\nFinal Answer: 3",
-        "Action: f\nAction Input: x\nThought: I know.\nFinal Answer: 3",
-        "Action: f\nAction Input: \nThought: hm",
-    ],
-)
+@for_each("text")
 def test_an_input_must_be_there_and_alone(text: str) -> None:
     """With two actions, or an answer, it is not certain what is meant."""
     assert calls(text) == []
 
 
-@for_each(
-    "text",
-    [
-        "I did Action: f\nAction Input: x",
-        "Action: none\nAction Input: x",
-        "Action: f\nand so on",
-        "Action: f",
-        "Action:\n",
-    ],
-)
+@for_each("text")
 def test_other_lines_are_text(text: str) -> None:
     """Both lines must be there, and name a tool."""
     refused(text)
@@ -294,28 +248,13 @@ def test_a_broken_input_is_not_a_call() -> None:
     assert calls(REACT.format("{a: b")) == []
 
 
-@for_each(
-    ("text", "arguments"),
-    [
-        ("<tool>f</tool><tool_input>x y</tool_input>", {"input": "x y"}),
-        ("<tool>f</tool> <tool_input>x", {"input": "x"}),
-        ('<tool>f</tool><tool_input>{"a": 1}</tool_input>', {"a": 1}),
-        ('<tool>f</tool><tool_input>{"a": 1} and</tool_input>', {"input": '{"a": 1} and'}),
-    ],
-)
+@for_each(("text", "arguments"))
 def test_langchain_has_two_tags(text: str, arguments: dict[str, Any]) -> None:
     """The second may be cut off by a stop word."""
     assert [(call.arguments, call.format) for call in parsed(text).calls] == [(arguments, "langchain_xml")]
 
 
-@for_each(
-    ("body", "arguments"),
-    [
-        ('tool => "f"\nargs => {"a": 1}', {"a": 1}),
-        ('{tool => "f", args => { "a" => "x", b => [1] }}', {"a": "x", "b": [1]}),
-        ('{tool => "f", args => {\n  --a "x y"\n  --b 1\n}}', {"a": "x y", "b": "1"}),
-    ],
-)
+@for_each(("body", "arguments"))
 def test_brackets_hold_arrows(body: str, arguments: dict[str, Any]) -> None:
     """The arguments are JSON, or lines of options."""
     result = parsed(f"[TOOL_CALL]\n{body}\n[/TOOL_CALL]")
@@ -324,18 +263,7 @@ def test_brackets_hold_arrows(body: str, arguments: dict[str, Any]) -> None:
     ]
 
 
-@for_each(
-    "text",
-    [
-        "<tool>f</tool>",
-        "<tool></tool><tool_input>x</tool_input>",
-        "<tool>f</tool><tool_input>a<b",
-        "<tool>f",
-        "[TOOL_CALL] none [/TOOL_CALL]",
-        "[TOOL_CALL]",
-        '[TOOL_CALL]tool => "f"\nargs => {bad}[/TOOL_CALL]',
-    ],
-)
+@for_each("text")
 def test_anything_else_is_text(text: str) -> None:
     """Half a call is none."""
     refused(text)

@@ -175,17 +175,7 @@ def test_a_line_knows_whether_a_backtick_is_open() -> None:
     assert states == [True, True, False, True, False]
 
 
-@for_each(
-    ("before", "after", "is_so"),
-    [
-        ("`", "`", True),
-        ("` ", " `", True),
-        ("\u201c", "\u201d", True),
-        ('"', "'", False),
-        ('" ', ' "', False),
-        ("", "", False),
-    ],
-)
+@for_each(("before", "after", "is_so"))
 def test_a_block_may_be_enclosed(before: str, after: str, *, is_so: bool) -> None:
     """Between two of a kind."""
     assert is_enclosed(scan(f"{before}x{after}"), len(before), len(before) + 1) is is_so
