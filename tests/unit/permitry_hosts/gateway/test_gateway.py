@@ -311,16 +311,7 @@ def test_a_state_counts_once_at_the_same_time(tmp_path: Path) -> None:
     assert len(scene.ran) == 1
 
 
-@for_each(
-    "change",
-    [
-        {"name": "look"},
-        {"name": "drop"},
-        {"arguments": {"path": "c"}},
-        {"arguments": {}},
-        {"arguments": {"path": "b", "more": 1}},
-    ],
-)
+@for_each("change")
 def test_a_state_is_for_one_call(tmp_path: Path, change: dict[str, Any]) -> None:
     """That of another tool, or of other arguments, is refused."""
     scene = Scene(tmp_path, mode="auto", answer=YES)

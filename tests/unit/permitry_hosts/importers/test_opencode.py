@@ -86,16 +86,7 @@ def test_a_rule_has_its_line(made: Import) -> None:
     assert row.place == "opencode.jsonc:4"
 
 
-@for_each(
-    "text",
-    [
-        "[]",
-        '{"permission": {"bash": "perhaps"}}',
-        '{"permission": []}',
-        '{"permission": {"bash": {"x": 1}}}',
-        '{"agent": {"build": {"permission": {"bash": "perhaps"}}}}',
-    ],
-)
+@for_each("text")
 def test_what_is_no_such_configuration_is_refused(made: Import, text: str) -> None:
     """Also in the permissions of a single agent."""
     with pytest.raises(PermitryError, match="source"):
