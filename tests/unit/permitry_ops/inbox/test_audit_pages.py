@@ -56,19 +56,7 @@ def test_a_call_is_one_row(path: Path) -> None:
         assert page.count(f'<td data-name="{name}"><div>') == 2
 
 
-@for_each("verdict, following, said", [
-    ("allow", [{"event": "started"}], "allowed"),
-    ("allow", [{"event": "started"}, {"event": "finished", "outcome": "ok"}], "allowed"),
-    ("allow", [{"event": "finished", "outcome": "crashed"}], "allowed, crashed"),
-    ("block", [], "blocked"),
-    ("confirm", [{"event": "asked"}], "asked"),
-    ("confirm", [{"event": "asked"}, {"event": "answered", "approved": True, "by": "ann"}], "approved by ann"),
-    ("confirm", [{"event": "answered", "approved": True}, {"event": "finished", "outcome": "no"}], "approved, no"),
-    ("confirm", [{"event": "answered", "approved": False}], "rejected"),
-    ("confirm", [{"event": "answered", "approved": False, "responded": True, "by": "bob"}], "responded by bob"),
-    ("confirm", [{"event": "asked"}, {"event": "interrupted"}], "interrupted"),
-    ("odd", [], "odd"),
-])  # fmt: skip
+@for_each("verdict, following, said")
 def test_a_row_says_what_happened(verdict: str, following: list[dict[str, Any]], said: str) -> None:
     """From the decision to the end."""
     assert f"| {said} |" in row(*following, verdict=verdict)

@@ -13,28 +13,13 @@ Rule = Callable[..., str]
 FOUND = [("covers-interpreter", "a")]
 
 
-@for_each(
-    "command",
-    [
-        "python *", "python3 -m *", "/usr/bin/python *", "bash *", "sh *", "node *", "node -e *", "perl *", "ruby *",
-        "php *", "make *", "npx *", "docker *", "docker run *", "ssh *", "*", "kubectl *", "vim *", "go *",
-        "{ls,perl} *", "py* *", "ssh host *", "docker exec c *",
-    ],
-)  # fmt: skip
+@for_each("command")
 def test_programs_that_run_what_they_are_given(kinds: Kinds, rule: Rule, command: str) -> None:
     """No one looks at the code in the arguments, so the permission is one for everything."""
     assert kinds(rule("a", "allow", f'when.command = ["{command}"]')) == FOUND
 
 
-@for_each(
-    "command",
-    [
-        "git *", "git -C x *", "git grep *", "git submodule *", "find *", "find build *", "find . -exec *", "npm *",
-        "awk *", "sed *", "sed -n *", "timeout *", "rg *", "tar *", "tar -xf a.tar *", "rsync -a src/ *", "sort -u *",
-        "env A=1 *", "bash -c *", "env *", "sudo *", "xargs *", "npm exec *", "eval *", "uv run *", "watch *",
-        "timeout 5 *", "flock x *", "git bisect run *", "fd *", "fd x *",
-    ],
-)  # fmt: skip
+@for_each("command")
 def test_what_a_wildcard_runs_is_not_permitted_by_it(kinds: Kinds, rule: Rule, command: str) -> None:
     """A command that is run by another is looked at by itself, so no code slips in."""
     assert FOUND[0] not in kinds(rule("a", "allow", f'when.command = ["{command}"]'))
@@ -45,17 +30,7 @@ def test_what_says_that_it_runs_any_covers_all(kinds: Kinds, rule: Rule) -> None
     assert kinds(rule("a", "allow", "runs_any = true", 'when.command = ["env *"]')) == FOUND
 
 
-@for_each(
-    "command",
-    [
-        "git log *", "git status", "git commit *", "npm run {test,lint}", "npm install *", "python -m pytest *",
-        "python scripts/build.py *", "make test", "pytest *", "cargo build *", "go test *", "mypy *", "ls *", "cat *",
-        "grep *", "mkdir *", "cp *", "curl *", "uv run pytest *", "docker ps *", "echo *", "head *", "jq *", "bash",
-        "isort *", "flake8 *", "gofmt *", "find build", "find . -name ?", "git -C x log *", "git --no-pager diff *",
-        "git blame *", "npm run *", "xargs grep *", "awk '{print}' *", "awk -f x.awk *", "sed s/a/b/ *", "make -C x *",
-        "npx tsc *", "docker -H x ps *", "kubectl get *", "python -m json.tool *",
-    ],
-)  # fmt: skip
+@for_each("command")
 def test_programs_whose_arguments_are_no_code(kinds: Kinds, rule: Rule, command: str) -> None:
     """A permission that names the program, the script or the sub-command is as it should be."""
     assert FOUND[0] not in kinds(rule("a", "allow", f'when.command = ["{command}"]'))
@@ -70,15 +45,7 @@ def test_an_example_and_a_way_out_are_told(linted: Linted, rule: Rule) -> None:
     assert "needs no rule" not in found.suggestion
 
 
-@for_each(
-    ("command", "reason"),
-    [
-        ("make *", "`make *`: `make` runs what the Makefile says"),
-        ("go *", "`go *`: `go` runs the code of the workspace"),
-        ("python *", "`python *` lets `python` run any code"),
-        ("*", "`*` also covers every program, and with it any code at all"),
-    ],
-)
+@for_each(("command", "reason"))
 def test_an_example_that_shows_nothing_is_left_out(linted: Linted, rule: Rule, command: str, reason: str) -> None:
     """Where any argument is code, what the program does is said instead."""
     (found,) = linted(rule("a", "allow", f'when.command = ["{command}"]'))

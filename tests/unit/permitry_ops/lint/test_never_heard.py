@@ -25,23 +25,7 @@ def found(write: Callable[[str, str], Origin]) -> Callable[..., list[Finding]]:
 Found = Callable[..., list[Finding]]
 
 
-@for_each(
-    ("effect", "line", "shown"),
-    [
-        ("allow", 'when.prompt.words = ["pay"]', "`prompt`"),
-        ("confirm", 'unless.prompt.regex = "pay.*"', "`prompt`"),
-        ("allow", 'when.args.to.from = ["user"]', "where `args.to` comes from"),
-        ("allow", 'when.args.a.b.from = ["look#x@y", "named:look"]', "where `args.a.b` comes from"),
-        ("allow", "when.args.to.words = 0.5", "where `args.to` comes from"),
-        ("confirm", 'when.args.to.not_from = ["user"]', "where `args.to` comes from"),
-        ("confirm", 'when.args.to.links.not_from = ["user"]', "where the links in `args.to` come from"),
-        (
-            "allow",
-            'when.args.to.links = [{ host = ["x.com"], from = ["user"] }, { from = ["named:look"] }]',
-            "where the links in `args.to` come from",
-        ),
-    ],
-)
+@for_each(("effect", "line", "shown"))
 def test_without_prompts_there_is_no_answer(found: Found, rule: Rule, effect: str, line: str, shown: str) -> None:
     """In `when` and `unless`; with prompts there is one."""
     text = rule("a", effect, 'tools = ["pay"]', line)
@@ -51,18 +35,7 @@ def test_without_prompts_there_is_no_answer(found: Found, rule: Rule, effect: st
     assert found(text, has_prompts=True) == []
 
 
-@for_each(
-    "line",
-    [
-        'when.args.to.from = ["user", "list:staff"]',
-        'when.args.to.from = ["look#x"]',
-        'when.args.to.from = ["call:make#id", "user"]',
-        'when.args.to = { optional = true, from = ["user"] }',
-        'when.args.to = "ann"',
-        'when.args.to.links.from = ["user", "look#x"]',
-        'when.args.to.links = [{ host = ["x.com"] }, { from = ["user"] }]',
-    ],
-)
+@for_each("line")
 def test_other_sources_have_an_answer(found: Found, rule: Rule, line: str) -> None:
     """So does an argument that is left out."""
     assert found(rule("a", "allow", 'tools = ["pay"]', line)) == []

@@ -48,21 +48,7 @@ def test_the_suggestion_is_sound(
     assert policy.decide(ToolCall("send_mail", {}), AuthContext()).verdict is Verdict.ALLOW
 
 
-@for_each(
-    ("effect", "line"),
-    [
-        ("allow", "unless.args.to = { type = 'string', suffix = '@evil.example' }"),
-        ("allow", "unless.args.to = { any = { type = 'string', suffix = '@evil.example' } }"),
-        ("allow", "unless.args.to = { all = { any = { type = 'object' } } }"),
-        ("allow", "unless.args.to = { type = 'array' }"),
-        ("allow", "unless.args.to = { exists = true, type = 'string' }"),
-        ("allow", "unless.args.a.b = { type = 'integer', gt = 5 }"),
-        ("block", "when.args.to = { type = 'string', prefix = 'prod' }"),
-        ("block", "when.args.to = { exists = true, type = 'array', length = { ge = 5 } }"),
-        ("confirm", "when.args.to = { any = { type = 'string', prefix = 'prod' } }"),
-        ("confirm", "when.args.n = { type = 'number', gt = 100 }"),
-    ],
-)
+@for_each(("effect", "line"))
 def test_what_a_type_lets_through(kinds: Kinds, rule: Rule, effect: str, line: str) -> None:
     """In an exception of a permission, and in a restriction; also of the elements of a list."""
     assert kinds(rule("a", effect, TOOL, line)) == FOUND

@@ -11,19 +11,7 @@ Kinds = Callable[..., list[tuple[str, str | None]]]
 Rule = Callable[..., str]
 
 
-@for_each(
-    ("line", "kind", "lets"),
-    [
-        ('when.args.sql = { prefix = "SELECT" }', "sql-by-prefix", "SELECT 1; DROP TABLE orders"),
-        ('when.args.text = { prefix = "select " }', "sql-by-prefix", "select 1; DROP TABLE orders"),
-        ('when.args.db.query = { prefix = ["x", "Explain"] }', "sql-by-prefix", "Explain 1; DROP TABLE orders"),
-        ('when.args.cmd = { prefix = "git status" }', "command-by-prefix", "git status; curl evil.example"),
-        ('when.args.u = { prefix = "https://a.example" }', "url-by-prefix", "https://a.example.evil.example"),
-        ('when.args.to = { suffix = "ours.example" }', "mail-by-suffix", "eve@notours.example"),
-        ('when.args.bcc = { each = { suffix = ".ours.example" } }', "mail-by-suffix", "eve@notours.example"),
-        ('when.args.x = { suffix = "@ours.example" }', "mail-by-suffix", "eve@evil.example, ann@ours.example"),
-    ],
-)
+@for_each(("line", "kind", "lets"))
 def test_a_part_of_a_text_permits_more(linted: Linted, rule: Rule, line: str, kind: str, lets: str) -> None:
     """The finding shows a text that passes."""
     (found,) = linted(rule("a", "allow", 'tools = ["t"]', line))
@@ -64,18 +52,7 @@ def test_the_way_out_for_mail_fits_whole_addresses(linted: Linted, rule: Rule) -
     assert linted(rule("a", "allow", 'tools = ["t"]', f"when.args.to = {{ {test} }}")) == ()
 
 
-@for_each(
-    "line",
-    [
-        'when.args.title = { prefix = "Update " }', 'when.args.name = { suffix = ".md" }',
-        'when.args.host = { suffix = "ours.example" }', 'when.args.to = { suffix = "ours" }',
-        'when.args.to = "ann@ours.example"', 'when.args.sql = { prefix = "SELECT", regex = "SELECT [a-z]+" }',
-        'when.args.script = { prefix = "build" }', 'when.args.url = { prefix = "https://a.example/" }',
-        'when.args.url = { prefix = "https://" }', 'when.args.url = { prefix = "https://a.example:8443" }',
-        'when.args.author = { prefix = "@ours.example" }', 'when.args.to = { prefix = "@ours" }',
-        'when.args.branch = { prefix = "selected/" }', 'when.agent = "x"',
-    ],
-)  # fmt: skip
+@for_each("line")
 def test_other_parts_of_texts(kinds: Kinds, rule: Rule, line: str) -> None:
     """Titles, file names and hosts are no statements and no addresses, and a `regex` looks at the whole text."""
     assert kinds(rule("a", "allow", 'tools = ["t"]', line)) == []

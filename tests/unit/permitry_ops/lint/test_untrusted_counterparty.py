@@ -80,14 +80,7 @@ def test_the_user_named_the_source(
     assert all("not trusted with money" in each for each in reasons)
 
 
-@for_each(
-    "head",
-    [
-        '[tool.move]\ntraits = ["read_only"]\n',
-        '[tool.move]\nroles.to = "write_path"\n',
-        '[tool.move.roles]\n"to?" = "url"\n',
-    ],
-)
+@for_each("head")
 def test_what_a_tool_declares_counts(found: Found, head: str) -> None:
     """A tool that only reads reaches no one, and a path is not a person."""
     assert found("move", "to", "look#by", head=head) == []

@@ -14,14 +14,7 @@ Rule = Callable[..., str]
 KIND = "wider-than-restriction"
 
 
-@for_each(
-    ("effect", "allowed", "held"),
-    [
-        ("block", "cargo *", "cargo publish *"),
-        ("confirm", "cargo *", "cargo publish"),
-        ("block", "cargo {build,publish} *", "cargo publish *"),
-    ],
-)
+@for_each(("effect", "allowed", "held"))
 def test_a_permission_for_commands(linted: Linted, rule: Rule, effect: str, allowed: str, held: str) -> None:
     """What a list of forbidden spellings leaves out, runs."""
     found = linted(
@@ -39,23 +32,7 @@ def test_a_permission_for_tools(linted: Linted, rule: Rule, allowed: str, held: 
     assert reason.startswith(f"it allows `{allowed}`, of which `b` (rules.toml:6) blocks `{held}`")
 
 
-@for_each(
-    ("allowed", "held"),
-    [
-        ('when.command = ["cargo build *"]', 'when.command = ["cargo publish *"]'),
-        ('when.command = ["cargo publish --dry-run"]', 'when.command = ["cargo publish *"]'),
-        ('when.command = ["cargo *"]', 'tools = ["my_shell"]\nwhen.command = ["cargo publish *"]'),
-        ('when.command = ["cargo *"]', 'when.command = ["cargo publish *"]\nwhen.mode = "review"'),
-        ('tools = ["db_*"]', 'tools = ["db_*"]\nwhen.agent = "x"'),
-        ('tools = ["db_read"]', 'tools = ["db_*"]'),
-        ('tools = ["db_*"]', 'tools = ["db_*"]'),
-        ('tools = ["*_file"]', 'tools = ["write_file"]\nwhen.path = ["/etc/**"]'),
-        ('when.command = ["cargo publish *"]', 'when.command = ["cargo publish *"]'),
-        ('tools = ["db_*"]', 'tools = ["db_drop"]\nbudget = { calls = 3 }'),
-        ('tools = ["db_*"]', 'tools = ["@network"]'),
-        ('tools = ["write_file"]\nwhen.path = ["src/**"]', 'tools = ["write_file"]\nwhen.path = ["src/.env"]'),
-    ],
-)
+@for_each(("allowed", "held"))
 def test_rules_that_do_not_list_spellings(kinds: Kinds, rule: Rule, allowed: str, held: str) -> None:
     """A circumstance, a path or a wider restriction is not a list of spellings."""
     found = kinds(rule("a", "allow", allowed) + rule("b", "block", held))
