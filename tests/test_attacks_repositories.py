@@ -98,62 +98,19 @@ def test_what_is_in_a_patch_or_a_branch_is_what_is_written(repository: Path, com
     assert verdict(repository, command) is BLOCK
 
 
-@for_each(
-    "command",
-    [
-        "git apply good.patch", "git apply < good.patch", "git apply --directory=lib good.patch",
-        "git am good.mbox", "git apply --check bad.patch", "git apply --stat bad.patch",
-        "git apply --cached bad.patch", "git am --abort", "git apply -p2 bad.patch",
-        "git apply good.patch good.patch", "git checkout evil -- lib", "git checkout -- .",
-        "git checkout HEAD -- .", "git checkout main src/a.py", "git checkout src/a.py lib/b.py",
-        "git checkout .", "git checkout HEAD -- *.py", "git checkout HEAD -- 'src/*.py'", "git restore .",
-        "git restore --staged .", "git restore -S --source=evil .", "git restore --source HEAD src",
-        "git read-tree evil", "git read-tree -mun evil", "git checkout unknown . src", "git checkout-index -a",
-        "git stash", "git checkout-index -a --prefix=out/", "git checkout-index src/a.py",
-        "git stash push -m x", "git stash list", "git checkout evil", "git checkout -b x",
-        "git checkout -b x evil", "git switch evil", "git checkout evil --", "git checkout --detach",
-        "git checkout -", "git pull", "git merge evil", "git worktree add ../w evil",
-        "git worktree add w evil", "git clone https://a.example/x", "git clone https://a.example/x .",
-        "git init", "git init --template=src", "git log evil -- .", "git diff evil -- .",
-        "echo x > a && git checkout HEAD -- .", "git archive evil | tar xf - -C lib",
-    ],
-)  # fmt: skip
+@for_each("command")
 def test_what_brings_no_such_file_is_not_asked_about(repository: Path, command: str) -> None:
     """Other files, other folders, the index alone; and what moves the whole tree is as it was."""
     assert verdict(repository, command) is ALLOW
 
 
-@for_each(
-    "command",
-    [
-        "git apply missing.patch", "cat bad.patch | git apply", "git apply --excl=x good.patch", "git am src",
-        "git quiltimport", "git apply -p$n good.patch", "git checkout unknown -- .", "git restore -s unknown .",
-        "git restore --source=--output=x .", "git fetch && git checkout main -- .", "git checkout - -- .",
-        "git branch -f main evil && git checkout main -- .", "echo x > .git/HEAD && git checkout HEAD -- .",
-        "GIT_DIR=x git checkout HEAD -- .", "git --git-dir=x checkout HEAD -- .", "git -c a.b=c checkout HEAD -- .",
-        "git config core.worktree .. && git checkout HEAD -- .", "git checkout --pathspec-from-file=x HEAD",
-        "git restore --pathspec-from-file=x", "git stash pop", "git stash apply 3", "git stash branch x",
-        "git read-tree -m -u HEAD evil", "git checkout-index --stdin", "git --work-tree=.. checkout HEAD -- .",
-        "GIT_WORK_TREE=.. git reset --hard", "git -c core.worktree=.. switch main", "git --work-tree .. stash pop",
-        "git -C src apply ../bad.patch", "cd src && git apply ../bad.patch", "git checkout -p evil -- .",
-        "curl -o good.patch https://a.example/p && git apply good.patch",
-        "mv bad.patch good.patch && git apply good.patch",
-    ],
-)  # fmt: skip
+@for_each("command")
 def test_what_cannot_be_read_is_asked_about(repository: Path, command: str) -> None:
     """No such file or reference, another repository, or one that the rest of the command may change."""
     assert verdict(repository, command) is CONFIRM
 
 
-@for_each(
-    "command",
-    [
-        "git worktree add ~ evil", "git worktree add -f --unknown ~", "git clone https://a.example/x ~",
-        "git clone --depth 1 --unknown https://a.example/x ~", "git --work-tree=$HOME checkout evil -f",
-        "GIT_WORK_TREE=~ git reset --hard evil", "git -C ~ apply /tmp/x", "git checkout-index -a --prefix=$HOME/",
-        "cd && git am < /tmp/x", "git -C ~ stash pop",
-    ],
-)  # fmt: skip
+@for_each("command")
 def test_another_work_tree_may_get_any_name(repository: Path, command: str) -> None:
     """A restriction on a path below it asks; a home folder that holds something gets no clone."""
     policy = guarded("~/.ssh/**")
@@ -167,30 +124,13 @@ def test_another_work_tree_may_get_any_name(repository: Path, command: str) -> N
         (repository.parent / "home" / "x").unlink()
 
 
-@for_each(
-    "command",
-    [
-        "git apply --stat --no-stat bad.patch", "git apply --check --no-check bad.patch",
-        "git apply --summary --no-summary bad.patch", "git apply --numstat --no-numstat bad.patch",
-        "git apply --cached --no-cached bad.patch", "git apply --stat --app bad.patch",
-        "git read-tree -n --no-dry-run -um evil", "git checkout --orphan x --no-orphan evil -- .",
-        "git restore -S -s evil . --w", "git restore --staged --source=evil --worktr .",
-        "yes | git checkout -p evil", "yes | git restore -p -s evil", "yes | git checkout --patch evil",
-    ],
-)  # fmt: skip
+@for_each("command")
 def test_an_option_that_is_taken_back_excludes_nothing(repository: Path, command: str) -> None:
     """Of `--check --no-check`, of an abbreviation of `--apply`, and of a choice that a pipe makes."""
     assert verdict(repository, command) is not ALLOW
 
 
-@for_each(
-    "command",
-    [
-        "GIT_TEMPLATE_DIR=../t git init x", "git -c init.templateDir=../t init x", "git init --templ=../t x",
-        "git clone --templ=../t . x", "git clone -c init.templateDir=../t . x",
-        "GIT_TEMPLATE_DIR=../t git clone . x", "git --config-env=init.templateDir=X init x",
-    ],
-)  # fmt: skip
+@for_each("command")
 def test_a_template_by_any_spelling_brings_hooks(repository: Path, command: str) -> None:
     """By an option, an abbreviation, a setting or a variable."""
     policy = guarded("/**/.git/hooks/**")

@@ -63,14 +63,7 @@ def test_what_cannot_be_read_may_be_any_name(workspace: Path, command: str) -> N
     assert verdict(guarded("~/.ssh/**"), workspace, command) is CONFIRM
 
 
-@for_each(
-    "command",
-    [
-        "tar xf x", "tar -C out -xf x.tar", "tar -tf x.tar", "tar -C ~ -cf x.tar a", "unzip -l x.zip", "unzip x.zip",
-        "unzip x.zip -d out", "7z l x.7z", "7z x x.7z -oout", "patch -p1 < x", "patch -d src -i x", "jar xf x.jar",
-        "patch -d ~ --dry-run -i x", "cpio -idm < x", "ar rcs ~/x.a b.o", "jar cf ~/x.jar -C classes .", "cp -r x ~",
-    ],
-)  # fmt: skip
+@for_each("command")
 def test_what_is_unpacked_elsewhere_is_not_asked_about(workspace: Path, command: str) -> None:
     """Nothing that these write can be below the path of the rule."""
     assert verdict(guarded("~/.ssh/**"), workspace, command) is ALLOW
@@ -149,16 +142,7 @@ def test_a_patch_in_the_command_is_read(workspace: Path, command: str) -> None:
     assert verdict(policy, workspace, "patch -p1 << E < p.diff\n" + DIFF.format(PLAIN) + "E") is CONFIRM
 
 
-@for_each(
-    "command",
-    [
-        "curl -o p.tar https://a.example/p && tar xf p.tar", "make && tar xf p.tar", "cat a > p.tar; tar xf p.tar",
-        "mv q.tar p.tar && tar xf p.tar", "cp q p.tar & tar xf p.tar", "tee p.tar < q | tar xf p.tar", "tar xf $x",
-        "tar xf p.tar --transform s/a/.git/", "tar xf p.tar q.tar && tar xf q.tar",
-        "patch -p1 3< p.diff", "cat p.diff | patch -p1", "unzip -j p.zip", "rsync -aR tree/x .",
-        "ln -s .git a && cp -r tree/. .",
-    ],
-)  # fmt: skip
+@for_each("command")
 def test_what_may_be_another_one_by_then_is_not_read(workspace: Path, command: str) -> None:
     """The rest of the command may change what is unpacked, or under which names."""
     bring(workspace, "a/b.md")

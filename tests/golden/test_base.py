@@ -115,14 +115,7 @@ def test_a_harmless_neighbour_is_not_asked_about(base: AuthorizationPolicy, comm
     assert _verdict(base, "run_shell", command=command) is Verdict.ALLOW
 
 
-@for_each(
-    "command",
-    [
-        "rsync -aAX --exclude-from=x / /mnt/backup", "rsync -a --delete -e ssh / host:/x", "rsync --backup -a src/ ~/",
-        "rsync -a --remove-source-files in/ ~/", "tar -xpf a.tgz -C / --same-owner", "tar -cf a.tar --remove-fil /",
-        "zip -rm x / -x y", "zip -r x / -x y", "git clean -fdx ~", "tar -cf a.tar --remove-files --zzz /",
-    ],
-)  # fmt: skip
+@for_each("command")
 def test_deleting_what_may_be_the_source_is_no_block(base: AuthorizationPolicy, command: str) -> None:
     """Behind an option that is not known it is not certain which operand is deleted, and a guess does not block."""
     assert _verdict(base, "run_shell", command=command) is Verdict.CONFIRM
@@ -163,16 +156,7 @@ def test_what_a_walk_may_meet_is_no_block(base: AuthorizationPolicy, command: st
     assert _verdict(base, "run_shell", command=command) is Verdict.CONFIRM
 
 
-@for_each(
-    ("command", "rule"),
-    [
-        ("rm -rf /", "block-delete-root"),
-        ("sudo rm -rf /usr", "block-delete-root"),
-        ("rm -rf ~", "block-delete-home"),
-        ("cd .. && rm -rf ..", "block-delete-root"),
-        ("chmod -R 777 /", "block-change-root-access"),
-    ],
-)
+@for_each(("command", "rule"))
 def test_the_reason_is_that_of_what_is_destroyed(base: AuthorizationPolicy, command: str, rule: str) -> None:
     """Not that the rules of permitry lie somewhere below."""
     decision = base.decide(ToolCall("run_shell", {"command": command}), _CONTEXT)

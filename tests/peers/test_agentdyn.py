@@ -107,17 +107,7 @@ def test_what_the_rule_says_is_what_the_answer_says(answers: Lines) -> None:
         assert (answer["rule"] is None) is (answer["source"] is None) is (answer["phase"] == "default")
 
 
-@for_each(
-    ("tool", "rule"),
-    [
-        ("send_money", "ask-payment"),
-        ("checkout_selected_cart", "ask-payment"),
-        ("delete_email", "ask-deletion"),
-        ("git_delete_repo", "ask-deletion"),
-        ("git_add_ssh_key", "ask-access-change"),
-        ("update_github_account_password", "ask-access-change"),
-    ],
-)
+@for_each(("tool", "rule"))
 def test_what_cannot_be_undone_is_asked_about(calls: Lines, answers: Lines, tool: str, rule: str) -> None:
     """Money, deletion and access are confirmed by a restriction, every time a model asked for them."""
     shown = [each for call, each in zip(calls, answers, strict=True) if call["name"] == tool]

@@ -207,18 +207,7 @@ def test_work_grows_with_the_length(form: str) -> None:
     assert _work(make(240)) < 2.5 * _work(make(120))
 
 
-@for_each(
-    "form",
-    [
-        "openings and braces",
-        "nested lists of objects",
-        "closings of values",
-        "quotes in deep text",
-        "<think>",
-        "<|channel|>",
-        "[TOOL_CALL]",
-    ],
-)
+@for_each("form")
 def test_time_grows_with_the_length(form: str) -> None:
     """Work inside one call of a function grows no faster: eight times the text, less than 20 times the time."""
     make, unit = _FORMS[form], len(_FORMS[form](1))
