@@ -285,21 +285,21 @@ def opens_files(command: Command) -> bool:
 
 
 def test_bash_runs_nothing_the_strict_reader_did_not_report(bash: Bash, shell_tree: ShellTree) -> None:
-    """Hundreds of mutated commands, and enough of them read for the comparison to mean something."""
-    seen = fuzz(bash, shell_tree, 400)
-    assert seen["read"] > 100, seen
+    """Some mutated commands, and enough of them read for the comparison to mean something."""
+    seen = fuzz(bash, shell_tree, 100)
+    assert seen["read"] > len(OWN) + 20, seen
     assert min(seen[construct] for construct in CONSTRUCTS) > 0, seen
 
 
 def test_bash_runs_what_a_tree_was_built_from(bash: Bash, shell_tree: ShellTree) -> None:
-    """Hundreds of printed trees: none is refused, and bash runs what is in them."""
-    seen = compare_trees(bash, shell_tree, 100)
-    assert seen["run for run"] > 10, seen
+    """Some printed trees: none is refused, and bash runs what is in them."""
+    seen = compare_trees(bash, shell_tree, 30)
+    assert seen["run for run"] > 3, seen
 
 
 @pytest.mark.large
 def test_bash_runs_nothing_unreported_in_twenty_thousand_commands(bash: Bash, shell_tree: ShellTree) -> None:
-    """The same, forty times as long."""
+    """The same, more than a hundred times as long."""
     seen = fuzz(bash, shell_tree, 16_000) + compare_trees(bash, shell_tree, 4_000)
     sys.stdout.write(f"{dict(seen)}\n")
 
