@@ -218,7 +218,9 @@ _PAIRS = [ways for ways in _ALL_WAYS if sum(ways) in (1, 3)]
 
 
 @pytest.mark.parametrize("all_ways", [_PAIRS, pytest.param(_ALL_WAYS, marks=pytest.mark.large)], ids=["pairs", "all"])
-def test_what_is_heard_is_known_whoever_answers(home: Home, all_ways: list[tuple[bool, ...]]) -> None:
+def test_what_is_heard_is_known_whoever_answers(
+    home: Home, warm_program: Path, all_ways: list[tuple[bool, ...]]
+) -> None:
     """Each report, and each call, in process or by the resident: all ways have the same answers."""
     home.rules.write_text(HEARD)
     transcript = home.folder / "t.jsonl"
@@ -230,7 +232,7 @@ def test_what_is_heard_is_known_whoever_answers(home: Home, all_ways: list[tuple
     def send(text: str, session: str, more: Mapping[str, object], *, is_resident: bool) -> str:
         about = {"cwd": str(home.folder), "session_id": session, "transcript_path": str(transcript), **more}
         payload = json.dumps({**command("claude-code", text), **about})
-        alone = [sys.executable, "-I", "-m", "permitry", "hook", "claude-code"]
+        alone = [str(warm_program), "hook", "claude-code"]
         done = subprocess.run(
             home.words() if is_resident else alone, input=payload, capture_output=True, text=True, env=home.environ,
             check=False,
