@@ -70,7 +70,7 @@ def test_bad_input_names_its_place(cli: Callable[..., Outcome], files: list[str]
 
 
 def test_a_cluster_gives_the_same_figures(files: list[str], tmp_path: Path) -> None:
-    """Two workers of Ray, on this machine; a file that is not there is an error as without it."""
+    """Two workers of Ray, on this machine."""
     allow, block, *sessions = files
     words = [sys.executable, "-m", "permitry", "replay", "--rules", block, "--against", allow, "--json", *sessions]
     ways: tuple[list[str], ...] = ([], ["--workers", "2"], ["--workers", "2", "--ray"])
@@ -78,7 +78,15 @@ def test_a_cluster_gives_the_same_figures(files: list[str], tmp_path: Path) -> N
     figures = [{**json.loads(run.stdout), "seconds": 0} for run in runs]
     assert (figures[0]["calls"], figures[0]["sessions_with_a_loss"]) == (4, {"block": 2})
     assert figures[0] == figures[1] == figures[2]
-    run = subprocess.run([*words, "none.jsonl", *ways[2]], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "way", [["--workers", "2"], pytest.param(["--workers", "2", "--ray"], marks=pytest.mark.large)]
+)
+def test_a_worker_finds_no_file(files: list[str], tmp_path: Path, way: list[str]) -> None:
+    """It is an error as it is without workers."""
+    words = [sys.executable, "-m", "permitry", "replay", "--rules", files[0], *files[2:], "none.jsonl", *way]
+    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout) == (4, "")
     assert "none.jsonl" in run.stderr
     assert "Traceback" not in run.stderr
