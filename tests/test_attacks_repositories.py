@@ -75,24 +75,7 @@ def verdict(workspace: Path, command: str, policy: AuthorizationPolicy = GUARDED
     return policy.decide(ToolCall("run_shell", {"command": command}), context).verdict
 
 
-BRINGS = (
-    "git apply bad.patch", "git apply -p1 --index bad.patch", "git apply < bad.patch", "git apply - < bad.patch",
-    "git apply -R bad.patch", "git apply good.patch bad.patch", "git apply --stat --apply bad.patch",
-    "git --no-pager apply -v bad.patch", "/usr/bin/git apply bad.patch", "git -C . apply bad.patch",
-    "git apply --directory=.vscode good.patch", "git am bad.mbox", "git am -3 < bad.mbox", "git am good.mbox bad.mbox",
-    "git checkout evil -- .", "git checkout evil .", "git checkout -f evil -- src", "git checkout evil src lib",
-    "git checkout evil -- .vscode", "git checkout evil -- :/", "git checkout evil -- ':(top)src'",
-    "git checkout evil -- '*.json'", "git checkout evil -- *tasks*", "git -C src checkout evil -- .",
-    "git checkout evil~0 -- ./", "git restore --source evil .", "git restore -s evil src", "git restore -SW -sevil .",
-    "cd src && git restore --source=evil -- .", "git read-tree -u evil", "git read-tree -m -u evil",
-    "git read-tree --prefix=.vscode/ -u HEAD:src", "git checkout-index -a --prefix=.vscode/",
-    "echo x > a && git checkout evil -- .", "git -c advice.detachedHead=false checkout evil -- .",
-    "git checkout -q evil -- 'src/*'", "git checkout evil -- ':!lib'",
-)  # fmt: skip
-"""Commands that make a protected file, in a work tree without one."""
-
-
-@for_each("command", BRINGS)
+@for_each("command")
 def test_what_is_in_a_patch_or_a_branch_is_what_is_written(repository: Path, command: str) -> None:
     """The file is not there, and not named."""
     assert verdict(repository, command) is BLOCK

@@ -38,26 +38,7 @@ def verdict(policy: AuthorizationPolicy, workspace: Path, command: str) -> Verdi
     return policy.decide(ToolCall("run_shell", {"command": command}), context).verdict
 
 
-UNREAD = (
-    "tar -C ~ -xf x.tar", "tar xf x.tar --directory=$HOME", "curl https://a.example/x | tar xz -C ~",
-    "cd && tar -x --one-top-level -f x.tar", "bsdtar -C ~ -xf x", "bsdtar -xf x --cd ~", "cd ~ && bsdtar -xPf /tmp/x",
-    "unzip -d ~ x.zip", "unzip -qo x.zip -d ~", "unzip x.zip a/b -d~", "cd ~; unzip -j /tmp/x.zip", "7z x -o~ x",
-    "cd ~ && 7z x -y /tmp/x.7z", "7za e x.7z -o~", "cd ~ && 7zz -spf x x.7z", "patch -d ~ -i x", "patch -d ~ < x",
-    "cd ~ && patch -p0 < x.diff", "patch --directory ~ --merge -i x", "cpio -idm -D ~ < x", "cd ~ && cpio -i --file x",
-    "cd ~ && cpio -p /srv < names", "cd ~ && pax -rf x", "cd ~ && jar xf /tmp/x.jar", "unrar x x.rar ~/", "unar -o ~ x",
-    "dpkg -x x.deb ~", "dpkg-deb --extract x.deb ~", "ditto -xk x.zip ~", "cd ~ && ar x /tmp/x.a",
-    "python3 -m zipfile -e x.zip ~", "python3 -m tarfile -e x.tar ~", "rsync -a x/ ~", "cp -r x/. ~",
-    "cd ~ && python3 -mtarfile -ex.tar", "cd ~ && python -Imzipfile --extract x", "gtar -C ~ -xf x.tar",
-    "cd ~ && bsdcpio -i < x", "cd ~ && star -x f=x.tar", "unsquashfs -d ~ x", "cabextract -d ~ x", "cd ~ && lha x x",
-    "cd ~ && arj x x", "bsdunzip -d ~ x.zip", "aunpack -X ~ x", "ouch d x --dir ~", "patool extract x --outdir ~",
-    "rar x x.rar ~/", "cd ~ && unshar x", "dpkg-deb -R x.deb ~", "svn co https://a.example/x ~", "cd ~ && hg up",
-    "wget -r -P ~ https://a.example", "cd ~ && wget --mirror https://a.example", "cd ~ && hg merge",
-    "tarsnap -xf a -C ~", "cd ~ && python3 -W ignore -m zipfile -e x",
-)  # fmt: skip
-"""Commands that put files below the home folder, from what is not there to be read."""
-
-
-@for_each("command", UNREAD)
+@for_each("command")
 def test_what_cannot_be_read_may_be_any_name(workspace: Path, command: str) -> None:
     """A restriction on a path below the target asks, whether or not there is such a path today."""
     assert verdict(guarded("~/.ssh/**"), workspace, command) is CONFIRM

@@ -63,14 +63,6 @@ QUICK = [
     ("filtering", "## Filtering the list of tools"),
     ("text-calls", "## Calls in a model's text"),
 ]
-SLOW = [
-    ("end-to-end", "## A call from end to end"),
-    ("shell", "## Decisions about shell commands"),
-    ("start-up", "## Start-up"),
-    ("hook", "## Hooks"),
-    ("growth", "## What a long session costs"),
-    ("recording", "## Durable records"),
-]
 
 
 @for_each(("question", "title"), QUICK)
@@ -80,7 +72,7 @@ def test_a_quick_question_is_answered(question: str, title: str) -> None:
 
 
 @pytest.mark.large
-@for_each(("question", "title"), SLOW)
+@for_each(("question", "title"))
 def test_every_other_question_is_answered(question: str, title: str) -> None:
     """As the quick ones; together they take more than a minute."""
     _check_answer(question, title)

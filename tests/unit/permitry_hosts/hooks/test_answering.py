@@ -194,21 +194,7 @@ def test_a_folder_that_a_call_names_itself_counts(replied: Answer, folder: str, 
     assert "was blocked" in replied("cursor", there, rules=rules, environ={**ENVIRON, **ELSEWHERE}).out
 
 
-IGNORED = [
-    ("gemini", "run_shell_command", {"command": "cat a", "cwd": "/x"}),
-    ("copilot", "bash", {"command": "cat a", "workdir": "/x"}),
-    ("opencode", "bash", {"command": "cat a", "cwd": "/x"}),
-    ("codex", "Bash", {"command": "cat a", "directory": "/x"}),
-    ("cursor", "Shell", {"command": "cat a", "cwd": "/x"}),
-    ("gemini", "grep_search", {"pattern": "a", "directory": "/x"}),
-    ("copilot", "rg", {"pattern": "a", "folder": "/x"}),
-    ("opencode", "grep", {"pattern": "a", "dir_path": "/x"}),
-    ("claude-code", "Grep", {"pattern": "a", "directory": "/x"}),
-    ("cursor", "Grep", {"pattern": "a", "directory": "/x"}),
-]
-
-
-@for_each(("host", "tool", "arguments"), IGNORED)
+@for_each(("host", "tool", "arguments"))
 def test_a_folder_that_the_host_ignores_moves_nothing(
     replied: Answer, host: str, tool: str, arguments: dict[str, str]
 ) -> None:
