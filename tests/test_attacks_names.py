@@ -19,6 +19,14 @@ tools = ["*"]
 id = "no"
 effect = "block"
 when.path = ["~/.ssh/**", "**/.env"]
+[[rule]]
+id = "host"
+effect = "block"
+when.host = "evil.example"
+[[rule]]
+id = "force"
+effect = "block"
+when.command = ["git push -f*", "rm -f*"]
 """
 
 
@@ -70,6 +78,16 @@ def test_a_name_that_may_lead_elsewhere_is_asked_about(
     policy: AuthorizationPolicy, workspace: Path, command: str
 ) -> None:
     """By its text, by a link, or by a search that goes elsewhere."""
+    assert _decide(policy, workspace, command) is not Verdict.ALLOW
+
+
+@for_each(
+    "command",
+    ["sort -o$(date +%F) src/a.py", "sort --output=$(nproc) src/a.py", "git diff --output=$(date +%F)"],
+)
+def test_a_date_may_be_the_name_of_a_file(workspace: Path, command: str) -> None:
+    """As the value of an option."""
+    policy = load_policy(_RULES.replace("**/.env", "[0-9]*"))
     assert _decide(policy, workspace, command) is not Verdict.ALLOW
 
 

@@ -122,7 +122,7 @@ class Token:
 
     def may_become(self, word: Word) -> bool:
         """Return whether one word with an expansion may match; the value of an option is none, nor are some names."""
-        is_no_option = word.is_value or (word.found is not None and not word.found.may_be_option)
+        is_no_option = word.is_value or (word.found is not None and not word.may_be_option)
         start = word.start.translate(_LITERAL)
         every = (pattern.text for pattern in self.alternatives)
         return any(_may_meet(text, start, "") for text in every if not (is_no_option and text.startswith("-")))

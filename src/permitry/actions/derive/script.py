@@ -193,6 +193,11 @@ class _Script:
         return ShellReading(tuple(self.certain), tuple(self.possible), doubt, tuple(self.guessed), changes=changes)
 
     @functools.cached_property
+    def is_usual(self) -> bool:
+        """Whether what searches print, and where words are split, is as usual."""
+        return are_usual(self.text, self.commands)
+
+    @functools.cached_property
     def lines(self) -> Mapping[tuple[int, int], CommandLine]:
         """The commands as they are written, by where they are."""
         return lines_of(self.commands)
@@ -225,14 +230,13 @@ class _Script:
         has_names = one.command.follows == "|" and self.names_within == one.command.within
         if not has_names:
             self.found_names = None
-        is_usual = are_usual(self.text)
-        if is_usual:
+        if self.is_usual:
             one = attrs.evolve(one, command=with_names(one.command, self.found_names, self.commands))
         command = one.command
         run = attrs.evolve(self.run(command, one.doubt, folder), looks=one.looks)
         actions: list[Action] = [run]
         actions += [
-            action for each in command.redirections for action in read_redirection(each, run, folder, is_usual=is_usual)
+            action for each in command.redirections for action in read_redirection(each, run, folder, is_usual=self.is_usual)
         ]
         self.certain += actions
         self.found_names = found_by(command, self.found_names)

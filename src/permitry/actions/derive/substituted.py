@@ -11,7 +11,7 @@ import attrs
 from permitry.actions.builtins import MOVING
 from permitry.actions.command import Command
 from permitry.actions.programs.catalogue import record_of, remember
-from permitry.actions.programs.found import found_by, prints_plain
+from permitry.actions.programs.found import NUMBER, found_by, plain_of
 from permitry.actions.programs.names import prints_names
 from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.words import Found, Word
@@ -22,17 +22,20 @@ _SUBSTITUTION = re.compile(r"\$\(([^()`]*)\)|`([^()`\\]*)`")
 _TEMPORARY = re.compile(r"\$\(mktemp(?: -d)?\)")
 _NEW = Found((Word(join("/", "tmp", "tmp.0")),), has_links=False, is_top=True)
 """A name like those that are new."""
-_MAY_FAIL = re.compile(r"(?:\$\(|`)\s*(?:git|wc) ")
-_VALUE = re.compile(r"-{1,2}[A-Za-z][A-Za-z-]*=?\*")
-"""An option with the number as its value."""
-_UNEXPANDED = frozenset("$`~[?")
+_NEVER_FAILS = re.compile(r"(?:\$\(|`)\s*(?:date|id|nproc|uname)\b")
+_AROUND = re.compile("[A-Za-z0-9_.+/-]*")
+"""What may be around a number or a name so that both are one name: no sign is in it at which programs split it."""
+_OPTION = re.compile("-{1,2}[A-Za-z][A-Za-z-]*=?")
 _MOST_KEPT = 256
+_QUOTES = str.maketrans("", "", "'\"\\\\")
 _OTHERWISE = ("GIT_", "IFS", "PATH", "TMPDIR", "alias")
 
 
-def are_usual(text: str) -> bool:
-    """Return whether searches in a text print what they seem to, and blanks separate words in it."""
-    return not any(name in text for name in _OTHERWISE)
+def are_usual(text: str, commands: Sequence[Command]) -> bool:
+    """Return whether searches in a text of these commands print what they seem to, and blanks separate words in it."""
+    # In the words of a command, quotes are taken off and braces expanded; a text for `eval` has quotes again.
+    texts = (text, *(each.translate(_QUOTES) for command in commands for each in command.argv))
+    return not any(name in each for each in texts for name in _OTHERWISE)
 
 
 def with_names(command: Command, found: Found | None, script: Sequence[Command] = ()) -> Command:
@@ -76,7 +79,7 @@ def _with_found(word: Word) -> Word:
         return _with_numbers(word)
     # A loop over the names has split them, whether its variable is in quotes or not.
     is_split = bool(word.source) or not word.is_single
-    return attrs.evolve(word, found=attrs.evolve(found, is_split=is_split, may_be_option=is_split))
+    return attrs.evolve(word, found=attrs.evolve(found, is_split=is_split, may_be_option=found.may_be_option or is_split))
 
 
 @remember(_MOST_KEPT)
@@ -111,21 +114,24 @@ def _commands(text: str) -> tuple[Command, ...]:
 
 def _with_numbers(word: Word) -> Word:
     """Return a word with what it is if each substitution in it prints one number or name, else as it was."""
-    text = _SUBSTITUTION.sub(lambda each: "*" if _is_plain(_inside(each)) else each[0], word.text)
-    if text == word.text or word.is_glob or not _UNEXPANDED.isdisjoint(text):
+    every = list(_SUBSTITUTION.finditer(word.text))
+    patterns = [_plain_of(_inside(each)) for each in every]
+    around = _SUBSTITUTION.sub("", word.text)
+    if word.is_glob or not all(patterns) or not patterns:
         return word
-    top = Word(text, is_glob=True)
-    if text.startswith("-"):
-        if _VALUE.fullmatch(text) is None:
-            return word
-        top = Word(text.replace("*", "0"))
     # One that fails prints nothing, so that the next word may be what this one seems to be.
-    is_needed = text.startswith("-") or (text == "*" and not word.is_single)
-    if is_needed and _MAY_FAIL.search(word.text):
+    is_needed = around.startswith("-") or not (around or word.is_single)
+    if is_needed and not all(_NEVER_FAILS.match(each[0]) for each in every):
         return word
-    return attrs.evolve(word, is_single=True, found=Found((top,), has_links=False, is_top=True))
+    left = iter(patterns)
+    top = Word(_SUBSTITUTION.sub(lambda _: next(left), word.text), is_glob=True)
+    is_known = _AROUND.fullmatch(around) is not None
+    if around.startswith("-"):
+        is_known = top.text == f"{around}{NUMBER}" and _OPTION.fullmatch(around) is not None
+    found = Found((top,), has_links=False, is_top=True) if is_known else None
+    return attrs.evolve(word, is_single=True, found=found)
 
 
-def _is_plain(text: str) -> bool:
+def _plain_of(text: str) -> str:
     commands = _commands(text)
-    return len(commands) == 1 and prints_plain(commands[0])
+    return plain_of(commands[0]) if len(commands) == 1 else ""

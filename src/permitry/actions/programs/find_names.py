@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from permitry.actions.programs.catalogue import record_of
 from permitry.core.words import Found, Word
 
-__all__ = ["actions_of", "found_by_find"]
+__all__ = ["found_by_find", "has_sign"]
 
 _HERE = Word(".")
 _FOLLOWS = frozenset({"-L", "-follow", "-files0-from", "-D"})
@@ -23,7 +23,7 @@ _LACKING, _END = ("?", ""), (")", "")
 _Tests = list[tuple[str, str]]
 
 
-def actions_of(words: Sequence[Word]) -> Iterator[int]:
+def _actions_of(words: Sequence[Word]) -> Iterator[int]:
     """Yield the indices of the words of `find` that are actions, or look like one."""
     return (at for at, word in enumerate(words) if at and word.text.startswith(_ACTS))
 
@@ -33,11 +33,11 @@ def found_by_find(words: Sequence[Word], at: int) -> Found | None:
     leading = itertools.takewhile(lambda word: word.text.startswith(_LEADING), words[1:])
     start = 1 + len(list(leading))
     tops = tuple(itertools.takewhile(lambda word: not word.text.startswith(_BEGINS), words[start:]))
-    if any(word.is_open or word.may_be_option for word in tops):
+    if any(word.is_open or word.may_be_option or has_sign(word) for word in tops):
         return None
     if any(word.text in _FOLLOWS or (word.is_open and word.may_be_option) for word in words):
         return None
-    end = min((at, *actions_of(words)))
+    end = min((at, *_actions_of(words)))
     # What was found may be another file behind a command.
     is_changed = any(word.text.startswith(_RUNS) for word in words[end:at])
     tests = _tests(words[start + len(tops) : end])
@@ -53,6 +53,11 @@ def found_by_find(words: Sequence[Word], at: int) -> Found | None:
     patterns = [value for name, value in tests if name in _NAMED and _is_plain(value)]
     ends = ends or tuple(patterns[:1])
     return Found(found.tops, ends, has_links=_NO_LINKS.isdisjoint(tests))
+
+
+def has_sign(word: Word) -> bool:
+    """Return whether the names below a folder may be more than names to a program: a pair, a machine, a commit."""
+    return not {"=", ":"}.isdisjoint(word.text)
 
 
 def _tests(words: Sequence[Word]) -> _Tests:
@@ -86,5 +91,5 @@ def _alternatives(tests: _Tests) -> tuple[tuple[str, ...], _Tests]:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a pattern means the same to all: letters, `*` and `?`."""
-    return bool(text) and not set("[\\$`") & set(text)
+    """Return whether a pattern means the same in every language: letters of ASCII and `*`. For `?`, a byte may do."""
+    return bool(text) and text.isascii() and not set("[\\$`?") & set(text)

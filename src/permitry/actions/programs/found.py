@@ -13,21 +13,24 @@ import attrs
 from permitry.actions.command import Command
 from permitry.actions.programs.arguments import read_options
 from permitry.actions.programs.catalogue import RefusedError, record_of
-from permitry.actions.programs.find_names import actions_of, found_by_find
+from permitry.actions.programs.find_names import found_by_find, has_sign
 from permitry.actions.programs.inner import program_of
 from permitry.actions.programs.names import FILTERS, PRINTERS, prints_names
 from permitry.core.words import Found, Word
 
-__all__ = ["found_by", "prints_plain"]
+__all__ = ["NUMBER", "found_by", "plain_of"]
 
 Words = Sequence[Word]
 
 _HERE = Word(".")
 _NULLS = {"find": {"-print0"}, "git": {"-z"}, "fd": {"-0", "--print0"}, "search": {"-0", "-Z", "--null"}}
+NUMBER = "[0-9]*"
+"""A pattern of numbers."""
+_NUMBERS = re.compile("nproc(?: --all)?|wc -[lcmw]|git rev-list --count HEAD")
 _PLAIN = re.compile(
-    "nproc(?: --all)?|id -[ug]n?|uname(?: -[smrn])?|whoami|hostname|wc -[lcmw]"
+    "id -[ug]n?|uname(?: -[smrn])?|whoami|hostname"
     "|date \\+%[FYmdHMSjsN](?:[-_]?%[FYmdHMSjsN])*"
-    "|git merge-base(?: [A-Za-z0-9_/.-]+){2}|git rev-parse(?: --short)? HEAD|git rev-list --count HEAD"
+    "|git merge-base(?: [A-Za-z0-9_/.-]+){2}|git rev-parse(?: --short)? HEAD"
 )
 """Commands that print one word of letters, digits, dots and hyphens, which does not begin with a dot or a hyphen."""
 _ALL_OF_LS = frozenset("af")
@@ -56,20 +59,23 @@ def found_by(command: Command, before: Found | None) -> Found | None:
     return attrs.evolve(found, is_apart=is_apart)
 
 
-def prints_plain(command: Command) -> bool:
-    """Return whether a command prints one number or name without a slash."""
+def plain_of(command: Command) -> str:
+    """Return a pattern of the one number, or name without a slash, that a command prints; empty for any other."""
     text = " ".join(command.argv)
     read = ["<"] if text.startswith("wc ") else []
     has_others = command.assignments or any(word.is_open for word in command.words)
-    is_usual = not has_others and [each.operator for each in command.redirections] == read
-    return is_usual and _PLAIN.fullmatch(text) is not None
+    if has_others or [each.operator for each in command.redirections] != read:
+        return ""
+    if _NUMBERS.fullmatch(text):
+        return NUMBER
+    return "*" if _PLAIN.fullmatch(text) else ""
 
 
 # What prints names ---------------------------------------------------------------------------------------------------
 
 
 def _find(words: Words) -> Found | None:
-    return found_by_find(words, next(actions_of(words), len(words)))
+    return found_by_find(words, len(words))
 
 
 def _fd(words: Words) -> Found | None:
@@ -139,7 +145,7 @@ def _ls(words: Words) -> Found | None:
 
 def _of(operands: Words) -> Found | None:
     """Return the names below operands; below the current folder, where they need not begin with it, without any."""
-    if any(word.is_open for word in operands):
+    if any(word.is_open or has_sign(word) for word in operands):
         return None
     may_be_option = not operands or any(word.may_be_option for word in operands)
     return Found(tuple(operands) or (_HERE,), may_be_option=may_be_option)

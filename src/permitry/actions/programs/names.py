@@ -28,7 +28,9 @@ _LISTING = frozenset({"-l", "--files", "--files-with-matches", "--name-only"})
 _MORE_OF_LS = frozenset({"-D", "-Z", "-g", "-i", "-l", "-n", "-o", "-s", _UNKNOWN})
 """Options with which it prints more than names of files: their modes, sizes, owners."""
 _MORE_OF_LS_FILES = frozenset({"-f", "-s", "-t", "-u", "-v", _UNKNOWN})
-_OF_FILTERS = re.compile(r"-[nruVR0-9]+|\+?[0-9]+")
+_OF_FILTERS = re.compile(r"-[nruVR0-9]+")
+_COUNT = re.compile(r"\+?[0-9]+")
+_COUNTING = frozenset({"head", "tail"})
 _TO_NULLS = (["\\n", "\\0"], ["\\n", "\\000"])
 _OF_SEARCHES = re.compile(r"-[vEFiPwx]+")
 
@@ -45,7 +47,7 @@ def prints_names(command: Command, *, has_names: bool) -> bool:
     if prints != "find" and any(text.startswith("--") and not _LONG.fullmatch(text) for text in texts):
         return False
     is_list = prints in PRINTERS and PRINTERS[prints](name, texts)
-    return is_list or (has_names and prints in FILTERS and FILTERS[prints](texts))
+    return is_list or (has_names and prints in FILTERS and FILTERS[prints](name, texts))
 
 
 def _ls(name: str, texts: Texts) -> bool:
@@ -92,6 +94,13 @@ def _options_in(texts: Texts, options: Options) -> Iterator[str]:
                 break
 
 
+def _lines(name: str, texts: Texts) -> bool:
+    """Return whether each word is an option, or the count behind `-n`: any other number is the name of a file."""
+    counts = {"-n"} if name in _COUNTING else set[str]()
+    pairs = itertools.pairwise(("", *texts))
+    return all(_OF_FILTERS.fullmatch(text) or (last in counts and _COUNT.fullmatch(text)) for last, text in pairs)
+
+
 PRINTERS: Mapping[str, Callable[[str, Texts], bool]] = {
     "fd": lambda _, texts: not any(map(_OTHER_OUTPUT_OF_FD.match, texts)),
     "find": lambda _, texts: not any(text.startswith(_OTHER_OUTPUT) for text in texts),
@@ -101,9 +110,9 @@ PRINTERS: Mapping[str, Callable[[str, Texts], bool]] = {
 }
 """Whether a program prints names of files, by what its record says of that."""
 
-FILTERS: Mapping[str, Callable[[Texts], bool]] = {
-    "lines": lambda texts: all(map(_OF_FILTERS.fullmatch, texts)),
-    "search": lambda texts: sum(not _OF_SEARCHES.fullmatch(text) for text in texts) == 1,
-    "translate": lambda texts: texts in _TO_NULLS,
+FILTERS: Mapping[str, Callable[[str, Texts], bool]] = {
+    "lines": _lines,
+    "search": lambda _, texts: sum(not _OF_SEARCHES.fullmatch(text) for text in texts) == 1,
+    "translate": lambda _, texts: texts in _TO_NULLS,
 }
 """Whether a program prints lines of its input as they are, and not those of a file."""

@@ -44,7 +44,7 @@ from permitry.actions.programs.named import HERE, Collector, Named, Operands
 from permitry.actions.programs.nested import reads_list, xargs
 from permitry.actions.programs.sed import effects_of_sed, files_of_sed
 from permitry.actions.programs.shapes import check_shape, roles_by_shape
-from permitry.actions.programs.tops import with_tops
+from permitry.actions.programs.tops import only_top, with_tops
 from permitry.core.action import Access, Descent, Word
 
 __all__ = ["named_in_code", "touches_of", "with_values"]
@@ -326,11 +326,14 @@ def _fills(entry: Entry, words: Sequence[Word]) -> bool:
     return any(any(module in text for module in modules) for text in texts)
 
 
-def _brings_more(entry: Entry, words: Sequence[Word]) -> bool:
-    """Return whether a program may make what names that were found do not show.
+def _does_more(entry: Entry, words: Sequence[Word]) -> bool:
+    """Return whether a program may do more with names that were found than they show.
 
-    That is a link, whose text leads elsewhere from another folder, or what is in an archive or a patch.
+    It may make a link, whose text leads elsewhere from another folder, or what is in an archive or a patch. To one of
+    the network, a name may be a machine, or have a file behind a sign in it.
     """
+    if entry.network:
+        return True
     if entry.makes == "copies":
         plain = [word for word in words[1:] if not word.is_open]
         used = (each for each in entry.shapes if not each.when or any(_may_be(each.when, word) for word in plain))
@@ -376,8 +379,8 @@ def _accesses_of(entry: Entry, words: Sequence[Word], *, only_reads: bool) -> tu
 def _candidates(words: Iterable[Word], known: Container[Word], program: str) -> Iterator[Word]:
     """Yield what parts of words may name; names that were found are nothing but names."""
     for word in words:
-        if word.found is None:
-            found = (each for each in paths_in(word, program) if each.text or each.is_open)
+        if word.found is None or word.found.is_top:
+            found = (each for each in paths_in(only_top(word), program) if each.text or each.is_open)
             yield from (each for each in found if each not in known)
 
 
@@ -395,7 +398,7 @@ def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
     _, texts = _values_and_texts(words) if any(word.is_single for word in words) else ((), ())
     rest = [word for at, word in enumerate(words) if at and not (word.is_open and at in texts)]
     given = [word for word in dict.fromkeys(rest) if word.text != "--"]
-    are_all = not _brings_more(entry, words)
+    are_all = not _does_more(entry, words)
     unclear = tuple(word for word in given if word.is_open and (word.found is None or not are_all))
     names, bare = names_in_words(words)
     perhaps = [word for word in given if word not in names]
@@ -423,7 +426,7 @@ def _possible(words: tuple[Word, ...], reads: Reads) -> Operands:
 
 def _possible_hosts(words: Sequence[Word], code: Container[Word], entry: Entry) -> Iterator[tuple[Word, ...]]:
     """Yield the hosts that words may name, and those that are in code or a text with blanks."""
-    words = [word for word in words if word.found is None]
+    words = [only_top(word) for word in words if word.found is None or word.found.is_top]
     several = [word for word in words if word in code or len(word.text.split()) > 1]
     single = [word for word in words if word not in several]
     for group in (single, several):

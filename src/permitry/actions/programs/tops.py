@@ -6,6 +6,7 @@ from posixpath import basename
 
 import attrs
 
+from permitry.actions.programs.found import NUMBER
 from permitry.actions.programs.named import Named, Operands
 from permitry.core.action import Descent, Word
 from permitry.core.words import Found
@@ -25,9 +26,12 @@ def with_tops(operands: Operands) -> Operands:
 
 def only_top(word: Word) -> Word:
     """Return the pattern of what a word becomes, if that is one new or plain name; otherwise the word."""
-    if word.found is not None and word.found.is_top:
-        return word.found.tops[0]
-    return word
+    if word.found is None or not word.found.is_top:
+        return word
+    top = word.found.tops[0]
+    # The value of an option was cut off from it, and is the number alone.
+    is_value = top.text.startswith("-") and not word.text.startswith("-")
+    return attrs.evolve(top, text=NUMBER) if is_value else top
 
 
 def _tops(paths: Iterable[Named]) -> Iterator[Named]:
@@ -35,22 +39,23 @@ def _tops(paths: Iterable[Named]) -> Iterator[Named]:
         if named.word.found is None:
             yield named
         else:
-            yield from _begin_at_tops(named, named.word.found)
+            found = named.word.found
+            tops = (only_top(named.word),) if found.is_top else found.tops
+            yield from (_begin_at(named, top, found) for top in tops)
 
 
-def _begin_at_tops(named: Named, found: Found) -> Iterator[Named]:
-    for top in found.tops:
-        name = basename(top.text.rstrip("/"))
-        is_named = top.is_glob or top.is_home or fits_one(name, found.ends)
-        yield attrs.evolve(
-            named,
-            word=top,
-            is_tree=named.is_tree or not found.is_top,
-            descent=Descent.SOME,
-            found=found,
-            goes_on=named.is_tree,
-            is_around=bool(found.ends) and not is_named,
-        )
+def _begin_at(named: Named, top: Word, found: Found) -> Named:
+    name = basename(top.text.rstrip("/"))
+    is_named = top.is_glob or top.is_home or fits_one(name, found.ends)
+    return attrs.evolve(
+        named,
+        word=top,
+        is_tree=named.is_tree or not found.is_top,
+        descent=Descent.SOME,
+        found=found,
+        goes_on=named.is_tree,
+        is_around=bool(found.ends) and not is_named,
+    )
 
 
 def fits_one(name: str, patterns: Iterable[str]) -> bool:

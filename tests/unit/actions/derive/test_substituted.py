@@ -25,7 +25,7 @@ def _found(text: str) -> Found | None:
         ("x=$(find src); cat ${x}", "src", True),
         ("cat $(find src | sort)", "src", True),
         ("git log $(git merge-base HEAD main)..HEAD", "*..HEAD", False),
-        ("make -j$(nproc)", "-j0", False),
+        ("make -j$(nproc)", "-j[0-9]*", False),
         ("cat a/$(id -u)/$(date +%F)", "a/*/*", False),
         ("x=$(mktemp -d); ls $x", join("/", "tmp", "tmp.0"), False),
     ],

@@ -2,14 +2,14 @@
 
 from tests.tables import for_each
 
-from permitry.actions.programs.find_names import actions_of, found_by_find
+from permitry.actions.programs.find_names import found_by_find
 from permitry.actions.reading.strict import read_strictly
 
 
 def _found(text: str) -> str | None:
-    """Return the folders and names for which the first action is taken, and a sign for links."""
+    """Return the folders and names for which the first command is run, or that are printed; a sign for links."""
     (command,) = read_strictly(text)
-    at = next(actions_of(command.words), len(command.words))
+    at = command.argv.index("-exec") if "-exec" in command.argv else len(command.argv)
     found = found_by_find(command.words, at)
     if found is None:
         return None
@@ -33,9 +33,16 @@ def _found(text: str) -> str | None:
         ("find src \\( -name a -o -size 3 \\)", "src : @"),
         ("find src \\( -name a -name b \\)", "src : @"),
         ("find src -name 'a[b]'", "src : @"),
+        ("find src -name 'a?'", "src : @"),
+        ("find src -iname 'İd'", "src : @"),
         ("find src -path -name -iname a", "src : a @"),
         ("find src -name", "src : @"),
         ("find src -unknown -name a", "src : @"),
+        ("find src -name a -prune -o -print", "src : @"),
+        ("find src -name a -print , -print", "src : @"),
+        ("find src -name a -print", "src : a @"),
+        ("find of=src", None),
+        ("find HEAD:src", None),
         ("find -L src", None),
         ("find src -follow", None),
         ("find -D tree src", None),

@@ -2,7 +2,7 @@
 
 from tests.tables import for_each
 
-from permitry.actions.programs.found import found_by, prints_plain
+from permitry.actions.programs.found import found_by, plain_of
 from permitry.actions.reading.strict import read_strictly
 from permitry.core.words import Found
 
@@ -36,8 +36,8 @@ def test_what_separates_names(text: str, *, is_apart: bool) -> None:
     assert found.is_apart is is_apart
 
 
-@for_each(("text", "is_plain"))
-def test_what_prints_one_word(text: str, *, is_plain: bool) -> None:
+@for_each(("text", "pattern"))
+def test_what_prints_one_word(text: str, pattern: str) -> None:
     """A number, a date or a hash, in which there is no slash."""
     (command,) = read_strictly(text)
-    assert prints_plain(command) is is_plain
+    assert plain_of(command) == pattern

@@ -26,6 +26,13 @@ def test_what_goes_on_below_a_name_does_so_below_the_folder() -> None:
     assert (named.goes_on, named.is_around) == (True, False)
 
 
+def test_the_value_of_an_option_is_the_number_alone() -> None:
+    """What is cut off from `-o$(nproc)` is a name of digits, and the whole is what it was."""
+    found = Found((Word("-o[0-9]*", is_glob=True),), is_top=True)
+    value, whole = (only_top(Word(text, is_open=True, found=found)) for text in ("$(nproc)", "-o$(nproc)"))
+    assert (value.text, value.is_glob, whole.text) == ("[0-9]*", True, "-o[0-9]*")
+
+
 def test_one_name_is_nothing_but_its_top() -> None:
     """A new folder is no search: nothing below it is meant, and a copy into it goes there."""
     word = _name(Found((Word("new"),), is_top=True))
