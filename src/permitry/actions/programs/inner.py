@@ -34,6 +34,7 @@ CLUSTER = re.compile(r"[-+][A-Za-z0-9]+")
 _ATTACHED = re.compile(r"-[A-WYZa-wyz0-9]*[xX](.+)", re.DOTALL)
 _SHORTEST_PREFIX = len("--x")
 NAMES_FROM = "-files0-from"
+_NAMES_OF_FD = ("{}", "{.}", "{/}", "{//}", "{/.}")
 _EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
 _ELSEWHERE = ("-execdir", "-okdir")
 """With these, the command runs in the folder of each file, so that a relative path leads elsewhere."""
@@ -116,11 +117,18 @@ def fd(words: Words) -> Iterator[Inner]:
     """Yield what `fd` runs for the files it finds."""
     for at, word in enumerate(words):
         if word.text in ("--exec", "--exec-batch") or has_letter(word, "x") or has_letter(word, "X"):
-            yield run(_until_end(words[at + 1 :]))
+            yield _run_by_fd(words[at + 1 :])
         elif word.text.startswith(("--exec=", "--exec-batch=")):
-            yield run((Word(word.text.partition("=")[2]), *_until_end(words[at + 1 :])))
+            yield _run_by_fd((Word(word.text.partition("=")[2]), *words[at + 1 :]))
         if attached := _ATTACHED.fullmatch(word.text):
-            yield run((Word(attached[1]), *_until_end(words[at + 1 :])))
+            yield _run_by_fd((Word(attached[1]), *words[at + 1 :]))
+
+
+def _run_by_fd(words: Words) -> Inner:
+    """Return a command with what takes the place of names in it, behind it where nothing does."""
+    inner = [marked(word, _NAMES_OF_FD) for word in _until_end(words)]
+    has_name = any(mark in word.text for word in inner for mark in _NAMES_OF_FD)
+    return run(inner if has_name else (*inner, Word("{}", is_open=True)))
 
 
 def _until_end(words: Words) -> Words:

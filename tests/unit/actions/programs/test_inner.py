@@ -70,6 +70,12 @@ def test_fd_runs_what_follows_its_option(option: str) -> None:
     assert inner.words == (Word("rm"), OPEN)
 
 
+def test_fd_puts_a_name_behind_a_command_without_one() -> None:
+    """Or in the place of any of its signs, a part of which may be in a longer word."""
+    assert list(fd(_words("fd . -x rm -r"))) == [run((Word("rm"), Word("-r"), Word("{}", is_open=True)))]
+    assert list(fd(_words("fd . --exec cat {//}/a"))) == [run((Word("cat"), Word("{//}/a", is_open=True)))]
+
+
 def test_fd_takes_a_command_in_the_same_word() -> None:
     """Behind an equals sign."""
     assert list(fd(_words("fd --exec=rm {}"))) == [run((Word("rm"), OPEN))]
