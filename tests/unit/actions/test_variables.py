@@ -55,9 +55,10 @@ def test_what_is_exported_is_kept() -> None:
     [
         ("GIT_PAGER", "changes", "programs and repositories that `git` uses"), ("MANPAGER", "runs", "text"),
         ("CC", "runs", "program"), ("NODE_ENV", "changes", ""), ("NODE_PATH", "runs", None), ("x", "changes", None),
+        ("GH_HOST", "steers", True), ("SRC", "steers", False), ("INPUTRC", "steers", True),
     ],
 )  # fmt: skip
-def test_the_first_row_with_a_field_says_it(name: str, field: str, fact: str | None) -> None:
+def test_the_first_row_with_a_field_says_it(name: str, field: str, fact: str | bool | None) -> None:
     """A name may have several rows, as it may be in several patterns."""
     assert fact_of(name, field) == fact
 

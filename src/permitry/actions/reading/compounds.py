@@ -12,7 +12,7 @@ from permitry.actions.builtins import MOVES
 from permitry.actions.command import Command, Redirection
 from permitry.actions.reading.redirections import RedirectionReader
 from permitry.actions.reading.words import UnreadableError
-from permitry.actions.variables import is_special
+from permitry.actions.variables import dies_with_shell
 from permitry.core.action import Word
 
 __all__ = ["COMMENT", "LONGEST", "RESERVED", "Assigned", "CompoundReader"]
@@ -435,7 +435,7 @@ class CompoundReader(RedirectionReader):
         self.blanks()
         name = self.text[self.at : self.scan(_LOOP_NAME)]
         self.at += len(name)
-        if not name or is_special(name) or self.peek() not in _BLANK:
+        if not name or not dies_with_shell(name, is_exported=False) or self.peek() not in _BLANK:
             raise self.refuse("a loop with an unusual variable")
         self.blanks()
         if not (self.at_reserved("in") and self.peek(2) in _BLANK):

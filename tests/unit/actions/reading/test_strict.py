@@ -316,7 +316,7 @@ def test_other_loops_are_refused(text: str) -> None:
         read_strictly(text)
 
 
-@for_each("name", ["PATH", "IFS", "http_proxy", "_", "histchars", "f-g", "é", "'f'"])
+@for_each("name", ["PATH", "IFS", "GH_HOST", "http_proxy", "_", "histchars", "f-g", "é", "'f'"])
 def test_a_loop_sets_no_variable_that_means_something(name: str) -> None:
     """None that programs or bash look at."""
     with pytest.raises(UnreadableError):
