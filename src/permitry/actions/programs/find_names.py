@@ -1,6 +1,7 @@
 """What `find` finds: in which folders, and by which patterns of names. Source: find(1)."""
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 
 from permitry.actions.programs.catalogue import record_of
@@ -10,7 +11,7 @@ __all__ = ["found_by_find", "has_sign"]
 
 _HERE = Word(".")
 _FOLLOWS = frozenset({"-L", "-follow", "-files0-from", "-D"})
-_LEADING = ("-H", "-P", "-O")
+_LEADING = re.compile("-[HP]|-O[0-9]")
 _BEGINS = ("-", "(", ")", ",", "!")
 _OR = frozenset({"-o", "-or"})
 _UNUSUAL = _OR | {"!", "-not", ",", "(", ")"}
@@ -30,12 +31,13 @@ def _actions_of(words: Sequence[Word]) -> Iterator[int]:
 
 def found_by_find(words: Sequence[Word], at: int) -> Found | None:
     """Return the names for which `find` takes the action at an index; None where these may be any."""
-    leading = itertools.takewhile(lambda word: word.text.startswith(_LEADING), words[1:])
+    leading = itertools.takewhile(lambda word: _LEADING.fullmatch(word.text), words[1:])
     start = 1 + len(list(leading))
     tops = tuple(itertools.takewhile(lambda word: not word.text.startswith(_BEGINS), words[start:]))
     if any(word.is_open or word.may_be_option or has_sign(word) for word in tops):
         return None
-    if any(word.text in _FOLLOWS or (word.is_open and word.may_be_option) for word in words):
+    # A pattern of the shell may become several words, and so may an expansion.
+    if any(word.text in _FOLLOWS or ((word.is_open or word.is_glob) and word.may_be_option) for word in words):
         return None
     end = min((at, *_actions_of(words)))
     # What was found may be another file behind a command.

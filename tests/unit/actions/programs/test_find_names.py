@@ -49,6 +49,9 @@ def _found(text: str) -> str | None:
         ("find -d src", None),
         ("find $x", None),
         ("find *", None),
+        ("find -HL src", None),
+        ("find src -name *o", None),
+        ("find src -name a*", "src : a* @"),
         ("find src -files0-from f", None),
     ],
 )
