@@ -341,13 +341,14 @@ def _inner(
     line: CommandLine | None = None,
 ) -> Iterator[_Found]:
     """Yield the actions of the nested commands that a program runs; `sets` are the assignments before it."""
-    before: tuple[str, ...] = ()
+    before: tuple[Word, ...] = ()
     was_guess = False
     for each in reading.commands:
-        # A program named with its folder is reported without the folder as well: both are one command.
-        is_again = each.argv == (*(name.rpartition("/")[2] for name in before[:1]), *before[1:])
+        # A program named with its folder is reported without the folder as well: both are one command. What was found
+        # for the same words may differ.
+        is_again = each.words[1:] == before[1:] and each.argv[:1] == (program_of(before),)
         if not is_again or (was_guess and not each.is_guess):
-            before, was_guess = each.argv, each.is_guess
+            before, was_guess = each.words, each.is_guess
             if each.words != command.words:
                 yield from ((action, each.is_guess) for action in _loose(each, folder, sets, say_by_name(line, each)))
     if not reading.is_complete:
