@@ -13,6 +13,7 @@ from permitry.actions.command import Command
 from permitry.actions.programs.catalogue import record_of, remember
 from permitry.actions.programs.found import NUMBER, found_by, plain_of
 from permitry.actions.programs.names import prints_names
+from permitry.actions.programs.running import may_move
 from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.words import Found, Word
 
@@ -44,11 +45,19 @@ def with_names(command: Command, found: Found | None, script: Sequence[Command] 
     if any(map(_is_kept, words)) and _moves_late(script):
         # In another folder, a name that is kept in a variable leads elsewhere.
         words = tuple(attrs.evolve(word, source="") if _is_kept(word) else word for word in words)
-    first, *rest = with_found(words)
+    words = with_found(words)
+    if may_move(words):
+        words = tuple(attrs.evolve(word, found=None) if _is_relative(word) else word for word in words)
+    first, *rest = words
     has_other_input = any(each.operator == "<" for each in command.redirections)
     if found is not None and not has_other_input and record_of(first.text).script == "xargs":
         first = attrs.evolve(first, found=found)
     return attrs.evolve(command, words=(first, *rest))
+
+
+def _is_relative(word: Word) -> bool:
+    """Return whether a word becomes names that lead elsewhere from another folder."""
+    return word.found is not None and not word.found.is_top
 
 
 def _moves_late(commands: Sequence[Command]) -> bool:

@@ -8,7 +8,7 @@ import attrs
 
 from permitry.actions.programs.catalogue import record_of
 from permitry.actions.programs.find_names import found_by_find
-from permitry.actions.programs.running import Inner
+from permitry.actions.programs.running import Inner, may_move
 from permitry.core.action import Word
 
 __all__ = [
@@ -85,6 +85,8 @@ def find(words: Words) -> Iterator[Inner]:
 
 def _with_found(inner: Words, words: Words, at: int) -> Words:
     """Return the words of what `find` runs by the option at an index, with the names that it found."""
+    if inner and may_move(inner):
+        return with_names(inner)
     found = found_by_find(words, at)
     return [attrs.evolve(word, found=found) if word.text == "{}" else word for word in with_names(inner)]
 
@@ -117,18 +119,19 @@ def fd(words: Words) -> Iterator[Inner]:
     """Yield what `fd` runs for the files it finds."""
     for at, word in enumerate(words):
         if word.text in ("--exec", "--exec-batch") or has_letter(word, "x") or has_letter(word, "X"):
-            yield _run_by_fd(words[at + 1 :])
+            yield from _run_by_fd(words[at + 1 :])
         elif word.text.startswith(("--exec=", "--exec-batch=")):
-            yield _run_by_fd((Word(word.text.partition("=")[2]), *words[at + 1 :]))
+            yield from _run_by_fd((Word(word.text.partition("=")[2]), *words[at + 1 :]))
         if attached := _ATTACHED.fullmatch(word.text):
-            yield _run_by_fd((Word(attached[1]), *words[at + 1 :]))
+            yield from _run_by_fd((Word(attached[1]), *words[at + 1 :]))
 
 
-def _run_by_fd(words: Words) -> Inner:
-    """Return a command with what takes the place of names in it, behind it where nothing does."""
+def _run_by_fd(words: Words) -> Iterator[Inner]:
+    """Yield a command with what takes the place of names in it; as written, and with a name behind it, without that."""
     inner = [marked(word, _NAMES_OF_FD) for word in _until_end(words)]
-    has_name = any(mark in word.text for word in inner for mark in _NAMES_OF_FD)
-    return run(inner if has_name else (*inner, Word("{}", is_open=True)))
+    yield run(inner)
+    if not any(mark in word.text for word in inner for mark in _NAMES_OF_FD):
+        yield run((*inner, Word("{}", is_open=True)))
 
 
 def _until_end(words: Words) -> Words:

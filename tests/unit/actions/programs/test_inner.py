@@ -72,7 +72,8 @@ def test_fd_runs_what_follows_its_option(option: str) -> None:
 
 def test_fd_puts_a_name_behind_a_command_without_one() -> None:
     """Or in the place of any of its signs, a part of which may be in a longer word."""
-    assert list(fd(_words("fd . -x rm -r"))) == [run((Word("rm"), Word("-r"), Word("{}", is_open=True)))]
+    _, named = fd(_words("fd . -x rm -r"))
+    assert named == run((Word("rm"), Word("-r"), Word("{}", is_open=True)))
     assert list(fd(_words("fd . --exec cat {//}/a"))) == [run((Word("cat"), Word("{//}/a", is_open=True)))]
 
 
