@@ -55,10 +55,9 @@ def test_what_is_exported_is_kept() -> None:
     [
         ("GIT_PAGER", "changes", "programs and repositories that `git` uses"), ("MANPAGER", "runs", "text"),
         ("CC", "runs", "program"), ("NODE_ENV", "changes", ""), ("NODE_PATH", "runs", None), ("x", "changes", None),
-        ("GH_HOST", "steers", True), ("SRC", "steers", False), ("INPUTRC", "steers", True),
     ],
 )  # fmt: skip
-def test_the_first_row_with_a_field_says_it(name: str, field: str, fact: str | bool | None) -> None:
+def test_the_first_row_with_a_field_says_it(name: str, field: str, fact: str | None) -> None:
     """A name may have several rows, as it may be in several patterns."""
     assert fact_of(name, field) == fact
 
@@ -67,6 +66,12 @@ def test_the_first_row_with_a_field_says_it(name: str, field: str, fact: str | b
 def test_a_number_is_evaluated(name: str, *, evaluated: bool) -> None:
     """What is assigned to it may run a command."""
     assert is_evaluated(name) is evaluated
+
+
+@for_each(("name", "is_steering"), [("GH_HOST", True), ("INPUTRC", True), ("SRC", False), ("GHOST", False)])
+def test_programs_read_some_variables(name: str, *, is_steering: bool) -> None:
+    """To set one changes where they connect to, or which settings they have, if it was exported before."""
+    assert bool(fact_of(name, "steers")) is is_steering
 
 
 def test_every_pattern_of_values_is_one() -> None:

@@ -235,9 +235,8 @@ class _Script:
         command = one.command
         run = attrs.evolve(self.run(command, one.doubt, folder), looks=one.looks)
         actions: list[Action] = [run]
-        actions += [
-            action for each in command.redirections for action in read_redirection(each, run, folder, is_usual=self.is_usual)
-        ]
+        for each in command.redirections:
+            actions += read_redirection(each, run, folder, is_usual=self.is_usual)
         self.certain += actions
         self.found_names = found_by(command, self.found_names)
         self.names_within = command.within if prints_names(command, has_names=has_names) else None

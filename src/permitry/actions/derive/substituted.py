@@ -88,7 +88,8 @@ def _with_found(word: Word) -> Word:
         return _with_numbers(word)
     # A loop over the names has split them, whether its variable is in quotes or not.
     is_split = bool(word.source) or not word.is_single
-    return attrs.evolve(word, found=attrs.evolve(found, is_split=is_split, may_be_option=found.may_be_option or is_split))
+    may_be_option = found.may_be_option or is_split
+    return attrs.evolve(word, found=attrs.evolve(found, is_split=is_split, may_be_option=may_be_option))
 
 
 @remember(_MOST_KEPT)
