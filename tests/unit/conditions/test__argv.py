@@ -5,6 +5,7 @@ from tests.tables import for_each
 
 from permitry.conditions._argv import ANY, ONE, Token, list_names_in, read_tokens
 from permitry.core.action import Word
+from permitry.core.words import Found
 from permitry.errors import RuleError
 
 
@@ -97,6 +98,13 @@ def test_a_short_cluster_has_flags(text: str, flags: tuple[set[str], ...]) -> No
 def test_a_word_with_wildcards_may_become_another(text: str, word: Word, *, may_be: bool) -> None:
     """Where its ends leave room for that."""
     assert _token(text).may_match(word) is may_be
+
+
+@for_each(("text", "may_be"), [("-f$(nproc)", True), ("$(nproc)", False)])
+def test_a_number_is_an_option_where_it_is_behind_one(text: str, *, may_be: bool) -> None:
+    """Alone, it begins with no hyphen."""
+    word = Word(text, is_open=True, is_single=True, found=Found((Word("[0-9]*", is_glob=True),), is_top=True))
+    assert _token("-f*").may_become(word) is may_be
 
 
 @for_each("name", ["rm", "/bin/rm", "./rm", "RM", "r*"])
