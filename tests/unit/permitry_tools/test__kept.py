@@ -3,24 +3,13 @@
 import os
 import subprocess
 import sys
-import time
 
 import attrs
 import pytest
+from tests.processes import is_gone
 
 from permitry.errors import ToolError
 from permitry_tools._kept import Kept, _kill_all
-
-
-def _is_gone(pid: int) -> bool:
-    """Return whether a child of this process ends soon, and is reaped."""
-    for _ in range(500):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.01)
-    return False
 
 
 @attrs.define
@@ -70,7 +59,7 @@ def test_what_no_one_closes_ends_with_the_program() -> None:
         "print(group.started().pid)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert _is_gone(int(done.stdout))
+    assert is_gone(int(done.stdout))
 
 
 def test_a_fork_leaves_alone_what_is_kept() -> None:

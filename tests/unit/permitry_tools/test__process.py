@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.processes import is_gone
 from tests.tables import for_each
 
 from permitry.dispatch.cancel import Cancellation, cancellable_by
@@ -19,17 +20,6 @@ from permitry_tools._output import Output
 from permitry_tools._process import Capture, ProcessGroup, _environment, folder_of, launch, run_group
 from permitry_tools.artifacts import ArtifactStore
 from permitry_tools.workspace import Workspace
-
-
-def _is_gone(pid: int) -> bool:
-    """Return whether a child of this process ends soon, and is reaped."""
-    for _ in range(500):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def _captured(data: bytes, keep: int) -> Output:
@@ -163,7 +153,7 @@ def test_a_killed_group_is_over(root: Path) -> None:
     group.kill()
     group.kill()
     assert group.code == -signal.SIGKILL
-    assert _is_gone(pid)
+    assert is_gone(pid)
 
 
 def test_a_group_killed_before_its_start_is_not_started(root: Path) -> None:
@@ -199,7 +189,7 @@ def test_what_raises_while_a_group_runs_ends_it(root: Path) -> None:
     group = ProcessGroup(["sleep", "60"], root)
     with pytest.raises(KeyboardInterrupt), launch(group) as process:
         raise KeyboardInterrupt
-    assert _is_gone(process.pid)
+    assert is_gone(process.pid)
 
 
 def test_a_cancelled_call_ends_what_it_launched(root: Path) -> None:
@@ -209,7 +199,7 @@ def test_a_cancelled_call_ends_what_it_launched(root: Path) -> None:
     with cancellable_by(cancellation), launch(group) as process:
         cancellation.cancel()
         assert group.ended.wait(10)
-    assert _is_gone(process.pid)
+    assert is_gone(process.pid)
 
 
 def test_a_cancelled_group_has_no_exit_code(root: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.processes import is_gone
 
 from permitry.core.call import ToolCall
 from permitry.core.decision import Verdict
@@ -48,16 +49,6 @@ def _started(result: ToolResult) -> int:
     return int(found[1])
 
 
-def _is_gone(pid: int) -> bool:
-    for _ in range(500):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.01)
-    return False
-
-
 def test_a_job_runs_on(use: Use) -> None:
     """The call answers at once; the output is there while the job runs."""
     pid = _started(use("run_shell_bg", command="echo one; echo two >&2; sleep 60"))
@@ -73,11 +64,11 @@ def test_a_job_that_finished_is_reported_once(use: Use, code: int, ok: bool) -> 
     assert use("check_shell_bg", job_id=1) == ToolResult(False, "No background job with id 1")
 
 
-def test_a_killed_job_is_gone(use: Use) -> None:
+def test_a_killed_jobis_gone(use: Use) -> None:
     """The process as well as its number."""
     pid = _started(use("run_shell_bg", command="sleep 60"))
     assert use("kill_shell_bg", job_id=1) == ToolResult(True, "Background job 1 killed.")
-    assert _is_gone(pid)
+    assert is_gone(pid)
     for tool in ("check_shell_bg", "kill_shell_bg"):
         assert use(tool, job_id=1) == ToolResult(False, "No background job with id 1")
 
@@ -102,7 +93,7 @@ def test_closing_the_registry_kills_all_jobs(registry: ToolRegistry, use: Use) -
     """They do not outlive the agent, and none is started afterwards."""
     pids = [_started(use("run_shell_bg", command="trap '' TERM INT HUP; sleep 60")) for _ in range(3)]
     registry.close()
-    assert all(_is_gone(pid) for pid in pids)
+    assert all(is_gone(pid) for pid in pids)
     assert use("run_shell_bg", command="sleep 60").text == "The tools are closed; nothing is started any more."
 
 
