@@ -59,15 +59,15 @@ def compare(fuzz: Fuzz, grammar: Grammar) -> Compare:
 
 @pytest.mark.parametrize(("language", "judge"), JUDGED)
 def test_a_script_that_reads_only_reads(compare: Compare, language: Language, judge: Judge) -> None:
-    """Hundreds of scripts, and enough of them called harmless and not, or nothing is compared."""
-    harmless, _ = compare(language, judge, 400)
-    assert 100 < harmless < 300
+    """Many scripts, and enough of them called harmless and not, or nothing is compared."""
+    harmless, _ = compare(language, judge, 150)
+    assert 30 < harmless < 120
 
 
 @pytest.mark.large
 @pytest.mark.parametrize(("language", "judge"), JUDGED)
 def test_twenty_thousand_scripts(compare: Compare, language: Language, judge: Judge) -> None:
-    """The same, fifty times as long."""
+    """The same, more than a hundred times as long."""
     harmless, runs = compare(language, judge, 20_000)
     sys.stdout.write(f"{language.name}: {harmless} of 20000 called harmless, {runs} runs\n")
 
