@@ -62,6 +62,8 @@ from permitry.rules.read_only import ReadOnlyToolRule
 Pair: TypeAlias = tuple[ToolCall, AuthContext, ToolSpec | None]
 Told: TypeAlias = tuple[Verdict, str | None, Phase, str, tuple[tuple[str, str], ...]]
 
+_AND = "; and "
+"""Behind it is why another rule asks as well."""
 _PAIRS = 260 if settings().max_examples > 100 else 100
 
 # The obvious evaluation -------------------------------------------------------------------------------------------
@@ -181,7 +183,8 @@ def _name(number: int) -> str:
 
 def _told(decision: Decision) -> Told:
     errors = tuple((error.rule_id, error.error) for error in decision.errors)
-    return decision.verdict, decision.rule_id, decision.phase, decision.reason, errors
+    reason, _, _ = decision.reason.partition(_AND)
+    return decision.verdict, decision.rule_id, decision.phase, reason, errors
 
 
 # Rules that an index could be wrong about -------------------------------------------------------------------------
@@ -597,6 +600,8 @@ def _check(policy: AuthorizationPolicy, pairs: Sequence[Pair]) -> None:
     for pair in pairs:
         decision = policy.decide(*pair)
         assert _told(decision) == _reference(policy, pair), pair
+        _, _, other = decision.reason.partition(_AND)
+        assert not other or any(getattr(rule, "reason", other) in other for rule in policy.rules), pair
         assert decision == policy.explain(*pair).decision, pair
 
 
