@@ -9,12 +9,10 @@ from typing import Final
 import attrs
 
 from permitry.errors import CallError
-from permitry.messages.formats.call import Block, Diagnostic, ParsedText, TextCall
-from permitry.messages.formats.cursor import BrokenError, Cursor, MoreError
-from permitry.messages.formats.json_calls import DATA_FENCES
+from permitry.messages.formats.cursor import Block, BrokenError, Cursor, Diagnostic, MoreError, ParsedText, TextCall
+from permitry.messages.formats.json_calls import DATA_FENCES, SECTIONS, is_last_section
 from permitry.messages.formats.mark import Mark
 from permitry.messages.formats.marks import CLOSERS, FENCES, FORMATS, STRAY, marks_of
-from permitry.messages.formats.named_json import SECTIONS, is_last_section
 from permitry.messages.formats.quoting import Found, Line, Lines, Wrappers, is_enclosed
 from permitry.messages.formats.tools import Tools
 

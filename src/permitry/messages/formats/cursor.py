@@ -1,20 +1,101 @@
-"""A place in a text that moves over what a reader understands of it, and knows when the end has not come yet."""
+"""A place in a text that moves over what a reader understands of it, and what is found there.
+
+The text is parsed to calls, what is left of the text, and notes on what was refused.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 import attrs
 
-from permitry.messages.formats.call import Block, TextCall
 from permitry.messages.formats.tools import Tools
 
-__all__ = ["LOOK_BACK", "BrokenError", "Cursor", "MoreError", "Reader", "unique"]
+__all__ = [
+    "LOOK_BACK",
+    "Block",
+    "BrokenError",
+    "Cursor",
+    "Diagnostic",
+    "MoreError",
+    "ParsedText",
+    "Reader",
+    "TextCall",
+    "unique",
+]
 
 LOOK_BACK: Final = 80
 _LONGEST_NAME: Final = 256
 _BLANKS: Final = re.compile(r"\s*+")
+
+
+@attrs.frozen
+class TextCall:
+    """One call a model wrote as text.
+
+    `arguments` is a plain JSON object, to be treated as immutable. `span` is the call's place in the text: 0-based
+    offsets, the second past the end. `is_known` is None when no tools were given, and False for a tool that is not
+    declared. `repaired` says that the text was not what its format demands, and was guessed at.
+    """
+
+    name: str
+    arguments: Mapping[str, Any]
+    format: str
+    span: tuple[int, int]
+    is_known: bool | None
+    repaired: bool = False
+    call_id: str | None = None
+
+
+@attrs.frozen
+class Diagnostic:
+    """A note on the text from `start` to `end`: why it is not a call although it begins like one, or what is odd in it.
+
+    `is_broken` says that a call was meant there, and is none; it is False for a quotation, for data that looks like a
+    call, and where a call was understood all the same.
+    """
+
+    message: str
+    start: int
+    end: int
+    format: str | None = None
+    is_broken: bool = False
+
+
+@attrs.frozen
+class ParsedText:
+    """The calls of a text in order, the text around them, the model's reasoning, and notes on what was refused."""
+
+    calls: tuple[TextCall, ...] = ()
+    content: str = ""
+    reasoning: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@attrs.frozen
+class Block:
+    """A piece of text a reader has understood, up to `end`.
+
+    `content` is what of it remains text. With `until`, all that follows up to that closing text is reasoning
+    (`is_thinking`) or plain content, whatever it looks like. `closer` is a closing mark that may come later and is to
+    be dropped then. `is_stray` marks the end of reasoning that began before the text did. `quotes` is the text that
+    ends a quotation which begins here, `ends` that of one which ends here, and behind an `is_last` one nothing is a
+    call. `is_broken` says that the `note` is about a call that was refused, among others that were not.
+    """
+
+    end: int
+    calls: tuple[TextCall, ...] = ()
+    content: str = ""
+    until: tuple[str, ...] = ()
+    is_thinking: bool = False
+    closer: str | None = None
+    is_stray: bool = False
+    quotes: str | None = None
+    ends: str | None = None
+    is_last: bool = False
+    note: str | None = None
+    is_broken: bool = False
 
 
 class MoreError(Exception):
@@ -85,11 +166,8 @@ class Cursor:
     # Looking
 
     def find(self, mark: str, start: int) -> int:
-        """Return where `mark` next occurs, or -1. Each mark is searched for only once through the whole text."""
-        at = self._known(mark, start)
-        if at is None:
-            at = self.text.find(mark, start)
-            self._found[mark] = (start, at)
+        """Return where `mark` next occurs, or -1."""
+        at = self._look(mark, start, lambda: self.text.find(mark, start))
         if at < 0 and self.is_open:
             raise MoreError(mark)
         return at
@@ -99,30 +177,35 @@ class Cursor:
 
         A value may hold its own closing mark: the one that closes it is the one the next mark comes after.
         """
-        key = f"{mark}\0{following[0]}"
-        at = self._known(key, start)
-        if at is None:
+
+        def look() -> int:
             at = self.find(mark, start)
             while at >= 0 and not any(self.at(each, self.blank_end(at + len(mark))) for each in following):
                 at = self.find(mark, at + len(mark))
-            self._found[key] = (start, at)
+            return at
+
+        at = self._look(f"{mark}\0{following[0]}", start, look)
         return (at, self.blank_end(at + len(mark))) if at >= 0 else (-1, -1)
 
     def search(self, pattern: re.Pattern[str], start: int) -> int:
-        """Return where `pattern` is next found, or -1. Each is searched for only once through the whole text."""
-        at = self._known(pattern.pattern, start)
-        if at is None:
+        """Return where `pattern` is next found, or -1."""
+
+        def look() -> int:
             found = pattern.search(self.text, start)
-            at = found.start() if found else -1
-            self._found[pattern.pattern] = (start, at)
+            return found.start() if found else -1
+
+        at = self._look(pattern.pattern, start, look)
         if at < 0 and self.is_open:
             raise MoreError
         return at
 
-    def _known(self, key: str, start: int) -> int | None:
-        """Return what an earlier search has found, if it answers for `start` too."""
+    def _look(self, key: str, start: int, look: Callable[[], int]) -> int:
+        """Return what `look` finds from `start` on, or -1; through the whole text, each thing is looked for once."""
         since, at = self._found.get(key, (len(self.text) + 1, 0))
-        return at if since <= start and (at < 0 or start <= at) else None
+        if since > start or 0 <= at < start:
+            at = look()
+            self._found[key] = (start, at)
+        return at
 
     def at(self, mark: str, pos: int = -1) -> bool:
         """Return whether `mark` is at `pos`, or comes next."""
@@ -231,18 +314,9 @@ class Cursor:
             call_id if isinstance(call_id, str) and call_id else None,
         )
 
-    def block(
-        self,
-        name: str,
-        arguments: object,
-        *,
-        call_id: object = None,
-        format_name: str | None = None,
-        note: str | None = None,
-    ) -> Block:
+    def block(self, name: str, arguments: object, *, call_id: object = None, format_name: str | None = None) -> Block:
         """Return the block of the one call that has been read, as `call` does."""
-        call = self.call(name, arguments, call_id=call_id, format_name=format_name)
-        return Block(self.pos, (call,), note=note)
+        return Block(self.pos, (self.call(name, arguments, call_id=call_id, format_name=format_name),))
 
     def close(self, calls: tuple[TextCall, ...], closers: Sequence[str], *, is_needed: bool = True) -> Block:
         """Return the block of calls up to one of `closers`, which may be missing where the text ends.

@@ -6,10 +6,9 @@ Harmony's recipient comes before the channel or behind it. The prompt may hold t
 import re
 from typing import Final
 
-from permitry.messages.formats.call import Block
-from permitry.messages.formats.cursor import BrokenError, Cursor, MoreError
-from permitry.messages.formats.json_text import read_arguments
-from permitry.messages.formats.tagged import Tags
+from permitry.messages.formats.cursor import Block, BrokenError, Cursor, MoreError
+from permitry.messages.formats.tags import Tags
+from permitry.messages.formats.values import read_arguments
 
 __all__ = [
     "ENDS",

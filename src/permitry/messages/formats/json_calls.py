@@ -1,4 +1,4 @@
-"""Calls in JSON that names its tool, between marks or without any.
+"""Calls in JSON that names its tool, between marks or without any, or follows the name of its tool.
 
 A block between marks holds one object, several after one another, or a list. Its closing mark may be missing only where
 the text ends: the JSON is complete then. What is in a JSON string is text, whatever mark it looks like.
@@ -9,46 +9,49 @@ language than JSON it is code.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import attrs
 
-from permitry.messages.formats.call import Block, TextCall
-from permitry.messages.formats.cursor import BrokenError, Cursor, Reader
-from permitry.messages.formats.json_text import end_of_broken, read_value, try_json
-from permitry.messages.formats.values import Named, name_all
+from permitry.messages.formats.arguments import Named, name_all
+from permitry.messages.formats.cursor import Block, BrokenError, Cursor, Reader, TextCall
+from permitry.messages.formats.tools import Tools
+from permitry.messages.formats.values import end_of_broken, read_arguments, read_json, read_value, try_json
 
-__all__ = ["DATA_FENCES", "json_block", "read_bare_json", "read_fence"]
+__all__ = [
+    "DATA_FENCES",
+    "SECTIONS",
+    "deepseek_block",
+    "is_last_section",
+    "json_block",
+    "read_bare_json",
+    "read_fence",
+    "read_first_json",
+    "read_functionary",
+    "read_kimi",
+    "read_mistral",
+    "read_plamo",
+]
 
 _BETWEEN: Final = re.compile(r"[\s;,]*+")
+# Returns the calls that a JSON value is, and why one in it is none.
+_Namer: TypeAlias = Callable[[object], tuple[list[Named], str | None]]
 
-# Between marks
 
-
-def json_block(
-    *closers: str, is_closer_needed: bool = True, needs_arguments: bool = True, is_keyed: bool = False
-) -> Reader:
-    """Return a reader of JSON calls up to one of the `closers`; `is_keyed` is for `{"NAME": {ARGUMENTS}}`."""
-
-    def read(cur: Cursor) -> Block | None:
-        if _object_at(cur.skip()) < 0:
-            return None
-        start, pos = cur.start, cur.pos
-        if is_closer_needed and len(closers) == 1:
-            # An open text is waited for, up to the mark.
-            cur.find(closers[0], pos)
-        try:
-            calls, why = _read_calls(cur, closers, needs_arguments=needs_arguments, is_keyed=is_keyed)
-        except BrokenError as error:
-            if error.is_in_string:
-                raise
-            raise BrokenError(_broken_end(cur, start, pos, error.end, closers), error.message) from None
-        found = cur.close(calls, closers, is_needed=is_closer_needed and bool(closers))
-        return attrs.evolve(found, note=why, is_broken=True) if why else found
-
-    return read
+def _values(cur: Cursor, read: Callable[[Cursor], object]) -> Iterator[object]:
+    """Yield the JSON values that come next, as `read` returns them; each but the first begins at `start`."""
+    while True:
+        cur.is_repaired = False
+        yield read(cur)
+        end = cur.pos
+        cur.take(_BETWEEN)
+        if not cur.at("{"):
+            cur.pos = end
+            return
+        cur.start = cur.pos
 
 
 def _object_at(cur: Cursor) -> int:
@@ -57,42 +60,60 @@ def _object_at(cur: Cursor) -> int:
     return pos if cur.at("{", pos) else -1
 
 
-def _broken_end(cur: Cursor, start: int, pos: int, end: int, closers: Sequence[str]) -> int:
-    """Return the end of a broken block: its closing mark, if that comes before the next opening one."""
-    if len(closers) != 1:
-        return end
-    at = cur.find(closers[0], end)
-    other = cur.text.find(cur.text[start:pos].strip(), end, max(at, end))
-    return at + len(closers[0]) if at >= 0 and other < 0 else end
+# Between marks
 
 
-def _read_calls(
-    cur: Cursor, closers: Sequence[str], *, needs_arguments: bool, is_keyed: bool
-) -> tuple[tuple[TextCall, ...], str | None]:
+def json_block(
+    *closers: str, is_closer_needed: bool = True, needs_arguments: bool = True, is_keyed: bool = False
+) -> Reader:
+    """Return a reader of JSON calls up to one of the `closers`; `is_keyed` is for `{"NAME": {ARGUMENTS}}`."""
+    first = next(iter(closers), None)
+    only = first if len(closers) == 1 else None
+    name = _name_keyed if is_keyed else partial(name_all, needs_arguments=needs_arguments)
+
+    def read(cur: Cursor) -> Block | None:
+        if _object_at(cur.skip()) < 0:
+            return None
+        opener = cur.text[cur.start : cur.pos].strip()
+        if is_closer_needed and only:
+            # An open text is waited for, up to the mark.
+            cur.find(only, cur.pos)
+        try:
+            calls, refused = _read_calls(cur, first, name)
+        except BrokenError as error:
+            if error.is_in_string or only is None:
+                raise
+            raise BrokenError(_broken_end(cur, opener, error.end, only), error.message) from None
+        block = cur.close(calls, closers, is_needed=is_closer_needed and bool(closers))
+        return attrs.evolve(block, note=refused, is_broken=True) if refused else block
+
+    return read
+
+
+def _read_calls(cur: Cursor, closer: str | None, name: _Namer) -> tuple[tuple[TextCall, ...], str | None]:
     """Move behind the JSON values that come next; return their calls, and why one of the values is not a call.
 
     Raises: `BrokenError` for broken JSON, or when none of the values is a call.
     """
     calls: list[TextCall] = []
     refused: str | None = None
-    while True:
-        cur.is_repaired = False
-        value = read_value(cur, next(iter(closers), None))
-        found, why = _keyed(value) if is_keyed else name_all(value, needs_arguments=needs_arguments)
+    for value in _values(cur, partial(read_value, closer=closer)):
+        found, why = name(value)
         refused = refused or why
-        calls += [cur.call(name, arguments, call_id=call_id) for name, arguments, call_id in found]
-        end = cur.pos
-        cur.take(_BETWEEN)
-        if not cur.at("{"):
-            cur.pos = end
-            break
-        cur.start = cur.pos
+        calls += [cur.call(name, given, call_id=call_id) for name, given, call_id in found]
     if not calls:
-        raise BrokenError(end, refused or "")
+        raise BrokenError(cur.pos, refused or "")
     return tuple(calls), refused
 
 
-def _keyed(value: object) -> tuple[list[Named], str | None]:
+def _broken_end(cur: Cursor, opener: str, end: int, closer: str) -> int:
+    """Return the end of a broken block: its closing mark, if that comes before the next opening one."""
+    at = cur.find(closer, end)
+    is_own = cur.text.find(opener, end, max(at, end)) < 0
+    return at + len(closer) if at >= 0 and is_own else end
+
+
+def _name_keyed(value: object) -> tuple[list[Named], str | None]:
     pairs: list[tuple[str, object]] = []
     for item in value if isinstance(value, list) else [value]:
         pairs += item.items() if isinstance(item, dict) else [("", None)]
@@ -108,18 +129,16 @@ _CALL_LIKE: Final = re.compile(r'[\[\s]*\{\s*"(?:name|tool|function|tool_name|ac
 # Before a value of these it is part of a larger one that was broken, and nothing of that is a call.
 _INSIDE: Final = ('":', "':", "},", "],")
 _FINAL: Final = ["final", "answer"]
-_AUTO: Final = "bare_json"
 _FENCED: Final = MappingProxyType({"json_object": "json_fence"})
 
 
 def read_bare_json(cur: Cursor) -> Block | None:
     """Return the block of the JSON values that begin with the mark."""
-    start = cur.start
     if cur.code is not None and cur.code not in DATA_FENCES:
         return None
-    if cur.is_doubtful or cur.before(start).rstrip().endswith(_INSIDE):
-        raise BrokenError(start + 1)
-    cur.pos = start
+    if cur.is_doubtful or cur.before(cur.start).rstrip().endswith(_INSIDE):
+        raise BrokenError(cur.start + 1)
+    cur.pos = cur.start
     return _read_run(cur)
 
 
@@ -127,12 +146,8 @@ def _read_run(cur: Cursor) -> Block:
     """Return the block of the JSON values that come next: calls if all of them are, else text."""
     calls: list[TextCall] = []
     why: str | None = None
-    while True:
-        cur.start = cur.pos
-        try:
-            value = try_json(cur)
-        except BrokenError as error:
-            raise _broken(cur, error) from None
+    cur.start = cur.pos
+    for value in _values(cur, _read_unmarked):
         found, refused = name_all(value, is_bare=True)
         if refused is None:
             why = why or _unknown(cur, found)
@@ -140,21 +155,25 @@ def _read_run(cur: Cursor) -> Block:
             calls += [cur.call(name, given, call_id=call_id, format_name=shape) for name, given, call_id in found]
         else:
             why = why or (refused if _CALL_LIKE.match(cur.text, cur.start) else "")
-        end = cur.pos
-        cur.take(_BETWEEN)
-        if not cur.at("{"):
-            break
     if why is None:
-        return Block(end, tuple(calls))
-    raise BrokenError(end, why, is_meant=False)
+        return Block(cur.pos, tuple(calls))
+    raise BrokenError(cur.pos, why, is_meant=False)
 
 
-def _broken(cur: Cursor, error: BrokenError) -> BrokenError:
-    """Return the refusal of JSON that is none; if it began like a call and broke in a string, the rest is lost too."""
-    if not _CALL_LIKE.match(cur.text, cur.pos):
-        return BrokenError(error.end, is_in_string=error.is_in_string)
-    end = end_of_broken(cur, error.end, None if cur.code is None else "```") if error.is_in_string else error.end
-    return BrokenError(end, error.message, is_in_string=error.is_in_string)
+def _read_unmarked(cur: Cursor) -> object:
+    """Move behind the JSON value that comes next, and return it.
+
+    Raises: `BrokenError`; where it began like a call and broke in a string, the rest is lost too.
+    """
+    try:
+        return try_json(cur)
+    except BrokenError as error:
+        end, is_in_string = error.end, error.is_in_string
+        if not _CALL_LIKE.match(cur.text, cur.pos):
+            raise BrokenError(end, is_in_string=is_in_string) from None
+        if is_in_string:
+            end = end_of_broken(cur, end, None if cur.code is None else "```")
+        raise BrokenError(end, error.message, is_in_string=is_in_string) from None
 
 
 def _unknown(cur: Cursor, found: list[Named]) -> str | None:
@@ -167,7 +186,7 @@ def _unknown(cur: Cursor, found: list[Named]) -> str | None:
 
 
 def _shape(cur: Cursor, value: Any) -> str:  # noqa: ANN401 -- any JSON
-    if cur.format not in ("", _AUTO):
+    if cur.format not in ("", "bare_json"):
         return cur.format
     if isinstance(value, list):
         return "json_array"
@@ -189,8 +208,165 @@ def read_fence(cur: Cursor) -> Block | None:
         inner = _read_run(cur)
     except BrokenError:
         return None
-    cur.pos = inner.end
     if not cur.skip().has("```"):
         return None
     calls = tuple(attrs.evolve(call, format=_FENCED.get(call.format, call.format)) for call in inner.calls)
     return Block(cur.pos, calls)
+
+
+# Behind a name
+
+_MISTRAL_NAME: Final = re.compile(r"[\w.:/-]*+")
+_mistral_list: Final = json_block("[/TOOL_CALLS]", is_closer_needed=False)
+
+
+def read_mistral(cur: Cursor) -> Block | None:
+    """Return the block of a JSON list, or, since version 11, of a name, `[ARGS]` and a JSON object."""
+    if cur.skip().at("[") or cur.at("{"):
+        return _mistral_list(cur)
+    name = cur.take(_MISTRAL_NAME)
+    if not name:
+        return None
+    call_id = cur.take(_MISTRAL_NAME) if cur.has("[CALL_ID]") else None
+    cur.has("[ARGS]")
+    return cur.block(name, read_arguments(cur), call_id=call_id) if cur.skip().at("{") else None
+
+
+_DEEPSEEK_NAME: Final = re.compile(r"[^\s<>{}|\uff5c`\"]*+")
+
+
+def deepseek_block(between: str, closer: str) -> Reader:
+    """Return a reader of a name and JSON, or of the word `function`, a name and JSON in a fence."""
+
+    def read(cur: Cursor) -> Block | None:
+        name = cur.take(_DEEPSEEK_NAME)
+        if not name or not cur.has(between):
+            return None
+        if cur.skip().at("{"):
+            return cur.block(name, read_arguments(cur, closer), format_name="deepseek_v31")
+        return _read_fenced(cur, closer) if name == "function" else None
+
+    return read
+
+
+def _read_fenced(cur: Cursor, closer: str) -> Block | None:
+    """Return the block of a call of version 3, behind the word `function` and the separator."""
+    name = cur.take(_DEEPSEEK_NAME)
+    if not cur.skip().has("```"):
+        return None
+    cur.has("json")
+    arguments = read_arguments(cur, within=f"```{closer}")
+    cur.skip().need("```", "the fence is not closed")
+    cur.skip().need(closer)
+    return cur.block(name, arguments, format_name="deepseek_v3")
+
+
+_FUNCTIONARY_NAME: Final = re.compile(r"[\w.-]*+")
+_AUTO_FIRST: Final = "functionary_first"
+
+
+def read_functionary(cur: Cursor) -> Block | None:
+    """Return the block of `>>>NAME`, a line break and JSON; to `all` the model writes text."""
+    name = cur.take(_FUNCTIONARY_NAME)
+    if not name or not cur.has("\n"):
+        return None
+    if name == "all":
+        return Block(cur.pos)
+    if not cur.skip().at("{"):
+        return None
+    return cur.block(name, read_json(cur))
+
+
+def read_first_json(cur: Cursor) -> Block | None:
+    """Return the block of JSON after a tool's name alone on the first line: Functionary's text begins after `>>>`."""
+    lead = cur.before(cur.start)
+    if cur.base + cur.start != len(lead) or not lead.endswith("\n"):
+        return None
+    name = lead.removesuffix("\n")
+    if not cur.tools.knows(name) and (cur.format == _AUTO_FIRST or not _FUNCTIONARY_NAME.fullmatch(name)):
+        return None
+    cur.pos = cur.start
+    return cur.block(name, read_json(cur), format_name="functionary_v32")
+
+
+def read_plamo(cur: Cursor) -> Block | None:
+    """Return the block of a name and JSON, each in tags of its own."""
+    if not cur.skip().has("<|plamo:begin_tool_name:plamo|>"):
+        return None
+    name = cur.until("<|plamo:end_tool_name:plamo|>", "the name is not closed").strip()
+    cur.skip().need("<|plamo:begin_tool_arguments:plamo|>", "the call has no arguments")
+    arguments = read_arguments(cur, "<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>")
+    return cur.block(name, arguments)
+
+
+# Kimi's name is between `functions.` and an index, with blanks and line breaks around it. Clients write these ids
+# otherwise (`functions_exec_2`, `functionsexec5`): then the only declared tool that fits is called, and the call counts
+# as repaired. K2 may forget to close its thinking before a section of calls.
+
+_ID: Final = re.compile(r"[^<>{}|\n]*+")
+_NAMED: Final = re.compile(r"\s*(?:functions\.)?(?P<name>[^\s:][^\s]*):\d{1,9}\s*\Z")
+_PREFIX: Final = "functions"
+_SIGN: Final = re.compile(r"\W")
+_INDEX: Final = re.compile(r"_*+\d{0,9}")
+_BEGIN: Final = "<|tool_call_begin|>"
+_ARGUMENT, _END = "<|tool_call_argument_begin|>", "<|tool_call_end|>"
+# Some servers print the singular.
+SECTIONS: Final = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
+_LAST: Final = "<|im_end|>"
+
+
+def read_kimi(cur: Cursor) -> Block | None:
+    """Return the block of an id and JSON."""
+    call_id = cur.skip().take(_ID).strip()
+    if not cur.skip().has(_ARGUMENT):
+        return None
+    arguments = read_arguments(cur, _END)
+    name, is_guess = _tool(cur.tools, call_id)
+    if name is None:
+        raise BrokenError(cur.pos, f"`{call_id[:60]}` is not `functions.NAME:INDEX`")
+    cur.is_repaired = cur.is_repaired or is_guess
+    note = f"`{call_id[:60]}` is taken for a call of `{name}`" if is_guess else None
+    return attrs.evolve(cur.block(name, arguments, call_id=call_id), note=note)
+
+
+def _tool(tools: Tools, call_id: str) -> tuple[str | None, bool]:
+    """Return the tool that an id names, or None, and whether only the declared tools tell which one it is."""
+    found = _NAMED.match(call_id)
+    name = found["name"] if found else None
+    if tools.knows(name or "") or (name is not None and not name.startswith(_PREFIX)):
+        return name, False
+    fitting = [tool for tool in tools.names() if _fits(call_id, tool)]
+    return (fitting[0], True) if len(fitting) == 1 else (name, False)
+
+
+def _fits(call_id: str, tool: str) -> bool:
+    """Return whether an id may be that of a call of `tool`: other signs around its name, or in it, or none."""
+    text = _SIGN.sub("_", call_id).removeprefix(_PREFIX).strip("_")
+    name = _SIGN.sub("_", tool).strip("_")
+    return bool(name) and text.startswith(name) and _INDEX.fullmatch(text, len(name)) is not None
+
+
+def is_last_section(cur: Cursor, pos: int) -> bool:
+    """Return whether the text from `pos` on is nothing but complete sections of good calls."""
+    cur.begin(pos, pos)
+    try:
+        while not cur.is_end(cur.pos):
+            _pass_section(cur)
+            if cur.skip().has(_LAST):
+                cur.skip()
+    except BrokenError:
+        return False
+    return True
+
+
+def _pass_section(cur: Cursor) -> None:
+    """Move behind the section that comes next.
+
+    Raises: `BrokenError` when none does, when a call in it is broken, or when it holds none.
+    """
+    opener = next(filter(cur.at, SECTIONS), SECTIONS[0])
+    cur.need(opener)
+    cur.skip().need(_BEGIN)
+    while read_kimi(cur) is not None and cur.skip().has(_BEGIN):
+        pass
+    cur.need(opener.replace("begin", "end"))

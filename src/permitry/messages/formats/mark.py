@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import attrs
 
-from permitry.messages.formats.call import Block
-from permitry.messages.formats.cursor import BrokenError, Cursor, Reader
+from permitry.messages.formats.cursor import Block, BrokenError, Cursor, Reader
 
 __all__ = ["Mark", "closed_thinking", "foreign_bar", "frame", "html_tag", "read_nothing", "wrapper"]
 

@@ -12,12 +12,18 @@ from typing import Final
 
 import attrs
 
-from permitry.messages.formats import headers, json_calls, named_json, prompted, pythonic, tagged
+from permitry.messages.formats import headers, json_calls, prompted, pythonic, tags
 from permitry.messages.formats.json_calls import json_block
 from permitry.messages.formats.mark import Mark, closed_thinking, foreign_bar, frame, html_tag, read_nothing, wrapper
-from permitry.messages.formats.tagged import MINIMAX, Pairs
+from permitry.messages.formats.tags import MINIMAX, Pairs
 
 __all__ = ["CLOSERS", "FENCES", "FORMATS", "STRAY", "Marks", "marks_of"]
+
+
+def _wide(words: str) -> str:
+    """Return a token of DeepSeek's or StepFun's, between wide bars."""
+    return f"<\uff5c{words}\uff5c>"
+
 
 # What is not said to the user: reasoning, and results of tools; nothing in them is a call
 
@@ -43,13 +49,13 @@ _SPOKEN: Final = (
 )  # fmt: skip
 _RESULTS: Final = (
     ("<tool_response>", "</tool_response>"),
-    ("<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"),  # noqa: RUF001 -- DeepSeek's own characters
+    (_wide("tool\u2581output\u2581begin"), _wide("tool\u2581output\u2581end")),
     ("<|tool_output_begin|>", "<|tool_output_end|>"),
 )
 _DROPPED: Final = (
     "<|message_model|>", "<|content_text|>",
     "<|end_message|>", "<|content_model_end_sampling|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>",
-    "<｜end▁of▁sentence｜>", "<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>",  # noqa: RUF001 -- DeepSeek's own
+    _wide("end\u2581of\u2581sentence"), _wide("tool\u2581outputs\u2581begin"), _wide("tool\u2581outputs\u2581end"),
 )  # fmt: skip
 
 CLOSERS: Final = tuple(dict.fromkeys(closer for _, closer in _THINKING))
@@ -98,7 +104,8 @@ _GLM: Final = "glm45_47 poolside_v1 ling3 spark25 hunyuan_v3"
 _KIMI: Final = "<|tool_call_begin|>"
 _K3: Final = ("<|open|>", "<|close|>")
 _PLAMO: Final = "<|plamo:begin_tool_request:plamo|>"
-_STEP: Final = ("<｜tool_call_begin｜>", "<steptml:invoke ")  # noqa: RUF001 -- StepFun's own characters
+_STEP: Final = (_wide("tool_call_begin"), "<steptml:invoke ")
+_STEP_CALL: Final = f"{_STEP[0]}function{_wide('tool_sep')}"
 _HARMONY: Final = "harmony beam_harmony"
 _MUSE: Final = "muse_glimmer muse"
 _CALLS: Final = "</atem:function_calls>"
@@ -124,7 +131,7 @@ def _deepseek(bar: str, gap: str) -> tuple[Mark, ...]:
     begin, between, end = (f"<{bar}tool{gap}{word}{bar}>" for word in (f"call{gap}begin", "sep", f"call{gap}end"))
     calls = f"<{bar}tool{gap}calls{gap}"
     return (
-        Mark(begin, named_json.deepseek_block(between, end), _DEEPSEEK),
+        Mark(begin, json_calls.deepseek_block(between, end), _DEEPSEEK),
         wrapper(f"{calls}begin{bar}>", f"{calls}end{bar}>", _DEEPSEEK, begin),
     )
 
@@ -135,17 +142,17 @@ def _dsml(bar: str) -> tuple[Mark, ...]:
     openers = (f"<{mark}invoke ", f"<{mark} invoke ")
     words = [f"{mark}{gap}{word}" for gap in ("", " ") for word in _WORDS]
     return (
-        Mark(openers[0], tagged.dsml_block(mark), _DSML),
-        Mark(openers[1], tagged.dsml_block(f"{mark} "), _DSML_41),
+        Mark(openers[0], tags.dsml_block(mark), _DSML),
+        Mark(openers[1], tags.dsml_block(f"{mark} "), _DSML_41),
         *(wrapper(f"<{word}>", f"</{word}>", _DSML, *openers) for word in words),
     )
 
 
 _TABLE: Final = (
     # Tags, with the name in the opening one.
-    Mark(_FUNCTION, tagged.read_function, "function_xml seed_oss function_tag_json functionary_v31"),
+    Mark(_FUNCTION, tags.read_function, "function_xml seed_oss function_tag_json functionary_v31"),
     wrapper("<tool_call>", "</tool_call>", "function_xml", _FUNCTION),
-    wrapper("<seed:tool_call>", tagged.SEED, "seed_oss", _FUNCTION),
+    wrapper("<seed:tool_call>", tags.SEED, "seed_oss", _FUNCTION),
     # JSON between marks.
     Mark("<tool_call>", json_block("</tool_call>"), "tool_call_json"),
     Mark("<|tool_call|>", _open_block("<|/tool_call|>", "</|tool_call|>"), "granite3"),
@@ -182,18 +189,18 @@ _TABLE: Final = (
     Mark("<|python_tag|>", pythonic.python_block("<|eom_id|>", "<|eot_id|>"), "pythonic"),
     Mark("[", pythonic.read_bare_python, _PYTHON, pattern=r"\[(?=\s*(?:[^\W\d]|\Z))", is_plain=True),
     # Tags with attributes.
-    Mark("<invoke ", tagged.read_invoke, "invoke_xml minimax_m2_invoke dots"),
+    Mark("<invoke ", tags.read_invoke, "invoke_xml minimax_m2_invoke dots"),
     wrapper("<minimax:tool_call>", "</minimax:tool_call>", "minimax_m2_invoke", "<invoke "),
     wrapper("<dots_function_call>", "</dots_function_call>", "dots", "<invoke "),
     wrapper("<function_calls>", "</function_calls>", "invoke_xml", "<invoke "),
     wrapper("<tool_calls>", "</tool_calls>", "invoke_xml", "<invoke "),
     wrapper("<tool_call>", "</tool_call>", "invoke_xml", "<invoke "),
-    *(Mark(f"<function{gap}", tagged.read_minicpm, "minicpm5_xml") for gap in (" ", tagged.GAP)),
-    Mark("<functionname=", tagged.read_minicpm, "minicpm5_xml"),
+    *(Mark(f"<function{gap}", tags.read_minicpm, "minicpm5_xml") for gap in (" ", tags.GAP)),
+    Mark("<functionname=", tags.read_minicpm, "minicpm5_xml"),
     wrapper("<tool_call>", "</tool_call>", "minicpm5_xml", "<function "),
-    Mark("<steptml:invoke ", tagged.Tags("steptml:invoke", "steptml:parameter").read, "step3"),
-    wrapper("<｜tool_calls_begin｜>", "<｜tool_calls_end｜>", "step3", *_STEP),  # noqa: RUF001 -- as above
-    wrapper("<｜tool_call_begin｜>function<｜tool_sep｜>", "<｜tool_call_end｜>", "step3", *_STEP),  # noqa: RUF001 -- as above
+    Mark("<steptml:invoke ", tags.Tags("steptml:invoke", "steptml:parameter").read, "step3"),
+    wrapper(_wide("tool_calls_begin"), _wide("tool_calls_end"), "step3", *_STEP),
+    wrapper(_STEP_CALL, _wide("tool_call_end"), "step3", *_STEP),
     *(mark for bar in (*_WIDE, *_PLAIN) for mark in _dsml(bar)),
     *(Mark(f"<{bar}DSML{bar}", _OTHER_DSML, _DSML) for bar in _OTHER_BARS),
     Mark("<|start|>assistant to=", headers.read_addressed, _MUSE),
@@ -203,23 +210,23 @@ _TABLE: Final = (
     Mark("<atem:function_calls>", headers.read_muse_wrapper, "muse_glimmer", closer=_CALLS),
     Mark("<atem:function_calls>", headers.read_muse_wrapper, "muse", closer=_CALLS),
     *(Mark(token, frame(), _MUSE) for token in ("<|eom|>", "<|eot|>")),
-    Mark(_MINIMAX, tagged.read_minimax, "minimax_m3"),
+    Mark(_MINIMAX, tags.read_minimax, "minimax_m3"),
     wrapper(f"{MINIMAX}<tool_call>", f"{MINIMAX}</tool_call>", "minimax_m3", _MINIMAX),
     # A name, and JSON.
-    Mark("[TOOL_CALLS]", named_json.read_mistral, "mistral"),
+    Mark("[TOOL_CALLS]", json_calls.read_mistral, "mistral"),
     *(mark for bar in _WIDE for mark in _deepseek(bar, "\u2581")),
     *(mark for bar in _PLAIN for gap in ("\u2581", "_") for mark in _deepseek(bar, gap)),
     *(Mark(f"<{bar}tool", _OTHER_DEEPSEEK, _DEEPSEEK) for bar in _OTHER_BARS),
-    Mark(_KIMI, named_json.read_kimi, "kimi_k2"),
-    *(wrapper(each, each.replace("begin", "end"), "kimi_k2", _KIMI) for each in named_json.SECTIONS),
-    Mark("<|open|>call ", tagged.read_k3, "kimi_k3"),
+    Mark(_KIMI, json_calls.read_kimi, "kimi_k2"),
+    *(wrapper(each, each.replace("begin", "end"), "kimi_k2", _KIMI) for each in json_calls.SECTIONS),
+    Mark("<|open|>call ", tags.read_k3, "kimi_k3"),
     wrapper("<|open|>tools<|sep|>", "<|close|>tools<|sep|>", "kimi_k3", "<|open|>call "),
     *(Mark(f"<|open|>{word}<|sep|>", _K3_THOUGHT, "kimi_k3") for word in ("think", "thinking")),
     *(Mark(f"{side}{word}<|sep|>", frame(), "kimi_k3") for side in _K3 for word in ("response", "message")),
     # Gemma's own literals.
     Mark("<start_function_call>", pythonic.gemma_block("<escape>", "<end_function_call>"), "functiongemma"),
     Mark("<|tool_call>", pythonic.gemma_block('<|"|>', "<tool_call|>"), "gemma4"),
-    # Messages with headers.
+    # Messages with json_calls.
     Mark("<|channel|>", headers.read_message, _HARMONY),
     Mark(f"{headers.START}assistant", headers.read_message, _HARMONY),
     Mark(headers.START, headers.read_other_message, _HARMONY),
@@ -228,14 +235,14 @@ _TABLE: Final = (
         for word in ("to=", " to=", "assistant", "analysis", "commentary", "final")
     ),
     *(Mark(token, frame(), _HARMONY) for token in headers.ENDS),
-    Mark(_PLAMO, named_json.read_plamo, "plamo3"),
+    Mark(_PLAMO, json_calls.read_plamo, "plamo3"),
     wrapper("<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>", "plamo3", _PLAMO),
     # What prompts teach.
-    Mark("{", named_json.read_first_json, _FIRST, pattern=r'\{(?=\s*(?:"|\}|\Z))', is_plain=True),
+    Mark("{", json_calls.read_first_json, _FIRST, pattern=r'\{(?=\s*(?:"|\}|\Z))', is_plain=True),
     Mark("Action:", prompted.read_react, "react_json react", is_plain=True),
     Mark("<tool>", prompted.read_langchain, "langchain_xml"),
     Mark("[TOOL_CALL]", prompted.read_bracket, "bracket_tool_call"),
-    Mark(">>>", named_json.read_functionary, "functionary_v32", is_plain=True),
+    Mark(">>>", json_calls.read_functionary, "functionary_v32", is_plain=True),
     # JSON that nothing marks.
     Mark("```", json_calls.read_fence, _BARE, is_plain=True),
     Mark("{", json_calls.read_bare_json, _BARE, pattern=r'\{(?=\s*(?:"|\Z))', is_plain=True),

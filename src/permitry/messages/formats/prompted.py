@@ -9,10 +9,8 @@ from typing import Any, Final
 
 import attrs
 
-from permitry.messages.formats.call import Block, TextCall
-from permitry.messages.formats.cursor import BrokenError, Cursor, unique
-from permitry.messages.formats.json_text import read_json, try_json
-from permitry.messages.formats.literal import PYTHON, Dialect, read_literal
+from permitry.messages.formats.cursor import Block, BrokenError, Cursor, TextCall, unique
+from permitry.messages.formats.values import PYTHON, Dialect, read_json, read_literal, try_json
 
 __all__ = ["Lead", "is_closed", "lead_of", "line_of", "next_line", "read_bracket", "read_langchain", "read_react"]
 
@@ -242,13 +240,14 @@ def read_langchain(cur: Cursor) -> Block | None:
         note = f"`{_BODY_END}` is missing at the end of the text"
     else:
         end = stop + len(_BODY_END)
+    value: object = {_only(cur, name): cur.text[begin:stop]}
+    is_repaired = note is not None
     if cur.skip().at("{"):
-        value, after, cur.pos = read_json(cur, _BODY_END), cur.pos, end
-        if not cur.text[after:stop].strip():
-            return cur.block(name, value, note=note)
-    cur.pos = end
-    cur.is_repaired = note is not None
-    return cur.block(name, {_only(cur, name): cur.text[begin:stop]}, note=note)
+        given = read_json(cur, _BODY_END)
+        if not cur.text[cur.pos : stop].strip():
+            value, is_repaired = given, False
+    cur.pos, cur.is_repaired = end, is_repaired
+    return attrs.evolve(cur.block(name, value), note=note)
 
 
 # Arrows

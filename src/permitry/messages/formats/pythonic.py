@@ -7,10 +7,9 @@ strings are between two marks of its own, and its brackets may be round, as in P
 import re
 from typing import Final
 
-from permitry.messages.formats.call import Block, TextCall
-from permitry.messages.formats.cursor import BrokenError, Cursor, Reader, unique
-from permitry.messages.formats.literal import PYTHON, Dialect, read_literal
-from permitry.messages.formats.values import types_of
+from permitry.messages.formats.arguments import types_of
+from permitry.messages.formats.cursor import Block, BrokenError, Cursor, Reader, TextCall, unique
+from permitry.messages.formats.values import PYTHON, Dialect, read_literal
 
 __all__ = ["gemma_block", "python_block", "read_bare_python"]
 

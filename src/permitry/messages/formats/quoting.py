@@ -9,8 +9,7 @@ from typing import Final
 
 import attrs
 
-from permitry.messages.formats.call import TextCall
-from permitry.messages.formats.cursor import Cursor
+from permitry.messages.formats.cursor import Cursor, TextCall
 
 __all__ = ["Found", "Line", "Lines", "Wrappers", "is_enclosed"]
 

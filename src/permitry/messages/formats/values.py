@@ -1,264 +1,410 @@
-"""What a schema asks for: the value of an argument written as text, and the call that a JSON value is."""
+"""Values in a text: JSON, and the literals of Python and its kin. They are read without recursion.
 
+JSON is read strictly, and mended where the caller asked for it.
+"""
+
+import contextlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from permitry.core.json_values import MAX_DEPTH, parse_json
+import attrs
+
+from permitry.core.json_values import MAX_DEPTH, strict_decoder
 from permitry.errors import CallError
-from permitry.messages.formats.cursor import BrokenError, Cursor
-from permitry.messages.formats.json_text import depth_end
-from permitry.messages.formats.literal import NUMBER, PYTHON, number_of, read_literal
-from permitry.messages.formats.tools import items_of
+from permitry.messages.formats.cursor import BrokenError, Cursor, MoreError
 
-__all__ = ["Named", "NoCallError", "coerce", "name_all", "name_call", "object_of", "trim", "types_of"]
+__all__ = [
+    "NUMBER",
+    "PYTHON",
+    "Dialect",
+    "depth_end",
+    "end_of_broken",
+    "number_of",
+    "read_arguments",
+    "read_json",
+    "read_literal",
+    "read_value",
+    "try_json",
+]
 
-# Of text
-
-_NAMES: Final = MappingProxyType(
-    {
-        "str": "string", "text": "string", "varchar": "string", "char": "string", "enum": "string",
-        "int": "integer", "uint": "integer", "long": "integer", "short": "integer", "unsigned": "integer",
-        "float": "number", "double": "number", "num": "number", "bool": "boolean",
-        "dict": "object", "map": "object", "list": "array", "tuple": "array", "arr": "array",
-    }
-)  # fmt: skip
-# The width of a number and what is in a list do not matter: `int32`, `list[str]`.
-_WORD: Final = re.compile(r"[a-z]+")
-_WRITTEN: Final[Mapping[type, str]] = MappingProxyType({dict: "object", list: "array"})
-_DEEPEST_SCHEMA: Final = 8
-_MISSING: Final = object()
+# JSON
 
 
-def trim(text: str) -> str:
-    """Return `text` without one line break at each end; its indentation is the model's."""
-    text = text.removeprefix("\r\n") if text.startswith("\r") else text.removeprefix("\n")
-    return text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")
+def _integer(text: str) -> int:
+    if len(text) > _LONGEST_INTEGER:
+        raise CallError("a number has too many digits")
+    return int(text)
 
 
-def coerce(text: str, schema: object) -> Any:  # noqa: ANN401 -- what the schema asks for
-    """Return the value of `text` under `schema`, written as JSON or Python; text that does not fit stays text."""
-    types = types_of(schema)
-    if not types:
-        return text
-    bare = text.strip()
-    for read in (_READERS[kind] for kind in _READERS if kind in types):
-        value = read(bare)
-        if value is not _MISSING:
-            return value
-    value = _MISSING if "string" in types else _literal(bare, types)
-    return text if value is _MISSING else value
+_LONGEST_INTEGER: Final = 1_200
+_STRICT: Final = strict_decoder(_integer)
+_LENIENT: Final = json.JSONDecoder(parse_int=str, parse_float=str)
+# A string that is not closed goes on to the end, or each quote in it would be tried for an opening one.
+_STRING_OR_BRACKET: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+_WINDOW: Final = 2_048
+# A literal, an escape or a comma may still be cut at the end of what has come.
+_MARGIN: Final = 16
+_LOOK_BEHIND: Final = 64
 
 
-def types_of(schema: object) -> frozenset[str]:
-    """Return the types a schema allows, empty when it names none."""
-    return frozenset(_types(schema, _DEEPEST_SCHEMA))
+def read_arguments(cur: Cursor, *closers: str, within: str | None = None) -> object:
+    """Move behind the JSON object that comes next and all `closers` behind it; return the object.
 
-
-def _types(schema: object, depth: int) -> Iterator[str]:
-    if not isinstance(schema, Mapping) or not depth:
-        return
-    kind = schema.get("type")
-    for each in (kind, *items_of(kind)):
-        if isinstance(each, str):
-            name = "".join(_WORD.findall(each.lower())[:1])
-            yield _NAMES.get(name, name)
-    if schema.get("nullable") is True:
-        yield "null"
-    for word in ("anyOf", "oneOf", "allOf"):
-        for part in items_of(schema.get(word)):
-            yield from _types(part, depth - 1)
-    if kind is None:
-        yield from _implied(schema)
-
-
-def _implied(schema: Mapping[str, Any]) -> Iterator[str]:
-    names = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
-    for value in items_of(schema.get("enum")):
-        yield names.get(type(value), "object")
-    if "properties" in schema:
-        yield "object"
-    if "items" in schema:
-        yield "array"
-
-
-def _null(text: str) -> object:
-    return None if text == "null" else _MISSING
-
-
-def _boolean(text: str) -> object:
-    return {"true": True, "false": False}.get(text.lower(), _MISSING)
-
-
-def _integer(text: str) -> object:
-    value = _number(text)
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, int) else _MISSING
-
-
-def _number(text: str) -> object:
-    try:
-        return number_of(text, 0) if NUMBER.match(text) else _MISSING
-    except BrokenError:
-        return _MISSING
-
-
-def _json(kind: type) -> Callable[[str], object]:
-    opener = "{" if kind is dict else "["
-
-    def read(text: str) -> object:
-        if not text.startswith(opener) or is_too_deep(text):
-            return _MISSING
-        try:
-            value = parse_json(text)
-        except CallError:
-            return _MISSING
-        return value if isinstance(value, kind) else _MISSING
-
-    return read
-
-
-def _literal(text: str, types: Collection[str]) -> object:
-    """Return the object, list or None that Python writes as `text`, if it is of one of `types`.
-
-    Models write Python where they learned it. Where a schema allows text as well, it may be text.
+    The first closer, or `within`, is what ends the block around the object. Raises: `BrokenError`.
     """
-    if text == "None":
-        return None if "null" in types else _MISSING
-    if not text.startswith(("{", "[", "(")):
-        return _MISSING
-    cur = Cursor(text)
+    if not cur.skip().at("{"):
+        raise BrokenError(cur.pos, "the arguments are not a JSON object")
+    value = read_value(cur, next(iter(closers), within))
+    for closer in closers:
+        cur.skip().need(closer)
+    return value
+
+
+def read_value(cur: Cursor, closer: str | None = None) -> object:
+    """Move behind the JSON value that comes next, and return it. `closer` ends the block around it.
+
+    Repaired are the quotes and words of Python, a comma too many, comments, and brackets the text ends before; only
+    when the caller asked for it.
+    """
+    begin = cur.pos
+    if cur.is_repairing:
+        try:
+            return try_json(cur)
+        except BrokenError:
+            with contextlib.suppress(BrokenError):
+                value = read_literal(cur, PYTHON)
+                cur.is_repaired = True
+                return value
+        cur.pos = begin
+    return read_json(cur, closer)
+
+
+def read_json(cur: Cursor, closer: str | None = None) -> object:
+    """Move behind the JSON object or list that comes next, and return it. What JSON does not define is refused.
+
+    Raises: `BrokenError`, which ends behind `closer` or where the text does when the JSON broke inside a string.
+    """
     try:
-        value = read_literal(cur, PYTHON)
-    except BrokenError:
-        return _MISSING
-    kind = _WRITTEN.get(type(value))
-    return value if kind in types and cur.pos == len(text) else _MISSING
+        return try_json(cur)
+    except BrokenError as error:
+        if not error.is_in_string:
+            raise
+        raise BrokenError(end_of_broken(cur, error.end, closer), error.message, is_in_string=True) from None
 
 
-def is_too_deep(text: str) -> bool:
-    """Return whether JSON text is nested deeper than what a call's arguments hold can be."""
-    return depth_end(text, len(text), MAX_DEPTH - 1) >= 0
+def try_json(cur: Cursor) -> object:
+    """Do what `read_json` does; an error ends where the JSON breaks.
+
+    Raises: `BrokenError`.
+    """
+    try:
+        value, cur.pos = _decode(cur, _STRICT)
+    except CallError as error:
+        raise BrokenError(_decode(cur, _LENIENT)[1], str(error)) from None
+    return value
 
 
-# In this order.
-_READERS: Final[Mapping[str, Callable[[str], object]]] = MappingProxyType(
-    {
-        "null": _null,
-        "boolean": _boolean,
-        "object": _json(dict),
-        "array": _json(list),
-        "integer": _integer,
-        "number": _number,
-    }
+def end_of_broken(cur: Cursor, start: int, closer: str | None) -> int:
+    """Return where a block ends that broke inside a string: after a `closer` that follows a bracket.
+
+    Without one, all that follows may be a part of the string.
+    """
+    at = cur.find(closer, start) if closer else -1
+    while closer and at >= 0 and not cur.text[max(at - _LOOK_BEHIND, start) : at].rstrip().endswith(("}", "]")):
+        at = cur.find(closer, at + 1)
+    if closer and at >= 0:
+        return at + len(closer)
+    if cur.is_open:
+        raise MoreError(closer)
+    return len(cur.text)
+
+
+def _decode(cur: Cursor, decoder: json.JSONDecoder) -> tuple[Any, int]:
+    """Decode a piece of the text, and a larger one where it is cut: the cost is that of what is read."""
+    pos, size = cur.pos, _WINDOW
+    while True:
+        window = cur.text[pos : pos + size]
+        is_all = pos + size >= len(cur.text)
+        try:
+            value, end = decoder.raw_decode(window)
+        except json.JSONDecodeError as error:
+            is_cut = error.pos >= len(window) - _MARGIN or error.msg.startswith("Unterminated")
+            if is_cut and not is_all:
+                size *= 8
+                continue
+            if is_cut and cur.is_open:
+                raise MoreError from None
+            raise BrokenError(
+                pos + max(error.pos, 1), f"not valid JSON: {error.msg}", is_in_string=_is_in_string(window, error)
+            ) from None
+        except RecursionError:
+            raise BrokenError(pos + depth_end(window, len(window)), _TOO_DEEP) from None
+        deep = depth_end(window, end)
+        if deep >= 0:
+            raise BrokenError(pos + deep, _TOO_DEEP)
+        return value, pos + end
+
+
+_TOO_DEEP: Final = f"nested deeper than {MAX_DEPTH} levels"
+
+
+def _is_in_string(text: str, error: json.JSONDecodeError) -> bool:
+    """Return whether JSON broke inside a string, or right after one: a quote in it may have closed it too early."""
+    if error.msg.startswith(("Invalid control", "Invalid \\", "Unterminated")):
+        return True
+    lead = text[max(error.pos - _LOOK_BEHIND, 0) : error.pos].rstrip()
+    return error.msg.endswith("delimiter") and lead.endswith('"')
+
+
+def depth_end(text: str, limit: int, most: int = MAX_DEPTH) -> int:
+    """Return the first place before `limit` where JSON text is nested in more than `most` brackets, or -1."""
+    if text.count("{", 0, limit) + text.count("[", 0, limit) <= most:
+        return -1
+    depth = 0
+    for found in _STRING_OR_BRACKET.finditer(text, 0, limit):
+        if found.group() in ("[", "{"):
+            depth += 1
+        elif found.group() in ("]", "}"):
+            depth -= 1
+        if depth > most:
+            return found.end()
+    return -1
+
+
+# Literals
+
+_WORDS: Final[Mapping[str, object]] = MappingProxyType(
+    {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 )
-
-# Of JSON
-
-Named: TypeAlias = tuple[str, dict[str, Any], object]
-
-_NAME_KEYS: Final = ("name", "tool", "function", "tool_name", "action")
-_ARGUMENT_KEYS: Final = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
-_TEXT_KEYS: Final = ("tool_input", "action_input")
-_ID_KEYS: Final = ("id", "tool_call_id", "call_id")
-_TWO_NAMES: Final = "the object names two tools"
-_TWO_SETS: Final = "the call has two sets of arguments"
-_MORE: Final = "the object holds more than a call"
-_OTHER_KEYS: Final = frozenset({"id", "type", "call_id", "tool_call_id", "index", "thought"})
-_ENVELOPES: Final = ("tool_calls", "function_call")
-_SCHEMA_WORDS: Final = frozenset({"type", "properties"})
-
-
-class NoCallError(Exception):
-    """A JSON value is not a call, and why."""
+_GAP: Final = re.compile(r"(?:\s++|/\*(?:[^*\n]++|\*(?!/))*\*/)*")
+NUMBER: Final = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?\Z")
+_OCTAL: Final = re.compile(r"[+-]?0[0-7]{1,400}\Z")
+_TOKEN: Final = re.compile(r"[\w.+-]*+")
+_LONGEST_NUMBER: Final = 400
+_WORD: Final = re.compile(r"[^\W\d][\w.-]*+")
+_BARE: Final = re.compile(r"[^,{}\[\]<>\n]*+")
+_ESCAPE: Final = re.compile(
+    r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([0-7]{1,3})|(\r?\n)|(.))",
+    re.DOTALL,
+)
+_BY_NAME: Final = re.compile(r"(?:[^\\]++|\\(?!N\{).)*\\N\{", re.DOTALL)
+_SURROGATES: Final = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
+_PLAIN: Final = MappingProxyType(dict(zip("ntrabfv\\'\"/", "\n\t\r\a\b\f\v\\'\"/", strict=True)))
+_CLOSERS: Final = MappingProxyType({"[": "]", "{": "}", "(": ")"})
 
 
-def name_all(value: object, *, is_bare: bool = False, needs_arguments: bool = True) -> tuple[list[Named], str | None]:
-    """Return name, arguments and id of each call in a JSON value, and why one in it is none, if one is.
+def _string(quote: str) -> "re.Pattern[str]":
+    first = re.escape(quote[0])
+    if len(quote) == 1:
+        return re.compile(rf"{first}([^{first}\\]*+(?:\\.[^{first}\\]*+)*){first}", re.DOTALL)
+    return re.compile(rf"{quote}((?:[^{first}\\]++|\\.|{first}(?!{quote[1:]}))*){quote}", re.DOTALL)
 
-    `is_bare` is for JSON in text with no mark around it: keys a call does not have, or a schema for arguments, tell
-    that it is data.
+
+@attrs.frozen
+class Dialect:
+    """How strings are quoted: `quotes` with escapes, `raw` marks without; `is_loose` allows bare text for values.
+
+    `colons` are what may separate key and value. With `has_sets`, braces without keys hold a set; where it `is_round`,
+    the outermost round brackets hold an object.
     """
-    inner = value
-    if isinstance(value, dict) and len(value) == 1:
-        inner = next((value[word] for word in _ENVELOPES if word in value), value)
-    items = inner if isinstance(inner, list) else [inner]
-    found: list[Named] = []
-    why = None if items else "the list is empty"
-    for item in items:
-        try:
-            found.append(name_call(item, is_bare=is_bare, needs_arguments=needs_arguments))
-        except NoCallError as error:
-            why = why or str(error)
-    # What is in an envelope is one call: it is good as a whole, or not at all.
-    return ([] if why and inner is not value else found), why
+
+    quotes: tuple[str, ...] = ('"""', "'''", '"', "'")
+    raw: tuple[str, ...] = ()
+    is_loose: bool = False
+    has_bare_keys: bool = False
+    colons: tuple[str, ...] = (":",)
+    has_sets: bool = False
+    is_round: bool = False
+    strings: Mapping[str, "re.Pattern[str]"] = attrs.field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "strings", {quote: _string(quote) for quote in self.quotes})
 
 
-def name_call(item: object, *, is_bare: bool = False, needs_arguments: bool = True) -> Named:
-    """Return name, arguments and id of the call a JSON object is.
+PYTHON: Final = Dialect(has_sets=True)
 
-    Raises: `NoCallError`.
+
+@attrs.define
+class _Open:
+    """A list, set or object that is being read; an object waits for a value while `key` is not None."""
+
+    value: Any
+    closer: str
+    key: str | None = None
+    is_set: bool = False
+    has_comma: bool = False
+
+    def close(self, pos: int, *, is_cut: bool) -> object:
+        """Return what was read; round brackets around one value are that value, unless a comma makes a list of it.
+
+        Raises: `BrokenError` for a set that is cut off, or in which a value comes twice: as a list it would differ.
+        """
+        if self.is_set and (is_cut or len(set(self.value)) < len(self.value)):
+            raise BrokenError(pos, "a set is cut off, or a value comes twice in it")
+        is_list = self.closer == ")" and isinstance(self.value, list)
+        is_value = is_list and len(self.value) == 1 and not self.has_comma
+        return self.value[0] if is_value else self.value
+
+
+def read_literal(cur: Cursor, dialect: Dialect) -> object:
+    """Move behind the value that comes next, and return it.
+
+    A set becomes a list. Raises: `BrokenError` for what is not a literal, a repeated key, or more than 64 levels.
     """
-    if not isinstance(item, dict):
-        raise NoCallError("not a JSON object")
-    call_id = next((item[key] for key in _ID_KEYS if key in item), None)
-    item = _inner(item, is_bare=is_bare)
-    name_key, key = _only(item, _NAME_KEYS, _TWO_NAMES), _only(item, _ARGUMENT_KEYS, _TWO_SETS)
-    name = item.get(name_key)
-    if not isinstance(name, str) or not name:
-        raise NoCallError("the object names no tool")
-    if key is None and needs_arguments:
-        raise NoCallError(f"the call of `{name[:60]}` has no arguments")
-    arguments = object_of(item.get(key, {}), is_text=key in _TEXT_KEYS)
-    if arguments is None:
-        raise NoCallError(f"the arguments of `{name[:60]}` are not a JSON object")
-    if is_bare:
-        _refuse_data(item, name_key, key)
-    return name, arguments, call_id
+    stack: list[_Open] = []
+    while True:
+        _skip_gap(cur)
+        top = stack[-1] if stack else None
+        char = cur.text[cur.pos : cur.pos + 1]
+        if top is not None and top.key is None and (char == top.closer or _is_cut(cur)):
+            value = stack.pop().close(cur.pos, is_cut=not char)
+            cur.pos += len(char)
+        elif top is not None and _awaits_key(cur, top, dialect):
+            top.key = _read_key(cur, top.value, dialect)
+            continue
+        elif char and char in _CLOSERS:
+            is_object = char == "{" or (dialect.is_round and not stack)
+            stack.append(_open(stack, cur.pos, char, is_object=is_object))
+            cur.pos += 1
+            continue
+        else:
+            value = _read_scalar(cur, dialect)
+        if not stack:
+            return value
+        _put(cur, stack[-1], value)
 
 
-def _inner(item: dict[Any, Any], *, is_bare: bool) -> dict[Any, Any]:
-    """Return the object in which the call is."""
-    inner = item.get("function")
-    if not isinstance(inner, dict):
-        return item
-    if item.get("name", inner.get("name")) != inner.get("name"):
-        raise NoCallError(_TWO_NAMES)
-    if is_bare and not set(item) - {"function"} <= _OTHER_KEYS:
-        raise NoCallError(_MORE)
-    return inner
+def _open(stack: Sequence[_Open], pos: int, char: str, *, is_object: bool) -> _Open:
+    if len(stack) >= MAX_DEPTH - 1:
+        raise BrokenError(pos, f"nested deeper than {MAX_DEPTH} levels")
+    if stack and stack[-1].is_set:
+        raise BrokenError(pos, "a set holds more than plain values")
+    return _Open({} if is_object else [], _CLOSERS[char])
 
 
-def _only(item: Mapping[Any, Any], keys: Sequence[str], why: str) -> str | None:
-    """Return the first of `keys` that is in an object, or None.
+def _awaits_key(cur: Cursor, top: _Open, dialect: Dialect) -> bool:
+    """Return whether a key comes next; braces in which none comes first are taken for a set from now on."""
+    if not isinstance(top.value, dict) or top.key is not None:
+        return False
+    if not dialect.has_sets or top.value:
+        return True
+    begin = cur.pos
+    is_key = _read_quoted(cur, dialect) is not None and any(map(_skip_gap(cur).at, dialect.colons))
+    cur.pos = begin
+    if not is_key:
+        top.value, top.is_set = [], True
+    return is_key
 
-    Raises: `NoCallError` for two whose values differ: it is unknown which one is meant.
+
+def _skip_gap(cur: Cursor) -> Cursor:
+    """Move behind blanks and comments; a comment ends in its line."""
+    cur.take(_GAP)
+    if cur.is_open and cur.text.startswith("/", cur.pos) and cur.text.find("\n", cur.pos) < 0:
+        raise MoreError
+    return cur
+
+
+def _put(cur: Cursor, top: _Open, value: object) -> None:
+    """Put a value where it belongs; move behind the comma that may follow."""
+    if isinstance(top.value, dict):
+        top.value[top.key] = value
+        top.key = None
+    else:
+        top.value.append(value)
+    if _skip_gap(cur).has(","):
+        top.has_comma = True
+    elif not cur.at(top.closer) and not _is_cut(cur):
+        raise BrokenError(cur.pos, "a comma or a closing bracket is missing")
+
+
+def _is_cut(cur: Cursor) -> bool:
+    """Return whether the text ends before its brackets are closed, and they may be closed for it."""
+    return cur.is_repairing and cur.is_end(cur.pos)
+
+
+def _read_key(cur: Cursor, known: Mapping[str, object], dialect: Dialect) -> str:
+    key = _read_quoted(cur, dialect)
+    if key is None:
+        key = cur.take(_WORD) if dialect.has_bare_keys else ""
+        if not key:
+            raise BrokenError(cur.pos, "a key is missing")
+    if key in known:
+        raise BrokenError(cur.pos, f"the key `{key[:60]}` occurs twice")
+    if not any(map(_skip_gap(cur).has, dialect.colons)):
+        raise BrokenError(cur.pos, "a colon is missing")
+    return key
+
+
+def _read_scalar(cur: Cursor, dialect: Dialect) -> object:
+    text = _read_quoted(cur, dialect)
+    if text is not None:
+        return text
+    token = cur.take(_BARE).strip() if dialect.is_loose else cur.take(_TOKEN)
+    if token in _WORDS:
+        return _WORDS[token]
+    if dialect.is_loose:
+        return token if token and NUMBER.match(token) is None else number_of(token, cur.pos)
+    if _OCTAL.match(token) and int(token) != int(token, 8):
+        raise BrokenError(cur.pos, "to some readers, a number with a zero in front counts in eights")
+    return number_of(token, cur.pos)
+
+
+def number_of(text: str, pos: int) -> int | float:
+    """Return the number that is written as `text`, in Python's ways: `1_000` and `0x1F` as well.
+
+    Raises: `BrokenError` for what is none, or is too large.
     """
-    present = [key for key in keys if key in item]
-    # Python takes 1, 1.0 and true for the same.
-    if len(present) > 1 and len({json.dumps(item[key], sort_keys=True) for key in present}) > 1:
-        raise NoCallError(why)
-    return next(iter(present), None)
+    if NUMBER.match(text) is None:
+        with contextlib.suppress(ValueError):
+            return int(text if len(text) <= _LONGEST_NUMBER else "", 0)
+        raise BrokenError(pos, "a value is missing")
+    if text.lstrip("+-").isdigit():
+        return int(text)
+    value = float(text)
+    if abs(value) == float("inf"):
+        raise BrokenError(pos, "a number is too large")
+    return value
 
 
-def object_of(value: object, *, is_text: bool = False) -> dict[str, Any] | None:
-    """Return a JSON object, given as such or as JSON text, or None; other text is `input` where it `is_text`."""
-    if isinstance(value, str) and value.lstrip().startswith("{") and not is_too_deep(value):
-        try:
-            value = parse_json(value)
-        except CallError:
-            return None
-    if is_text and isinstance(value, str):
-        return {"input": value}
-    return value if isinstance(value, dict) else None
+def _read_quoted(cur: Cursor, dialect: Dialect) -> str | None:
+    """Move behind the string that comes next, and return it; None where there is none."""
+    for mark in dialect.raw:
+        if cur.has(mark):
+            return cur.until(mark, "a string is not closed")
+    quote = next(filter(cur.at, dialect.strings), None)
+    if quote is None:
+        return None
+    found = dialect.strings[quote].match(cur.text, cur.pos)
+    if found is None and cur.is_open:
+        raise MoreError(quote)
+    if found is None:
+        raise BrokenError(cur.pos + len(quote), "a string is not closed")
+    cur.pos = found.end()
+    if _BY_NAME.match(found.group(1)):
+        raise BrokenError(cur.pos, "a character is written by its name")
+    return _unescape(found.group(1))
 
 
-def _refuse_data(item: Mapping[Any, Any], name_key: str | None, key: str | None) -> None:
-    if not set(item) <= {name_key, key, *_OTHER_KEYS}:
-        raise NoCallError(_MORE)
-    arguments = item.get(key)
-    if key == "parameters" and isinstance(arguments, dict) and set(arguments) >= _SCHEMA_WORDS:
-        raise NoCallError("the object declares a tool")
+def _unescape(text: str) -> str:
+    if "\\" not in text:
+        return text
+    return _SURROGATES.sub(_pair, _ESCAPE.sub(_one, text))
+
+
+def _one(found: "re.Match[str]") -> str:
+    """Return the character an escape means; an unknown escape means itself."""
+    code = found.group(1) or found.group(2) or found.group(3)
+    if code:
+        return chr(int(code, 16))
+    if found.group(4):
+        return chr(int(found.group(4), 8))
+    if found.group(5):
+        return ""
+    return _PLAIN.get(found.group(6), found.group())
+
+
+def _pair(found: "re.Match[str]") -> str:
+    return found.group().encode("utf-16", "surrogatepass").decode("utf-16")

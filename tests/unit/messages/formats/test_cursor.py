@@ -6,8 +6,7 @@ from collections.abc import Callable
 import pytest
 from tests.tables import for_each
 
-from permitry.messages.formats.call import Block
-from permitry.messages.formats.cursor import LOOK_BACK, BrokenError, Cursor, MoreError, unique
+from permitry.messages.formats.cursor import LOOK_BACK, Block, BrokenError, Cursor, MoreError, unique
 from permitry.messages.formats.tools import Tools
 
 _LETTERS = re.compile(r"[a-z]*+")

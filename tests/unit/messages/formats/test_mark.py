@@ -3,8 +3,7 @@
 import pytest
 from tests.tables import for_each
 
-from permitry.messages.formats.call import Block
-from permitry.messages.formats.cursor import BrokenError, Cursor, MoreError, Reader
+from permitry.messages.formats.cursor import Block, BrokenError, Cursor, MoreError, Reader
 from permitry.messages.formats.mark import Mark, closed_thinking, foreign_bar, frame, html_tag, read_nothing, wrapper
 
 

@@ -12,11 +12,10 @@ from typing import Final
 import attrs
 
 from permitry.core.json_values import MAX_DEPTH
-from permitry.messages.formats.call import Block
-from permitry.messages.formats.cursor import BrokenError, Cursor, Reader, unique
-from permitry.messages.formats.json_text import read_arguments, read_json
+from permitry.messages.formats.arguments import coerce, trim, types_of
+from permitry.messages.formats.cursor import Block, BrokenError, Cursor, Reader, unique
 from permitry.messages.formats.tools import items_of
-from permitry.messages.formats.values import coerce, trim, types_of
+from permitry.messages.formats.values import read_arguments, read_json
 
 __all__ = [
     "GAP",
