@@ -262,6 +262,14 @@ class Cursor:
         if not self.has(mark):
             raise BrokenError(self.pos, message or f"`{mark}` is missing")
 
+    def require(self, is_good: object, message: str) -> None:
+        """Go on only if all is well so far.
+
+        Raises: `BrokenError` otherwise.
+        """
+        if not is_good:
+            raise BrokenError(self.pos, message)
+
     def take(self, characters: re.Pattern[str]) -> str:
         """Move behind the run of `characters` that comes next, and return it."""
         begin, self.pos = self.pos, self.run(characters, self.pos)
@@ -300,8 +308,8 @@ class Cursor:
 
         Raises: `BrokenError` for a name that can be none, or arguments that are not an object.
         """
-        if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
-            raise BrokenError(self.pos, "the name of the tool is missing or holds odd characters")
+        is_name = 0 < len(name) <= _LONGEST_NAME and name.isprintable() and name == name.strip()
+        self.require(is_name, "the name of the tool is missing or holds odd characters")
         if not isinstance(arguments, dict):
             raise BrokenError(self.pos, f"the arguments of `{name}` are not a JSON object")
         return TextCall(

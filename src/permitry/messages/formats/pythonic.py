@@ -89,8 +89,7 @@ def _call(cur: Cursor) -> TextCall:
         key = cur.take(_NAME)
         cur.skip().need("=", "an argument has no name")
         found.append((key, _value(cur.skip(), cur.tools.property(name, key))))
-        if not cur.skip().has(",") and not cur.at(")"):
-            raise BrokenError(cur.pos, "a comma or a closing bracket is missing")
+        cur.require(cur.skip().has(",") or cur.at(")"), "a comma or a closing bracket is missing")
     return cur.call(name, unique(found, cur.pos - 1))
 
 
@@ -120,8 +119,7 @@ def gemma_block(quote: str, closer: str) -> Reader:
             return None
         name = cur.take(_GEMMA_NAME)
         is_round = cur.at("(")
-        if not is_round and not cur.at("{"):
-            raise BrokenError(cur.pos, "the call has no arguments")
+        cur.require(is_round or cur.at("{"), "the call has no arguments")
         arguments = read_literal(cur, round_ if is_round else curly)
         cur.skip().need(closer)
         return cur.block(name, arguments)

@@ -7,6 +7,7 @@ its own closing tag. A body of one JSON object counts as the arguments.
 import html
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 import attrs
@@ -65,8 +66,7 @@ def read_function(cur: Cursor) -> Block | None:
 
 def _function_argument(cur: Cursor, name: str) -> tuple[str, object]:
     key = cur.take(_KEY).strip()
-    if not key or not cur.has(">"):
-        raise BrokenError(cur.pos, "a parameter has no name")
+    cur.require(key and cur.has(">"), "a parameter has no name")
     begin = cur.pos
     text = cur.until_before(_END, _FOLLOWING)
     swallowed = _swallowed(cur, name, begin, begin + len(text))
@@ -88,9 +88,11 @@ def _swallowed(cur: Cursor, name: str, start: int, end: int) -> int | None:
 GAP: Final = "\u0120"  # What some tokenizers print for a blank.
 _HEAD: Final = re.compile(r"[^<>]*+")
 _ATTRIBUTE: Final = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
-_CDATA: Final = ("<![CDATA[", "]]>")
+_CDATA: Final = re.compile(r"\A\s*<!\[CDATA\[(.*)\]\]>\s*\Z", re.DOTALL)
 _ANY: Final = {"type": ["null", "boolean", "object", "array", "integer", "number"]}
 _ANY_JSON: Final = {"type": [*_ANY["type"], "string"]}
+# By the attribute `string`.
+_TYPED: Final[Mapping[str, object]] = MappingProxyType({"true": None, "false": _ANY})
 
 
 @attrs.frozen
@@ -109,8 +111,7 @@ class Tags:
         if head is None:
             return None
         name, closer = head.get("name", ""), f"</{self.call}>"
-        if not name:
-            raise BrokenError(cur.pos, "a call has no name")
+        cur.require(name, "a call has no name")
         if "/" in head:
             return cur.block(self._short(cur, name), {})
         arguments: object
@@ -126,27 +127,22 @@ class Tags:
         return cur.block(self._short(cur, name), arguments)
 
     def _argument(self, cur: Cursor, name: str) -> tuple[str, object]:
-        head = _attributes(cur)
-        if head is None or not head.get("name"):
-            raise BrokenError(cur.pos, "a parameter has no name")
+        head = _attributes(cur) or {}
+        cur.require(head.get("name"), "a parameter has no name")
         text = cur.until_before(f"</{self.parameter}>", (f"<{self.parameter}", f"</{self.call}>"))
-        if self.is_declared and cur.tools.lacks(name, head["name"]):
-            raise BrokenError(cur.pos, f"`{name[:60]}` has no argument `{head['name'][:60]}`")
+        is_offered = not self.is_declared or not cur.tools.lacks(name, head["name"])
+        cur.require(is_offered, f"`{name[:60]}` has no argument `{head['name'][:60]}`")
         return head["name"], self._value(cur, text, head, self._short(cur, name))
 
     def _value(self, cur: Cursor, text: str, head: Mapping[str, str], name: str) -> object:
-        word = head.get("string")
-        if self.is_declared and text.strip().startswith(_CDATA[0]) and text.strip().endswith(_CDATA[1]):
-            text = text.strip()[len(_CDATA[0]) : -len(_CDATA[1])]
-        if word == "true":
-            return text if self.is_exact else trim(text)
-        if word == "false":
-            return coerce(text, _ANY)
-        schema = cur.tools.property(name, head["name"])
+        word = head.get("string", "")
+        schema = _TYPED[word] if word in _TYPED else cur.tools.property(name, head["name"])
+        if self.is_declared:
+            text = _CDATA.sub(r"\1", text)
+        if self.is_typed and word not in _TYPED and not types_of(schema):
+            schema = _ANY_JSON
         value = coerce(text, schema)
-        if value is text and self.is_typed and not types_of(schema):
-            value = coerce(text, _ANY_JSON)
-        return value if value is not text or self.is_exact else trim(text)
+        return value if value is not text or self.is_exact or word == "false" else trim(text)
 
     def _short(self, cur: Cursor, name: str) -> str:
         """Return a name without its namespace where the model only doubles it, or where only so it is declared."""
@@ -252,9 +248,8 @@ def read_k3(cur: Cursor) -> Block | None:
         return None
     found: list[tuple[str, object]] = []
     while cur.skip().has(f"{_OPEN}argument "):
-        argument = _k3_attributes(cur)
-        if argument is None or "key" not in argument:
-            raise BrokenError(cur.pos, "an argument has no key")
+        argument = _k3_attributes(cur) or {}
+        cur.require("key" in argument, "an argument has no key")
         text = cur.until(f"{_SHUT}argument{_SEP}", "an argument is not closed")
         found.append((argument["key"], coerce(text, {"type": argument.get("type", "string")})))
     cur.need(f"{_SHUT}call{_SEP}", "the call is not closed")
@@ -310,8 +305,8 @@ def _read_elements(cur: Cursor, root: _Element) -> None:
             cur.need("<", "a tag is missing")
             key = cur.take(_TAG)
             cur.need(">", "a tag is broken")
-            if not key or len(stack) >= MAX_DEPTH:
-                raise BrokenError(cur.pos, f"a tag has no name, or more than {MAX_DEPTH} are nested")
+            is_good = key and len(stack) < MAX_DEPTH
+            cur.require(is_good, f"a tag has no name, or more than {MAX_DEPTH} are nested")
             stack.append(_Element(key, _inner(stack[-1].schema, key), cur.pos))
 
 

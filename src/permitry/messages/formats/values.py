@@ -55,8 +55,7 @@ def read_arguments(cur: Cursor, *closers: str, within: str | None = None) -> obj
 
     The first closer, or `within`, is what ends the block around the object. Raises: `BrokenError`.
     """
-    if not cur.skip().at("{"):
-        raise BrokenError(cur.pos, "the arguments are not a JSON object")
+    cur.require(cur.skip().at("{"), "the arguments are not a JSON object")
     value = read_value(cur, next(iter(closers), within))
     for closer in closers:
         cur.skip().need(closer)
@@ -316,8 +315,8 @@ def _put(cur: Cursor, top: _Open, value: object) -> None:
         top.value.append(value)
     if _skip_gap(cur).has(","):
         top.has_comma = True
-    elif not cur.at(top.closer) and not _is_cut(cur):
-        raise BrokenError(cur.pos, "a comma or a closing bracket is missing")
+    else:
+        cur.require(cur.at(top.closer) or _is_cut(cur), "a comma or a closing bracket is missing")
 
 
 def _is_cut(cur: Cursor) -> bool:
@@ -329,12 +328,9 @@ def _read_key(cur: Cursor, known: Mapping[str, object], dialect: Dialect) -> str
     key = _read_quoted(cur, dialect)
     if key is None:
         key = cur.take(_WORD) if dialect.has_bare_keys else ""
-        if not key:
-            raise BrokenError(cur.pos, "a key is missing")
-    if key in known:
-        raise BrokenError(cur.pos, f"the key `{key[:60]}` occurs twice")
-    if not any(map(_skip_gap(cur).has, dialect.colons)):
-        raise BrokenError(cur.pos, "a colon is missing")
+        cur.require(key, "a key is missing")
+    cur.require(key not in known, f"the key `{key[:60]}` occurs twice")
+    cur.require(any(map(_skip_gap(cur).has, dialect.colons)), "a colon is missing")
     return key
 
 
@@ -347,8 +343,8 @@ def _read_scalar(cur: Cursor, dialect: Dialect) -> object:
         return _WORDS[token]
     if dialect.is_loose:
         return token if token and NUMBER.match(token) is None else number_of(token, cur.pos)
-    if _OCTAL.match(token) and int(token) != int(token, 8):
-        raise BrokenError(cur.pos, "to some readers, a number with a zero in front counts in eights")
+    is_plain = _OCTAL.match(token) is None or int(token) == int(token, 8)
+    cur.require(is_plain, "to some readers, a number with a zero in front counts in eights")
     return number_of(token, cur.pos)
 
 
@@ -383,8 +379,7 @@ def _read_quoted(cur: Cursor, dialect: Dialect) -> str | None:
     if found is None:
         raise BrokenError(cur.pos + len(quote), "a string is not closed")
     cur.pos = found.end()
-    if _BY_NAME.match(found.group(1)):
-        raise BrokenError(cur.pos, "a character is written by its name")
+    cur.require(_BY_NAME.match(found.group(1)) is None, "a character is written by its name")
     return _unescape(found.group(1))
 
 
