@@ -1,12 +1,13 @@
 """The shape of Anthropic's messages: `tool_use` blocks in, `tool_result` blocks out."""
 
+from functools import partial
 from typing import Any
 
 from permitry.core.call import ToolCall
-from permitry.core.result import ToolResult
+from permitry.core.result import MediaPart, ToolResult
 from permitry.errors import CallError
 from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, known_type, plain_id
-from permitry.messages.outgoing import IMAGES, base64_text, divided, function_name, needed_id, text_only
+from permitry.messages.outgoing import base64_text, function_name, needed_id, text_only, with_images
 
 __all__ = ["call_message", "calls_in", "result_message"]
 
@@ -19,7 +20,7 @@ def calls_in(message: Message) -> list[IncomingCall] | None:
     Each result is a user message of its own; the API joins neighbouring ones.
     """
     if message.get("type") == "tool_use":
-        return [_call(message, _block(message.get("id")))]
+        return [_call(message, partial(_block, message.get("id")))]
     content = message.get("content")
     if isinstance(content, dict):
         raise CallError("`content` must be text or a list of blocks")
@@ -43,14 +44,14 @@ def result_message(result: ToolResult, call: ToolCall) -> dict[str, Any]:
 
     Raises: `CallError` for a call without an id.
     """
-    return _in_message(_block(needed_id(call, _ORIGIN)))(result)
+    return _message(needed_id(call, _ORIGIN), result)
 
 
 def _calls(block: object) -> list[IncomingCall]:
     if not isinstance(block, dict):
         raise CallError("a block of `content` is an object")
     if block.get("type") == "tool_use":
-        return [_call(block, _in_message(_block(block.get("id"))))]
+        return [_call(block, partial(_message, block.get("id")))]
     known_type(block.get("type"))
     return []
 
@@ -59,30 +60,22 @@ def _call(block: Message, reply: Reply) -> IncomingCall:
     return incoming(block.get("name"), block.get("input"), reply, call_id=block.get("id"), origin=_ORIGIN)
 
 
-def _block(call_id: object) -> Reply:
-    def reply(result: ToolResult) -> dict[str, Any]:
-        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": plain_id(call_id), "content": _content(result)}
-        return block if result.ok else {**block, "is_error": True}
-
-    return reply
+def _block(call_id: object, result: ToolResult) -> dict[str, Any]:
+    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": plain_id(call_id), "content": _content(result)}
+    return block if result.ok else {**block, "is_error": True}
 
 
-def _in_message(block: Reply) -> Reply:
-    def reply(result: ToolResult) -> dict[str, Any]:
-        return {"role": "user", "content": [block(result)]}
-
-    return reply
+def _message(call_id: object, result: ToolResult) -> dict[str, Any]:
+    return {"role": "user", "content": [_block(call_id, result)]}
 
 
 def _content(result: ToolResult) -> str | list[dict[str, Any]]:
     # The API refuses an image in a result that is marked as an error, and an empty block of text in any.
     if not result.ok:
         return text_only(result)
-    text, images = divided(result, IMAGES.__contains__)
-    if not images:
-        return text
-    blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
-    for image in images:
-        source = {"type": "base64", "media_type": image.media_type, "data": base64_text(image)}
-        blocks.append({"type": "image", "source": source})
-    return blocks
+    return with_images(result, "text", _image)
+
+
+def _image(part: MediaPart) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": part.media_type, "data": base64_text(part)}
+    return {"type": "image", "source": source}

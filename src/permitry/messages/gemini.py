@@ -4,12 +4,13 @@ Keys are read as the API writes them (`functionCall`) and as Python programs dum
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
-from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, known_role, plain_id
+from permitry.messages.incoming import IncomingCall, Message, incoming, known_role, plain_id
 from permitry.messages.outgoing import base64_text, divided, function_name
 
 __all__ = ["call_message", "calls_in", "result_message"]
@@ -58,7 +59,7 @@ def call_message(call: ToolCall) -> dict[str, Any]:
 
 def result_message(result: ToolResult, call: ToolCall) -> dict[str, Any]:
     """Return the user's content with the result of `call` as its one part."""
-    return _reply(call.call_id, call.tool)(result)
+    return _reply(call.call_id, call.tool, result)
 
 
 def _content(candidate: object) -> Message:
@@ -101,20 +102,18 @@ def _call(function: Message) -> IncomingCall:
     if any(value and _camel(key) in ("partialArgs", "willContinue") for key, value in function.items()):
         raise CallError("a piece of a stream; give whole messages")
     call_id, name = function.get("id"), function.get("name")
-    return incoming(name, function.get("args"), _reply(call_id, name), call_id=call_id, origin=_ORIGIN)
+    reply = partial(_reply, call_id, name)
+    return incoming(name, function.get("args"), reply, call_id=call_id, origin=_ORIGIN)
 
 
-def _reply(call_id: object, name: object) -> Reply:
-    def reply(result: ToolResult) -> dict[str, Any]:
-        text, images = divided(result, _IMAGES.__contains__)
-        response: dict[str, Any] = {} if call_id is None else {"id": plain_id(call_id)}
-        response |= {"name": plain_id(name), "response": {"output" if result.ok else "error": text}}
-        if images:
-            # Inside of the response: next to it, the API counts them as results of other calls.
-            response["parts"] = [_inline(image.media_type, base64_text(image)) for image in images]
-        return {"role": "user", "parts": [{"functionResponse": response}]}
-
-    return reply
+def _reply(call_id: object, name: object, result: ToolResult) -> dict[str, Any]:
+    text, images = divided(result, _IMAGES.__contains__)
+    response: dict[str, Any] = {} if call_id is None else {"id": plain_id(call_id)}
+    response |= {"name": plain_id(name), "response": {"output" if result.ok else "error": text}}
+    if images:
+        # Inside of the response: next to it, the API counts them as results of other calls.
+        response["parts"] = [_inline(image.media_type, base64_text(image)) for image in images]
+    return {"role": "user", "parts": [{"functionResponse": response}]}
 
 
 def _inline(media_type: str, data: str) -> dict[str, Any]:

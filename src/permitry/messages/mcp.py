@@ -1,5 +1,6 @@
 """The shape of MCP: JSON-RPC requests `tools/call` in, their results out."""
 
+from functools import partial
 from typing import Any
 
 import attrs
@@ -8,7 +9,7 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.json_values import mutable
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
-from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, plain_id
+from permitry.messages.incoming import IncomingCall, Message, incoming, plain_id
 from permitry.messages.outgoing import base64_text, divided, needed_id
 
 __all__ = ["call_message", "calls_in", "result_message"]
@@ -65,7 +66,7 @@ def result_message(result: ToolResult, call: ToolCall) -> dict[str, Any]:
 
     Raises: `CallError` for a call without an id.
     """
-    return _reply(needed_id(call, _ORIGIN))(result)
+    return _reply(needed_id(call, _ORIGIN), result)
 
 
 def _is_known(method: object) -> bool:
@@ -81,21 +82,18 @@ def _call(message: Message, server: str | None) -> IncomingCall:
     params = message.get("params")
     params = params if isinstance(params, dict) else {}
     rest = {"call_id": str(call_id), "kind": PayloadKind.MCP, "server": server, "origin": _ORIGIN}
-    found = incoming(params.get("name"), params.get("arguments"), _reply(call_id), **rest)
+    found = incoming(params.get("name"), params.get("arguments"), partial(_reply, call_id), **rest)
     if isinstance(found.call, ToolCall) and found.call.server is None:
         problem = f"the message does not say of which MCP server `{found.name}` is a tool; give the server"
         return attrs.evolve(found, call=CallError(problem))
     return found
 
 
-def _reply(call_id: str | int) -> Reply:
-    def reply(result: ToolResult) -> dict[str, Any]:
-        outcome: dict[str, Any] = {"content": _content(result), "isError": not result.ok}
-        if result.structured is not None:
-            outcome["structuredContent"] = mutable(result.structured)
-        return {"jsonrpc": _VERSION, "id": call_id, "result": outcome}
-
-    return reply
+def _reply(call_id: str | int, result: ToolResult) -> dict[str, Any]:
+    outcome: dict[str, Any] = {"content": _content(result), "isError": not result.ok}
+    if result.structured is not None:
+        outcome["structuredContent"] = mutable(result.structured)
+    return {"jsonrpc": _VERSION, "id": call_id, "result": outcome}
 
 
 def _content(result: ToolResult) -> list[dict[str, Any]]:

@@ -1,12 +1,13 @@
 """The shape of OpenAI's chat completions: `tool_calls` in, `role: tool` out."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
-from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, known_role, plain_id
+from permitry.messages.incoming import IncomingCall, Message, incoming, known_role, plain_id
 from permitry.messages.outgoing import free_text, function_name, images_message, json_text, needed_id, with_follow_up
 
 __all__ = ["call_message", "calls_in", "follow_up_message", "result_message"]
@@ -45,8 +46,9 @@ def call_message(call: ToolCall) -> dict[str, Any]:
 
 def result_message(result: ToolResult, call: ToolCall) -> dict[str, Any]:
     """Return the tool message with the result of `call`; of a call without an id, that of the old form."""
-    reply = _legacy_reply(call.tool) if call.call_id is None else _reply(call.call_id)
-    return reply(result)
+    if call.call_id is None:
+        return _legacy_reply(call.tool, result)
+    return _reply(call.call_id, result)
 
 
 def follow_up_message(result: ToolResult) -> dict[str, Any] | None:
@@ -62,7 +64,8 @@ def _calls(message: Message) -> Iterator[IncomingCall]:
     legacy = message.get("function_call")
     if isinstance(legacy, dict):
         name = legacy.get("name")
-        yield incoming(name, legacy.get("arguments"), _legacy_reply(name), images_message, origin=_ORIGIN)
+        reply = partial(_legacy_reply, name)
+        yield incoming(name, legacy.get("arguments"), reply, images_message, origin=_ORIGIN)
     tool_calls = message.get("tool_calls")
     if not isinstance(tool_calls, list | None):
         raise CallError("`tool_calls` must be a list")
@@ -72,29 +75,24 @@ def _calls(message: Message) -> Iterator[IncomingCall]:
 
 def _call(entry: dict[str, Any]) -> IncomingCall:
     call_id = entry.get("id")
+    reply = partial(_reply, call_id)
     custom = entry.get("custom")
     if isinstance(custom, dict):
         name, text = custom.get("name"), {"input": custom.get("input")}
         rest = {"call_id": call_id, "kind": PayloadKind.CUSTOM, "origin": _ORIGIN}
-        return incoming(name, text, _reply(call_id), images_message, **rest)
+        return incoming(name, text, reply, images_message, **rest)
     function = entry.get("function")
     function = function if isinstance(function, dict) else {}
     name, arguments = function.get("name"), function.get("arguments")
-    return incoming(name, arguments, _reply(call_id), images_message, call_id=call_id, origin=_ORIGIN)
+    return incoming(name, arguments, reply, images_message, call_id=call_id, origin=_ORIGIN)
 
 
 # A message of a tool holds text and nothing else, in either form; images follow in one of the user.
 
 
-def _reply(call_id: object) -> Reply:
-    def reply(result: ToolResult) -> dict[str, Any]:
-        return {"role": "tool", "tool_call_id": plain_id(call_id), "content": with_follow_up(result)}
-
-    return reply
+def _reply(call_id: object, result: ToolResult) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": plain_id(call_id), "content": with_follow_up(result)}
 
 
-def _legacy_reply(name: object) -> Reply:
-    def reply(result: ToolResult) -> dict[str, Any]:
-        return {"role": "function", "name": plain_id(name), "content": with_follow_up(result)}
-
-    return reply
+def _legacy_reply(name: object, result: ToolResult) -> dict[str, Any]:
+    return {"role": "function", "name": plain_id(name), "content": with_follow_up(result)}

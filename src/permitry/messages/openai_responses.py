@@ -1,26 +1,36 @@
 """The shape of OpenAI's responses: items with a `call_id` in, `…_output` items out."""
 
-from typing import Any
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final
 
 from permitry.core.call import PayloadKind, ToolCall
-from permitry.core.result import ToolResult
+from permitry.core.result import MediaPart, ToolResult
 from permitry.errors import CallError
-from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, known_type, plain_id
+from permitry.messages.incoming import IncomingCall, Message, incoming, known_type, plain_id
 from permitry.messages.outgoing import (
-    IMAGES,
-    base64_text,
-    divided,
+    data_url,
     free_text,
     function_name,
     json_text,
     needed_id,
     text_only,
+    with_images,
 )
 
 __all__ = ["call_message", "calls_in", "result_message"]
 
 _ORIGIN = "openai-responses"
-_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+# The items that are calls, and where each has its arguments.
+_KINDS: Final = MappingProxyType(
+    {
+        "function_call": (PayloadKind.FUNCTION, "arguments"),
+        "custom_tool_call": (PayloadKind.CUSTOM, "input"),
+        "local_shell_call": (PayloadKind.LOCAL_SHELL, "action"),
+    }
+)
+_TYPES: Final = MappingProxyType({kind: name for name, (kind, _) in _KINDS.items()})
+_CALLS = tuple(_KINDS)
 _SHELL = "local_shell"
 
 
@@ -56,7 +66,7 @@ def result_message(result: ToolResult, call: ToolCall) -> dict[str, Any]:
 
     Raises: `CallError` for a call without an id.
     """
-    return _reply(f"{_item_type(call)}_output", needed_id(call, _ORIGIN))(result)
+    return _reply(f"{_item_type(call)}_output", needed_id(call, _ORIGIN), result)
 
 
 def _calls(item: object) -> list[IncomingCall]:
@@ -70,38 +80,24 @@ def _calls(item: object) -> list[IncomingCall]:
 
 
 def _call(item: Message) -> IncomingCall:
-    kind, call_id = item["type"], item.get("call_id")
-    reply = _reply(f"{kind}_output", call_id)
-    if kind == "local_shell_call":
-        return incoming(
-            _SHELL, item.get("action"), reply, call_id=call_id, kind=PayloadKind.LOCAL_SHELL, origin=_ORIGIN
-        )
-    if kind == "custom_tool_call":
-        text = {"input": item.get("input")}
-        return incoming(item.get("name"), text, reply, call_id=call_id, kind=PayloadKind.CUSTOM, origin=_ORIGIN)
-    return incoming(item.get("name"), item.get("arguments"), reply, call_id=call_id, origin=_ORIGIN)
+    kind, field = _KINDS[item["type"]]
+    given, call_id = item.get(field), item.get("call_id")
+    name = _SHELL if kind is PayloadKind.LOCAL_SHELL else item.get("name")
+    arguments = {"input": given} if kind is PayloadKind.CUSTOM else given
+    reply = partial(_reply, f"{item['type']}_output", call_id)
+    return incoming(name, arguments, reply, call_id=call_id, kind=kind, origin=_ORIGIN)
 
 
 def _item_type(call: ToolCall) -> str:
-    special = {PayloadKind.CUSTOM: "custom_tool_call", PayloadKind.LOCAL_SHELL: "local_shell_call"}
-    return special.get(call.kind, "function_call")
+    return _TYPES.get(call.kind, "function_call")
 
 
-def _reply(kind: str, call_id: object) -> Reply:
-    def reply(result: ToolResult) -> dict[str, Any]:
-        # The output of a local shell is text and nothing else.
-        output = text_only(result) if kind == "local_shell_call_output" else _output(result)
-        return {"type": kind, "call_id": plain_id(call_id), "output": output}
-
-    return reply
+def _reply(kind: str, call_id: object, result: ToolResult) -> dict[str, Any]:
+    # The output of a local shell is text and nothing else.
+    is_text = kind == "local_shell_call_output"
+    output = text_only(result) if is_text else with_images(result, "input_text", _image)
+    return {"type": kind, "call_id": plain_id(call_id), "output": output}
 
 
-def _output(result: ToolResult) -> str | list[dict[str, Any]]:
-    text, images = divided(result, IMAGES.__contains__)
-    if not images:
-        return text
-    content: list[dict[str, Any]] = [{"type": "input_text", "text": text}] if text else []
-    for image in images:
-        url = f"data:{image.media_type};base64,{base64_text(image)}"
-        content.append({"type": "input_image", "image_url": url, "detail": "auto"})
-    return content
+def _image(part: MediaPart) -> dict[str, Any]:
+    return {"type": "input_image", "image_url": data_url(part), "detail": "auto"}

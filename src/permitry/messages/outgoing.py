@@ -13,6 +13,7 @@ from permitry.errors import CallError
 __all__ = [
     "IMAGES",
     "base64_text",
+    "data_url",
     "divided",
     "free_text",
     "function_name",
@@ -21,6 +22,7 @@ __all__ = [
     "needed_id",
     "text_only",
     "with_follow_up",
+    "with_images",
 ]
 
 _LOG: Final = logging.getLogger("permitry.messages")
@@ -81,6 +83,17 @@ def divided(result: ToolResult, is_carried: Callable[[str], bool]) -> tuple[str,
     return _lines(result.text, [f"[left out: {_described(part)}]" for part in lost]), carried
 
 
+def with_images(
+    result: ToolResult, kind: str, write: Callable[[MediaPart], dict[str, Any]]
+) -> str | list[dict[str, Any]]:
+    """Return the text of `result`, or a list of a text of this kind, if there is any, and its images."""
+    text, images = divided(result, IMAGES.__contains__)
+    if not images:
+        return text
+    blocks: list[dict[str, Any]] = [{"type": kind, "text": text}] if text else []
+    return [*blocks, *map(write, images)]
+
+
 def with_follow_up(result: ToolResult) -> str:
     """Return the text of `result` for a message that holds text alone: it says that images come with another one."""
     text, images = divided(result, IMAGES.__contains__)
@@ -94,9 +107,8 @@ def images_message(result: ToolResult) -> dict[str, Any] | None:
     """
     content: list[dict[str, Any]] = []
     for image in (part for part in result.parts if part.media_type in IMAGES):
-        url = f"data:{image.media_type};base64,{base64_text(image)}"
         content.append({"type": "text", "text": f"The result of a tool: {_described(image)}."})
-        content.append({"type": "image_url", "image_url": {"url": url}})
+        content.append({"type": "image_url", "image_url": {"url": data_url(image)}})
     return {"role": "user", "content": content} if content else None
 
 
@@ -117,6 +129,11 @@ def text_only(result: ToolResult) -> str:
 def base64_text(part: MediaPart) -> str:
     """Return the data of `part` in base64."""
     return base64.b64encode(part.data).decode("ascii")
+
+
+def data_url(part: MediaPart) -> str:
+    """Return `part` as the address that holds it."""
+    return f"data:{part.media_type};base64,{base64_text(part)}"
 
 
 def _tool(call: ToolCall) -> str:

@@ -1,11 +1,12 @@
 """The plain shape: `{"name", "arguments"}` in, `{"name", "ok", "content"}` out."""
 
+from functools import partial
 from typing import Any
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
-from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, plain_id
+from permitry.messages.incoming import IncomingCall, Message, incoming, plain_id
 
 __all__ = ["call_from_object", "call_message", "calls_in", "result_message"]
 
@@ -35,13 +36,13 @@ def call_message(call: ToolCall) -> dict[str, Any]:
 
 def result_message(result: ToolResult, call: ToolCall) -> dict[str, Any]:
     """Return the plain result of `call`."""
-    return _reply(call.call_id, call.name)(result)
+    return _reply(call.call_id, call.name, result)
 
 
 def call_from_object(message: Message, origin: str | None = None) -> IncomingCall:
     """Return the call of `{"name", "arguments"?, "id"?, "kind"?, "server"?}`."""
     call_id, name = message.get("id"), message.get("name")
-    reply = _reply(call_id, name)
+    reply = partial(_reply, call_id, name)
     try:
         kind = PayloadKind(message.get("kind", "function"))
     except ValueError:
@@ -53,11 +54,8 @@ def call_from_object(message: Message, origin: str | None = None) -> IncomingCal
     return incoming(name, message.get("arguments"), reply, **rest)
 
 
-def _reply(call_id: object, name: object) -> Reply:
-    def reply(result: ToolResult) -> dict[str, Any]:
-        from permitry.messages.outgoing import text_only  # noqa: PLC0415 -- a call that is only decided on has no result
+def _reply(call_id: object, name: object, result: ToolResult) -> dict[str, Any]:
+    from permitry.messages.outgoing import text_only  # noqa: PLC0415 -- a call that is only decided on has no result
 
-        message = {"name": plain_id(name), "ok": result.ok, "content": text_only(result)}
-        return message if call_id is None else {"id": plain_id(call_id), **message}
-
-    return reply
+    message = {"name": plain_id(name), "ok": result.ok, "content": text_only(result)}
+    return message if call_id is None else {"id": plain_id(call_id), **message}

@@ -70,8 +70,6 @@ def _texts(message: object) -> Iterator[str]:
             yield from _texts({"role": "model", **inner})
         case {"output": [*items]}:
             yield from (text for item in items for text in _texts(item))
-        case _:
-            return
 
 
 def _is_said(part: Any) -> bool:  # noqa: ANN401 -- a part of any kind
