@@ -145,19 +145,21 @@ def read_bare_json(cur: Cursor) -> Block | None:
 def _read_run(cur: Cursor) -> Block:
     """Return the block of the JSON values that come next: calls if all of them are, else text."""
     calls: list[TextCall] = []
-    why: str | None = None
+    reasons: list[str] = []
     cur.start = cur.pos
     for value in _values(cur, _read_unmarked):
-        found, refused = name_all(value, is_bare=True)
-        if refused is None:
-            why = why or _unknown(cur, found)
+        found, why = name_all(value, is_bare=True)
+        if why is None:
+            why = _unknown(cur, found)
             shape = _shape(cur, value)
             calls += [cur.call(name, given, call_id=call_id, format_name=shape) for name, given, call_id in found]
-        else:
-            why = why or (refused if _CALL_LIKE.match(cur.text, cur.start) else "")
-    if why is None:
+        elif not _CALL_LIKE.match(cur.text, cur.start):
+            why = ""
+        if why is not None:
+            reasons.append(why)
+    if not reasons:
         return Block(cur.pos, tuple(calls))
-    raise BrokenError(cur.pos, why, is_meant=False)
+    raise BrokenError(cur.pos, next(filter(None, reasons), ""), is_meant=False)
 
 
 def _read_unmarked(cur: Cursor) -> object:

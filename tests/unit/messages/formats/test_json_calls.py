@@ -183,6 +183,8 @@ def test_text_is_an_input() -> None:
         "{'name': 'f', 'arguments': {}}",
         f'{{"name": "jeff"}} {CALL}',
         f'{CALL}, {{"id": 1}}',
+        f'{{"id": 1}}, {CALL}',
+        f'{{"action": "Final Answer", "action_input": {{"a": 1}}}} {CALL}',
         f'{{"data": {CALL}}}',
         f'{{"name": bad, "then": {CALL}}}',
         f'[{{"name": bad}}, {CALL}]',
