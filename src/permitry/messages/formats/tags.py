@@ -6,7 +6,7 @@ its own closing tag. A body of one JSON object counts as the arguments.
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -32,6 +32,15 @@ __all__ = [
     "read_minimax",
 ]
 
+
+def _read_each(cur: Cursor, opener: str, read: Callable[[], tuple[str, object]]) -> list[tuple[str, object]]:
+    """Move behind all arguments that come next, each behind an `opener`; return them."""
+    found: list[tuple[str, object]] = []
+    while cur.skip().has(opener):
+        found.append(read())
+    return found
+
+
 # `<function=NAME>` and `<parameter=KEY>`
 
 SEED: Final = "</seed:tool_call>"
@@ -54,9 +63,7 @@ def read_function(cur: Cursor) -> Block | None:
     if cur.skip().at("{"):
         format_name = cur.format if cur.format in _JSON_NAMES else _JSON_NAMES[0]
         return cur.block(name, read_arguments(cur, _CLOSE), format_name=format_name)
-    found: list[tuple[str, object]] = []
-    while cur.has(_PARAMETER):
-        found.append(_function_argument(cur, name))
+    found = _read_each(cur, _PARAMETER, lambda: _function_argument(cur, name))
     if cur.is_repairing and cur.at("</tool_call>"):
         cur.is_repaired = True
     else:
@@ -114,16 +121,12 @@ class Tags:
         cur.require(name, "a call has no name")
         if "/" in head:
             return cur.block(self._short(cur, name), {})
-        arguments: object
         if cur.skip().at("{"):
             arguments = read_json(cur, closer)
-            cur.skip()
         else:
-            found: list[tuple[str, object]] = []
-            while cur.has(f"<{self.parameter}"):
-                found.append(self._argument(cur, name))
+            found = _read_each(cur, f"<{self.parameter}", lambda: self._argument(cur, name))
             arguments = unique(found, cur.pos)
-        cur.need(closer)
+        cur.skip().need(closer)
         return cur.block(self._short(cur, name), arguments)
 
     def _argument(self, cur: Cursor, name: str) -> tuple[str, object]:
@@ -246,14 +249,16 @@ def read_k3(cur: Cursor) -> Block | None:
     head = _k3_attributes(cur)
     if head is None or "tool" not in head:
         return None
-    found: list[tuple[str, object]] = []
-    while cur.skip().has(f"{_OPEN}argument "):
-        argument = _k3_attributes(cur) or {}
-        cur.require("key" in argument, "an argument has no key")
-        text = cur.until(f"{_SHUT}argument{_SEP}", "an argument is not closed")
-        found.append((argument["key"], coerce(text, {"type": argument.get("type", "string")})))
+    found = _read_each(cur, f"{_OPEN}argument ", lambda: _k3_argument(cur))
     cur.need(f"{_SHUT}call{_SEP}", "the call is not closed")
     return cur.block(head["tool"], unique(found, cur.pos))
+
+
+def _k3_argument(cur: Cursor) -> tuple[str, object]:
+    head = _k3_attributes(cur) or {}
+    cur.require("key" in head, "an argument has no key")
+    text = cur.until(f"{_SHUT}argument{_SEP}", "an argument is not closed")
+    return head["key"], coerce(text, {"type": head.get("type", "string")})
 
 
 def _k3_attributes(cur: Cursor) -> dict[str, str] | None:
