@@ -10,7 +10,7 @@ from typing import Any, Final
 import attrs
 
 from permitry.messages.formats.cursor import Block, BrokenError, Cursor, TextCall, unique
-from permitry.messages.formats.values import PYTHON, Dialect, read_json, read_literal, try_json
+from permitry.messages.formats.values import Dialect, read_json, read_lenient, read_literal, try_json
 
 __all__ = ["Lead", "is_closed", "lead_of", "line_of", "next_line", "read_bracket", "read_langchain", "read_react"]
 
@@ -140,7 +140,7 @@ def _object(cur: Cursor, name: str, lead: Lead, brace: int) -> Block:
     """Return the block of an input that is an object, which begins with the brace."""
     words = cur.text[cur.pos : brace]
     cur.pos = brace
-    value, is_literal = _input(cur)
+    value, is_literal = read_lenient(cur)
     if "```" in words and cur.at("```", cur.blank_end(cur.pos)):
         cur.skip().has("```")
     is_repaired = cur.is_repaired or is_literal or words.strip(" \t\r\n`>") not in ("", "json")
@@ -205,14 +205,6 @@ def _take_lines(cur: Cursor, lead: Lead) -> str:
     if any(line.strip() and not line.startswith(lead.text) for line in lines):
         raise BrokenError(begin, "the input is indented less than its action")
     return "\n".join((first, *(line.removeprefix(lead.text) for line in lines)))
-
-
-def _input(cur: Cursor) -> tuple[Any, bool]:
-    """Move behind the object that comes next; return it, and whether it is a literal that is not JSON."""
-    try:
-        return try_json(cur), False
-    except BrokenError:
-        return read_literal(cur, PYTHON), True
 
 
 def _only(cur: Cursor, name: str) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "number_of",
     "read_arguments",
     "read_json",
+    "read_lenient",
     "read_literal",
     "read_value",
     "try_json",
@@ -70,15 +71,23 @@ def read_value(cur: Cursor, closer: str | None = None) -> object:
     """
     begin = cur.pos
     if cur.is_repairing:
-        try:
-            return try_json(cur)
-        except BrokenError:
-            with contextlib.suppress(BrokenError):
-                value = read_literal(cur, PYTHON)
-                cur.is_repaired = True
-                return value
+        with contextlib.suppress(BrokenError):
+            value, is_literal = read_lenient(cur)
+            cur.is_repaired = cur.is_repaired or is_literal
+            return value
         cur.pos = begin
     return read_json(cur, closer)
+
+
+def read_lenient(cur: Cursor) -> tuple[object, bool]:
+    """Move behind the JSON value or the literal of Python that comes next; return it, and whether it is not JSON.
+
+    Raises: `BrokenError` for what is neither.
+    """
+    try:
+        return try_json(cur), False
+    except BrokenError:
+        return read_literal(cur, PYTHON), True
 
 
 def read_json(cur: Cursor, closer: str | None = None) -> object:
