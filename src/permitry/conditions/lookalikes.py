@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 import attrs
 
@@ -11,8 +12,11 @@ from permitry.conditions.args import ArgumentCondition, argument_condition
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern, is_name
 from permitry.conditions.path import PathPattern
+from permitry.errors import RuleError
 
 __all__ = ["LookAlike", "look_alikes"]
+
+Pattern = TypeVar("Pattern")
 
 _MOST_WORDS = 31
 _WILDCARDS = frozenset("*?[")
@@ -53,15 +57,22 @@ class LookAlike:
 
 def look_alikes(when: Conditions) -> Iterator[LookAlike]:
     """Yield the patterns of a restriction that fit less than they seem to."""
-    for command in when.commands:
-        yield from _program(when, command)
-    for path in when.paths:
-        yield from _folder(when, path)
-    for host in when.hosts:
-        yield from _domain(when, host)
-    for condition in when.plain:
-        if isinstance(condition, ArgumentCondition):
-            yield from _value(when, condition)
+    values = (each for each in when.plain if isinstance(each, ArgumentCondition))
+    yield from _write_each(_program, when, when.commands)
+    yield from _write_each(_folder, when, when.paths)
+    yield from _write_each(_domain, when, when.hosts)
+    yield from _write_each(_value, when, values)
+
+
+def _write_each(
+    write: Callable[[Conditions, Pattern], Iterator[LookAlike]], when: Conditions, patterns: Iterable[Pattern]
+) -> Iterator[LookAlike]:
+    for pattern in patterns:
+        try:
+            yield from write(when, pattern)
+        except RuleError:
+            # What it seems to mean would be too long, or cut a brace or a quote in two.
+            continue
 
 
 def _program(when: Conditions, pattern: ArgvPattern) -> Iterator[LookAlike]:

@@ -58,6 +58,8 @@ def test_a_pattern_that_seems_to_mean_more(when: dict[str, Any], reason: str, hi
     [
         {"command": ["git push *", "*"]},
         {"command": [" ".join(["a"] * 32)]},
+        # What they seem to mean would be no pattern.
+        {"command": ["git {-f,a.*} x *", "git {-f,a.*}", "^a{b,c.*}"]},
         {"path": ["src/**", "a*.pem", "~", "/", "."]},
         {"host": ["*.example.com", "*", "private", "10.0.0.1", "[::1]"]},
         {"args": {"a": "x", "b": 3, "c": {"glob": "*"}, "d": {"eq": "*", "optional": True}, "e": {"in": [1, 2]}}},
