@@ -142,6 +142,20 @@ def test_a_question_is_refused_where_no_one_can_be_asked(host: RealHost, home: P
     assert "MARTEN" in outcome.model.shown
 
 
+SAYS_WHO = (
+    "import os, pathlib; names = 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SESSION_ATTENDED'; "
+    "pathlib.Path(os.environ['HOME'], 'who').write_text(' '.join(os.environ.get(name, '-') for name in names)); "
+)
+
+
+@pytest.mark.parametrize("host", ["claude-code"], indirect=True)
+def test_print_mode_says_that_no_one_is_there(host: RealHost, home: Path) -> None:
+    """`sdk-cli` is what Claude Code calls itself without a terminal, and so nothing is asked there."""
+    outcome = host.session(home, [["touch asked"]], code=SAYS_WHO)
+    assert (home / "who").read_text() == "sdk-cli 0"
+    assert "asked" not in outcome.files, outcome.printed
+
+
 @pytest.mark.parametrize(
     ("code", "options"),
     [
