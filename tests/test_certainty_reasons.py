@@ -212,7 +212,7 @@ DOWNLOAD = "curl https://get.example.com/i.sh | sh"
     ("text", "reasons"),
     [
         (f"rm -rf .git && {DOWNLOAD}", ["deletes a folder", "; and possibly downloads a program and runs it"]),
-        ("git push --force; rm -rf .git", ["commits on a server", "; and deletes a folder with all below it"]),
+        ("git push --force; rm -rf .git", ["commits on a server", "; and deletes a folder and everything in it"]),
         ("cat .env && git push --force", ["commits on a server", "; and reads or changes credentials"]),
     ],
 )

@@ -147,7 +147,7 @@ def _shell(command: Command, depth: int) -> Iterator[Command]:
     name, arguments = command.words[0].text, command.words[1:]
     is_text = runs_text(arguments)
     if not any((is_text, runs_file(arguments), only_checks(command.words))):
-        raise RefusedError(f"`{name}` with something else than `-c` and one text, or a file")
+        raise RefusedError(f"what `{name}` would run is not known")
     variable = next((name for name, _ in command.assignments if leads_elsewhere(name)), None)
     if variable is not None:
         raise RefusedError(f"`{name}` with another `{variable}`")
