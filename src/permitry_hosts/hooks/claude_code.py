@@ -42,8 +42,8 @@ _SOURCES = ("user_settings", "project_settings", "local_settings")
 # With `bypassPermissions` a question may be skipped and the call run; with `dontAsk` it is refused without our words.
 _UNASKED = frozenset({"bypassPermissions", "dontAsk"})
 # What starts Claude Code by its SDK is handed the question, or Claude Code refuses it: an editor shows it to its user.
-# `sdk-cli` is not such a program: Claude Code sets it for `claude -p` and for input that is no terminal, where no human
-# is, and what is started there by other words (`mcp`, an action of GitHub, one that is not known) is not one either.
+# `sdk-cli` is not such a program: Claude Code sets it for `claude -p` and where its input is not a terminal, so that
+# no human is there. What another word names (`mcp`, an action of GitHub, or one that is not known) is not either.
 _ENTRIES = frozenset({"sdk-ts", "sdk-py"})
 _MOST_READ = 8 * 1024 * 1024
 _WRITES = ("Write", "Edit", "MultiEdit")
