@@ -32,6 +32,7 @@ REFUSALS = (
 BLOCKED = re.compile(r"The call of `\w+` was blocked\. ")
 UNASKED = " No one can be asked here"
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n\n)(.*?)(?=\n<!-- end -->)", re.DOTALL)
+SCREEN = re.compile(r"^```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture
@@ -111,6 +112,16 @@ def test_the_page_says_what_the_hook_says(reply: Answer, name: str) -> None:
     """Word for word; the page is read by people who have not met permitry."""
     tables = {match[2]: match[3] for match in TABLE.finditer(PAGE.read_text(encoding="utf-8"))}
     assert tables[name] == "".join(TABLES[name](reply))
+
+
+def test_the_screens_have_the_same_sentences(reply: Answer) -> None:
+    """They were taken once: who changes a sentence takes them again. One host asks by a refusal."""
+    screens = [re.sub(r"[\s\u2502\u2514]+", " ", each) for each in SCREEN.findall(PAGE.read_text(encoding="utf-8"))]
+    asked = _said(reply("claude-code", "git reset --hard HEAD~3"), Verb.ASK)
+    refused = json.loads(reply("opencode", "git reset --hard HEAD~3").out)["deny"].partition("`permitry approve")[0]
+    blocked = BLOCKED.sub("", _said(reply("claude-code", "git push"), Verb.DENY))[:29]
+    counts = [sum(sentence in screen for screen in screens) for sentence in (asked, refused, blocked)]
+    assert counts == [2, 1, 3]
 
 
 if __name__ == "__main__":
