@@ -110,13 +110,13 @@ _NAMES = (
 )
 _FIELDS: dict[str, SearchStrategy[Any]] = {
     **dict.fromkeys(
-        ("any_option", "runs_nothing", "wraps", "undoable", "elsewhere", "bare", "descends", "network", "remote"),
+        ("any_option", "runs_nothing", "wraps", "undoable", "elsewhere", "bare", "descends", "remote"),
         st.booleans(),
     ),
     **dict.fromkeys(("options", "more"), st.sampled_from(["-x", "-xlc= --all", "-c", "-exec= -n="])),
     **dict.fromkeys(("reads", "writes", "trees", "texts", "runs_values", "code"), st.sampled_from(["-x", "-c", "-n"])),
     "operands": st.sampled_from(["none", "read*", "write*", "text*", "delete", "read+ into", "host*", "any", "name*"]),
-    "never": st.sampled_from(["", "writes files"]),
+    "does": st.sampled_from(["", "writes", "network", "cache code"]),
     "shell": st.sampled_from(["", "bash", "other"]),
     "runs": st.sampled_from(["", "-x="]),
     "leading": st.integers(0, 2),

@@ -19,7 +19,6 @@ Conditions: TypeAlias = Mapping[str, object]
 
 _PLAIN = re.compile(r"[\w./@:+=,-]+")
 _WORD = re.compile(r"[A-Za-z][\w:.-]*")
-_RUNS_WORKSPACE = "runs code of the workspace"
 
 
 def narrowest(call: ToolCall, actions: Iterable[Action], workspace: str | None = None) -> tuple[Conditions, ...]:
@@ -68,7 +67,7 @@ def command_choices(run: Run) -> Iterator[str]:
     if not plain or wrapper_of(program_of(run.words)) is not None:
         return
     known = record_of(program_of(run.words))
-    if known.runs_nothing and known.never:
+    if known.runs_nothing and known.does:
         return
     named = [plain[0], *itertools.takewhile(_WORD.fullmatch, plain[1:])]
     yield from (" ".join(named[:end]) + " *" for end in range(len(named), 1, -1))
@@ -83,7 +82,7 @@ def _leading_words(run: Run) -> list[str]:
 
 
 def _has_one_use(known: Entry, run: Run) -> bool:
-    is_tool = known.never == _RUNS_WORKSPACE and not known.code
+    is_tool = set(known.does) == {"code"} and not known.code
     return (run.doubt is None or is_tool) and not (known.commands or known.names_behind or known.views)
 
 

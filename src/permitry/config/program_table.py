@@ -71,6 +71,7 @@ _KINDS: Mapping[Any, Any] = {
 _FIELDS: Mapping[str, Any] = {
     **{each.name: _KINDS[each.type] for kind in (Shape, Entry) for each in attrs.fields(kind) if each.type in _KINDS},
     **{name: Annotated[str, AfterValidator(check_with(_word_problem(name)))] for name in (*_OF_FILES, *_OF_CODE)},
+    "does": Annotated[str, AfterValidator(_each(_word_problem("does")))],
     "operands": _Operands,
 }
 _OF_SHAPES = frozenset(attrs.fields_dict(Shape))

@@ -25,7 +25,7 @@ _NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 _OF_SHELL = ASSIGNING | MOVING | OTHERS | SYNTACTIC
 _HERE = Folder(("/permitry-example",), "/permitry-example/home")
 _MOST_UNTRUSTED, _MOST_EXAMPLES = 64, 32
-_SAYS_SOMETHING = frozenset({"any_option", "commands", "never", "network", "operands", "options", "runs", "wraps"})
+_SAYS_SOMETHING = frozenset({"any_option", "commands", "does", "operands", "options", "runs", "wraps"})
 
 
 @attrs.define
@@ -91,7 +91,7 @@ def _problems(draft: ProgramDraft) -> Iterator[Problem]:
             yield draft.problem((), f"`{name}` is not the name of a program", hint, key=True)
     said = draft.table.model_fields_set
     if _SAYS_SOMETHING.isdisjoint(said) and not any(name in shipped() for name in draft.name.split()):
-        hint = 'say what it is called with, such as `operands = "read*"`, or why it does more: `never = "…"`'
+        hint = 'say what it is called with, such as `operands = "read*"`, or what it does besides: `does = "writes"`'
         yield draft.problem((), "the record does not say what the program does", hint, key=True)
     elif "examples" in said:
         yield from _example_problems(draft)

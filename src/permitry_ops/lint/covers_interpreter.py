@@ -24,7 +24,7 @@ __all__ = ["findings"]
 
 _KIND = "covers-interpreter"
 _PROBE = "permitry-probe"
-_RUNS = ("runs a program text", "runs what it is given", "runs commands", "starts other programs", "fetches and runs")
+_RUNS = frozenset({"given", "text"})
 # Programs that run code of the workspace by design, and also take code from their arguments.
 _ARGUMENTS_ARE_CODE = {"go": "runs the code of the workspace", "make": "runs what the Makefile says"}
 _CONTEXT = AuthContext(workspace="/workspace")
@@ -142,7 +142,7 @@ def _forms_behind(name: str) -> Iterator[tuple[str, ...]]:
 
 def _takes_code(name: str) -> bool:
     entry = record_of(name)
-    return entry.never.startswith(_RUNS) or entry.guess == "editor" or name in _ARGUMENTS_ARE_CODE
+    return not _RUNS.isdisjoint(entry.does) or entry.guess == "editor" or name in _ARGUMENTS_ARE_CODE
 
 
 def _programs(pattern: ArgvPattern) -> Iterator[str]:
@@ -160,6 +160,6 @@ def _is_program(record: Entry) -> bool:
 def _suggestion(pattern: ArgvPattern) -> str:
     names = [program_of([Word(name)]) for name in _programs(pattern)]
     only = record_of(names[0]) if len(names) == 1 else Entry()
-    if not only.is_known or only.never or only.network or only.wraps or only.shell:
+    if not only.is_known or only.does or only.wraps or only.shell:
         return "name what may run: the sub-commands, the scripts, the arguments"
     return f"name the sub-commands or arguments; where `{names[0]}` only reads, it needs no rule"

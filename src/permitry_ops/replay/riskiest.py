@@ -82,7 +82,7 @@ def _commands(pattern: str) -> Iterator[tuple[str, str]]:
     entry = record_of(program_of([Word(words[0])]))
     for option, does in sorted(_entry_of(entry, words[1:]).refused.items(), key=_badness):
         yield from ((f"{stem} {form}", does) for form in _forms(option))
-    yield f"{stem} --any-option anything", _NOTHING if entry.network else entry.never or _NOTHING
+    yield f"{stem} --any-option anything", _NOTHING if "network" in entry.does else entry.reason or _NOTHING
 
 
 def _forms(option: str) -> Iterable[str]:

@@ -73,7 +73,7 @@ def test_a_rule_file_carries_the_records_of_those_it_extends(write: Write) -> No
 
 def test_a_record_that_is_not_trusted_only_restricts(write: Write) -> None:
     """By it a call is not taken for reading, and a rule about paths sees what it touches."""
-    write("a.toml", _TREE + '[program.cat]\nnever = "asks a server"\noperands = "read* "\n')
+    write("a.toml", _TREE + '[program.cat]\ndoes = "network"\noperands = "read* "\n')
     rule = '[[rule]]\nid = "keys"\neffect = "block"\nwhen.path = "keys/**"\nwhen.access = "delete"\n'
     user = write("user.toml", rule)
     write("c.toml", '[program."ls tc"]\noperands = "delete*"\n')
@@ -94,7 +94,7 @@ def test_of_two_layers_the_more_trusted_record_counts(write: Write, monkeypatch:
     """The other one is dropped with a notice; the files load in any order."""
     monkeypatch.setattr("permitry.config.load.writable_by_others", lambda _: None)
     user = write("user.toml", _TREE)
-    admin = Origin(write("admin.toml", '[program.tc]\nnever = "asks a server"\n').name, is_admin=True)
+    admin = Origin(write("admin.toml", '[program.tc]\ndoes = "network"\n').name, is_admin=True)
     for origins in ([user, admin], [admin, user]):
         loaded = load_rules(origins)
         assert loaded.notices == ("user.toml:3: program `tc` dropped: a more trusted layer has a record of it",)
@@ -111,7 +111,7 @@ def test_a_trusted_project_has_records_that_count(write: Write) -> None:
 def test_a_trusted_record_lifts_no_restriction(write: Write) -> None:
     """What permitry knows of `rm` counts for restrictions as well, whatever a file says."""
     rule = '[[rule]]\nid = "src"\neffect = "block"\nwhen.path = "src/**"\n'
-    record = '[program.rm]\nnever = ""\nany_option = true\noperands = "none"\n'
+    record = '[program.rm]\ndoes = ""\nany_option = true\noperands = "none"\n'
     policy = load_rules([write("a.toml", rule + record)]).policy()
     assert _verdict(policy, "rm src/a") is Verdict.BLOCK
     assert _verdict(policy, "rm b") is Verdict.ALLOW
@@ -134,7 +134,7 @@ def test_examples_say_what_commands_do(write: Write) -> None:
 [program.mycopy]
 options = "-v --to="
 operands = "read write"
-never = "writes files"
+does = "writes"
 [program.mycopy.examples]
 "mycopy -v a b" = "write b, read a"
 "mycopy -v a b; ls" = "read a, write b, run ls, list ."
@@ -144,7 +144,7 @@ options = "-n="
 examples."mywrap -n 2 rm -rf x" = "delete x"
 examples."mywrap cat x" = "only reads, read x"
 [program.mygrab]
-network = true
+does = "network"
 operands = "host*"
 examples."mygrab https://example.com/a" = "connect https://example.com/a"
 """
@@ -191,7 +191,7 @@ def test_what_is_wrong_is_told_with_its_place(write: Write) -> None:
         (9, 1, "`bin/x` is not the name of a program",
          "write its bare name, without a folder: letters, digits, `_`, `.`, `+`, `-`"),
         (11, 1, "the record does not say what the program does",
-         'say what it is called with, such as `operands = "read*"`, or why it does more: `never = "…"`'),
+         'say what it is called with, such as `operands = "read*"`, or what it does besides: `does = "writes"`'),
     ]  # fmt: skip
 
 

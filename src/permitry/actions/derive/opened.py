@@ -340,7 +340,7 @@ def anything_of(words: Words, unclear: Words, found: Operands, folder: Folder) -
     if not any(isinstance(each, Touch) and each.place.is_open for each in every):
         yield from (folder.place_of(Word("", is_open=True), access, origin=word.text) for access in Access)
     record = record_of(program_of(words))
-    if (record.network or not record.is_known) and not any(
+    if ("network" in record.does or not record.is_known) and not any(
         isinstance(each, Connect) and each.host is None for each in every
     ):
         yield Connect(word.text, is_certain=False)

@@ -185,8 +185,7 @@ class Entry:
     unsets: frozenset[str] = frozenset()
     shows: frozenset[str] = frozenset()
     shell: str = ""
-    never: str = ""
-    network: bool = False
+    does: Mapping[str, str] = attrs.field(factory=dict)
     views: "Mapping[str, Entry]" = attrs.field(factory=dict)
     names_from: frozenset[str] = frozenset()
     names_behind: frozenset[str] = frozenset()
@@ -201,9 +200,13 @@ class Entry:
     known: Options = Options()
     shapes: tuple[Shape, ...] = ()
 
+    @property
+    def reason(self) -> str:
+        """Why no call of it only reads, in one phrase; empty where some do."""
+        return " and ".join(self.does.values())
+
 
 _UNKNOWN, _NONE = Entry(), Options()
-_CODE = "runs code of the workspace"
 _SHAPE = frozenset(attrs.fields_dict(Shape))
 _READ_APART = _SHAPE | {"runs", "leading", "optional", "sets", "modes", "elsewhere", "more"}
 _KINDS: Mapping[Any, Callable[[list[str]], Any]] = {frozenset[str]: frozenset, tuple[str, ...]: tuple}
@@ -222,15 +225,15 @@ _ENDINGS = {"[=]": "attached", "===": "tripled", "==": "doubled", "=": "valued",
 class _Records(UserDict[str, Any]):
     """Entries of programs or sub-commands by name; each is read when it is first asked for: git's takes long."""
 
-    def __init__(self, records: Mapping[str, Any], groups: Mapping[str, str]) -> None:
+    def __init__(self, records: Mapping[str, Any], source: Mapping[str, Any]) -> None:
         super().__init__()
-        self.data, self._groups = dict(records), groups
+        self.data, self._source = dict(records), source
         self._entries: dict[str, Entry] = {}
 
     def __getitem__(self, name: str) -> Entry:
         entry = self._entries.get(name)
         if entry is None:
-            entry = self._entries[name] = _entry(self.data[name], self._groups)
+            entry = self._entries[name] = _entry(self.data[name], self._source)
         return entry
 
 
@@ -243,10 +246,9 @@ class Catalogue(_Records):
     """The entries of all programs.
 
     `variables` is what is known about variables of the environment, by names and patterns of names; `elsewhere` are the
-    programs that run commands on another machine, or where paths lead elsewhere; `groups` are the
-    names of groups of options; `of_gnu` are the names that programs
-    of GNU have where those of the system are others, each with its usual one. It never changes, and is equal to itself
-    alone.
+    programs that run commands on another machine, or where paths lead elsewhere; `groups` are the names of groups of
+    options; `of_gnu` are the names that programs of GNU have where those of the system are others, each with its usual
+    one. It never changes, and is equal to itself alone.
     """
 
     __hash__ = object.__hash__
@@ -258,8 +260,8 @@ class Catalogue(_Records):
             records[name] = {**records.get(name, {"is_known": False}), "views": views}
         for name, own in (added or {}).items():
             records[name] = _add(records.get(name, {}), {**own, "is_known": True})
-        super().__init__(records, data["group"])
-        self._source, self.groups = data, frozenset(data["group"])
+        super().__init__(records, data)
+        self.groups = frozenset(data["group"])
         self.of_gnu = {f"g{name}": name for name in data.get("gnu", {}).get("names", "").split()}
         self.variables = _by_name(data.get("variable", {}))
         self.elsewhere = frozenset(name for name, record in records.items() if record.get("elsewhere"))
@@ -353,7 +355,7 @@ def is_opaque(name: str) -> bool:
     A name with a version may be one that is known: `python3.11`.
     """
     known = next((each for each in (name, name.lower().rstrip("0123456789.-")) if each in catalogue()), None)
-    return known is None or record_of(known).never == _CODE
+    return known is None or set(record_of(known).does) == {"code"}
 
 
 def compact() -> str:
@@ -402,10 +404,12 @@ def _join(known: _Joined, own: _Joined) -> _Joined:
     return {**known, **own}
 
 
-def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
+def _entry(data: Mapping[str, Any], source: Mapping[str, Any]) -> Entry:
+    groups: Mapping[str, str] = source["group"]
     fields = _fields(Entry, {name: value for name, value in data.items() if name not in _READ_APART})
     whole_words = fields.get("whole_words", False)
     fields["is_known"] = data.get("is_known", True)
+    fields["does"] = {word: source["does"][word] for word in data.get("does", "").split()}
     fields["runs_nothing"] = fields.get("runs_nothing", False) or fields.get("any_option", False)
     fields["options"] = _options(_declare(data, "options"), groups, whole_words=whole_words)
     more = _options(_declare(data, "more"), groups, whole_words=whole_words)
@@ -417,8 +421,8 @@ def _entry(data: Mapping[str, Any], groups: Mapping[str, str]) -> Entry:
     behind = _by_name(data.get("runs_behind", {}))
     fields["runs_behind"] = {name: _wrapper(each, groups) for name, each in behind.items()}
     fields["kinds"] = {name: frozenset(text.split()) for name, text in data.get("kinds", {}).items()}
-    fields["commands"] = _Records(_by_name(data["commands"]), groups) if "commands" in data else {}
-    fields["views"] = _Records(_views(data.get("views", {})), groups)
+    fields["commands"] = _Records(_by_name(data["commands"]), source) if "commands" in data else {}
+    fields["views"] = _Records(_views(data.get("views", {})), source)
     return Entry(shapes=_shapes(data), **fields)
 
 

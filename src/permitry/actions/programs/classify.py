@@ -63,7 +63,7 @@ def _doubt_around(command: Command, *, has_moved: bool) -> str | None:
     if PARAMETERS in command.within:
         return "a shell with parameters"
     around = map(record_of, command.within)
-    return next((f"a wrapper {entry.never}" for entry in around if entry.never), None)
+    return next((f"a wrapper {entry.reason}" for entry in around if entry.does), None)
 
 
 def _find_exported(command: Command) -> Sequence[tuple[str, str]]:
@@ -106,8 +106,8 @@ def _check_call(words: Sequence[Word], entry: Entry, name: str) -> None:
         return
     if entry.script == "names" and names_only_own(name, words, entry):
         return
-    if entry.never or entry.network:
-        raise RefusedError(f"`{name}` {entry.never or 'opens network connections'}")
+    if entry.does:
+        raise RefusedError(f"`{name}` {entry.reason}")
     if entry.any_option or entry.wraps:
         return
     if entry.script in _EXPRESSIONS:

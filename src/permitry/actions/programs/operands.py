@@ -316,7 +316,7 @@ def _fills(entry: Entry, words: Sequence[Word]) -> bool:
         return True
     options = frozenset(each for each in entry.fills if each.startswith("-"))
     # What loads from the network mostly loads one file: `wget "$url"`.
-    looked_at = [word for word in words[1:] if not (word.is_open and entry.network)]
+    looked_at = [word for word in words[1:] if not (word.is_open and "network" in entry.does)]
     # As `python -m tarfile`, `python -Imtarfile`.
     modules = tuple(each[1:] for each in options if each.startswith("-m"))
     pairs = itertools.pairwise((*words[1:], Word("")))
@@ -429,8 +429,9 @@ def _possible_hosts(words: Sequence[Word], code: Container[Word], entry: Entry) 
     words = [only_top(word) for word in words if word.found is None or word.found.is_top]
     several = [word for word in words if word in code or len(word.text.split()) > 1]
     single = [word for word in words if word not in several]
+    is_network = "network" in entry.does
     for group in (single, several):
-        yield _limit_hosts(host for word in group for host in hosts_in(word, is_network=entry.network))
+        yield _limit_hosts(host for word in group for host in hosts_in(word, is_network=is_network))
 
 
 def named_in_code(code: Word) -> Iterator[Named]:

@@ -1,6 +1,7 @@
 """What counts as only reading, program by program."""
 
 import itertools
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from tests.tables import for_each
 
 from permitry.actions.command import Command, Redirection
 from permitry.actions.derive.unwrap import Classified, Refused, classify, why_not_reading, why_not_reading_all
-from permitry.actions.programs.catalogue import Entry, catalogue
+from permitry.actions.programs.catalogue import Entry, catalogue, compact, record_of
 from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.action import Word
 
@@ -354,9 +355,17 @@ def everything() -> Iterator[tuple[str, Entry]]:
 
 def test_the_data_names_many_programs() -> None:
     """At least 130 programs may be used to read, and many more are known not to."""
-    never = [name for name, entry in catalogue().items() if entry.never or entry.network]
+    never = [name for name, entry in catalogue().items() if entry.does]
     assert sum(entry.is_known for entry in catalogue().values()) - len(never) >= 130
     assert len(never) >= 100
+
+
+def test_what_programs_do_is_said_in_a_few_words() -> None:
+    """Each with a phrase, of which a reason is made; none is of no program."""
+    said = {word: phrase for _, entry in everything() for word, phrase in entry.does.items()}
+    assert said == json.loads(compact())["does"]
+    assert record_of("npm").reason == "may write its cache and runs code of the workspace"
+    assert record_of("cat").reason == ""
 
 
 def test_the_data_names_each_option_once() -> None:

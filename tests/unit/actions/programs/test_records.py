@@ -37,13 +37,13 @@ def test_a_record_of_a_known_program_adds_options_and_sub_commands() -> None:
     assert known.options.plain == shipped()["git"].options.plain | {"--ours"}
     assert known.commands["log"] == shipped()["git"].commands["log"]
     assert known.commands["ours"].shapes
-    assert Records([_record("df", never="asks a server")]).catalogue()["df"].never == "asks a server"
+    assert Records([_record("df", does="network")]).catalogue()["df"].reason == "opens network connections"
 
 
 def test_a_program_of_which_it_is_only_known_what_it_runs_becomes_known() -> None:
     """The record says what else it does."""
     assert not shipped()["ansible"].is_known
-    known = Records([_record("ansible", never="changes machines")]).catalogue()["ansible"]
+    known = Records([_record("ansible", does="system")]).catalogue()["ansible"]
     assert (known.is_known, known.runs) == (True, shipped()["ansible"].runs)
 
 

@@ -19,7 +19,7 @@ def test_a_record_of_what_is_known(linted: Linted) -> None:
 
 @for_each(
     "record",
-    ['[program.wc]\noptions = "--ours"', '[program.ours]\noperands = "read*"', '[program.ansible]\nnever = "changes"'],
+    ['[program.wc]\noptions = "--ours"', '[program.ours]\noperands = "read*"', '[program.ansible]\ndoes = "changes"'],
 )
 def test_a_record_that_says_more(kinds: Kinds, record: str) -> None:
     """An option, a program, or what one does of which it was only known what it runs."""
