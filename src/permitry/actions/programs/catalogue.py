@@ -215,8 +215,8 @@ _SEVERAL = {
     for kind in (Entry, Shape)
 }
 _DECLARING = {
-    **dict.fromkeys(("entries", "reads", "texts"), "options"),
-    **dict.fromkeys(("at", "connects", "folders", "refused", "writes"), "more"),
+    **dict.fromkeys(("entries", "names_from", "reads", "texts"), "options"),
+    **dict.fromkeys(("at", "code", "connects", "folders", "refused", "runs_open", "writes"), "more"),
 }
 """Fields whose options with a value are among those of another field as well."""
 _ENDINGS = {"[=]": "attached", "===": "tripled", "==": "doubled", "=": "valued", ":": "separate", "": "plain"}
@@ -239,7 +239,6 @@ class _Records(UserDict[str, Any]):
 
 _Added: TypeAlias = Mapping[str, Mapping[str, Any]]
 _Joined: TypeAlias = str | Mapping[str, str]
-_Values: TypeAlias = tuple[Any, ...]
 
 
 class Catalogue(_Records):
@@ -319,7 +318,7 @@ def remember(most: int) -> Callable[[Callable[_Given, _Made]], Callable[_Given, 
 
     def decorate(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
         @functools.lru_cache(maxsize=most)
-        def compute(_: Catalogue, given: _Values, named: tuple[tuple[str, Any], ...]) -> _Made:
+        def compute(_: Catalogue, given: tuple[Any, ...], named: tuple[tuple[str, Any], ...]) -> _Made:
             return function(*given, **dict(named))
 
         @functools.wraps(compute)
@@ -350,10 +349,7 @@ def record_of(name: str) -> Entry:
 
 
 def is_opaque(name: str) -> bool:
-    """Return whether nothing is known of a program but that it may run any code, as a file or a package does.
-
-    A name with a version may be one that is known: `python3.11`.
-    """
+    """Return whether all that is known of a program is that it may run any code; `python3.11` is `python`."""
     known = next((each for each in (name, name.lower().rstrip("0123456789.-")) if each in catalogue()), None)
     return known is None or set(record_of(known).does) == {"code"}
 
@@ -414,8 +410,9 @@ def _entry(data: Mapping[str, Any], source: Mapping[str, Any]) -> Entry:
     fields["options"] = _options(_declare(data, "options"), groups, whole_words=whole_words)
     more = _options(_declare(data, "more"), groups, whole_words=whole_words)
     fields["known"] = fields["options"].with_more(more)
-    refused = data.get("refused", {})
+    refused = _by_name(data.get("refused", {}))
     fields["refused"] = {_split(name)[0]: reason for name, reason in refused.items()}
+    fields["refused_values"] = _by_name(data.get("refused_values", {}))
     if "runs" in data or data.get("wraps"):
         fields["runs"] = _wrapper(data, groups, fields["known"])
     behind = _by_name(data.get("runs_behind", {}))
@@ -449,8 +446,9 @@ def _fields(kind: type[Entry] | type[Shape], data: Mapping[str, Any]) -> dict[st
 
 def _declare(data: Mapping[str, Any], field: str) -> str:
     """Return the options in a field, and those in the fields that say what their values are."""
-    lists = (data.get(role, ()) for role, of in _DECLARING.items() if of == field)
-    words = (word for each in lists for word in (each.split() if isinstance(each, str) else each))
+    roles = [role for role, of in _DECLARING.items() if of == field]
+    tables = ({**data, "refused": " ".join(data.get("refused", ()))}, *data.get("modes", ()))
+    words = (word for table in tables for role in roles for word in table.get(role, "").split())
     return " ".join((data.get(field, ""), *(word for word in words if _split(word)[1])))
 
 

@@ -45,8 +45,13 @@ more = "-b"
 reads = "-f= --file="
 texts = "-m[=] -t"
 writes = "-o:"
-refused = { "--run=" = "runs it", "-x" = "does it" }
+refused = { "--run= --start=" = "runs it", "-x" = "does it" }
+refused_values = { "-f --file" = "@" }
 operands = "read"
+[[program.save.modes]]
+when = "-b"
+operands = "read"
+folders = "-d="
 [program.after]
 wraps = true
 options = "-v"
@@ -107,12 +112,14 @@ def test_an_option_is_spelled_where_its_value_has_a_field() -> None:
     entry = catalogue()["save"]
     harmless = Options(frozenset({"-a"}), frozenset({"-f", "--file"}), frozenset({"-m"}))
     assert entry.options == harmless
-    others = Options(frozenset({"-b"}), frozenset({"--run"}), separate=frozenset({"-o"}))
+    others = Options(frozenset({"-b"}), frozenset({"--run", "--start", "-d"}), separate=frozenset({"-o"}))
     assert entry.known == harmless.with_more(others)
     assert entry.shapes[0].reads == {"-f", "--file"}
     assert entry.shapes[0].writes == {"-o"}
+    assert [shape.folders for shape in entry.shapes] == [{"-d"}, frozenset()]
     assert entry.texts == {"-m", "-t"}
-    assert entry.refused == {"--run": "runs it", "-x": "does it"}
+    assert entry.refused == {"--run": "runs it", "--start": "runs it", "-x": "does it"}
+    assert entry.refused_values == {"-f": "@", "--file": "@"}
 
 
 @pytest.mark.usefixtures("files")
