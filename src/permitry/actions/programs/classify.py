@@ -9,10 +9,11 @@ import re
 from collections.abc import Sequence
 
 from permitry.actions.command import Command
-from permitry.actions.programs.arguments import Parts, is_spread, read_options, sub_command
+from permitry.actions.programs.arguments import is_spread, read_options, sub_command
 from permitry.actions.programs.awk import check_awk
 from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
 from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test, names_only_own
+from permitry.actions.programs.limits import check_limits
 from permitry.actions.programs.nested import only_checks
 from permitry.actions.programs.sed import check_sed
 from permitry.actions.programs.views import check_view
@@ -116,7 +117,7 @@ def _check_call(words: Sequence[Word], entry: Entry, name: str) -> None:
         _check_sub_command(words, entry, name)
     else:
         parts = read_options(words, entry, name=name)
-        _check_parts(parts, entry, name)
+        check_limits(parts, entry, name)
         if entry.script in _SCRIPTS:
             _SCRIPTS[entry.script](parts)
 
@@ -127,41 +128,6 @@ def _check_sub_command(words: Sequence[Word], entry: Entry, name: str) -> None:
             _check_call(rest, inner, command)
         case None if not entry.bare:
             raise RefusedError(f"`{name}` without a sub-command")
-
-
-def _check_parts(parts: Parts, entry: Entry, name: str) -> None:
-    """Refuse operands that are not allowed, and the absence of options that are required."""
-    has_patterns = parts.is_spread or any(map(is_spread, parts.operands))
-    if entry.most_operands is not None and (has_patterns or len(parts.operands) > entry.most_operands):
-        raise RefusedError(f"`{name}` with more operands than {entry.most_operands}")
-    if entry.operands_need and (parts.operands or has_patterns) and not entry.operands_need & parts.names:
-        raise RefusedError(f"`{name}` with an operand")
-    if entry.needs and not entry.needs & parts.names and not ("operand" in entry.needs and parts.before):
-        raise RefusedError(f"`{name}` without one of {', '.join(sorted(entry.needs))}")
-    if entry.options_first and any(word.may_be_option and word.text != "-" for word in parts.operands[: parts.before]):
-        raise RefusedError(f"`{name}` with an option behind an operand")
-    for word in parts.operands:
-        if not word.text.startswith(entry.operand_start):
-            raise RefusedError(f"`{name}` with the operand `{word.text}`")
-        if entry.refused_start and (word.text.startswith(entry.refused_start) or _may_start(word)):
-            raise RefusedError(f"`{name}` with the operand `{word.text}`")
-    for option, value in parts.found:
-        if value is not None:
-            _check_value(option, value, entry, name)
-
-
-def _check_value(option: str, value: Word, entry: Entry, name: str) -> None:
-    """Refuse values of options that make the program do more than read."""
-    if entry.refused_start and (value.text.startswith(entry.refused_start) or _may_start(value)):
-        raise RefusedError(f"`{name} {option}` with the value `{value.text}`")
-    refused = entry.refused_values.get(option)
-    if refused is not None and (refused in value.text or is_spread(value)):
-        raise RefusedError(f"`{name} {option}` with `{refused}`")
-
-
-def _may_start(word: Word) -> bool:
-    """Return whether the first character of a word is not known: an expansion or a pattern is there."""
-    return word.is_open or (word.is_glob and word.text[:1] in ("*", "?", "["))
 
 
 def _check_jq(words: Sequence[Word]) -> None:

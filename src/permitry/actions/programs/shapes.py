@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from permitry.actions.programs.arguments import Parts, is_spread
 from permitry.actions.programs.awk import check_awk
 from permitry.actions.programs.catalogue import Entry, RefusedError, Shape
+from permitry.actions.programs.limits import has_option_behind
 from permitry.core.action import Word
 
 __all__ = ["check_shape", "is_many", "roles_by_shape"]
@@ -17,9 +18,7 @@ def check_shape(words: Sequence[Word], parts: Parts, entry: Entry, shape: Shape)
     """
     if parts.is_spread:
         raise RefusedError("a pattern for a value")
-    before = parts.operands[: parts.before]
-    has_option = any(word.may_be_option and word.text != "-" for word in before)
-    if entry.options_first and has_option:
+    if has_option_behind(parts, entry):
         raise RefusedError("an option behind an operand")
     with_value = {f"{name}=" for name, value in parts.found if value is not None}
     is_unsure = any(text in word.text for text in shape.unsure_text for word in words)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from permitry.actions.programs.arguments import Parts, is_spread, read_options
 from permitry.actions.programs.catalogue import Entry, RefusedError
+from permitry.actions.programs.limits import check_limits
 from permitry.core.action import Word
 
 __all__ = ["check_view"]
@@ -34,7 +35,8 @@ def check_view(words: Sequence[Word], entry: Entry) -> None:
     parts = read_options(behind[count:], view, name=name)
     # The options before the sub-command are options of it, too.
     parts.found += before.found
-    _check_options(parts, view, name)
+    check_limits(parts, view, name)
+    _check_values(parts, view, name)
     _check_words(parts, view, name)
 
 
@@ -60,21 +62,14 @@ def _key(words: Sequence[Word]) -> str:
     return "/".join(texts)
 
 
-def _check_options(parts: Parts, view: Entry, name: str) -> None:
-    if view.needs and not view.needs & parts.names:
-        raise RefusedError(f"`{name}` without one of {', '.join(sorted(view.needs))}")
+def _check_values(parts: Parts, view: Entry, name: str) -> None:
     for option, value in parts.found:
         if value is None and option in view.options.valued:
             raise RefusedError(f"`{name} {option}` without a value")
-        refused = view.refused_values.get(option)
-        if value is not None and refused is not None and refused in value.text.casefold():
-            raise RefusedError(f"`{name} {option}` with `{refused}`")
 
 
 def _check_words(parts: Parts, view: Entry, name: str) -> None:
     """Refuse an operand, or a value that is compared like one, that is not a plain name."""
-    if view.most_operands is not None and len(parts.operands) > view.most_operands:
-        raise RefusedError(f"`{name}` with more operands than {view.most_operands}")
     values = (value for option, value in parts.found if value and option in view.plain_values)
     for word in (*parts.operands, *values):
         reasons = (why for text, why in view.refused_text.items() if text in word.text.casefold())
