@@ -14,6 +14,7 @@ import attrs
 from permitry.actions.programs.arguments import Parts, read_options
 from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
 from permitry.actions.programs.named import HERE, Contents, Named
+from permitry.actions.programs.spelling import is_option
 from permitry.core.action import Access, Descent, Word
 
 __all__ = ["files_of_git", "fills_work_tree", "join_words"]
@@ -101,9 +102,7 @@ class _Call:
         plain = (f"--{each.removeprefix('--no-')}" for each in options if each.startswith("--no-"))
         undoing = (*undo, *negated, *plain)
         return not self.names.isdisjoint(options) and not any(
-            name == each or (len(name) > len("--") and each.startswith(name))
-            for each in undoing
-            for name in self.names - options
+            is_option(name, each) for each in undoing for name in self.names - options
         )
 
 
@@ -329,7 +328,7 @@ def _init(call: _Call) -> Iterator[Named]:
 
 def _has_template(call: _Call) -> bool:
     """Return whether a new repository may get files from a template that is named, by an option or by a setting."""
-    is_named = any(len(name) > len("--") and "--template".startswith(name) for name in call.names)
+    is_named = any(is_option(name, "--template") for name in call.names)
     return is_named or call.has_template
 
 

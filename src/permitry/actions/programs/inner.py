@@ -9,6 +9,7 @@ import attrs
 from permitry.actions.programs.catalogue import record_of
 from permitry.actions.programs.find_names import found_by_find
 from permitry.actions.programs.running import Inner, may_move
+from permitry.actions.programs.spelling import is_option
 from permitry.core.action import Word
 
 __all__ = [
@@ -32,7 +33,6 @@ Words = Sequence[Word]
 
 CLUSTER = re.compile(r"[-+][A-Za-z0-9]+")
 _ATTACHED = re.compile(r"-[A-WYZa-wyz0-9]*[xX](.+)", re.DOTALL)
-_SHORTEST_PREFIX = len("--x")
 NAMES_FROM = "-files0-from"
 _NAMES_OF_FD = ("{}", "{.}", "{/}", "{//}", "{/.}")
 _EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
@@ -171,7 +171,7 @@ def listed(words: Words) -> Iterator[Inner]:
 def _of_option(text: str, following: Sequence[str], options: Collection[str]) -> Iterator[Inner]:
     """Yield the commands in the value of an option: what is attached to it, or follows."""
     given, equals, value = text.partition("=")
-    if any(_is_option(given, option) for option in options):
+    if any(is_option(given, option) for option in options):
         values = (value,) if equals else following
     elif text[:2] in options:
         values = (text[2:],)
@@ -189,11 +189,6 @@ def _in_cluster(text: str, options: Collection[str]) -> Iterator[Inner]:
     """Yield what is attached to an option within a cluster of letters; before it may be one that takes the rest."""
     for letter in (option[1] for option in options if len(option) == len("-c")):
         yield from (attrs.evolve(each, is_guess=True) for each in _value(text[1:].partition(letter)[2]))
-
-
-def _is_option(given: str, option: str) -> bool:
-    """Return whether an option is the listed one, or an abbreviation of it."""
-    return given == option or (len(given) >= _SHORTEST_PREFIX and given.startswith("--") and option.startswith(given))
 
 
 def _value(text: str) -> Iterator[Inner]:

@@ -7,6 +7,8 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from permitry.actions.programs.spelling import is_option
+
 __all__ = ["LANGUAGES", "commands_of_make", "commands_of_socat"]
 
 _OF_TCL = re.compile(r"\b(?:exec|spawn|system)\b")
@@ -48,7 +50,7 @@ def commands_of_make(words: tuple[str, ...]) -> Iterator[str]:
         pair = _ASSIGNED.match(word)
         if word.startswith("-E"):
             text = word.removeprefix("-E") or following
-        elif len(option) > len("--") and "--eval".startswith(option):
+        elif is_option(option, "--eval"):
             text = value or following
         elif pair and (" " in pair[1] or "$" in pair[1]):
             text = pair[1]

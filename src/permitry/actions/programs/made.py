@@ -12,7 +12,8 @@ import attrs
 
 from permitry.actions.programs.catalogue import record_of
 from permitry.actions.programs.inner import has_letter, program_of
-from permitry.actions.programs.sources import has_option, sources_of
+from permitry.actions.programs.sources import sources_of
+from permitry.actions.programs.spelling import has_option
 from permitry.core.action import Access, Action, Run, Touch, Word
 
 __all__ = ["run_of_made"]

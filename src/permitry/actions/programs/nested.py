@@ -27,6 +27,7 @@ from permitry.actions.programs.inner import (
 )
 from permitry.actions.programs.running import ANY_COMMAND, Inner, as_wrapper, wrapper_of
 from permitry.actions.programs.scripted import commands_of_awk, commands_of_sed
+from permitry.actions.programs.spelling import is_option
 from permitry.actions.variables import fact_of, is_evaluated, is_special
 from permitry.core.action import Word
 from permitry.core.words import Found
@@ -304,7 +305,7 @@ def dash_c(words: Words) -> Iterator[Inner]:
         following = (read(each.text) for each in words[at + 1 : at + 2])
         option, equals, value = word.text.partition("=")
         cluster, letter, attached = word.text.partition("c")
-        if len(option) > len("--") and any(name.startswith(option) for name in _COMMANDS_OF_SU):
+        if any(is_option(option, name) for name in _COMMANDS_OF_SU):
             yield from (read(value),) if equals else following
         elif letter and cluster.startswith("-") and not cluster.startswith("--"):
             yield read(attached)

@@ -44,13 +44,13 @@ from permitry.actions.programs.named import HERE, Collector, Named, Operands
 from permitry.actions.programs.nested import reads_list, xargs
 from permitry.actions.programs.sed import effects_of_sed, files_of_sed
 from permitry.actions.programs.shapes import check_shape, roles_by_shape
+from permitry.actions.programs.spelling import has_option, is_option
 from permitry.actions.programs.tops import only_top, with_tops
 from permitry.core.action import Access, Descent, Word
 
 __all__ = ["named_in_code", "touches_of", "with_values"]
 
 _REMEMBERED = 64
-_SHORTEST = 3
 _MOST_NAMED = 3000
 _MOST_HOSTS = 1000
 _ANY = (Access.READ, Access.WRITE)
@@ -220,7 +220,7 @@ def _names_from_files(words: Sequence[Word]) -> Iterator[Word]:
         if not option.startswith("--"):
             option, value = word.text[:2], word.text[2:]
         # GNU programs take the beginning of a long option for the whole.
-        if any(name == option or (len(option) > _SHORTEST and name.startswith(option)) for name in names):
+        if any(is_option(option, name) for name in names):
             yield UNSEEN
             yield from [attrs.evolve(word, text=value)] if value else words[at + 1 : at + 2]
 
@@ -465,14 +465,8 @@ def _possible_accesses(entry: Entry, words: Sequence[Word]) -> tuple[_Possible, 
 
 
 def _may_be(options: frozenset[str], word: Word) -> bool:
-    """Return whether a word may give one of the options: in full, as a long one abbreviated, or in a cluster."""
-    name = word.text.partition("=")[0]
-    if word.is_open or name in options:
-        return bool(options)
-    if name.startswith("--"):
-        return len(name) > _SHORTEST and any(option.startswith(name) for option in options)
-    letters = (option[1] for option in options if len(option) < _SHORTEST)
-    return name.startswith("-") and any(letter in name for letter in letters)
+    """Return whether a word may give one of the options, as any open word may."""
+    return bool(options) if word.is_open else has_option(word, options)
 
 
 def _has_option(word: Word, options: frozenset[str], entry: Entry) -> bool:

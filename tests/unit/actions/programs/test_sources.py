@@ -2,7 +2,7 @@
 
 from tests.tables import for_each
 
-from permitry.actions.programs.sources import has_option, sources_of
+from permitry.actions.programs.sources import sources_of
 from permitry.core.action import Word
 
 _OF_MAKE = {"Makefile", "makefile", "GNUmakefile"}
@@ -27,12 +27,3 @@ _OF_MAKE = {"Makefile", "makefile", "GNUmakefile"}
 def test_the_values_of_options_are_files_with_code(text: str, files: set[str]) -> None:
     """In any spelling of an option; with a cluster of letters, each may be the one that takes the rest."""
     assert {word.text for word in sources_of([Word(each) for each in text.split()])} == files
-
-
-@for_each(
-    ("text", "is_found"),
-    [("-b", True), ("-abc", True), ("--back", True), ("--backup=t", True), ("--", False), ("-", False), ("b", False)],
-)
-def test_an_option_is_found_in_a_cluster_and_abbreviated(text: str, *, is_found: bool) -> None:
-    """A word without a hyphen is none."""
-    assert has_option(Word(text), frozenset({"-b", "--backup", "*"})) is is_found
