@@ -4,7 +4,10 @@ import attrs
 
 from permitry.core.action import Word
 
-__all__ = ["Command", "Redirection"]
+__all__ = ["NOWHERE", "Command", "Redirection"]
+
+NOWHERE = "/dev/null"
+"""What is written there is not kept."""
 
 
 @attrs.frozen
@@ -20,6 +23,11 @@ class Redirection:
     is_home: bool = False
     is_open: bool = False
     is_input: bool = attrs.field(default=False, eq=False)
+
+    @property
+    def writes(self) -> str | None:
+        """The file that it writes; None if it writes none that is kept."""
+        return None if self.operator == "<" or self.target == NOWHERE else self.target
 
 
 @attrs.frozen
@@ -54,6 +62,11 @@ class Command:
     def is_piped(self) -> bool:
         """Whether its input may be what another command prints."""
         return self.follows == "|" or self.is_fed
+
+    @property
+    def writes_files(self) -> bool:
+        """Whether its output goes to a file."""
+        return any(each.writes is not None for each in self.redirections)
 
     @property
     def has_input(self) -> bool:

@@ -4,16 +4,17 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
+from permitry.actions.programs.catalogue import record_of
 from permitry.core.action import Run, Word
 
 __all__ = ["GitCommand", "git_command"]
 
 _COMMANDS = {
-    "checkout": ("`git checkout` changes the repository", frozenset({"-q", "--quiet"})),
-    "restore": ("`git restore` changes the repository", frozenset({"-q", "--quiet", "-W", "--worktree"})),
-    "clean": ("`git clean` deletes files", frozenset({"-f", "--force", "-q", "--quiet", "-d", "-x", "-X"})),
+    "checkout": frozenset({"-q", "--quiet"}),
+    "restore": frozenset({"-q", "--quiet", "-W", "--worktree"}),
+    "clean": frozenset({"-f", "--force", "-q", "--quiet", "-d", "-x", "-X"}),
 }
-"""By sub-command: why it does more than read, if that is all there is, and the options that are known here."""
+"""By sub-command, the options that are known here."""
 
 _FORCE = ("-f", "--force")
 _MAGIC = frozenset("*?[\\")
@@ -37,8 +38,8 @@ def git_command(run: Run) -> GitCommand | None:
     """Return the command that a program is, None for any other, and for one of which a part is not certain."""
     texts = run.argv
     name = texts[1] if texts[0] == "git" and len(texts) > 1 else ""
-    doubt, known = _COMMANDS.get(name, (None, frozenset()))
-    if doubt is None or run.doubt != doubt or run.sets or run.within or not all(map(_is_plain, run.words)):
+    known = _COMMANDS.get(name)
+    if known is None or not _is_usual(run, name):
         return None
     options, words, behind = _part(texts[2:])
     folder, paths = _folder_of(run), (*words, *behind)
@@ -50,6 +51,12 @@ def git_command(run: Run) -> GitCommand | None:
     if is_known and all(map(_is_below, paths)):
         return GitCommand(name, folder, options, paths)
     return None
+
+
+def _is_usual(run: Run, name: str) -> bool:
+    """Return whether all that a sub-command does besides reading is what it does always, and each word is known."""
+    is_alone = run.doubt == f"`git {name}` {record_of('git').commands[name].reason}"
+    return is_alone and not (run.sets or run.within) and all(map(_is_plain, run.words))
 
 
 def _is_plain(word: Word) -> bool:

@@ -18,10 +18,7 @@ def writers_in(found: Sequence[Classified | Refused]) -> set[int]:
 
 
 def _may_write(one: Classified | Refused) -> bool:
-    if isinstance(one, Refused) or one.doubt is not None:
-        return True
-    written = (each.target for each in one.command.redirections if each.operator != "<")
-    return any(target not in (None, "/dev/null") for target in written)
+    return isinstance(one, Refused) or one.doubt is not None or one.command.writes_files
 
 
 def start_together(found: Sequence[Classified | Refused]) -> bool:

@@ -5,19 +5,18 @@ from collections.abc import Iterator
 
 import attrs
 
-from permitry.actions.command import Command, Redirection
+from permitry.actions.command import NOWHERE, Command, Redirection
 from permitry.actions.derive.substituted import with_found
 from permitry.actions.folders import Folder
 from permitry.actions.hosts import read_url
 from permitry.actions.programs.tops import only_top
 from permitry.core.action import Access, Action, Connect, Run, Word
 
-__all__ = ["EXPANSION", "NOWHERE", "connect_perhaps", "may_be_socket", "read_redirection", "socket_of"]
+__all__ = ["EXPANSION", "connect_perhaps", "may_be_socket", "read_redirection", "socket_of"]
 
 EXPANSION = re.compile(r"[$`(]")
 """What begins an expansion in the target of a redirection."""
 
-NOWHERE = "/dev/null"
 _SOCKETS = ("/dev/tcp/", "/dev/udp/")
 
 

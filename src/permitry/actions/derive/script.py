@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
-from permitry.actions.command import Command
+from permitry.actions.command import NOWHERE, Command
 from permitry.actions.derive.given import given_of, operands_in
 from permitry.actions.derive.lines import lines_of, say_by_name, with_keyword
 from permitry.actions.derive.opened import why_may_run_more
 from permitry.actions.derive.order import is_in_order, start_together, writers_in
 from permitry.actions.derive.redirections import (
     EXPANSION,
-    NOWHERE,
     connect_perhaps,
     may_be_socket,
     read_redirection,
@@ -206,8 +205,7 @@ class _Script:
     def is_alone(self) -> bool:
         """Whether one command does more than read, and the others write nothing: no file that it runs is theirs."""
         many = sum(isinstance(each, Refused) or each.doubt is not None for each in self.found)
-        targets = (each for one in self.found for each in one.command.redirections if each.operator != "<")
-        return many == 1 and all(each.target in (None, NOWHERE) for each in targets)
+        return many == 1 and not any(one.command.writes_files for one in self.found)
 
     def line_of(self, command: Command) -> CommandLine | None:
         """Return what a command is written as, if that is more than its words."""

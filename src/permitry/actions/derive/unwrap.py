@@ -97,7 +97,7 @@ def _why_not_redirected(command: Command) -> str | None:
             continue
         if any(name in target for name in _NETWORK_FILES):
             return f"`{target}` opens a network connection"
-        if redirection.operator != "<" and target != "/dev/null":
+        if redirection.writes is not None:
             return f"writes `{target}`"
     return None
 
