@@ -7,7 +7,8 @@ from posixpath import dirname, relpath
 from typing import TypeAlias
 
 from permitry.actions.derive.runners import program_of
-from permitry.actions.programs.catalogue import Entry, record_of
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import Entry
 from permitry.actions.programs.running import wrapper_of
 from permitry.core.action import Action, Connect, Run, Touch
 from permitry.core.call import ToolCall

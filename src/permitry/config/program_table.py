@@ -7,7 +7,8 @@ from typing import Annotated, Any, ForwardRef
 import attrs
 from pydantic import AfterValidator, Field, create_model
 
-from permitry.actions.programs.catalogue import Entry, Shape, shipped
+from permitry.actions.programs.catalogue import shipped
+from permitry.actions.programs.entries import Entry, Shape
 from permitry.config._checks import StrictTable, check_with, not_blank
 from permitry.config.diagnostics import nearest
 

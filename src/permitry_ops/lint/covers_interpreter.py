@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import attrs
 
 from permitry.actions.derive.runners import program_of, runs_others, unfolded
-from permitry.actions.programs.catalogue import Entry, catalogue, record_of
+from permitry.actions.programs.catalogue import catalogue, record_of
+from permitry.actions.programs.entries import Entry
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.scope import Scope
 from permitry.config.default import create_default_authorization_policy

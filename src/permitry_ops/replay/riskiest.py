@@ -6,7 +6,8 @@ from typing import Any
 import attrs
 
 from permitry.actions.derive.runners import program_of
-from permitry.actions.programs.catalogue import Entry, record_of
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import Entry
 from permitry.core.action import Word
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext

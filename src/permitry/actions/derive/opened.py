@@ -17,7 +17,8 @@ from permitry.actions.folders import Folder
 from permitry.actions.patches import hidden_patch
 from permitry.actions.programs.arguments import unbundled
 from permitry.actions.programs.candidates import reads_code
-from permitry.actions.programs.catalogue import Entry, Options, RefusedError, record_of, remember
+from permitry.actions.programs.catalogue import record_of, remember
+from permitry.actions.programs.entries import Entry, Options, RefusedError
 from permitry.actions.programs.inner import NAMES_FROM, program_of, with_names
 from permitry.actions.programs.inputs import takes_commands
 from permitry.actions.programs.nested import xargs

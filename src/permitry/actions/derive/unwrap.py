@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from permitry.actions.command import Command
-from permitry.actions.programs.catalogue import RefusedError, Wrapper, record_of, remember
+from permitry.actions.programs.catalogue import record_of, remember
 from permitry.actions.programs.classify import doubt_of, only_looks
+from permitry.actions.programs.entries import RefusedError, Wrapper
 from permitry.actions.programs.nested import only_checks
 from permitry.actions.programs.wrappers import PARAMETERS, runs_file, runs_text, wrapped
 from permitry.actions.reading.strict import UnreadableError, read_strictly

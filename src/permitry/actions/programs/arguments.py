@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from permitry.actions.programs.catalogue import Entry, Options, RefusedError, record_of
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import Entry, Options, RefusedError
 from permitry.core.action import Word
 
 __all__ = [

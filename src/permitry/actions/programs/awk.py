@@ -16,7 +16,7 @@ import attrs
 
 from permitry.actions.programs.arguments import Parts, is_spread
 from permitry.actions.programs.awk_tokens import Token, tokens_of
-from permitry.actions.programs.catalogue import RefusedError
+from permitry.actions.programs.entries import RefusedError
 
 __all__ = ["check_awk", "opens_computed", "runs_computed"]
 

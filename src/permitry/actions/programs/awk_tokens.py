@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from permitry.actions.programs.catalogue import RefusedError
+from permitry.actions.programs.entries import RefusedError
 
 __all__ = ["FUNCTIONS", "Token", "tokens_of"]
 

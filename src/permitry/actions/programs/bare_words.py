@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from permitry.actions.programs.arguments import is_spread, read_known
-from permitry.actions.programs.catalogue import Entry, record_of
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import Entry
 from permitry.core.action import Word
 
 __all__ = ["NO_PATHS", "names_in_words", "record_in_any_case", "roles_in"]

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from permitry.actions.command import Command
 from permitry.actions.programs.arguments import is_spread, read_options, sub_command
 from permitry.actions.programs.awk import check_awk
-from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import Entry, RefusedError
 from permitry.actions.programs.expressions import check_find, check_printf, check_set, check_test, names_only_own
 from permitry.actions.programs.limits import check_limits
 from permitry.actions.programs.nested import only_checks

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from permitry.actions.builtins import DECLARING
 from permitry.actions.programs.arguments import is_spread
-from permitry.actions.programs.catalogue import Entry, RefusedError
+from permitry.actions.programs.entries import Entry, RefusedError
 from permitry.actions.variables import dies_with_shell
 from permitry.core.action import Word
 

@@ -12,7 +12,8 @@ import attrs
 
 from permitry.actions.command import Command
 from permitry.actions.programs.arguments import read_options
-from permitry.actions.programs.catalogue import RefusedError, record_of
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import RefusedError
 from permitry.actions.programs.find_names import found_by_find, has_sign
 from permitry.actions.programs.inner import program_of
 from permitry.actions.programs.names import FILTERS, PRINTERS, prints_names

@@ -12,7 +12,8 @@ from posixpath import dirname, join
 import attrs
 
 from permitry.actions.programs.arguments import Parts, read_options
-from permitry.actions.programs.catalogue import Entry, RefusedError, record_of
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import Entry, RefusedError
 from permitry.actions.programs.named import HERE, Contents, Named
 from permitry.actions.programs.spelling import is_option
 from permitry.core.action import Access, Descent, Word

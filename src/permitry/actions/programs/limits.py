@@ -1,7 +1,7 @@
 """What a record demands of the options and operands of a call, without which the call may do more than it seems."""
 
 from permitry.actions.programs.arguments import Parts, is_spread
-from permitry.actions.programs.catalogue import Entry, RefusedError
+from permitry.actions.programs.entries import Entry, RefusedError
 from permitry.core.action import Word
 
 __all__ = ["check_limits", "has_option_behind"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import attrs
 
 from permitry.actions.programs.candidates import machine_of
-from permitry.actions.programs.catalogue import RefusedError, Shape
+from permitry.actions.programs.entries import RefusedError, Shape
 from permitry.core.action import Access, Descent, Word
 from permitry.core.words import Found
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import attrs
 
 from permitry.actions.command import Command
-from permitry.actions.programs.catalogue import Options, record_of
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import Options
 from permitry.actions.programs.inner import program_of
 from permitry.actions.programs.nested import reads_list, xargs
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import attrs
 
 from permitry.actions.builtins import DECLARING, READING
-from permitry.actions.programs.catalogue import Wrapper, record_of
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import Wrapper
 from permitry.actions.programs.git import git_runs
 from permitry.actions.programs.inner import (
     after_dashes,

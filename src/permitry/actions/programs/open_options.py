@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from permitry.actions.programs.catalogue import Options, record_of
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import Options
 from permitry.actions.programs.inner import program_of
 from permitry.core.action import Word
 

@@ -34,8 +34,9 @@ from permitry.actions.programs.candidates import (
     paths_in,
     script_of,
 )
-from permitry.actions.programs.catalogue import Entry, RefusedError, Shape, record_of, remember
+from permitry.actions.programs.catalogue import record_of, remember
 from permitry.actions.programs.classify import doubt_of
+from permitry.actions.programs.entries import Entry, RefusedError, Shape
 from permitry.actions.programs.expressions import compares_texts, paths_in_condition
 from permitry.actions.programs.filters import expanded_by_program
 from permitry.actions.programs.git_files import files_of_git

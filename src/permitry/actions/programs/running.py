@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from permitry.actions.programs.catalogue import Options, Wrapper, record_of
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import Options, Wrapper
 from permitry.core.action import Word
 
 __all__ = ["ANY_COMMAND", "OF_SHELLS", "Inner", "as_wrapper", "may_move", "wrapper_of"]

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from permitry.actions.programs.arguments import Parts, is_spread
 from permitry.actions.programs.candidates import UNSEEN
-from permitry.actions.programs.catalogue import RefusedError, record_of
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import RefusedError
 from permitry.actions.programs.sed_script import Effects, read_script
 from permitry.core.action import Access, Word
 

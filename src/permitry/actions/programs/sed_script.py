@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import attrs
 
-from permitry.actions.programs.catalogue import RefusedError
+from permitry.actions.programs.entries import RefusedError
 from permitry.core.action import Access, Word
 
 __all__ = ["Effects", "read_script"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from permitry.actions.programs.arguments import Parts, is_spread
 from permitry.actions.programs.awk import check_awk
-from permitry.actions.programs.catalogue import Entry, RefusedError, Shape
+from permitry.actions.programs.entries import Entry, RefusedError, Shape
 from permitry.actions.programs.limits import has_option_behind
 from permitry.core.action import Word
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from permitry.actions.programs.arguments import Parts, is_spread, read_options
-from permitry.actions.programs.catalogue import Entry, RefusedError
+from permitry.actions.programs.entries import Entry, RefusedError
 from permitry.actions.programs.limits import check_limits
 from permitry.core.action import Word
 

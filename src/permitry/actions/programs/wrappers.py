@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from permitry.actions.command import Command
 from permitry.actions.programs.arguments import is_spread, read_options
-from permitry.actions.programs.catalogue import Entry, RefusedError, Wrapper
+from permitry.actions.programs.entries import Entry, RefusedError, Wrapper
 from permitry.actions.variables import dies_with_shell, fact_of
 from permitry.core.action import Word
 

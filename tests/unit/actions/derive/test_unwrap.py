@@ -5,7 +5,7 @@ from tests.tables import for_each
 
 from permitry.actions.command import Command
 from permitry.actions.derive.unwrap import unwrap
-from permitry.actions.programs.catalogue import RefusedError
+from permitry.actions.programs.entries import RefusedError
 from permitry.actions.programs.wrappers import PARAMETERS
 from permitry.actions.reading.strict import read_strictly
 from permitry.core.action import Word

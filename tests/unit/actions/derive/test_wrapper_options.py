@@ -22,7 +22,8 @@ from tests.tables import for_each
 
 from permitry.actions.derive import opened
 from permitry.actions.derive.runners import unfolded
-from permitry.actions.programs.catalogue import Options, catalogue, record_of
+from permitry.actions.programs.catalogue import catalogue, record_of
+from permitry.actions.programs.entries import Options
 from permitry.actions.programs.running import OF_SHELLS, as_wrapper, wrapper_of
 from permitry.core.action import Word
 

@@ -13,7 +13,7 @@ from permitry.actions.programs.arguments import (
     sub_command,
     unbundled,
 )
-from permitry.actions.programs.catalogue import Entry, Options, RefusedError
+from permitry.actions.programs.entries import Entry, Options, RefusedError
 from permitry.core.action import Word
 
 OPTIONS = Options(

@@ -4,7 +4,7 @@ import pytest
 from tests.tables import for_each
 
 from permitry.actions.programs.awk_tokens import tokens_of
-from permitry.actions.programs.catalogue import RefusedError
+from permitry.actions.programs.entries import RefusedError
 
 
 @for_each(("text", "kinds"))

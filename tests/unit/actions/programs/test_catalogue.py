@@ -11,69 +11,19 @@ from tests.tables import for_each
 from permitry.actions.derive.opened import OPEN_WORDS
 from permitry.actions.programs import catalogue as module
 from permitry.actions.programs import guesses, inputs, names
-from permitry.actions.programs.catalogue import (
-    Entry,
-    Options,
-    Wrapper,
-    bind,
-    catalogue,
-    compact,
-    record_of,
-    remember,
-    shipped,
-    using,
-)
+from permitry.actions.programs.catalogue import bind, catalogue, compact, record_of, remember, shipped, using
+from permitry.actions.programs.entries import Entry
 from permitry.actions.programs.languages import LANGUAGES
 from permitry.actions.programs.nested import RUNNERS
 
 TEXT = """
 [group]
-quiet = "-q --quiet"
 [program."show display"]
-options = "-ab @quiet -n= --colour[=] -k: --pair== -NUM"
 operands = "read*"
-trees = "-a -b"
-[[program."show display".modes]]
-when = "-x"
-operands = "write"
-[program.word]
-options = "-ab"
-whole_words = true
-[program.save]
-options = "-a"
-more = "-b"
-reads = "-f= --file="
-texts = "-m[=] -t"
-writes = "-o:"
-refused = { "--run= --start=" = "runs it", "-x" = "does it" }
-refused_values = { "-f --file" = "@" }
-operands = "read"
-[[program.save.modes]]
-when = "-b"
-operands = "read"
-folders = "-d="
-[program.after]
-wraps = true
-options = "-v"
-shows = "-h"
-leading = 1
 [other."over above"]
 elsewhere = true
 runs = "-x="
-optional = 1
-sets = true
-runs_behind = { "in into" = { leading = 2 } }
 """
-
-WRAPPER = Wrapper(
-    options=Options(
-        frozenset({"-a", "-b", "--all"}),
-        frozenset({"-n", "--name"}),
-        frozenset({"-o", "--or"}),
-        doubled=frozenset({"--pair"}),
-        tripled=frozenset({"--over"}),
-    )
-)
 
 
 @pytest.fixture
@@ -87,62 +37,12 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     shipped.cache_clear()
 
 
-def test_options_are_listed_by_what_they_take(files: Path) -> None:
-    """Letters one by one; a group stands for its options."""
-    assert not files.exists()
-    assert catalogue()["show"].options == Options(
-        plain=frozenset({"-a", "-b", "-q", "--quiet"}),
-        valued=frozenset({"-n"}),
-        attached=frozenset({"--colour"}),
-        separate=frozenset({"-k"}),
-        doubled=frozenset({"--pair"}),
-        has_numbers=True,
-    )
-
-
-@pytest.mark.usefixtures("files")
-def test_some_programs_have_whole_words_for_options() -> None:
-    """Then letters are not options of their own."""
-    assert catalogue()["word"].options.plain == {"-ab"}
-
-
-@pytest.mark.usefixtures("files")
-def test_an_option_is_spelled_where_its_value_has_a_field() -> None:
-    """With its ending it is an option of the program as well; without, it is one that is listed elsewhere."""
-    entry = catalogue()["save"]
-    harmless = Options(frozenset({"-a"}), frozenset({"-f", "--file"}), frozenset({"-m"}))
-    assert entry.options == harmless
-    others = Options(frozenset({"-b"}), frozenset({"--run", "--start", "-d"}), separate=frozenset({"-o"}))
-    assert entry.known == harmless.with_more(others)
-    assert entry.shapes[0].reads == {"-f", "--file"}
-    assert entry.shapes[0].writes == {"-o"}
-    assert [shape.folders for shape in entry.shapes] == [{"-d"}, frozenset()]
-    assert entry.texts == {"-m", "-t"}
-    assert entry.refused == {"--run": "runs it", "--start": "runs it", "-x": "does it"}
-    assert entry.refused_values == {"-f": "@", "--file": "@"}
-
-
-@pytest.mark.usefixtures("files")
-def test_a_mode_has_a_shape_of_its_own() -> None:
-    """It comes before the usual one, and has all that it does not say otherwise."""
-    mode, usual = catalogue()["show"].shapes
-    assert (mode.operands, mode.when) == (("write",), frozenset({"-x"}))
-    assert (usual.operands, usual.when) == (("read*",), frozenset())
-    assert mode.trees == usual.trees == {"-a", "-b"}
-
-
-@pytest.mark.usefixtures("files")
-def test_a_program_may_have_several_names() -> None:
-    """All is known about it under each of them."""
-    assert catalogue()["display"] == catalogue()["show"] != Entry()
-
-
 @pytest.mark.usefixtures("files")
 def test_an_unknown_program_is_not_there() -> None:
     """Nothing is guessed about it."""
     assert "other" not in catalogue()
-    assert set(catalogue()) == {"show", "display", "word", "save", "after", "over", "above"}
-    assert len(catalogue()) == 7
+    assert set(catalogue()) == {"show", "display", "over", "above"}
+    assert len(catalogue()) == 4
     with pytest.raises(KeyError):
         catalogue()["other"]
     assert record_of("other") == Entry()
@@ -155,46 +55,15 @@ def test_of_some_programs_it_is_only_known_what_they_run() -> None:
 
 
 @pytest.mark.usefixtures("files")
-def test_a_program_may_run_its_operands() -> None:
-    """After its own options; one that does nothing else says with which of them it does not."""
-    assert record_of("show").runs is None
-    assert record_of("after").runs == Wrapper(1, Options(plain=frozenset({"-v"})), shows=frozenset({"-h"}))
-    assert record_of("over").runs == Wrapper(0, Options(valued=frozenset({"-x"})), sets=True, optional=1)
-    assert record_of("above").runs_behind == {"in": Wrapper(2), "into": Wrapper(2)}
-
-
-@pytest.mark.usefixtures("files")
 def test_some_programs_run_commands_elsewhere() -> None:
     """No entry is read to know which."""
     assert catalogue().elsewhere == {"over", "above"}
-
-
-def test_a_sub_command_is_read_when_it_is_asked_for() -> None:
-    """Those of git are many; the entry of git is the same without them."""
-    commands = record_of("git").commands
-    assert commands["log"] is commands["log"]
-    assert "log" in commands
-    assert "frobnicate" not in commands
-    assert len(list(commands)) == len(commands) > 40
 
 
 def test_a_program_is_in_one_table() -> None:
     """And in one record."""
     names = [name for table in ("program", "other") for key in json.loads(compact())[table] for name in key.split()]
     assert len(names) == len(set(names))
-
-
-@for_each(
-    ("option", "taken"),
-    [
-        ("-ab", 0), ("-n", 1), ("-an", 1), ("-n5", 0), ("-5", None), ("-z", None), ("-az", None), ("-", 0),
-        ("-o", 0), ("-on", 0), ("-oz", 0), ("-ao", 0), ("--or", 0), ("--over", 3),
-        ("--name", 1), ("--name=x", 0), ("--pair", 2), ("--all", 0), ("--zzz", None), ("--zzz=x", 0),
-    ],
-)  # fmt: skip
-def test_an_option_of_a_wrapper_takes_so_many_words(option: str, taken: int | None) -> None:
-    """None where that is not known: then both readings count."""
-    assert WRAPPER.takes(option) == taken
 
 
 def test_the_fast_file_counts_for_the_same_text(files: Path) -> None:
@@ -279,10 +148,3 @@ def test_what_is_remembered_belongs_to_a_catalogue() -> None:
         with using(known):
             assert is_known("ours", _again=True)
     assert asked == ["ours", "ours"]
-
-
-def test_the_words_of_a_field_are_those_of_all_records() -> None:
-    """Those of modes and sub-commands included."""
-    assert shipped().words("here") == {"read", "trees", "write", "new"}
-    assert {"read+", "into", "none"} <= shipped().words("operands")
-    assert "diff" in shipped().groups

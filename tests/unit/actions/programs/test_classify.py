@@ -10,7 +10,8 @@ from tests.tables import for_each
 
 from permitry.actions.command import Command, Redirection
 from permitry.actions.derive.unwrap import Classified, Refused, classify, why_not_reading, why_not_reading_all
-from permitry.actions.programs.catalogue import Entry, catalogue, compact, record_of
+from permitry.actions.programs.catalogue import catalogue, compact, record_of
+from permitry.actions.programs.entries import Entry
 from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.action import Word
 

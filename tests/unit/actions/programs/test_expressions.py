@@ -3,7 +3,8 @@
 import pytest
 from tests.tables import for_each
 
-from permitry.actions.programs.catalogue import Entry, RefusedError, catalogue
+from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.programs.entries import Entry, RefusedError
 from permitry.actions.programs.expressions import (
     check_find,
     check_printf,

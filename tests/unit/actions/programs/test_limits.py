@@ -4,7 +4,7 @@ import pytest
 from tests.tables import for_each
 
 from permitry.actions.programs.arguments import Parts
-from permitry.actions.programs.catalogue import Entry, RefusedError
+from permitry.actions.programs.entries import Entry, RefusedError
 from permitry.actions.programs.limits import check_limits, has_option_behind
 from permitry.core.action import Word
 

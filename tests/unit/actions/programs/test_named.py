@@ -6,7 +6,7 @@ import attrs
 import pytest
 from tests.tables import for_each
 
-from permitry.actions.programs.catalogue import RefusedError, Shape
+from permitry.actions.programs.entries import RefusedError, Shape
 from permitry.actions.programs.named import Collector, Named
 from permitry.core.action import Access, Descent, Word
 

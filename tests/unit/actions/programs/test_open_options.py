@@ -2,7 +2,7 @@
 
 from tests.tables import for_each
 
-from permitry.actions.programs.catalogue import Options
+from permitry.actions.programs.entries import Options
 from permitry.actions.programs.open_options import may_be_options, may_start
 from permitry.actions.reading.strict import read_strictly
 

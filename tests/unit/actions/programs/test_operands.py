@@ -11,7 +11,8 @@ from permitry.actions.command import Command
 from permitry.actions.derive.unwrap import Classified, classify, only_reads, why_not_reading
 from permitry.actions.programs.bare_words import names_in_words
 from permitry.actions.programs.candidates import code_of
-from permitry.actions.programs.catalogue import Entry, Shape, catalogue
+from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.programs.entries import Entry, Shape
 from permitry.actions.programs.named import Operands
 from permitry.actions.programs.operands import touches_of, with_values
 from permitry.actions.reading.strict import read_strictly

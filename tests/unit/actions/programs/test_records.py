@@ -4,7 +4,8 @@ from typing import Any
 
 from tests.tables import for_each
 
-from permitry.actions.programs.catalogue import Options, shipped
+from permitry.actions.programs.catalogue import shipped
+from permitry.actions.programs.entries import Options
 from permitry.actions.programs.records import Record, Records
 from permitry.core.action import Actions, Run, Word
 

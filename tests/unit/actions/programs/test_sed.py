@@ -8,7 +8,8 @@ from tests.tables import for_each
 from permitry.actions.command import Command
 from permitry.actions.derive.unwrap import why_not_reading
 from permitry.actions.programs.arguments import read_options
-from permitry.actions.programs.catalogue import RefusedError, catalogue
+from permitry.actions.programs.catalogue import catalogue
+from permitry.actions.programs.entries import RefusedError
 from permitry.actions.programs.sed import effects_of_sed, files_of_sed, with_script
 from permitry.actions.programs.sed_script import Effects
 from permitry.config.load import load_rules

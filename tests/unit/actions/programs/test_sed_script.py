@@ -3,7 +3,7 @@
 import pytest
 from tests.tables import for_each
 
-from permitry.actions.programs.catalogue import RefusedError
+from permitry.actions.programs.entries import RefusedError
 from permitry.actions.programs.sed_script import Effects, read_script
 from permitry.core.action import Access, Word
 

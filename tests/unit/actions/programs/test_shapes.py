@@ -4,7 +4,7 @@ import pytest
 from tests.tables import for_each
 
 from permitry.actions.programs.arguments import Parts
-from permitry.actions.programs.catalogue import Entry, RefusedError, Shape
+from permitry.actions.programs.entries import Entry, RefusedError, Shape
 from permitry.actions.programs.shapes import check_shape, is_many, roles_by_shape
 from permitry.core.action import Word
 

@@ -7,7 +7,8 @@ from tests.tables import for_each
 
 from permitry.actions.command import Command
 from permitry.actions.derive.unwrap import Classified, classify
-from permitry.actions.programs.catalogue import RefusedError, catalogue, record_of
+from permitry.actions.programs.catalogue import catalogue, record_of
+from permitry.actions.programs.entries import RefusedError
 from permitry.actions.programs.views import check_view
 from permitry.actions.reading.strict import read_strictly
 from permitry.core.action import Word

@@ -4,7 +4,8 @@ import pytest
 from tests.tables import for_each
 
 from permitry.actions.command import Command
-from permitry.actions.programs.catalogue import RefusedError, Wrapper, record_of
+from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.entries import RefusedError, Wrapper
 from permitry.actions.programs.wrappers import check_assignments, runs_file, runs_text, wrapped
 from permitry.core.action import Word
 
