@@ -14,8 +14,8 @@ from permitry.actions.folders import Folder
 from permitry.actions.found_names import touched_perhaps_by
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import record_of
-from permitry.actions.programs.operands import named_in_code
 from permitry.actions.programs.operands import touches_of as operands_of
+from permitry.actions.programs.possible import named_in_code
 from permitry.actions.programs.sed import with_script
 from permitry.actions.programs.settings import connects
 from permitry.actions.touched import touched

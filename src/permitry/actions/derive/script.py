@@ -30,6 +30,7 @@ from permitry.actions.folders import Folder, Walk
 from permitry.actions.history import Changes, History, Reader
 from permitry.actions.patches import hidden_patch, paths_of
 from permitry.actions.paths import apart
+from permitry.actions.programs.arguments import with_values
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import bind, catalogue, record_of, remember
 from permitry.actions.programs.found import found_by
@@ -37,7 +38,6 @@ from permitry.actions.programs.git import without_options
 from permitry.actions.programs.inputs import takes_commands
 from permitry.actions.programs.made import run_of_made
 from permitry.actions.programs.names import prints_names
-from permitry.actions.programs.operands import with_values
 from permitry.actions.programs.sed import with_script
 from permitry.actions.programs.settings import connects, named_by_variables
 from permitry.actions.reading.strict import LONGEST, UnreadableError, read_strictly

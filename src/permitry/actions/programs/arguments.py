@@ -15,13 +15,17 @@ from permitry.core.action import Word
 
 __all__ = [
     "Parts",
+    "entry_of",
+    "find_entry",
     "is_cluster",
     "is_spread",
     "read_known",
     "read_options",
     "sub_command",
     "unbundled",
+    "values_and_texts",
     "with_options_first",
+    "with_values",
 ]
 
 _DIGITS = frozenset(string.digits)
@@ -101,6 +105,45 @@ def sub_command(words: Sequence[Word], entry: Entry, name: str) -> tuple[str, En
     if inner is None or not parts.before or parts.is_spread or is_spread(command):
         raise RefusedError(f"`{name} {command.text}` is not known to only read")
     return f"{name} {command.text}", inner, parts.operands[1:]
+
+
+def find_entry(words: Sequence[Word]) -> tuple[str, Entry, Sequence[Word]]:
+    """Return the name and entry of the program or sub-command that is called, and the words after it."""
+    name = words[0].text
+    entry, rest = record_of(name), words[1:]
+    if words[0].is_open:
+        raise RefusedError("a program named by an expansion")
+    while entry.commands and (inner := sub_command(rest, entry, name)) is not None:
+        name, entry, rest = inner
+    return name, entry, rest
+
+
+def entry_of(words: Sequence[Word]) -> Entry:
+    """Return what is known about the program that runs, or about its sub-command."""
+    try:
+        return find_entry(words)[1]
+    except RefusedError:
+        return record_of(words[0].text)
+
+
+def with_values(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Return the words of a command; those with expansions that certainly are values of options are marked."""
+    if not any(word.is_single for word in words[2:]):
+        return words
+    values, _ = values_and_texts(words)
+    return tuple(attrs.evolve(word, is_value=True) if at in values else word for at, word in enumerate(words))
+
+
+def values_and_texts(words: Sequence[Word]) -> tuple[set[int], set[int]]:
+    """Return the indices of the words that are values of options, and of those that are or have a text as a value."""
+    try:
+        _, entry, rest = find_entry(words)
+    except RefusedError:
+        return set(), set()
+    parts = read_known(rest, entry)
+    before = len(words) - len(rest)
+    values = {before + at for at in parts.values}
+    return values, {before + at for at in parts.texts}
 
 
 def unbundled(words: Sequence[Word]) -> Sequence[Word]:

@@ -1,17 +1,19 @@
 """What operands and options name, by the roles that `programs.toml` gives them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import attrs
 
-from permitry.actions.programs.candidates import machine_of
+from permitry.actions.programs.candidates import UNSEEN, machine_of
 from permitry.actions.programs.entries import RefusedError, Shape
 from permitry.core.action import Access, Descent, Word
 from permitry.core.words import Found
 
-__all__ = ["HERE", "Collector", "Contents", "Copy", "Named", "Operands"]
+__all__ = ["HERE", "Collector", "Contents", "Copy", "Named", "Operands", "limit_hosts", "limit_names"]
 
 HERE = Word(".")
+_MOST_NAMED = 3000
+_MOST_HOSTS = 1000
 _ACCESSES = {access.value: (access,) for access in Access} | {
     "any": (Access.READ, Access.WRITE),
     "kept": (Access.READ,),
@@ -264,3 +266,37 @@ class Collector:
     def words(self) -> list[Word]:
         """Return every word that is known to be a path, or the text of a link."""
         return [*self.texts, *(each.word for each in self.paths), *([self.target] if self.target else [])]
+
+
+def limit_names(found: Operands) -> Operands:
+    """Return each name once, up to a limit; an unknown name represents the rest, and `is_listed` is then False."""
+    paths, hosts = _limit_paths(found.paths), limit_hosts(found.hosts)
+    is_all = UNSEEN not in (*hosts[-1:], *(each.word for each in paths[-1:]))
+    return attrs.evolve(
+        found,
+        paths=paths,
+        hosts=hosts,
+        is_listed=found.is_listed and is_all,
+        copies=tuple(attrs.evolve(each, sources=each.sources[:_MOST_NAMED]) for each in found.copies),
+        guessed=_limit_paths(found.guessed),
+        guessed_hosts=limit_hosts(found.guessed_hosts),
+    )
+
+
+def _limit_paths(paths: Iterable[Named]) -> tuple[Named, ...]:
+    """Return each path once, up to a limit; an unknown path for each access represents the rest."""
+    found = tuple(dict.fromkeys(paths))
+    if len(found) <= _MOST_NAMED:
+        return found
+    unseen = dict.fromkeys(Named(each.access, UNSEEN) for each in found)
+    return (*found[:_MOST_NAMED], *unseen)
+
+
+def limit_hosts(hosts: Iterable[Word]) -> tuple[Word, ...]:
+    """Return each host once, up to a limit; an unknown host represents the rest."""
+    found: dict[Word, None] = {}
+    for host in hosts:
+        if len(found) > _MOST_HOSTS:
+            return (*found, UNSEEN)
+        found[host] = None
+    return tuple(found)

@@ -12,8 +12,10 @@ from permitry.actions.programs.arguments import (
     read_options,
     sub_command,
     unbundled,
+    with_values,
 )
 from permitry.actions.programs.entries import Entry, Options, RefusedError
+from permitry.actions.reading.strict import read_strictly
 from permitry.core.action import Word
 
 OPTIONS = Options(
@@ -136,3 +138,17 @@ def test_the_first_word_of_tar_lacks_its_hyphen() -> None:
     for text in ("xfz", "xf f", "x", "ff"):
         with pytest.raises(RefusedError):
             unbundled(_words(text))
+
+
+@for_each(
+    ("text", "values"),
+    [
+        ('git commit -m "$x" "$x"', [3]), ('git commit -m a -m "b$x" -F "$y"', [5, 7]), ("git commit -m $x", []),
+        ('git commit --message="$x"', []), ('git commit --unknown "$x"', []), ('git unknown -m "$x"', []),
+        ('head -n "$x" a', [2]), ('head "$y" -n "$x"', []), ('unknown -n "$x"', []), ('head -- -n "$x"', []),
+    ],
+)  # fmt: skip
+def test_the_values_of_options_are_marked(text: str, values: list[int]) -> None:
+    """So that a pattern does not take them for options; not behind what may be another option."""
+    words = with_values(read_strictly(text)[0].words)
+    assert [at for at, word in enumerate(words) if word.is_value] == values

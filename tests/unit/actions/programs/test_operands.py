@@ -14,10 +14,10 @@ from permitry.actions.programs.candidates import code_of
 from permitry.actions.programs.catalogue import catalogue
 from permitry.actions.programs.entries import Entry, Shape
 from permitry.actions.programs.named import Operands
-from permitry.actions.programs.operands import touches_of, with_values
+from permitry.actions.programs.operands import touches_of
 from permitry.actions.reading.strict import read_strictly
 from permitry.actions.reading.words import UnreadableError
-from permitry.core.action import Access, Descent, Word
+from permitry.core.action import Access, Word
 
 LISTED = {
     # Scripts that name files.
@@ -269,54 +269,6 @@ def test_an_expansion_that_is_a_text_names_nothing(text: str, named: str, unclea
     assert {word.text for word in found.unclear} == set(unclear.split())
 
 
-@for_each(("text", "values"))
-def test_the_values_of_options_are_marked(text: str, values: list[int]) -> None:
-    """So that a pattern does not take them for options; not behind what may be another option."""
-    words = with_values(read_strictly(text)[0].words)
-    assert [at for at, word in enumerate(words) if word.is_value] == values
-
-
-def test_everything_an_unknown_program_is_given_may_be_a_path() -> None:
-    """A word may be read and written, and so may what is attached to an option or is behind a sign."""
-    found = operands("unknown -f/etc/a --file=b if=c me@d -- e")
-    for text in ("-f/etc/a", "/etc/a", "b", "c", "d", "if=c", "e"):
-        accesses = {each.access for each in (*found.paths, *found.guessed) if each.word.text == text}
-        assert accesses == {Access.READ, Access.WRITE}
-    assert "--" not in seen(found)
-
-
-@for_each(("text", "named", "guessed"))
-def test_a_script_and_a_part_of_a_word_are_guesses(text: str, named: str, guessed: str) -> None:
-    """Only a whole operand that has the look of a path is one."""
-    found = operands(text)
-    paths, guesses = ({each.word.text for each in group} for group in (found.paths, found.guessed))
-    assert paths == set(named.split())
-    assert guesses >= set([guessed] if "fix" in guessed or "w x" in guessed else guessed.split())
-    assert not paths & guesses
-
-
-@for_each(
-    ("text", "hosts"),
-    [
-        ("ssh -o ProxyJump=a.example,me@b.example:22 c", {"a.example", "b.example", "c"}),
-        ("ssh -L 80:a.example:80 c", {"a.example", "c"}),
-        ("openssl s_client -connect a.example:443", {"a.example"}),
-        ("psql 'host=a.example port=5'", {"a.example"}),
-        ("wget -e http_proxy=a.example:80 c", {"a.example", "c"}),
-    ],
-)
-def test_every_part_of_a_word_may_be_a_host(text: str, hosts: set[str]) -> None:
-    """To a program of the network; it may be more than these."""
-    found = operands(text)
-    assert hosts <= {host.text for host in (*found.hosts, *found.guessed_hosts)}
-
-
-@for_each("text")
-def test_a_path_within_a_word_is_seen(text: str) -> None:
-    """In a pair with a colon, in a list, and in a script."""
-    assert "~/.ssh" in seen(operands(text))
-
-
 def test_a_message_names_no_path() -> None:
     """A text with blanks is one operand."""
     assert ".env" not in seen(operands("git commit -m 'update .env handling'"))
@@ -347,49 +299,10 @@ def test_a_command_that_only_reads_writes_nothing() -> None:
     assert operands("xargs grep https://example.com").hosts == ()
 
 
-def test_a_program_that_deletes_may_delete() -> None:
-    """Of a program that deletes, every word may be deleted when an option is not known, and what lies below it."""
-    assert {"d:a+", "w:a+", "r:a+"} <= named(operands("rm --unknown a"))
-
-
-@for_each(
-    "text",
-    [
-        "rsync --unknown --delete a", "rsync --unknown --del a", "tar --unknown --remove-fil -cf x a",
-        "zip -rm x a -i y", "zip -x y -m x a", "tar --unknown $X a", "find a -unknown -delete",
-    ],
-)  # fmt: skip
-def test_a_program_that_deletes_by_an_option_may_delete_by_a_guess(text: str) -> None:
-    """Whether it deletes, and which of its operands, is not certain behind an option that is not known."""
-    found = touches_of([Word(word, is_open="$" in word) for word in text.split()])
-    assert Access.DELETE not in {each.access for each in found.paths}
-    assert Access.DELETE in {each.access for each in found.guessed if each.word.text == "a"}
-
-
-@for_each("text", ["rsync --unknown a b", "tar --unknown -cf x a", "zip -r x a -i y", "rsync -e ssh --de a b"])
-def test_a_program_that_is_given_no_such_option_deletes_nothing(text: str) -> None:
-    """An option that is not known is not the one that deletes, and too little of its name is none."""
-    found = operands(text)
-    assert ("--de" in text) is (Access.DELETE in {each.access for each in (*found.paths, *found.guessed)})
-
-
-def test_a_sub_command_that_deletes_may_delete() -> None:
-    """`git rm '*.py'` is a pattern of git's own, so that what it deletes is not certain."""
-    assert "d:*.py" in {each.removesuffix("+") for each in named(operands("git rm '*.py'"))}
-
-
-@for_each("program", ["/bin/rm", "./rm", "/usr/bin/RM"])
-def test_a_program_that_deletes_may_be_named_with_a_folder(program: str) -> None:
-    """`/bin/rm -r a` deletes as `rm -r a` does, although no permission relies on it."""
-    found = operands(f"{program} -r a")
-    assert {"d:a+", "w:a+", "r:a+"} <= named(found)
-    assert not found.is_listed
-
-
-@for_each(("text", "hosts"))
-def test_hosts_of_programs_that_are_not_known(text: str, hosts: list[str]) -> None:
-    """What looks like an address may be connected to; for a program of the network every word may."""
-    assert [host.text for host in operands(text).hosts] == hosts
+def test_the_hosts_that_a_program_expands_are_all_named() -> None:
+    """As `curl` does, in an address."""
+    found = operands("curl 'http://{a,b}.example/c[1-2]'").hosts
+    assert [host.text for host in found] == ["http://a.example/c[1-2]", "http://b.example/c[1-2]"]
 
 
 def test_words_keep_what_the_shell_may_make_of_them() -> None:
@@ -500,10 +413,3 @@ def test_long_commands_take_no_time(text: str) -> None:
     begin = time.process_time()
     touches_of(words)
     assert time.process_time() - begin < 8
-
-
-@for_each(("text", "fills"))
-def test_a_program_may_put_files_under_names_that_it_is_not_given(text: str, *, fills: bool) -> None:
-    """By an option, by its first word, or always; not by a word further on."""
-    words = tuple(Word(each, is_open=each.startswith("$")) for each in text.split())
-    assert any(each.descent is Descent.NEW for each in touches_of(words).paths) is fills
