@@ -302,7 +302,7 @@ class _Extraction:
                 assert_never(role)
 
     def patch(self, text: str) -> None:
-        from permitry.actions.derive.script import patched  # noqa: PLC0415 -- most calls have no patch
+        from permitry.actions.derive.given import patched  # noqa: PLC0415 -- most calls have no patch
 
         touches, doubt = patched(text, self.folder)
         self.certain += touches
@@ -440,7 +440,7 @@ def _guesses(call: ToolCall, folder: Folder) -> Iterator[Action]:
 
 
 def _loosely(text: str, folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
-    from permitry.actions.derive.script import loosely  # noqa: PLC0415 -- most calls have no command
+    from permitry.actions.derive.loose import loosely  # noqa: PLC0415 -- most calls have no command
 
     return loosely(text, folder)
 

@@ -3,26 +3,36 @@
 import functools
 import itertools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
 from permitry.actions.command import Command
 from permitry.actions.derive.opened import anything_of
-from permitry.actions.derive.runners import words_elsewhere
+from permitry.actions.derive.runners import program_of, words_elsewhere
 from permitry.actions.derive.unwrap import only_reads
 from permitry.actions.folders import Folder
 from permitry.actions.found_names import touched_perhaps_by
+from permitry.actions.patches import hidden_patch, paths_of
+from permitry.actions.paths import apart
+from permitry.actions.programs.arguments import with_values
 from permitry.actions.programs.candidates import reads_code
-from permitry.actions.programs.catalogue import record_of
+from permitry.actions.programs.catalogue import bind, record_of
+from permitry.actions.programs.git import without_options
 from permitry.actions.programs.operands import touches_of as operands_of
 from permitry.actions.programs.possible import named_in_code
 from permitry.actions.programs.sed import with_script
 from permitry.actions.programs.settings import connects
 from permitry.actions.touched import touched
 from permitry.actions.unpacked import Given, may_write
-from permitry.core.action import Action, Operands, Word
+from permitry.core.action import Access, Action, Operands, Run, Touch, Word
 
-__all__ = ["given_of", "operands_in"]
+if TYPE_CHECKING:
+    from permitry.actions.reading.lenient import LooseCommand
+
+__all__ = ["given_of", "operands_in", "patched", "run_of"]
+
+_MOST_FILES = 4_096
 
 
 def given_of(command: Command, text: str | None, before: Sequence[Action], *, is_last: bool) -> Given:
@@ -59,3 +69,49 @@ def operands_in(words: tuple[Word, ...], folder: Folder, given: Given) -> Operan
     are_all_changes = record_of(words[0].text).undoable
     found = Operands(touches, found_hosts, named.is_listed, (*perhaps, *guessed_connects), are_all_changes)
     return attrs.evolve(found, guessed=(*found.guessed, *anything_of(words, named.unclear, found, folder)))
+
+
+def run_of(
+    command: "Command | LooseCommand",
+    doubt: str | None,
+    folder: Folder,
+    *,
+    given: Given,
+    is_wrapper: bool = False,
+    is_guess: bool = False,
+) -> Run:
+    """Return the action of running a command."""
+    patch = hidden_patch(command.words, given.text)
+    read = functools.partial(operands_in, command.words, folder, given)
+    if patch is not None:
+        read = functools.partial(_read_patch, patch, folder)
+    bare = without_options(command.words) if program_of(command.words) == "git" else ()
+    return Run(
+        with_values(command.words),
+        doubt,
+        read_operands=bind(read),
+        within=command.within,
+        start=command.start,
+        end=command.end,
+        bare=tuple(bare),
+        is_wrapper=is_wrapper,
+        is_guess=is_guess,
+    )
+
+
+def patched(text: str, folder: Folder) -> tuple[tuple[Touch, ...], str | None]:
+    """Return what a patch touches, and why that is not certain, None if it is."""
+    found = paths_of(text)
+    if len(found.touched) > _MOST_FILES:
+        return (), f"the patch touches more than {_MOST_FILES} files"
+    # Some programs write through a link, and others replace the link by a new file.
+    touches = (
+        folder.place_of(Word(path), access, is_entry=access is Access.WRITE, origin="patch")
+        for access, path in found.touched
+    )
+    return tuple(each for touch in touches for each in apart(touch)), found.doubt
+
+
+def _read_patch(patch: str, folder: Folder) -> Operands:
+    touches, doubt = patched(patch, folder)
+    return Operands(touches, is_listed=doubt is None)

@@ -6,54 +6,42 @@ lenient reader then finds the actions that the text may have.
 
 import functools
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
-from permitry.actions.command import NOWHERE, Command
-from permitry.actions.derive.given import given_of, operands_in
-from permitry.actions.derive.lines import lines_of, say_by_name, with_keyword
+from permitry.actions.command import Command
+from permitry.actions.derive import loose
+from permitry.actions.derive.given import given_of, operands_in, run_of
+from permitry.actions.derive.lines import lines_of, with_keyword
 from permitry.actions.derive.opened import why_may_run_more
 from permitry.actions.derive.order import is_in_order, start_together, writers_in
-from permitry.actions.derive.redirections import (
-    EXPANSION,
-    connect_perhaps,
-    may_be_socket,
-    read_redirection,
-    socket_of,
-)
+from permitry.actions.derive.redirections import connect_perhaps, read_redirection
 from permitry.actions.derive.runners import program_of
 from permitry.actions.derive.substituted import are_usual, with_names
 from permitry.actions.derive.unwrap import Classified, Refused, classify
 from permitry.actions.folders import Folder, Walk
 from permitry.actions.history import Changes, History, Reader
-from permitry.actions.patches import hidden_patch, paths_of
-from permitry.actions.paths import apart
-from permitry.actions.programs.arguments import with_values
+from permitry.actions.patches import hidden_patch
 from permitry.actions.programs.candidates import reads_code
-from permitry.actions.programs.catalogue import bind, catalogue, record_of, remember
+from permitry.actions.programs.catalogue import catalogue, record_of, remember
 from permitry.actions.programs.found import found_by
-from permitry.actions.programs.git import without_options
 from permitry.actions.programs.inputs import takes_commands
 from permitry.actions.programs.made import run_of_made
 from permitry.actions.programs.names import prints_names
 from permitry.actions.programs.sed import with_script
-from permitry.actions.programs.settings import connects, named_by_variables
+from permitry.actions.programs.settings import named_by_variables
 from permitry.actions.reading.strict import LONGEST, UnreadableError, read_strictly
-from permitry.actions.reading.words import has_wildcard
 from permitry.actions.unpacked import Given
-from permitry.actions.variables import is_special, kept_by_shell, sets_of, that_change_commands
-from permitry.core.action import Access, Action, Connect, Operands, Run, Touch, Unknown, Word
+from permitry.actions.variables import is_special, kept_by_shell, sets_of
+from permitry.core.action import Action, Connect, Operands, Run, Touch, Unknown, Word
 from permitry.core.words import CommandLine, Found
 
 if TYPE_CHECKING:
-    from permitry.actions.reading.lenient import LooseCommand, LooseReading
+    from permitry.actions.reading.lenient import LooseReading
 
-__all__ = ["ShellReading", "kept", "loosely", "patched", "read_argv", "read_command"]
-
-_Found: TypeAlias = tuple[Action, bool]
-"""An action, and whether it is a guess."""
+__all__ = ["ShellReading", "kept", "read_argv", "read_command"]
 
 _Read: TypeAlias = tuple[tuple[Command, ...], tuple[Classified | Refused, ...]]
 
@@ -63,7 +51,6 @@ _MOST_KEPT = 64
 _PATCHING = frozenset({"git", "patch"})
 _MOST_WORDS = 4_096
 _MANY_WORDS = 40
-_TOO_MUCH = "too much is run inside it"
 _PLAIN_PATH = re.compile(r"[\w./@%+=:,-]+")
 
 
@@ -94,11 +81,13 @@ def read_command(text: str, folder: Folder, *, has_moved: bool = False) -> Shell
         before = kept(text, has_moved, has_home) if len(text) <= _LONGEST_KEPT else None
         commands, found = before or _read(text, has_moved=has_moved, has_home=has_home)
     except UnreadableError as error:
-        reading = _read_with_nested(text)
-        unknown = Unknown(text, error.reason, error.offset, about=_unknown_of(text, reading))
-        possible, guessed = _loosely(reading, folder)
+        from permitry.actions.derive.accounted import what_is_unknown  # noqa: PLC0415 -- as the lenient reader
+
+        reading = loose.read_text(text)
+        unknown = Unknown(text, error.reason, error.offset, about=what_is_unknown(text, reading))
+        possible, guessed = loose.by_certainty(loose.possible_actions(reading, folder))
         return ShellReading((unknown,), possible, unknown.reason, guessed)
-    return _Script(text, commands, found, folder, functools.partial(_read_with_nested, text)).reading()
+    return _Script(text, commands, found, folder, functools.partial(loose.read_text, text)).reading()
 
 
 # What a text says depends on the text alone. It is read again when a call is recorded, and agents repeat commands.
@@ -128,7 +117,7 @@ def read_argv(argv: Sequence[str], folder: Folder, *, has_moved: bool = False) -
     if not argv or not argv[0] or "\0" in text:
         return ShellReading((Unknown(text, "no program is named"),), doubt="no program is named")
     command = Command(tuple(Word(word) for word in argv), end=len(text))
-    read = functools.partial(_read_words_with_nested, command.words)
+    read = functools.partial(loose.read_words, command.words)
     found = _classify((command,), has_moved=has_moved)
     return _Script(text, (command,), found, folder, read).reading()
 
@@ -179,7 +168,7 @@ class _Script:
                 walk.after(each.command)
             history.add(_find_changes(each, folder, together=together))
         if self.needs_all:
-            self.besides(_possible(self.with_nested, self.folder))
+            self.besides(loose.possible_actions(self.with_nested, self.folder))
         self.add_wrappers({each.command.words for each in found})
         run = run_of_made((*self.certain, *self.possible, *self.guessed))
         if run is not None:
@@ -212,9 +201,9 @@ class _Script:
         line = self.lines.get((command.start, command.end))
         return None if line is None or (line.words == command.words and not line.assigned) else line
 
-    def besides(self, found: Iterable[_Found]) -> None:
+    def besides(self, found: Iterable[loose.FoundAction]) -> None:
         """Add actions that are not certain."""
-        possible, guessed = _by_certainty(found)
+        possible, guessed = loose.by_certainty(found)
         self.possible += possible
         self.guessed += guessed
 
@@ -253,16 +242,16 @@ class _Script:
         command = attrs.evolve(command, words=with_script(command.words, self.document(command)))
         words = () if command.only_assigns else command.words
         assignments = [pair for pair in command.assignments if pair[0] not in command.unknown or is_special(pair[0])]
-        reading = _read_words_with_nested(words, assignments)
+        reading = loose.read_words(words, assignments)
         takes = functools.partial(takes_commands, is_piped=command.is_piped, has_input=command.has_input)
         if any(takes(each.words, each.within) for each in reading.commands):
             self.unknown(command, f"`{command.words[0].text}` runs commands that come from elsewhere")
         sets = (*self.sets, *sets_of(command))
         line = self.lines.get((command.start, command.end))
         line = line and attrs.evolve(line, is_alone=self.is_alone)
-        found = tuple(_inner(command, reading, folder, sets, line))
+        found = tuple(loose.inner_actions(command, reading, folder, sets, line))
         if sum(not _is_supposed(action) for action, _ in found) > 1:  # Of several, the order is not known.
-            found = tuple(_inner(command, reading, attrs.evolve(folder, is_ordered=False), sets, line))
+            found = tuple(loose.inner_actions(command, reading, attrs.evolve(folder, is_ordered=False), sets, line))
         is_elsewhere = program_of(command.words) in catalogue().elsewhere
         self.besides(each for each in found if is_elsewhere or _is_supposed(each[0]))
         # INVARIANT: law 3. The nested commands that a program runs must be permitted as well.
@@ -270,7 +259,7 @@ class _Script:
 
     def run(self, command: Command, doubt: str | None, folder: Folder, *, is_wrapper: bool = False) -> Run:
         given = given_of(command, self.document(command), self.certain, is_last=self.is_last)
-        run = _run(command, doubt, folder, given=given, is_wrapper=is_wrapper)
+        run = run_of(command, doubt, folder, given=given, is_wrapper=is_wrapper)
         sets = (*self.sets, *sets_of(command))
         line = self.line_of(command)
         return attrs.evolve(run, sets=sets, line=line) if sets or line is not None else run
@@ -291,69 +280,7 @@ class _Script:
             if command.words not in seen:
                 self.possible.append(self.run(command, "it runs another program", self.folder, is_wrapper=True))
                 sets = (*self.sets, *sets_of(command))
-                self.besides(_inner(command, _read_words_with_nested(command.words), self.folder, sets))
-
-
-def _run(
-    command: "Command | LooseCommand",
-    doubt: str | None,
-    folder: Folder,
-    *,
-    given: Given,
-    is_wrapper: bool = False,
-    is_guess: bool = False,
-) -> Run:
-    """Return the action of running a command."""
-    patch = hidden_patch(command.words, given.text)
-    read = functools.partial(operands_in, command.words, folder, given)
-    if patch is not None:
-        read = functools.partial(_read_patch, patch, folder)
-    return Run(
-        with_values(command.words),
-        doubt,
-        read_operands=bind(read),
-        within=command.within,
-        start=command.start,
-        end=command.end,
-        bare=_bare(command.words),
-        is_wrapper=is_wrapper,
-        is_guess=is_guess,
-    )
-
-
-def _by_certainty(found: Iterable[_Found]) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
-    """Return the actions that are not guesses, and those that are."""
-    sure: list[Action] = []
-    guessed: list[Action] = []
-    for action, is_guess in found:
-        (guessed if is_guess else sure).append(action)
-    return tuple(sure), tuple(guessed)
-
-
-def _inner(
-    command: Command,
-    reading: "LooseReading",
-    folder: Folder,
-    sets: tuple[str, ...],
-    line: CommandLine | None = None,
-) -> Iterator[_Found]:
-    """Yield the actions of the nested commands that a program runs; `sets` are the assignments before it."""
-    before: tuple[Word, ...] = ()
-    was_guess = False
-    for each in reading.commands:
-        # A program named with its folder is reported without the folder as well: both are one command. What was found
-        # for the same words may differ.
-        is_again = each.words[1:] == before[1:] and each.argv[:1] == (program_of(before),)
-        if not is_again or (was_guess and not each.is_guess):
-            before, was_guess = each.words, each.is_guess
-            if each.words != command.words:
-                yield from ((action, each.is_guess) for action in _loose(each, folder, sets, say_by_name(line, each)))
-    if not reading.is_complete:
-        yield Unknown(" ".join(command.argv), _TOO_MUCH), False
-
-
-def _is_supposed(action: Action) -> bool:
-    return isinstance(action, Run) and any(name.endswith("?") for name in action.within)
+                self.besides(loose.inner_actions(command, loose.read_words(command.words), self.folder, sets))
 
 
 def _why_more(one: Classified, *, has_names: bool) -> str | None:
@@ -361,8 +288,8 @@ def _why_more(one: Classified, *, has_names: bool) -> str | None:
     words = one.command.words
     may_nest = one.doubt is not None and len(words) > _MANY_WORDS
     # Of many nested commands, each is inside all those around it: looking at them one by one takes cubic time.
-    if may_nest and not _read_words_with_nested(words).is_complete:
-        return _TOO_MUCH
+    if may_nest and not loose.read_words(words).is_complete:
+        return loose.TOO_MUCH
     return why_may_run_more(one.command, has_names=has_names)
 
 
@@ -376,24 +303,6 @@ def _why_not_reading(action: Action) -> str | None:
             return f"`{action.text}` opens a network connection"
         case _:
             return None
-
-
-def patched(text: str, folder: Folder) -> tuple[tuple[Touch, ...], str | None]:
-    """Return what a patch touches, and why that is not certain, None if it is."""
-    found = paths_of(text)
-    if len(found.touched) > _MOST_WORDS:
-        return (), f"the patch touches more than {_MOST_WORDS} files"
-    # Some programs write through a link, and others replace the link by a new file.
-    touches = (
-        folder.place_of(Word(path), access, is_entry=access is Access.WRITE, origin="patch")
-        for access, path in found.touched
-    )
-    return tuple(each for touch in touches for each in apart(touch)), found.doubt
-
-
-def _read_patch(patch: str, folder: Folder) -> Operands:
-    touches, doubt = patched(patch, folder)
-    return Operands(touches, is_listed=doubt is None)
 
 
 def _find_changes(one: Classified | Refused, folder: Folder, *, together: bool) -> Reader | None:
@@ -419,72 +328,5 @@ def _change_none(_: Changes) -> Operands:
     return Operands(is_listed=True)
 
 
-def loosely(text: str, folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
-    """Return the actions of a text if it is run as a command: those that are not guesses, and those that are."""
-    return _loosely(_read_with_nested(text), folder)
-
-
-def _loosely(reading: "LooseReading", folder: Folder) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
-    return _by_certainty(_possible(reading, folder))
-
-
-def _bare(words: Sequence[Word]) -> tuple[Word, ...]:
-    return tuple(without_options(words)) if program_of(words) == "git" else ()
-
-
-# A text that only reads does not need the lenient reader, so that is loaded on first use.
-
-
-def _read_with_nested(text: str) -> "LooseReading":
-    from permitry.actions.derive.recursive import read_recursively  # noqa: PLC0415 -- see above
-
-    return read_recursively(text)
-
-
-def _unknown_of(text: str, reading: "LooseReading") -> str:
-    from permitry.actions.derive.accounted import what_is_unknown  # noqa: PLC0415 -- see above
-
-    return what_is_unknown(text, reading)
-
-
-def _read_words_with_nested(words: Sequence[Word], assignments: Sequence[tuple[str, str]] = ()) -> "LooseReading":
-    from permitry.actions.derive.recursive import read_words_recursively  # noqa: PLC0415 -- see above
-
-    return read_words_recursively(words, assignments)
-
-
-# What may happen -----------------------------------------------------------------------------------------------------
-
-
-def _possible(reading: "LooseReading", folder: Folder) -> Iterator[_Found]:
-    """Yield the actions of the commands that the lenient reader found; any `cd` may have come before any of them."""
-    commands = reading.commands
-    for command in commands:
-        if command.words and command.words[0].text in ("cd", "pushd"):
-            folder = folder.joined(folder.moved(command.words[1:]))
-    yield from dict.fromkeys((action, each.is_guess) for each in commands for action in _loose(each, folder))
-    targets = dict.fromkeys(target for each in commands for target in (*each.reads, *each.writes))
-    yield from ((Connect(target, is_certain=False), True) for target in targets if may_be_socket(target))
-    if not reading.is_complete:
-        yield Unknown("", "the text holds too much to look at"), False
-
-
-def _loose(
-    command: "LooseCommand", folder: Folder, sets: tuple[str, ...] = (), line: CommandLine | None = None
-) -> Iterator[Action]:
-    sets = (*sets, *that_change_commands(command.assignments))
-    if command.words:
-        text = "\n".join(command.stdin) if command.stdin else None
-        doubt = "it is not read with certainty"
-        run = _run(command, doubt, folder, given=Given(text=text), is_guess=command.is_guess)
-        yield attrs.evolve(run, sets=sets, line=line)
-    for _, value in command.assignments:
-        if "://" in value:
-            yield from connects(Word(value))
-    for target, access in ((command.reads, Access.READ), (command.writes, Access.WRITE)):
-        for text in target:
-            if text != NOWHERE:
-                is_open = EXPANSION.search(text) is not None
-                word = Word(text, has_wildcard(text), is_home=text.startswith("~"), is_open=is_open)
-                touch = folder.place_of(word, access, is_certain=False)
-                yield socket_of(text) or attrs.evolve(touch, is_guess=command.is_guess, words=command.words, sets=sets)
+def _is_supposed(action: Action) -> bool:
+    return isinstance(action, Run) and any(name.endswith("?") for name in action.within)

@@ -3,8 +3,9 @@
 import pytest
 from tests.tables import for_each
 
+from permitry.actions.derive.given import patched
 from permitry.actions.derive.recursive import read_recursively
-from permitry.actions.derive.script import ShellReading, loosely, patched, read_argv, read_command
+from permitry.actions.derive.script import ShellReading, read_argv, read_command
 from permitry.actions.folders import Folder
 from permitry.actions.reading.lenient import LooseReading
 from permitry.core.action import Access, Action, Connect, Run, Touch, Unknown, phrase
@@ -255,27 +256,6 @@ def test_what_the_strict_reader_refuses_is_one_unknown(text: str, offset: int, p
     assert possible in _runs(reading.possible)
 
 
-@for_each(("text", "access"), [("echo ${!x} >a", Access.WRITE), ("sort ${!x} <a", Access.READ)])
-def test_a_redirection_beside_what_is_refused_is_possible(text: str, access: Access) -> None:
-    """But for the void; where its file is, is not certain."""
-    touches = [action for action in _read(f"{text} 2>/dev/null").possible if isinstance(action, Touch)]
-    assert [(touch.access, touch.place.text, touch.place.is_certain) for touch in touches] == [(access, "a", False)]
-
-
-@for_each("step", ["cd ~", "pushd ~"])
-def test_a_step_anywhere_in_the_text_may_come_first(step: str) -> None:
-    """Of a text that is read leniently only the order is known, and a loop may run backwards."""
-    for text in (f"{step}; cat ${{!x}} .ssh/id", f"while cat .ssh/id; do {step}; done"):
-        runs = [action for action in _read(text).possible if isinstance(action, Run) and action.argv[0] == "cat"]
-        names = {name for run in runs for touch in run.operands.touches for name in touch.place.names}
-        assert {f"{WORK}/.ssh/id", f"{HOME}/.ssh/id"} <= names
-
-
-def test_a_text_with_too_much_in_it_is_unknown() -> None:
-    """Looking has an end."""
-    assert any(isinstance(action, Unknown) for action in loosely("(" * 70_000, HERE)[0])
-
-
 def test_a_text_is_read_leniently_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many of its programs are asked about their here-documents."""
     texts: list[str] = []
@@ -291,13 +271,6 @@ def test_a_text_is_read_leniently_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert texts == [text]
 
 
-def test_a_text_is_read_loosely_as_a_command() -> None:
-    """Nothing of it is certain."""
-    possible, guessed = loosely("ls && rm x >y", HERE)
-    assert (_told(possible), guessed) == (["ls", "rm x", "write y"], ())
-    assert all(action.doubt is not None for action in possible if isinstance(action, Run))
-
-
 def test_a_program_with_too_many_arguments_is_unknown() -> None:
     """As many as are allowed are read."""
     assert isinstance(read_argv(["echo", *["w"] * 4_095], HERE).certain[0], Run)
@@ -305,16 +278,6 @@ def test_a_program_with_too_many_arguments_is_unknown() -> None:
     [unknown] = reading.certain
     assert isinstance(unknown, Unknown)
     assert (unknown.reason, reading.doubt) == ("more than 4096 arguments", "more than 4096 arguments")
-
-
-def test_a_patch_of_too_many_files_touches_nothing_for_certain() -> None:
-    """As many as are allowed are reported."""
-    files = [f"*** Delete File: {i}\n" for i in range(4_097)]
-    assert patched(f"*** Begin Patch\n{''.join(files)}*** End Patch", HERE) == (
-        (), "the patch touches more than 4096 files"
-    )  # fmt: skip
-    touches, doubt = patched(f"*** Begin Patch\n{''.join(files[1:])}*** End Patch", HERE)
-    assert (len(touches), doubt) == (4_096, None)
 
 
 @for_each("text", ["git status", "for a in 1 2 3 4 5 6 7 8 9; do ls " + "x" * 600 + "; done"])
