@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import PAYLOADS, command
+from tests.unit.permitry_hosts.hooks.payloads import captured, command
 
 from permitry_hosts.hooks.answering import HOSTS, Options, answer, host_named
 from permitry_hosts.hooks.host import Effect, Reply, Verb
@@ -81,7 +81,7 @@ def _refused(reply: Answer) -> Iterator[str]:
 def _document(host: str, verb: Verb) -> str:
     """Return what a host gets, with dots in place of the sentence; of a question that it cannot ask, nothing."""
     known = host_named(host)
-    event = known.read(PAYLOADS[host], ATTENDED)
+    event = known.read(captured(host).payload, ATTENDED)
     if verb is Verb.ASK and not event.can_ask:
         return "the refusal, with how to answer"
     document = json.loads(known.write(Effect(verb, "…"), event).out)
