@@ -165,6 +165,7 @@ TOLD = {
     "git add a b": "r:a+ r:b+",
     "git --no-pager add -A": "r:.+",
     "git rm -r a": "d:a+",
+    "git rm -r --cached a": "l:a+",
     "git clean -fd a": "r:a+ d:a+",
     "git clean -fdx": "r:.+ d:.+",
     "git clean -nd a": "r:a+",
