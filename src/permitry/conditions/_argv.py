@@ -26,6 +26,7 @@ _EXPANSIONS = "$`"
 _PLAIN = re.compile(r"[\w./:=*?@+-]+")
 _OPERANDS = ("-", "--")
 """What begins with a hyphen without being an option: the standard input, and the end of all options."""
+_SUBSTITUTIONS = ("$(", "<(", "`")
 
 # A word is valid text without lone surrogates, so these can represent wildcards that are meant
 # literally.
@@ -109,6 +110,11 @@ class Token:
         if "*" in text or "?" in text:
             text = text.translate(_LITERAL)
         return text in self._exact or (bool(self._globs) and any(glob.matches(text) for glob in self._globs))
+
+    def spells(self, word: Word) -> bool:
+        """Return whether it is about a substitution as it is written, such as `'$('*`."""
+        text = word.text.translate(_LITERAL)
+        return any(each.text.startswith(_SUBSTITUTIONS) and each.matches(text) for each in self.alternatives)
 
     def may_match(self, word: Word) -> bool:
         """Return whether a word may match once the shell has expanded it.

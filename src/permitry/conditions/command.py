@@ -329,7 +329,7 @@ class _Tolerant:
     def _match_from(self, word: Word, at: int) -> Iterable[int]:
         """Return the indices of tokens after `word` was matched with those from `at` on."""
         if word.is_open or word.is_glob:
-            return self._match_wildcard(at) if self.is_sure else self._match_maybe(word, at)
+            return self._match_written(word, at) if self.is_sure else self._match_maybe(word, at)
         if at == len(self.tokens) or not self._may_match(at, word):
             return ()
         return (at if self.tokens[at].is_any else at + 1,)
@@ -357,12 +357,14 @@ class _Tolerant:
         token = self.tokens[at]
         return (at,) if token.is_any else (at + 1,) if token.may_become(word) else ()
 
-    def _match_wildcard(self, at: int) -> Iterable[int]:
-        """Return the indices of tokens after a word with unknown text, which only a wildcard matches."""
+    def _match_written(self, word: Word, at: int) -> Iterable[int]:
+        """Return the indices of tokens after a word with unknown text: only a wildcard matches, and what spells it."""
         if at == len(self.tokens):
             return ()
         token = self.tokens[at]
-        return (at,) if token.is_any else (at + 1,) if token.is_one else ()
+        if token.is_any:
+            return (at,)
+        return (at + 1,) if token.is_one or token.spells(word) else ()
 
     def _may_match(self, at: int, word: Word) -> bool:
         token = self.tokens[at]

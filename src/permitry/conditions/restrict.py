@@ -12,6 +12,8 @@ import attrs
 
 from permitry.conditions._conditions import Conditions
 from permitry.conditions._patterns import AnyPatterns, PathPatterns
+from permitry.conditions.host import HostPattern
+from permitry.conditions.joined import say_joined
 from permitry.conditions.match import Match, why, why_open, why_several, why_unread
 from permitry.conditions.permit import fits
 from permitry.core.action import Place, Run, Touch
@@ -203,7 +205,11 @@ def _meets_at_once(kinds: Sequence[AnyPatterns], lifts: _Lifts, request: Request
         if all(any(_belongs(effect, run) for effect in effects) for effects in others):
             return True
     does = " and ".join(kind.does for kind in kinds)
-    return Unsure(why_several(effects[0] for effects in found if effects), does, int(Match.BELOW))
+    unsure = Unsure(why_several(effects[0] for effects in found if effects), does, int(Match.BELOW))
+    # What a program runs comes from any host, and a rule about one host is about what connects to it.
+    is_any = any(pattern.text == "*" for kind in kinds for pattern in kind.patterns if isinstance(pattern, HostPattern))
+    by = say_joined(runs, itertools.chain.from_iterable(others)) if is_any else ""
+    return attrs.evolve(unsure, by=by, likeness=int(Match.ALIKE)) if by else unsure
 
 
 def _find_certain(kind: AnyPatterns, lifts: _Lifts, request: Request) -> list[Effect]:

@@ -128,7 +128,7 @@ def _is_about(rule: CompiledRule, answer: object, parts: Sequence[Request]) -> b
 def _is_likely(pair: _Answered) -> bool:
     """Return whether a rule applies, or is about what several programs of the call do together."""
     answer = pair[1]
-    return answer is True or (isinstance(answer, Unsure) and answer.likeness == _TOGETHER)
+    return answer is True or (isinstance(answer, Unsure) and (answer.likeness == _TOGETHER or answer.by != ""))
 
 
 def _weight(pair: _Answered) -> tuple[int, bool, int, int, int, int]:

@@ -279,6 +279,7 @@ class Run:
     the options of the program itself, as those of git before its sub-command; empty if there are none. `is_wrapper`:
     all it does is to run what is an action of its own. `is_guess`: it is a text that need not run. `sets` are
     assignments to variables that change what it runs. `line` is the command it is a part of, where that has more words.
+    `is_piped`: its input is what the program before it prints.
     """
 
     words: tuple[Word, ...]
@@ -293,6 +294,7 @@ class Run:
     sets: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     line: CommandLine | None = attrs.field(default=None, kw_only=True, repr=False, eq=False)
     looks: bool = attrs.field(default=False, kw_only=True)
+    is_piped: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def argv(self) -> tuple[str, ...]:

@@ -146,6 +146,9 @@ class CompiledRule:
         # The rule's own message would state as a fact what is only possible.
         if self.effect is _ALLOW:
             return None
+        if answer.by and self._has_reason:
+            reason = f"{self.reason}: {one_line(answer.by)}"
+            return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason)
         # It may name what a model wrote; a host shows it in its terminal.
         uncertain = one_line(answer.reason)
         # What looks like nothing in particular may be what many rules are about.
@@ -154,10 +157,14 @@ class CompiledRule:
         message = _DOUBT_MESSAGE.format(uncertain=uncertain)
         return attrs.evolve(self.decision, verdict=Verdict.CONFIRM, reason=reason, message=message)
 
+    @property
+    def _has_reason(self) -> bool:
+        """Whether its reason is a phrase for the operator; one that is its message as well is for the model."""
+        return bool(self.reason) and self.reason != self.message
+
     def _possible(self, answer: Unsure) -> str:
         """Return what a call may do, in the words of the rule, or else of its conditions."""
-        # A reason that is its message as well is a sentence for the model.
-        if self.reason and self.reason != self.message:
+        if self._has_reason:
             return f"possibly {self.reason}"
         return f"may {one_line(answer.may or 'do what a rule is about')}"
 

@@ -169,12 +169,14 @@ class Unsure:
 
     A restriction that is unsure makes the call at least ask; a permission that is unsure does not match. `reason` is
     one phrase for a human: what is not known. `may` is what the call does if the rule applies. Of several that are
-    unsure the one with the greatest `likeness` is named: how much that is known of the call looks like it.
+    unsure the one with the greatest `likeness` is named: how much that is known of the call looks like it. `by` is how
+    programs of the call do together what the rule is about, where nothing but that makes it unsure.
     """
 
     reason: str
     may: str = ""
     likeness: int = attrs.field(default=0, eq=False)
+    by: str = attrs.field(default="", eq=False)
 
     def __str__(self) -> str:
         return f"{self.reason}: it may {self.may}" if self.may else self.reason

@@ -76,6 +76,20 @@ def test_what_is_only_possible_is_worded_so(rule: dict[str, Any], reason: str) -
     assert "what it would do is not certain (the text is open)" in found.message
 
 
+def test_what_programs_do_together_is_said_by_the_reason_and_how_they_do_it() -> None:
+    """The message is that of the rule, too; without a reason it is only possible."""
+    joined = Unsure("`a` and `b` together", "run `b`", likeness=4, by="x\n (`a | b`)")
+    restriction, silent = _entries(
+        StubRule("no", joined, reason="runs it", message="Leave it.", **BLOCKS),
+        StubRule("silent", joined, reason="", **BLOCKS),
+    )
+    found, other = (each.decision_for(each.ask(REQUEST, [])) for each in (restriction, silent))
+    assert found is not None
+    assert (found.verdict, found.reason, found.message) == (Verdict.CONFIRM, r"runs it: x\n (`a | b`)", "Leave it.")
+    assert other is not None
+    assert other.reason == "may run `b` (`a` and `b` together)"
+
+
 @for_each("covered", [ValueError("broken"), None, 5])
 def test_a_permission_that_cannot_say_what_it_covers_covers_nothing(covered: object) -> None:
     """And the record has the failure."""

@@ -99,6 +99,7 @@ def run_of(
         bare=tuple(bare),
         is_wrapper=is_wrapper,
         is_guess=is_guess,
+        is_piped=command.is_piped,
     )
 
 
