@@ -108,6 +108,26 @@ def test_a_question_is_explained_by_the_rule_that_asked(asked: str, typed: Typed
     assert "near misses" not in shown()
 
 
+def test_a_question_is_explained_by_all_rules_that_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
+) -> None:
+    """Each with its place and its reason, and once; none that only may apply."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    also = '[[rule]]\nid = "ask-rm"\neffect = "confirm"\nwhen.command = "rm *"\nreason = "removes it"\n'
+    never = '[[rule]]\nid = "ask-x"\neffect = "confirm"\nwhen.command = "* x9"\nreason = "x"\n'
+    rules = load_policy(ASKS + also + never)
+    ask = Guard(rules, session=Session(id="s1"), ledger=ledger_at(tmp_path / "permitry/permitry.db")).check(CALL)
+    assert isinstance(ask, Ask)
+    elsewhere(tmp_path)
+    shown = typed("x\nn\n\n")
+    assert main(["approve", ask.id]) == 0
+    _, asked_by, rest = shown().partition("asked by as well\n")
+    first, second, *_ = rest.splitlines()
+    assert asked_by
+    assert {"makes something", "removes it"} >= {first.rpartition(": ")[2]}
+    assert (first.startswith("    ask-"), second) == (True, "  actions")
+
+
 def test_a_list_at_a_terminal_has_a_line_for_each(asked: str, capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long the call is."""
     monkeypatch.setenv("COLUMNS", "60")

@@ -37,7 +37,8 @@ class ToolConfirmationRequest:
     and the question is whether to leave plan mode with it. `pending_id` is the id of the question once it is open.
     `origins` say where the values came from that a rule asks that of. `effects` is what the call
     would do, as it is read where it was decided, and `folder` where it would do so, if that is known.
-    `turn` is an id of the message of the user that the agent works on, empty if the host says none.
+    `turn` is an id of the message of the user that the agent works on, empty if the host says none. `others` are what
+    further rules decide that ask about the call.
     """
 
     call: ToolCall
@@ -51,6 +52,7 @@ class ToolConfirmationRequest:
     effects: tuple[EffectLine, ...] = attrs.field(default=(), kw_only=True)
     folder: str | None = attrs.field(default=None, kw_only=True)
     turn: str = attrs.field(default="", kw_only=True)
+    others: tuple[Decision, ...] = attrs.field(default=(), kw_only=True)
 
     @property
     def tool(self) -> str:

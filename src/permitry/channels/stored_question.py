@@ -101,19 +101,23 @@ def row_of(question: StoredQuestion, request: ToolConfirmationRequest, redact: C
             "grants": [attrs.astuple(each) for each in request.suggested_grants],
             "origins": [attrs.astuple(each, recurse=False) for each in request.origins],
             "effects": [attrs.astuple(each) for each in request.effects], "folder": request.folder,
+            "others": [_to_dict(each) for each in request.others],
         }),
         "approvers": json.dumps(question.approvers), "above": json.dumps(question.above),
         "deadline": deadline.wall, "boot": deadline.boot, "steady": deadline.steady,
     }  # fmt: skip
 
 
-def _decision_text(decision: Decision, redact: Callable[[Any], Any]) -> str:
+def _to_dict(decision: Decision) -> dict[str, Any]:
     fields = {key: getattr(decision, key) for key in _DECISION}
-    # It is kept when the question is closed, and a reason quotes the call.
-    kept = redact(fields | {"errors": [attrs.astuple(each) for each in decision.errors]})
-    # It is from the rule files, not from the call, and `secrets:7` has the form of a secret.
-    kept["source"] = decision.source
-    return json.dumps(kept | {"verdict": decision.verdict.value, "phase": decision.phase.value})
+    fields["errors"] = [attrs.astuple(each) for each in decision.errors]
+    return fields | {"verdict": decision.verdict.value, "phase": decision.phase.value}
+
+
+def _decision_text(decision: Decision, redact: Callable[[Any], Any]) -> str:
+    # It is kept when the question is closed, and a reason quotes the call. Its place is from the rule files, and
+    # `secrets:7` has the form of a secret.
+    return json.dumps(redact(_to_dict(decision)) | {"source": decision.source})
 
 
 def answer_text(response: ToolConfirmationResponse) -> str:
@@ -153,6 +157,7 @@ def _request(name: str, call: ToolCall, shown: Any) -> ToolConfirmationRequest: 
     return ToolConfirmationRequest(
         call, **{key: shown[key] for key in _SHOWN}, suggested_grants=grants, pending_id=name, origins=origins,
         effects=effects, folder=shown.get("folder"), turn=shown["turn"],
+        others=tuple(map(_decision, shown.get("others", ()))),
     )  # fmt: skip
 
 

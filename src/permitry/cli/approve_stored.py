@@ -103,11 +103,12 @@ def _response(question: StoredQuestion) -> ToolConfirmationResponse | None:
     if terminal is None or question.request is None:
         raise PermitryError(_NO_TERMINAL)
     with terminal:
-        return TerminalChannel(terminal, partial(_explain, question.decision), edit_in_editor).ask(question.request)
+        explain = partial(_explain, question.decision, question.request.others)
+        return TerminalChannel(terminal, explain, edit_in_editor).ask(question.request)
 
 
-def _explain(decided: Decision, call: ToolCall) -> Explanation:
-    """Return what a call would do, and the decision by which it is asked about.
+def _explain(decided: Decision, others: tuple[Decision, ...], call: ToolCall) -> Explanation:
+    """Return what a call would do, and the decisions of the rules that asked about it.
 
     Which other rules were in force is known to the process that asked alone; those that are built in did not decide.
     """
@@ -116,7 +117,7 @@ def _explain(decided: Decision, call: ToolCall) -> Explanation:
         each if each.decision.verdict is Verdict.ALLOW else attrs.evolve(each, decision=decided)
         for each in explained.actions
     )
-    return attrs.evolve(explained, decision=decided, rules=(), actions=actions, declaration=())
+    return attrs.evolve(explained, decision=decided, rules=(), actions=actions, declaration=(), others=others)
 
 
 def _line(question: StoredQuestion) -> str:

@@ -64,6 +64,7 @@ class Explanation:
 
     `agent` names the agent in whose context the decision fell: the caller, or one above it that may do less.
     `declaration` are the lines of a table for a rule file, where a permission needs to know what the arguments are.
+    `others` are what other rules decide, where no more than that is known of them.
     """
 
     decision: Decision
@@ -71,6 +72,7 @@ class Explanation:
     actions: tuple[ActionTrace, ...] = ()
     agent: str = "main"
     declaration: tuple[str, ...] = ()
+    others: tuple[Decision, ...] = ()
 
     @property
     def matches(self) -> tuple[RuleTrace, ...]:
@@ -129,6 +131,7 @@ def lines_of(explained: Explanation, tool: str = "", *, is_verbose: bool = False
         yield Line("  kept first  what it changes is copied before it runs; without that it is not permitted")
     if decision.verdict is not Verdict.ALLOW:
         yield Line(f"  message     {one_line(decision.message or '')}")
+    yield from _put_under("asked by as well", map(_other_line, explained.others))
     yield from _put_under("actions", action_lines(explained, is_verbose=is_verbose))
     # A command whose program is not known may be what any rule is about.
     unsure = [each for each in explained.matches if each.outcome is RuleOutcome.UNSURE and not each.deciding]
@@ -144,6 +147,11 @@ def lines_of(explained: Explanation, tool: str = "", *, is_verbose: bool = False
     yield from _put_under("values", map(_indent, values))
     yield from _put_under("declare the tool, in a rule file", map(_indent, declaration))
     yield from (Line(f"  error       {one_line(str(error))}") for error in decision.errors)
+
+
+def _other_line(decision: Decision) -> Line:
+    place = f" ({one_line(decision.source)})" if decision.source else ""
+    return Line("    ", None, f"{decision.rule_id}{place}: {one_line(decision.reason)}")
 
 
 def _put_under(title: str, lines: Iterable[Line]) -> Iterator[Line]:

@@ -26,7 +26,7 @@ from typing import Protocol, TypeVar
 
 import attrs
 
-from permitry.core._evaluate import Phases, ask_overrides, ask_permissions, ask_restrictions
+from permitry.core._evaluate import Phases, ask_overrides, ask_permissions, ask_restrictions, list_restrictions
 from permitry.core.action import ActionReader
 from permitry.core.call import ToolCall
 from permitry.core.compile import compile_rules, complete
@@ -257,6 +257,17 @@ class AuthorizationPolicy:
         """Return the decision with every rule's part in it, and the decision each action would get alone."""
         policy, request, decision = self._strictest_of(call, context, spec)
         return explain(request, _phases_of(policy), decision, evaluate)
+
+    def restrictions_on(
+        self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None
+    ) -> tuple[Decision, ...]:
+        """Return what each restriction decides that applies to a call, the strictest first.
+
+        Of those that only may apply, the most likely one is there, and only if no other applies.
+        """
+        every = (_index_of(policy).look_up(call, each, spec) for policy, each in self._all_for(context))
+        found = (decision for request, phases in every for decision in list_restrictions(phases, request))
+        return tuple({decision.rule_id: decision for decision in found}.values())
 
     def origins(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> tuple[Origin, ...]:
         """Return where the values came from that rules ask about; none if no rule asks, or nothing was heard."""

@@ -9,7 +9,7 @@ from permitry.channels.effect_lines import effect_lines
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
-from permitry.core.decision import Decision
+from permitry.core.decision import Decision, Phase
 from permitry.core.result import ToolResult
 from permitry.errors import FullLedgerError, LedgerError
 from permitry.guard.case import Case
@@ -38,6 +38,7 @@ def open_question(case: Case, parts: Parts) -> Pending | Blocked:
         effects=effect_lines(parts.policy.request(call, case.context, case.spec).actions),
         folder=request.folder or parts.session.workspace,
         turn=parts.session.turn,
+        others=_others(case, parts),
     )
     question = _open(case, parts, request)
     request = attrs.evolve(request, pending_id=question.pending_id)
@@ -46,6 +47,14 @@ def open_question(case: Case, parts: Parts) -> Pending | Blocked:
             parts.ledger.claim(question.pending_id)
         return not_recorded(call, decision)
     return Pending(question.pending_id, call, decision, request)
+
+
+def _others(case: Case, parts: Parts) -> tuple[Decision, ...]:
+    """Return what further rules decide that ask about a call."""
+    if case.decision.phase is not Phase.RESTRICTION:
+        return ()
+    found = parts.policy.restrictions_on(case.call, case.context, case.spec)
+    return tuple(each for each in found if each.rule_id != case.decision.rule_id)
 
 
 def _open(case: Case, parts: Parts, request: ToolConfirmationRequest) -> PendingConfirmation:

@@ -6,7 +6,7 @@ import attrs
 from tests.tables import for_each
 from tests.unit.core.stubs import StubRule
 
-from permitry.core._evaluate import Phases
+from permitry.core._evaluate import Phases, list_restrictions
 from permitry.core.action import Actions, Run, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.compile import compile_rules
@@ -23,11 +23,17 @@ OPEN = Actions((*TWO.certain, Unknown("", "open")), doubt="open")
 SHELL = ToolSpec("t", roles={"command": ArgumentRole.COMMAND})
 
 
-def _decided(*rules: object, actions: Actions = TWO, spec: ToolSpec = SHELL) -> Decision:
+def _phases(*rules: object) -> Phases:
     version = DecisionCache(lambda: "v1")
-    entries = sorted(compile_rules(cast("Any", rules), version), key=lambda entry: entry.priority)
-    request = Request(ToolCall("t"), AuthContext(), spec, lambda *_: actions)
-    return evaluate(request, Phases.of(entries, version))
+    return Phases.of(sorted(compile_rules(cast("Any", rules), version), key=lambda entry: entry.priority), version)
+
+
+def _request(actions: Actions = TWO, spec: ToolSpec = SHELL) -> Request:
+    return Request(ToolCall("t"), AuthContext(), spec, lambda *_: actions)
+
+
+def _decided(*rules: object, actions: Actions = TWO, spec: ToolSpec = SHELL) -> Decision:
+    return evaluate(_request(actions, spec), _phases(*rules))
 
 
 def test_without_rules_a_human_is_asked() -> None:
@@ -90,6 +96,20 @@ def test_of_equals_the_narrower_rule_is_named() -> None:
             for name, specificity in (("wide", (1, 0)), ("narrow", (2, 3)))
         ]
         assert _decided(*rules).rule_id == named
+
+
+def test_all_restrictions_that_apply_are_listed() -> None:
+    """The strictest first; of those that only may apply, the most likely one where no other does."""
+    may, might = (StubRule(f"may{n}", Unsure("x", likeness=n), effect=CONFIRM, priority_number=110) for n in (1, 0))
+    sure = [StubRule("ask", effect=CONFIRM, priority_number=120), StubRule("no", effect=BLOCK, priority_number=130)]
+    joined = StubRule("joined", Unsure("x", likeness=4, by="y"), effect=BLOCK, priority_number=140)
+    others = StubRule("other", answer=False, effect=BLOCK, priority_number=150), StubRule("yes")
+    for rules, named in (
+        ((may, might, *sure, joined, *others), ["no", "ask", "joined"]),
+        ((might, may, *others), ["may1"]),
+        (others, []),
+    ):
+        assert [each.rule_id for each in list_restrictions(_phases(*rules), _request())] == named
 
 
 def test_permissions_allow_a_call_together() -> None:

@@ -65,6 +65,12 @@ def test_an_explanation_reads_as_text() -> None:
     ]
 
 
+def test_what_other_rules_decide_is_shown_where_no_more_is_known() -> None:
+    """With the place and the reason of each, on one line."""
+    shown = str(Explanation(_decision(), (), others=(attrs.evolve(_decision(), source="f:2", reason="a\nb"),)))
+    assert shown.splitlines()[4:6] == ["  asked by as well", r"    r (f:2): a\nb"]
+
+
 def test_what_is_only_possible_is_shown_where_it_is_why() -> None:
     """Where something certain is why, it is another reading of the same text, for those who want all of it."""
     certain, possible = Run((Word("a"),), doubt=None), Unknown("$x", "a variable", 3)
