@@ -46,6 +46,8 @@ _PLAIN_IN_BRACES = re.compile(r"""[^'"\\$`{}<>()|;&\n]+""")
 _NUMBERS = re.compile(r"[0-9 +*/%<>!&|^~?:,=-]*")
 _CHANGES = re.compile(r"(?<![<>=!])=(?!=)|<<=|>>=|\+\+|--")
 _NUMBERS_ONLY = ("$#", "$?", "$$")
+_TAKEN_OFF = re.compile(r"\\(?:[$`\\\"\n]|\Z)")
+"""A backslash that some shells take off in backticks; any other is there as it would be outside of them."""
 DEEPEST = 10
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CHOICE = r"[A-Za-z0-9_./:@%+-]*"
@@ -423,11 +425,11 @@ class WordReader:
         return name in self.values and self.values[name].text.isdecimal()
 
     def backticks(self) -> None:
-        """Consume a substitution in backticks, with no backslash in it."""
+        """Consume a substitution in backticks, which means the same as one in `$(…)`."""
         begin, text = self.at, self.text
         end = text.find("`", begin + 1)
-        if end < 0 or "\\" in text[begin:end]:
-            raise self.refuse("backticks with a backslash or without their end")
+        if end < 0 or _TAKEN_OFF.search(text[begin:end]):
+            raise self.refuse("backticks with a backslash of their own, or without their end")
         self.text, self.at = text[:end], begin + 1
         self.commands_inside("$(…)", "")
         self.text, self.at = text, end + 1

@@ -96,7 +96,8 @@ def test_patterns_and_the_home_folder_are_marked(text: str, word: Word) -> None:
 @for_each(
     "text",
     [
-        "a $(b", "a `b", "a `b\\`", "a $((x))", "a $((1)", "a $[1]", "a $'\\x62'", 'a $"b"', "a ${x", "a ${!x}",
+        "a $(b", "a `b", "a `b\\`", "a `\\\\`", "a `\\$b`", 'a `\\"`', "a `b\\\nc`", "a `b \\`c\\``",
+        "a $((x))", "a $((1)", "a $[1]", "a $'\\x62'", 'a $"b"', "a ${x", "a ${!x}",
         "a ${x@P}", "a ${x:=b}", "a ${x[b]}", "a ${x:y}", "a ${x:-'b'}", "a ${}", "a $()", "a $x" + "${x:-" * 11,
         "a {b,c}{", "a {b,{c,d}}", "a {1..x}", "a {1..99}", "a {b,$x}", "a {,}", "a {01..3}", "a " + "{b,c}" * 7,
         "a {", "a }", "a ~b", "a x=~", "a x:~", "a 'b", 'a "b', 'a "b\\', "a \\", "a b\\\nc",
@@ -266,6 +267,13 @@ def test_a_loop_is_its_body_once_for_each_word(text: str, expected: list[tuple[s
             read_strictly(text)
     else:
         assert argvs(text) == expected
+
+
+@for_each("text", ["find a \\! -b 'c\\d' -e \\;", "a b\\ c | d '\\(' \\)", "a '\\L\\&'"])
+def test_a_backslash_in_backticks_is_one(text: str) -> None:
+    """As in `$(…)`, where the character behind it is none that backticks take for themselves."""
+    assert argvs(f"x `{text}`")[:-1] == argvs(text)
+    assert argvs(f'x "`{text}`"')[:-1] == argvs(text)
 
 
 def test_a_loop_is_not_read_for_longer_than_the_longest_text() -> None:
