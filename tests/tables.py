@@ -67,6 +67,19 @@ def stored_table(test: Test) -> Sequence[Any]:
     return _tables(path)[test.__name__]
 
 
+def stored_rows(file: str, name: str) -> tuple[Any, ...]:
+    """Return a table that several tests read, from the `.toml` file next to theirs; each array in it is a tuple.
+
+    Raises:
+        KeyError: Where the file has no table of the name.
+    """
+    return tuple(map(_freeze, _tables(Path(file).with_suffix(".toml"))[name]))
+
+
+def _freeze(value: object) -> object:
+    return tuple(map(_freeze, value)) if isinstance(value, list) else value
+
+
 @functools.cache
 def _tables(path: Path) -> Mapping[str, Sequence[Any]]:
     return tomllib.loads(path.read_text(encoding="utf-8"))

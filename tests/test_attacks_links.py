@@ -7,7 +7,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.json_values import MAX_BYTES
-from tests.tables import for_each
+from tests.tables import for_each, stored_rows
 from tests.whole_calls import policy_of
 
 _POLICY = policy_of("""schema = 1
@@ -248,47 +248,7 @@ _OTHERS = (
         "good.com " * 600,
     ),
 )
-_WHOLE = (
-    *(
-        "https://good.com/x?secret",
-        "https://good.com/x#secret",
-        "https://good.com/x/secret",
-        "https://good.com/x)secret",
-        "http://good.com/x",
-    ),
-    *(
-        "https://good.com/x<secret",
-        "https://good.com/x\u200bsecret",
-        "https://good.com/x&#63;secret",
-        "[a](https://good.com/x\\?secret)",
-    ),
-    *(
-        '<a href="https://good.com/x secret">',
-        '<a href="https://good.com/x\nsecret">',
-        "[a](<https://good.com/x secret>)",
-        "www.good.com/y?secret",
-    ),
-    *(
-        "https://good.com/x!!!!!!!!",
-        "https://x.good.com/x",
-        "good.com/x",
-        "https://www.good.com/y",
-        "bob@good.com",
-        "mailto:ann@good.com?body=secret",
-    ),
-    *(
-        "https://user@good.com/x",
-        "https://good.com:8443/x",
-        "https://good.com/X",
-        "https://good.com/x and https://good.com/x2",
-        "javascript:x",
-    ),
-    *(
-        "<base href='https://good.com/x'><img src='?secret'>",
-        "<form action='https://good.com/x'><input value=secret>",
-        "https://good.com/x%3Fsecret",
-    ),
-)
+_WHOLE = stored_rows(__file__, "_WHOLE")
 
 
 def _verdict(tool: str, body: object) -> Verdict:

@@ -11,7 +11,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.spec import ArgumentRole, ToolSpec
-from tests.tables import for_each
+from tests.tables import for_each, stored_rows
 
 Decide = Callable[..., Verdict]
 
@@ -161,32 +161,7 @@ def test_what_may_change_something_outside_is_asked_about(decide: Decide, text: 
     assert decide(text) is Verdict.CONFIRM
 
 
-ORDINARY = (
-    "mkdir build/c", "mkdir -p build/c/d build/e",
-    "mkdir -p build/x/y && cp build/a/f build/x/y", "rm build/x", "rm -rf build/a",
-    "rm -r build/old && mv build/new build/old", "mkdir -p build/c && cp build/x build/c",
-    "cp build/x build/z", "cp build/x build", "cp build/x build/", "cp build/a/f build/b",
-    "cp build/x build/y build/b", "cp -t build/b build/x", "cp -r build/a build/c",
-    "cp -r build/a build/b/", "cp -a build/tree build/c", "cp -r build/a/. build/b",
-    "mv build/x build/z", "mv build/x build/b", "mv build/a build/b", "mv build/tree build/c",
-    "mv build/new/f build/old/", "ln -s x build/l", "ln -sf y build/in",
-    "ln -sfn ../a build/b/l", "ln -sr build/x build/b/l", "ln build/x build/z",
-    "ln -s ../x build/a/", "install -m 644 build/x build/b", "install -D build/x build/c/d/z",
-    "install -d build/c build/d2", "rmdir build/b", "sed -i s/a/b/ build/x", "tee build/z",
-    "echo done > build/log", "echo done >> build/log", "cat build/x | tee build/z",
-    "touch build/stamp", "truncate -s 0 build/x", "unlink build/x", "rm build/in",
-    "find build/a -name '*.o' -delete", "cd build && cp x z",
-    "cd build && mkdir -p c && cp a/f c", "cd build/a && touch ../z", "cp build/in build/z",
-    "tar -xf build/x -C build/b", "tar -cf build/z.tar build/a",
-    "cd build && rm -rf a && mkdir a && touch a/g", "for f in x y; do cp build/$f build/b; done",
-    "cp build/x build/z && rm build/x && ls build", "sort -o build/y build/x",
-    "rm -rf build/a build/b; mkdir -p build/a build/b",
-    "mv build/x build/z && cp build/z build/x", "rm -f build/x | cat",
-    "make all | tee build/log", "make all > build/log", "rm -rf build",
-    "mv build/x build/z; mv build/y build/x", "cp -p build/x build/z || touch build/z",
-    "dd if=build/x of=build/z", "rm -f build/in && ln -s y build/in",
-    "rm build/in; echo z > build/in", "shred -u build/x", "mkdir -p build/c | cat",
-)  # fmt: skip
+ORDINARY = stored_rows(__file__, "ORDINARY")
 
 
 @for_each("text", ORDINARY)

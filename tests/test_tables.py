@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tables import Test, for_each
+from tests.tables import Test, for_each, stored_rows
 
 
 def _fails_at(*numbers: int) -> Test:
@@ -142,9 +142,16 @@ def test_a_test_without_rows_in_the_file_is_not_collected() -> None:
             raise NotImplementedError(number)
 
 
-def test_each_table_in_a_file_is_that_of_a_test() -> None:
+def test_a_table_in_a_file_may_be_that_of_several_tests() -> None:
+    """Its arrays are tuples, at any depth."""
+    assert stored_rows(__file__, "SHARED") == ("a", ("b", (1, 2)))
+    with pytest.raises(KeyError, match="OTHER"):
+        stored_rows(__file__, "OTHER")
+
+
+def test_each_table_in_a_file_is_read() -> None:
     """What no test reads tests nothing."""
     for path in Path(__file__).parent.rglob("test_*.toml"):
         source = path.with_suffix(".py").read_text(encoding="utf-8")
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
-        assert [name for name in tables if f"def {name}(" not in source] == [], path
+        assert [each for each in tables if f"def {each}(" not in source and f'"{each}")' not in source] == [], path

@@ -4,29 +4,11 @@ import json
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables import stored_rows
 
 from permitry_hosts.importers import HOSTS, Outcome, Source, write_rules
 
-_WORDS = [
-    "git",
-    "push",
-    "rm -rf",
-    "*",
-    "**",
-    "./a",
-    "~/b",
-    "//c/**",
-    "..",
-    "{",
-    "{a,b}",
-    "'x",
-    '"',
-    "\\",
-    "$X",
-    ":*",
-    "(",
-    "]",
-]
+_WORDS = stored_rows(__file__, "_WORDS")
 _TEXTS = st.lists(
     st.sampled_from([*_WORDS, "!a", "src/", "domain:a.*", "model:x", "x=1", "|", "é", "\x7f", "\n"]), max_size=4
 )

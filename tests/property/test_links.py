@@ -13,6 +13,7 @@ from ada_url import URL
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from tests.tables import stored_rows
 
 from permitry.actions.links import links_in
 from permitry.conditions.match import Match
@@ -62,88 +63,7 @@ _READERS: dict[str, Callable[[str], list[str]]] = {
     "html": _attributes,
 }
 
-_FRAGMENTS = (
-    *(
-        "evil.com",
-        "www.evil.com",
-        "good.com",
-        "evil",
-        "com",
-        ".",
-        "\u3002",
-        "\uff0e",
-        "&#46;",
-        "&period;",
-        "%2e",
-        "\u200b",
-    ),
-    *(
-        "\u00ad",
-        "https://",
-        "http://",
-        "HTTPS://",
-        "//",
-        "https:",
-        "/",
-        "\\",
-        "@",
-        "user:pw@",
-        ":",
-        ":80",
-        "javascript:",
-    ),
-    *(
-        "java\tscript:",
-        "data:x,",
-        "mailto:",
-        "a@evil.com",
-        "[",
-        "]",
-        "(",
-        ")",
-        "](",
-        "[a](",
-        "[a]: ",
-        "![i](",
-        "<",
-        ">",
-    ),
-    *(
-        "<a href=",
-        '<a href="',
-        "<a href='",
-        '<img src="',
-        '"',
-        "'",
-        " ",
-        "\n",
-        "\t",
-        "*",
-        "**",
-        "_",
-        "~",
-        "</a>",
-        "<b>",
-    ),
-    *("</b>", "<!-- x -->", "#", "?q=", "/p", "\u00e9", ".\u4f8b", "\u4f8b.com", ".\u0440\u0444", "1.2.3.4", "0x7f.1"),
-    *("2130706433", "&colon;", "&sol;", "&Tab;", "&#x68;ttps://", "h", "ttps://", "-", ",", ";", "!", "=", "{", "^"),
-    *(
-        "url(",
-        "ftp://",
-        "foo:x",
-        "tel:+1",
-        "\\.",
-        "\u2026",
-        "\u201c",
-        "\u201d",
-        "\u2019s",
-        "\u2014",
-        "\u2192",
-        "<p>",
-        "</p>",
-        "see",
-    ),
-)
+_FRAGMENTS = stored_rows(__file__, "_FRAGMENTS")
 _texts = st.lists(st.sampled_from(_FRAGMENTS), min_size=1, max_size=9).map("".join)
 
 

@@ -2,7 +2,7 @@
 
 import time
 
-from tests.tables import for_each
+from tests.tables import for_each, stored_rows
 
 from permitry.actions.command import Command
 from permitry.actions.derive.unwrap import why_not_reading
@@ -14,28 +14,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 
 SETS = ("permitry:base", "permitry:coding-agent", "permitry:plan", "permitry:read-only")
-HEADS = (
-    'BEGIN{for(print "x" > "/home/u/.ssh/authorized_keys";0;);}',
-    'BEGIN{for(;i++<1;print "x" > "made");}',
-    'BEGIN{for(printf "x" > "made";0;) x = 1}',
-    'BEGIN{for(print("x") > "made";0;);}',
-    'BEGIN{for(print "x" >> "made";0;);}',
-    "BEGIN{for(print x > y;0;);}",
-    'BEGIN{for(print > "made";0;);}',
-    'BEGIN { for (printf("x") > "made"; 0; ) ; }',
-    'BEGIN{for(;;print "x">"made") exit}',
-    'BEGIN{for(delete a;0;print > "made");}',
-    'function f(x) {for(print "x" > "made";0;);} {f(1)}',
-    'END{if (1) for(print $1 > "made";0;);}',
-    "{while (x) for(print > $1;0;) {}}",
-    'BEGIN{for(getline x < "made";0;);}',
-    "BEGIN{if (print > x) y}",
-    "{while (print > x) y}",
-    "{(print > x)}",
-    "{a[print > x]}",
-    "{f = sub(/a/, print > x)}",
-    "{x = (print > y)}",
-)
+HEADS = stored_rows(__file__, "HEADS")
 
 
 def doubt(*words: str) -> str | None:

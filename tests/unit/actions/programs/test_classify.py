@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.tables import for_each
+from tests.tables import for_each, stored_rows
 
 from permitry.actions.command import Command, Redirection
 from permitry.actions.derive.unwrap import Classified, Refused, classify, why_not_reading, why_not_reading_all
@@ -15,78 +15,7 @@ from permitry.actions.programs.entries import Entry
 from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.action import Word
 
-INSERTED = (
-    # A harmless command, how many words of it name the program, and what must not stand anywhere behind them.
-    (
-        "sort -k 2 -t , a.txt b.txt",
-        1,
-        ("-o", "-oout", "-uo", "-uoout", "--output", "--output=out", "--outp=out", "--o"),
-    ),
-    ("sort -rn --key=2 a.txt", 1, ("--compress-program=sh", "--compress-program", "--comp=sh", "-T.", "-nT")),
-    ("uniq -f 1 a.txt", 1, ("out", "-", "*", "a*")),
-    ("xxd -l 16 -c 8 a.bin", 1, ("out", "-", "a*", "*", "-rx")),
-    ("date -u -d now +%F", 1, ("-s", "-snow", "-us", "--set", "--set=now", "--se=now", "0101")),
-    ("diff -u -U 3 a b", 1, ("-l", "-ul", "--paginate", "--pag")),
-    ("file -b -m magic a", 1, ("-C", "-bC", "--compile", "--comp", "-z", "-p")),
-    ("tree -L 2 -P x src", 1, ("-o", "-oout", "-ao", "-R", "-H", "-Po", "-Lo")),
-    (
-        "find . -name x -type f -size +1k -print",
-        1,
-        ("-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fls"),
-    ),
-    ("find -L . ! -path x -o -mtime -1", 1, ("-fprint0", "-fprintf", "-files0-from", "-*", "*")),
-    (
-        "rg -n -g x -A 3 foo src",
-        1,
-        ("--pre", "--pre=sh", "--pr=sh", "--hostname-bin=sh", "-z", "-nz", "--search-zip", "*"),
-    ),
-    ("fd -e py -t f foo src", 1, ("-x", "-X", "-Hx", "-HX", "--exec", "--exec=rm", "--exec-batch", "--exec-b", "-l")),
-    ("git log -n 3 -S x HEAD a.txt", 2, ("--output", "--output=out", "--outp=out", "--ext-diff", "--show-signature")),
-    ("git diff --stat HEAD a.txt", 2, ("--output", "--output=out", "--outp=out", "--ext-diff", "--textconv", "*")),
-    ("git show -s --format=%h HEAD", 2, ("--output", "--output=out", "--ext-diff", "--format=%G?", "%G")),
-    ("git shortlog -sn HEAD", 2, ("--output", "--output=out", "--outp=out")),
-    ("git rev-list --count HEAD", 2, ("--output", "--output=out", "--show-signature")),
-    ("git stash list -p", 3, ("--output", "--output=out", "--ext-diff")),
-    ("git reflog show HEAD", 3, ("--output", "--output=out", "--ext-diff")),
-    (
-        "git grep -n -e foo -A 3 HEAD",
-        2,
-        ("-O", "-Osh", "-nO", "-lOsh", "--open-files-in-pager", "--open=sh", "--textconv"),
-    ),
-    (
-        "git branch -a -v",
-        2,
-        ("new", "-d", "-D", "-m", "-M", "-c", "-C", "-f", "-u", "-vd", "--delete", "--edit-description"),
-    ),
-    ("git branch --list x", 2, ("-d", "-D", "-m", "-f", "-u", "--unset-upstream", "--set-upstream-to=x", "-q")),
-    ("git tag -l x", 2, ("-d", "-a", "-s", "-f", "-v", "-m", "-F", "--delete", "-ld", "--create-reflog")),
-    ("git tag --sort=x", 2, ("new", "-d", "a*")),
-    ("git config --get user.name", 2, ("--add", "--unset", "--edit", "-e", "--replace-all", "--rename-section")),
-    ("git remote -v", 2, ("update", "show", "add", "prune", "-u")),
-    ("git worktree list --porcelain", 3, ("out", "--lock", "-f")),
-    ("git --no-pager status", 1, ("-c", "-C", "-p", "--paginate", "--git-dir=x", "--work-tree=x", "--exec-path=x")),
-    (
-        "sed -n -e 1p f",
-        1,
-        ("-i", "-ni", "-i.bak", "-Ei", "-f", "-fx", "--in-place", "--in-place=x", "--in-pl", "--file=x"),
-    ),
-    ("sed s/a/b/ f", 1, ("-i", "-f", "--in-place", "*")),
-    ("awk -F , -v x=1 {print} f", 1, ("-f", "-fx", "-i", "-e", "-o", "-p", "-d", "-l", "--file=x", "--include=x")),
-    ("shuf -n 3 a", 1, ("-o", "-oout", "-eo", "--output", "--output=out", "--out=o")),
-    ("base64 -w 0 a", 1, ("-o", "-oout", "--output", "--output=out")),
-    ("gzip -dc a.gz", 1, ("-r", "-S", "--suffix=x")),
-    ("zstd -dc a.zst", 1, ("-o", "-dco", "--rm", "-oout")),
-    ("unzip -l a.zip", 1, ("-o", "-d", "-lo", "-x")),
-    ("who -a", 1, ("--lookup", "--look")),
-    ("ss -tln", 1, ("-K", "-tK", "--kill", "-D", "--diag=x", "-r", "-F", "-N")),
-    ("journalctl -u x -n 3", 1, ("--rotate", "--vacuum-time=1s", "--vac=1", "--flush", "--sync")),
-    ("systemctl status x", 2, ("-H", "-M", "-f", "--host=x", "--force", "--now")),
-    ("dmesg -T", 1, ("-C", "-c", "-Tc", "--clear", "-n", "-D", "x")),
-    ("hostname -s", 1, ("x", "-F", "-b", "-f")),
-    ("bat -n a", 1, ("--pager", "--pager=sh", "--pag=sh", "--paging=always")),
-    ("test -f a", 1, ("-v", "-R", "a[0]", "*")),
-    ("set -e -u", 1, ("-a", "x", "--", "-m", "+e")),
-)
+INSERTED = stored_rows(__file__, "INSERTED")
 
 
 WRAPPERS = (
