@@ -19,10 +19,10 @@ MODULES = {
 POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
-    ("what decides", (POLICY,), 6_270),
-    ("with rules, conditions, actions and rule files", DECIDING, 30_980),
-    ("Guard", ("permitry.guard.guard",), 35_180),
-    ("ToolHandler", ("permitry.handler",), 38_220),
+    ("what decides", (POLICY,), 6_285),
+    ("with rules, conditions, actions and rule files", DECIDING, 31_260),
+    ("Guard", ("permitry.guard.guard",), 35_470),
+    ("ToolHandler", ("permitry.handler",), 38_500),
 ]
 
 
