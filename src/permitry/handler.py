@@ -223,7 +223,7 @@ class ToolHandler:
         try:
             return self.registry.dispatch(outcome.authorized, scope)
         except ReplayError:
-            return _replayed(outcome)
+            return _replay(outcome)
 
     async def arun(self, outcome: Ready | Blocked, scope: Caller | None = None) -> ToolResult:
         """Do what `run` does on the event loop."""
@@ -232,7 +232,7 @@ class ToolHandler:
         try:
             return await self.registry.adispatch(outcome.authorized, scope)
         except ReplayError:
-            return _replayed(outcome)
+            return _replay(outcome)
 
     # Steps ----------------------------------------------------------------------------------------
 
@@ -251,7 +251,7 @@ class ToolHandler:
         return check_available(self.registry, call, context, decision) if len(self.registry) else decision
 
 
-def _replayed(outcome: Ready) -> ToolResult:
+def _replay(outcome: Ready) -> ToolResult:
     return ToolResult(False, already_handled(outcome.call))
 
 

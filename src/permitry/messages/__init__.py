@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
-from permitry.messages.incoming import IncomingCall, Message, known_role, known_type
+from permitry.messages.incoming import IncomingCall, Message, check_role, check_type
 
 __all__ = ["SHAPES", "IncomingCall", "call_message", "calls_in", "follow_up_message", "result_message"]
 
@@ -41,7 +41,7 @@ def calls_in(message: object, *, server: str | None = None) -> list[IncomingCall
         raise CallError("a piece of a stream; give whole messages")
     role = message.get("role")
     # Gemini calls the assistant a model; its own file answers for that word.
-    if role not in (None, "model") and known_role(role) != "assistant":
+    if role not in (None, "model") and check_role(role) != "assistant":
         # What a user or a tool says is never a call, whatever it looks like.
         return []
     if "jsonrpc" in message:
@@ -60,7 +60,7 @@ def call_message(call: ToolCall, shape: str) -> dict[str, Any]:
 
     Raises: `CallError` for an unknown shape, and for a call that would come back as another one.
     """
-    return _named(shape).call_message(call)
+    return _name(shape).call_message(call)
 
 
 def result_message(result: ToolResult, call: ToolCall, shape: str) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def result_message(result: ToolResult, call: ToolCall, shape: str) -> dict[str, 
 
     Raises: `CallError` for an unknown shape, and for a call without the id that the shape needs.
     """
-    return _named(shape).result_message(result, call)
+    return _name(shape).result_message(result, call)
 
 
 def follow_up_message(result: ToolResult, shape: str) -> dict[str, Any] | None:
@@ -76,12 +76,12 @@ def follow_up_message(result: ToolResult, shape: str) -> dict[str, Any] | None:
 
     It comes behind the results of all calls of a message. Raises: `CallError` for an unknown shape.
     """
-    write = getattr(_named(shape), "follow_up_message", None)
+    write = getattr(_name(shape), "follow_up_message", None)
     message: dict[str, Any] | None = write(result) if write is not None else None
     return message
 
 
-def _named(shape: str) -> _Shape:
+def _name(shape: str) -> _Shape:
     if shape not in SHAPES:
         raise CallError(f"unknown shape `{shape}`; known: {', '.join(SHAPES)}")
     # The name is one of ours, so that no other module is ever looked for.
@@ -111,7 +111,7 @@ def _without_calls(message: Message) -> list[IncomingCall]:
     Raises: `CallError` for every other one: a misspelt call must not vanish.
     """
     if "type" in message:
-        known_type(message["type"])
+        check_type(message["type"])
     elif "role" not in message:
         raise CallError("the object is neither a message nor a call: a call has `name` and `arguments`")
     elif message.get("content") is None and "refusal" not in message:

@@ -6,7 +6,7 @@ from typing import Any
 from permitry.core.call import ToolCall
 from permitry.core.result import MediaPart, ToolResult
 from permitry.errors import CallError
-from permitry.messages.incoming import IncomingCall, Message, Reply, incoming, known_type, plain_id
+from permitry.messages.incoming import IncomingCall, Message, Reply, check_type, incoming, plain_id
 from permitry.messages.outgoing import base64_text, function_name, needed_id, text_only, with_images
 
 __all__ = ["call_message", "calls_in", "result_message"]
@@ -52,7 +52,7 @@ def _calls(block: object) -> list[IncomingCall]:
         raise CallError("a block of `content` is an object")
     if block.get("type") == "tool_use":
         return [_call(block, partial(_message, block.get("id")))]
-    known_type(block.get("type"))
+    check_type(block.get("type"))
     return []
 
 

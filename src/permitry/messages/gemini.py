@@ -10,7 +10,7 @@ from typing import Any
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
-from permitry.messages.incoming import IncomingCall, Message, incoming, known_role, plain_id
+from permitry.messages.incoming import IncomingCall, Message, check_role, incoming, plain_id
 from permitry.messages.outgoing import base64_text, divided, function_name
 
 __all__ = ["call_message", "calls_in", "result_message"]
@@ -79,7 +79,7 @@ def _calls(content: Message) -> Iterator[IncomingCall]:
     role = content.get("role")
     if role == "assistant":
         raise CallError("a message with `parts` is the model's when its role is `model`, not `assistant`")
-    if role not in (None, "model") and known_role(role):
+    if role not in (None, "model") and check_role(role):
         return
     _refuse_unknown(content, frozenset({"parts", "role"}), "a content")
     parts = content.get("parts")

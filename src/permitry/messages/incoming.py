@@ -9,7 +9,7 @@ from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
 
-__all__ = ["FollowUp", "IncomingCall", "Message", "Reply", "incoming", "known_role", "known_type", "plain_id"]
+__all__ = ["FollowUp", "IncomingCall", "Message", "Reply", "check_role", "check_type", "incoming", "plain_id"]
 
 Message: TypeAlias = Mapping[str, Any]
 Reply: TypeAlias = Callable[[ToolResult], dict[str, Any]]
@@ -49,7 +49,7 @@ _TYPES = frozenset(
 )  # fmt: skip
 
 
-def known_role(role: object) -> str:
+def check_role(role: object) -> str:
     """Return `role`, if it is one.
 
     Raises: `CallError`.
@@ -59,7 +59,7 @@ def known_role(role: object) -> str:
     return role
 
 
-def known_type(kind: object) -> str:
+def check_type(kind: object) -> str:
     """Return the type of a message, item or block that is not a call, if it is one.
 
     Raises: `CallError`.

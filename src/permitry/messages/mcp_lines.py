@@ -51,10 +51,10 @@ class _Lines(codecs.getincrementaldecoder("utf-8")):  # type: ignore[misc]  # a 
         return b"\n" if found is None else b"\n" + _TOO_LONG % found[1] + b"\n"
 
 
-def _found(name: str) -> codecs.CodecInfo | None:
+def _find(name: str) -> codecs.CodecInfo | None:
     if name.replace("_", "-") != ENCODING:
         return None
     return codecs.CodecInfo(codecs.utf_8_encode, codecs.utf_8_decode, name=ENCODING, incrementaldecoder=_Lines)
 
 
-codecs.register(_found)
+codecs.register(_find)

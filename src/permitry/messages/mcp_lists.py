@@ -35,7 +35,7 @@ class ToolLists:
 
     async def receive(self) -> Any:  # noqa: ANN401 -- a message of the SDK
         """Return the next message."""
-        return self._checked(await self.stream.receive())
+        return self._check(await self.stream.receive())
 
     async def aclose(self) -> None:
         """Close the stream."""
@@ -45,7 +45,7 @@ class ToolLists:
         return self
 
     async def __anext__(self) -> Any:  # noqa: ANN401 -- as above
-        return self._checked(await self.stream.__anext__())
+        return self._check(await self.stream.__anext__())
 
     async def __aenter__(self) -> Self:
         await self.stream.__aenter__()
@@ -60,7 +60,7 @@ class ToolLists:
         """What the SDK wants to know of the sender."""
         return getattr(self.stream, "last_context", None)
 
-    def _checked(self, item: Any) -> Any:  # noqa: ANN401 -- as above
+    def _check(self, item: Any) -> Any:  # noqa: ANN401 -- as above
         result = getattr(getattr(item, "message", None), "result", None)
         unfit = _drop_unfit(result, self.version) if isinstance(result, dict) else []
         if unfit:

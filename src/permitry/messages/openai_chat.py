@@ -7,7 +7,7 @@ from typing import Any
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
-from permitry.messages.incoming import IncomingCall, Message, incoming, known_role, plain_id
+from permitry.messages.incoming import IncomingCall, Message, check_role, incoming, plain_id
 from permitry.messages.outgoing import free_text, function_name, images_message, json_text, needed_id, with_follow_up
 
 __all__ = ["call_message", "calls_in", "follow_up_message", "result_message"]
@@ -57,7 +57,7 @@ def follow_up_message(result: ToolResult) -> dict[str, Any] | None:
 
 
 def _calls(message: Message) -> Iterator[IncomingCall]:
-    if known_role(message.get("role", "assistant")) != "assistant":
+    if check_role(message.get("role", "assistant")) != "assistant":
         return
     if message.get("content") is None and not {"tool_calls", "function_call", "refusal"} & set(message):
         raise CallError("a message of the assistant with neither `content` nor calls")

@@ -7,7 +7,7 @@ from typing import Any, Final
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import MediaPart, ToolResult
 from permitry.errors import CallError
-from permitry.messages.incoming import IncomingCall, Message, incoming, known_type, plain_id
+from permitry.messages.incoming import IncomingCall, Message, check_type, incoming, plain_id
 from permitry.messages.outgoing import (
     data_url,
     free_text,
@@ -75,7 +75,7 @@ def _calls(item: object) -> list[IncomingCall]:
     if item.get("type") in _CALLS:
         # An item with a role is a message, and a message may quote a call.
         return [] if "role" in item else [_call(item)]
-    known_type(item.get("type"))
+    check_type(item.get("type"))
     return []
 
 

@@ -79,8 +79,8 @@ def divided(result: ToolResult, is_carried: Callable[[str], bool]) -> tuple[str,
     carried = tuple(part for part in result.parts if is_carried(part.media_type))
     lost = [part for part in result.parts if not is_carried(part.media_type)]
     for part in lost:
-        _LOG.warning("%s of a result is left out: its message has no place for it", _described(part))
-    return _lines(result.text, [f"[left out: {_described(part)}]" for part in lost]), carried
+        _LOG.warning("%s of a result is left out: its message has no place for it", _describe(part))
+    return _lines(result.text, [f"[left out: {_describe(part)}]" for part in lost]), carried
 
 
 def with_images(
@@ -97,7 +97,7 @@ def with_images(
 def with_follow_up(result: ToolResult) -> str:
     """Return the text of `result` for a message that holds text alone: it says that images come with another one."""
     text, images = divided(result, IMAGES.__contains__)
-    return _lines(text, [f"[{_described(image)}: in a message of the user that follows]" for image in images])
+    return _lines(text, [f"[{_describe(image)}: in a message of the user that follows]" for image in images])
 
 
 def images_message(result: ToolResult) -> dict[str, Any] | None:
@@ -107,12 +107,12 @@ def images_message(result: ToolResult) -> dict[str, Any] | None:
     """
     content: list[dict[str, Any]] = []
     for image in (part for part in result.parts if part.media_type in IMAGES):
-        content.append({"type": "text", "text": f"The result of a tool: {_described(image)}."})
+        content.append({"type": "text", "text": f"The result of a tool: {_describe(image)}."})
         content.append({"type": "image_url", "image_url": {"url": data_url(image)}})
     return {"role": "user", "content": content} if content else None
 
 
-def _described(part: MediaPart) -> str:
+def _describe(part: MediaPart) -> str:
     return f"{part.media_type}, {len(part.data)} bytes"
 
 

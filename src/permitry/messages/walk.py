@@ -267,7 +267,7 @@ class Walk:
 
     def _keep_calls(self, cur: Cursor, start: int, block: Block, mark: Mark) -> None:
         place = (self._base + start, self._base + block.end)
-        found = Found(self._placed(block, place), cur.text[start : block.end], block.content, place)
+        found = Found(self._place(block, place), cur.text[start : block.end], block.content, place)
         found.note, found.is_broken = block.note, block.is_broken
         self._found.append(found)
         self._content.append(found)
@@ -278,7 +278,7 @@ class Walk:
         self._track(block.content)
 
     @staticmethod
-    def _placed(block: Block, place: tuple[int, int]) -> tuple[TextCall, ...]:
+    def _place(block: Block, place: tuple[int, int]) -> tuple[TextCall, ...]:
         """Return the calls of a block; the first begins where it does, the last ends where it does, but for content."""
         calls = list(block.calls)
         calls[0] = attrs.evolve(calls[0], span=(place[0], calls[0].span[1]))

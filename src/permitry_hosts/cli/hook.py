@@ -18,7 +18,7 @@ from permitry_hosts.hooks.host import Reply
 from permitry_hosts.hooks.policies import Policies
 from permitry_hosts.hooks.request import LARGEST, HandedOverError, Request, limit
 from permitry_hosts.hooks.stores import Stores
-from permitry_hosts.hooks.supervising import DEADLINE, supervised
+from permitry_hosts.hooks.supervising import DEADLINE, supervise
 
 __all__ = ["configure", "examine_hooks", "options_of", "total_seconds"]
 
@@ -91,7 +91,7 @@ def execute(options: argparse.Namespace) -> int:
             f"permitry: {options.host} writes its payload here; to have it do so: permitry hook install {options.host}"
         )
         print(line, file=sys.stderr)
-    reply = _too_long(options) or supervised(work, _fail(options), total_seconds(options))
+    reply = _too_long(options) or supervise(work, _fail(options), total_seconds(options))
     if reply.err:
         print(reply.err, file=sys.stderr)
     if reply.out:

@@ -18,7 +18,7 @@ from permitry.store.records import is_address
 from permitry_hosts.hooks.answering import host_named
 from permitry_hosts.hooks.doctor import version
 from permitry_hosts.hooks.host import Settings
-from permitry_hosts.hooks.install import SPARE, Change, change, hook_command, installed, managed_command
+from permitry_hosts.hooks.install import SPARE, Change, change, hook_command, installed, write_managed_command
 from permitry_hosts.hooks.managed import find_managed, is_pinned, pin
 from permitry_hosts.hooks.places import place
 
@@ -79,7 +79,7 @@ def carry_out(made: Change, options: argparse.Namespace) -> None:
 def _command(options: argparse.Namespace, seconds: float) -> list[str]:
     words = _options(options)
     if options.managed:
-        return managed_command(options.host, words)
+        return write_managed_command(options.host, words)
     return hook_command(options.host, words, seconds + SPARE)
 
 

@@ -29,7 +29,7 @@ from permitry_hosts.hooks.joined import count_all, is_grant, strictest
 from permitry_hosts.hooks.memory import locked
 from permitry_hosts.hooks.own_files import own_rules
 from permitry_hosts.hooks.policies import Policies
-from permitry_hosts.hooks.reading import Reading, named_rules, own_tools, reading
+from permitry_hosts.hooks.reading import Reading, find_rules, own_tools, reading
 from permitry_hosts.hooks.request import HandedOverError
 from permitry_hosts.hooks.stores import Places, Stores
 from permitry_hosts.hooks.undoing import LateVault, note_end
@@ -110,7 +110,7 @@ def answer(name: str, data: bytes, options: Options, environ: Mapping[str, str])
     if host is None:
         raise CallError("no known host wrote this payload")
     event = host.read(payload, environ)
-    return host.write(_settled(host, event, options), event)
+    return host.write(_settle(host, event, options), event)
 
 
 def _decode(data: bytes) -> str:
@@ -132,7 +132,7 @@ def _candidates(name: str) -> Iterator[Host]:
     yield from (host_named(each) for each in HOSTS if each != name)
 
 
-def _settled(host: Host, event: Event, options: Options) -> Effect:
+def _settle(host: Host, event: Event, options: Options) -> Effect:
     """Return the effect, or a denial with the words of what went wrong. A report cannot be denied."""
     try:
         with options.stores:
@@ -154,12 +154,12 @@ def _effect(host: Host, event: Event, options: Options) -> Effect:
         return Effect(Verb.SILENCE)
     if event.kind is Kind.SETTINGS:
         return _about_settings(host, event)
-    outcome = _decided(host, event, options)
+    outcome = _decide(host, event, options)
     if isinstance(outcome, Ask) and options.wait:
         options.before_waiting()
         wait_for_answer(options.questions, outcome.id, options.wait)
         # The answer meets the rules as they are now.
-        outcome = _decided(host, event, options)
+        outcome = _decide(host, event, options)
     if isinstance(outcome, Ask):
         return deny_unanswered(outcome, options.places)
     return outcome
@@ -191,7 +191,7 @@ def _hear(host: Host, event: Event, options: Options) -> None:
     # Where server and tool are joined to one name, another server may have a tool of that name.
     if event.kind is Kind.AFTER and any(host.servers(event.tool)) and event.tool not in own_tools(host, event):
         return
-    wanted = options.policies.wanted(options.policies.rules.load(named_rules(host, event, options.rules)))
+    wanted = options.policies.wanted(options.policies.rules.load(find_rules(host, event, options.rules)))
     if wanted:
         with locked(user_state() / "hooks", _session_name(host, event)) as notes:
             note(host, event, heard_file(notes.path), wanted)
@@ -222,7 +222,7 @@ def _session(host: Host, event: Event, options: Options) -> Session:
     return session
 
 
-def _decided(host: Host, event: Event, options: Options) -> Effect | Ask:
+def _decide(host: Host, event: Event, options: Options) -> Effect | Ask:
     """Decide on a call, or take the answer to the question about it; a question that the host does not ask is kept."""
     read = _read(host, event, options)
     policy = options.policies.policy(read.rules, own_rules(options.places.files), read.name, read.spec)
@@ -235,13 +235,13 @@ def _decided(host: Host, event: Event, options: Options) -> Effect | Ask:
         with locked(user_state() / "hooks", session.id) as notes:
             recall(host, event, session, heard_file(notes.path), options.policies.wanted(read.rules))
             with notes.remembered(session, is_read=event.kind is Kind.PERMISSION):
-                effect = _answered(guard, event, read, options)
+                effect = _answer(guard, event, read, options)
     if recorder.failure:
         raise AuditError(recorder.failure)
     return effect
 
 
-def _answered(guard: Guard, event: Event, read: Reading, options: Options) -> Effect | Ask:
+def _answer(guard: Guard, event: Event, read: Reading, options: Options) -> Effect | Ask:
     above = tuple(ancestors(options.process))[:_NEAR]
     ledger = HostLedger(options.questions, lifetime=max(options.wait, _OPEN), above=above)
     # A call without an id gets one, by which the question about it is found.

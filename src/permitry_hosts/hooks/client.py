@@ -31,14 +31,14 @@ def main() -> None:
         # A variable without a name can be there, and cannot be handed on.
         posix.environ.pop(b"", None)
         try:
-            line, key = _awaited(path)
+            line, key = _await(path)
         except Exception:  # noqa: BLE001 -- whatever it is: the hook in process is always as strict
             start = [] if _has_admin() or b"PERMITRY_NO_RESIDENT" in posix.environ else ["--start-resident"]
             posix.execve(command[0], [*command, *start], posix.environ)
         pthread_sigmask(SIG_UNBLOCK, [SIGALRM])
         signal(SIGALRM, _end)
         setitimer(ITIMER_REAL, float(seconds))
-        code = _replied(line, key, command[command.index("hook") + 1 :])
+        code = _print_reply(line, key, command[command.index("hook") + 1 :])
     except BaseException as error:  # noqa: BLE001 -- an exit code of Python's own lets the call run
         text = f"permitry did not answer, so this call did not run: {type(error).__name__}: {error}\n"
         posix.write(2, text.encode("utf-8", "backslashreplace"))
@@ -63,14 +63,14 @@ def _has_admin() -> bool:
         return True
 
 
-def _awaited(path: str) -> tuple[socket, bytes]:
+def _await(path: str) -> tuple[socket, bytes]:
     """Return the line to the resident and its key; wait for one that another process starts.
 
     Raises: `OSError` when there is none, and this process is the one to start it.
     """
     while True:
         try:
-            return _connected(path)
+            return _connect(path)
         except (FileNotFoundError, ConnectionRefusedError):
             if _has_admin() or b"PERMITRY_NO_RESIDENT" in posix.environ or not _is_starting(f"{path}.starting"):
                 raise
@@ -95,7 +95,7 @@ def _is_starting(mark: str) -> bool:
     return False
 
 
-def _connected(path: str) -> tuple[socket, bytes]:
+def _connect(path: str) -> tuple[socket, bytes]:
     """Return the line to the resident, which has said that it answers this process, and its key.
 
     Raises: `OSError` unless all of it belongs to this user, and no one else can enter it.
@@ -122,7 +122,7 @@ def _connected(path: str) -> tuple[socket, bytes]:
     return line, key
 
 
-def _replied(line: socket, key: bytes, words: list[str]) -> int:
+def _print_reply(line: socket, key: bytes, words: list[str]) -> int:
     """Send the payload, print the reply, and return its code.
 
     Raises: `ValueError` for a payload that is too large, or a reply that is not the resident's to this very request.

@@ -58,19 +58,19 @@ def _write(effect: Effect, event: Event) -> Reply:
         return Reply.of({"cancel": False})
     key = _SHELLS.get(event.tool) if event.server is None else None
     if key is None:
-        return _cancelled(effect.text)
+        return _cancel(effect.text)
     command = f"printf '%s\\n' {shlex.quote(effect.text)} >&2; exit 1"
     value = [command] if isinstance(event.arguments.get(key), list) else command
     return Reply.of({"cancel": False, "overrideInput": {key: value}})
 
 
-def _cancelled(text: str) -> Reply:
+def _cancel(text: str) -> Reply:
     return Reply.of({"cancel": True, "errorMessage": text})
 
 
 def _script(command: Sequence[str], seconds: int) -> str:
     del seconds
-    failed = shlex.quote(_cancelled("permitry could not be started, so this call did not run").out)
+    failed = shlex.quote(_cancel("permitry could not be started, so this call did not run").out)
     return f"#!/bin/sh\n# Written by permitry: asked before each tool call.\n{shlex.join(command)} || echo {failed}\n"
 
 
@@ -84,4 +84,4 @@ _FILES = (".cline/hooks/PreToolUse", ".clinerules/hooks/PreToolUse")
 _SETTINGS = Settings(*_FILES, text=_script, is_program=True, longest=20)
 
 
-HOST = Host("cline", _wrote, _read, _write, _sample, _SETTINGS, _cancelled, takes_permissions=False)
+HOST = Host("cline", _wrote, _read, _write, _sample, _SETTINGS, _cancel, takes_permissions=False)

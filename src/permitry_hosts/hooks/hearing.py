@@ -80,7 +80,7 @@ def recall(host: Host, event: Event, session: Session, path: Path, wanted: Wante
     # INVARIANT: law 4. A hook may have failed, or the session may be older than the hook.
     session.missed()
     lines = list(_lines(path))
-    known = list(_settled(host, event, lines))
+    known = list(_settle(host, event, lines))
     if known != lines:
         _write(path, known)
     for line in known:
@@ -92,7 +92,7 @@ def recall(host: Host, event: Event, session: Session, path: Path, wanted: Wante
             session.heard(line["text"], turn=session.turn)
 
 
-def _settled(host: Host, event: Event, lines: Iterable[Line]) -> Iterator[Line]:
+def _settle(host: Host, event: Event, lines: Iterable[Line]) -> Iterator[Line]:
     """Yield lines, with what the host now proves to be the user's; a message that it does not is left out.
 
     Of this very turn, and of the last message, it may not have written anything yet.

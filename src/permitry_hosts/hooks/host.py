@@ -104,7 +104,7 @@ class Reply:
         return cls(json.dumps(document))
 
 
-def _blocked(text: str) -> Reply:
+def _block(text: str) -> Reply:
     return Reply(err=text, code=2)
 
 
@@ -176,7 +176,7 @@ class Host:
     write: Callable[[Effect, Event], Reply]
     sample: Callable[[str, str, str], Mapping[str, Any]]
     settings: Settings
-    fail: Callable[[str], Reply] = _blocked
+    fail: Callable[[str], Reply] = _block
     rules: str = "permitry:hooks"
     joint: str = ""
     folders: frozenset[str] = frozenset({"path"})

@@ -30,8 +30,8 @@ __all__ = [
     "hook_command",
     "installed",
     "is_as_written",
-    "managed_command",
     "others",
+    "write_managed_command",
 ]
 
 _OUR_FILE = re.compile(r"(?:#!/bin/sh\n# |// )Written by permitry: ")
@@ -86,7 +86,7 @@ class Change:
         replace_file(path, self.after.encode(), mode=0o755 if self.is_program else mode)
 
 
-def managed_command(host: str, options: Sequence[str] = ()) -> list[str]:
+def write_managed_command(host: str, options: Sequence[str] = ()) -> list[str]:
     """Return the words that run the hook of a host for every user of a machine, in process.
 
     Without these variables the folders are those of the user in the list of users, whatever the environment says.
@@ -126,7 +126,7 @@ def change(host: Host, path: Path, command: Sequence[str] | None, seconds: int =
     """
     before, settings = read_settings(path), host.settings
     if settings.text is None:
-        return Change(path, before, _merged(host, path, before, command, seconds))
+        return Change(path, before, _merge(host, path, before, command, seconds))
     if before and not _OUR_FILE.match(before):
         raise PermitryError(f"`{path}` is not from permitry; move it away first, or call the hook from it")
     after = _NO_FILE if command is None else settings.text(command, seconds)
@@ -157,7 +157,7 @@ def is_as_written(host: Host, path: Path, words: Sequence[str], seconds: float) 
     ours = (
         hook_command(host.name, options),
         hook_command(host.name, options, seconds + SPARE),
-        managed_command(host.name, options),
+        write_managed_command(host.name, options),
     )
     if words not in ours:
         return False
@@ -203,7 +203,7 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(each)
 
 
-def _merged(host: Host, path: Path, before: str, command: Sequence[str] | None, seconds: int) -> str:
+def _merge(host: Host, path: Path, before: str, command: Sequence[str] | None, seconds: int) -> str:
     settings = host.settings
     data = parse_settings(path, before)
     hooks = data.get("hooks", {}) if isinstance(data, dict) else None

@@ -29,7 +29,7 @@ def own_rules(stores: Sequence[Path] = ()) -> tuple[ConfiguredRule, ...]:
     """
     # Those in the state folder are guarded with it.
     places = (*_places(), *(each for each in stores if user_state() not in each.parents))
-    links = ("".join(map(_escaped, str(link))) for link in sorted(_links(places)))
+    links = ("".join(map(_escape, str(link))) for link in sorted(_links(places)))
     return _rule((*_patterns(places), *links)), _rule_of_resident(tuple(_patterns([place().parent])))
 
 
@@ -37,7 +37,7 @@ def _patterns(places: Iterable[Path]) -> Iterator[str]:
     """Yield the patterns of files and folders, as they are named and with links followed."""
     # A pattern may not hold `..`; the real path never does.
     forms = {form for place in places for form in (str(place), os.path.realpath(place)) if ".." not in Path(form).parts}
-    yield from (f"{''.join(map(_escaped, form))}{end}" for form in sorted(forms) for end in ("", "/**"))
+    yield from (f"{''.join(map(_escape, form))}{end}" for form in sorted(forms) for end in ("", "/**"))
 
 
 @functools.lru_cache(maxsize=16)
@@ -64,7 +64,7 @@ def _rule_of_resident(paths: tuple[str, ...]) -> ConfiguredRule:
     )
 
 
-def _escaped(sign: str) -> str:
+def _escape(sign: str) -> str:
     """Return a pattern of one character: itself, or any one where no pattern may hold it."""
     if sign in "[*?{":
         return f"[{sign}]"

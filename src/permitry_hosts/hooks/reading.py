@@ -18,7 +18,7 @@ from permitry.core.well_known import WELL_KNOWN
 from permitry_hosts.hooks.host import Event, Host
 from permitry_hosts.hooks.policies import Policies
 
-__all__ = ["Reading", "named_rules", "own_tools", "reading"]
+__all__ = ["Reading", "find_rules", "own_tools", "reading"]
 
 _FOLDER = "folder of the agent"
 """An argument that no tool has."""
@@ -55,7 +55,7 @@ def reading(host: Host, event: Event, rules: Sequence[str] | None, policies: Pol
     Raises: `PermitryError` for rules that cannot be read.
     """
     name = event.tool if event.server is None else f"mcp:{event.server}/{event.tool}"
-    origins = named_rules(host, event, rules)
+    origins = find_rules(host, event, rules)
     loaded = policies.rules.load(origins, name)
     # A tool that the rules of a user declare may still be one of a server.
     is_own = event.server is None and event.tool in own_tools(host, event)
@@ -66,7 +66,7 @@ def reading(host: Host, event: Event, rules: Sequence[str] | None, policies: Pol
     return Reading(loaded, name, [(event.server, event.tool), *servers], spec, arguments)
 
 
-def named_rules(host: Host, event: Event, rules: Sequence[str] | None) -> list[Origin]:
+def find_rules(host: Host, event: Event, rules: Sequence[str] | None) -> list[Origin]:
     """Return where the rules are: those of the layers where none are named."""
     if rules is not None:
         return [Origin(name) for name in rules]

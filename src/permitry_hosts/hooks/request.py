@@ -13,7 +13,7 @@ import attrs
 from permitry_hosts.hooks.host import Reply
 from permitry_hosts.hooks.supervising import LONGEST
 
-__all__ = ["LARGEST", "PATIENCE", "HandedOverError", "Request", "limit", "process_of", "received", "sealed"]
+__all__ = ["LARGEST", "PATIENCE", "HandedOverError", "Request", "limit", "process_of", "receive", "seal"]
 
 LARGEST = 8 * 1024 * 1024
 """The most bytes of a payload, and of what comes with it."""
@@ -82,7 +82,7 @@ def process_of(client: socket.socket) -> int | None:
         return None
 
 
-def received(client: socket.socket, process: int, ours: tuple[int, ...] = ()) -> Request:
+def receive(client: socket.socket, process: int, ours: tuple[int, ...] = ()) -> Request:
     """Return the request of a client.
 
     Raises: `OSError` when it does not come in time, `ValueError` for one that is too large, or not complete.
@@ -113,7 +113,7 @@ def _part(client: socket.socket, size: int, end: float) -> bytes:
     return bytes(data)
 
 
-def sealed(reply: Reply, request: Request, key: bytes) -> bytes:
+def seal(reply: Reply, request: Request, key: bytes) -> bytes:
     """Return a reply as it is sent: it can be made only with the key, and counts for this request alone."""
     out, err = (f"{text}\n".encode("utf-8", "backslashreplace") if text else b"" for text in (reply.out, reply.err))
     body = bytes([reply.code]) + len(out).to_bytes(_NUMBER, "big") + out + err

@@ -23,7 +23,7 @@ import attrs
 from permitry.files import opened, replace_file
 from permitry_hosts.hooks.host import Reply
 from permitry_hosts.hooks.places import LONGEST_PATH, PACKAGES, place
-from permitry_hosts.hooks.request import PATIENCE, HandedOverError, Request, limit, process_of, received, sealed
+from permitry_hosts.hooks.request import PATIENCE, HandedOverError, Request, limit, process_of, receive, seal
 
 __all__ = ["Resident", "start"]
 
@@ -153,7 +153,7 @@ class Resident:
             while len(workers) < self.workers:
                 workers.add(self._worker(_Post(line, over, lock), alive))
             signal.sigtimedwait([signal.SIGCHLD], self.period)
-            workers -= _ended(workers)
+            workers -= _reap(workers)
         with contextlib.suppress(OSError):
             if os.path.samestat(self.path.lstat(), here):
                 self.path.unlink()
@@ -214,13 +214,13 @@ class Resident:
             return
         with contextlib.suppress(OSError, ValueError, LookupError, HandedOverError):
             client.sendall(b"+")
-            request = received(client, process, ours=(post.line.fileno(), post.over, post.lock))
+            request = receive(client, process, ours=(post.line.fileno(), post.over, post.lock))
             os.environb.clear()
             os.environb.update(request.environ)
             os.chdir(request.folder)
             reply = self.answer(request)
             client.settimeout(PATIENCE)
-            client.sendall(sealed(reply, request, self._key))
+            client.sendall(seal(reply, request, self._key))
         limit(None)
         # The folder of a client may be one that is to be removed or unmounted.
         os.chdir("/")
@@ -239,5 +239,5 @@ def _code() -> Iterator[tuple[object, ...]]:
                     folders.append(each.path)
 
 
-def _ended(workers: Iterable[int]) -> set[int]:
+def _reap(workers: Iterable[int]) -> set[int]:
     return {worker for worker in workers if os.waitpid(worker, os.WNOHANG)[0]}

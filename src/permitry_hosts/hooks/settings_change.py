@@ -37,14 +37,14 @@ def find_refusal(host: Host, event: Event, notes: Path) -> str | None:
             check_switches(host, path)
         if all(installed(host, path) is None for path in (users, *projects, *changed, *managed)):
             return _REFUSED.format(why=_GONE)
-        for path in _refused(host, projects, changed, notes):
+        for path in _find_refused(host, projects, changed, notes):
             return _REFUSED.format(why=_PROGRAMS.format(path=path))
     except PermitryError as error:
         return _REFUSED.format(why=error)
     return None
 
 
-def _refused(host: Host, projects: list[Path], changed: list[Path], notes: Path) -> Iterator[Path]:
+def _find_refused(host: Host, projects: list[Path], changed: list[Path], notes: Path) -> Iterator[Path]:
     """Yield files of a project by which programs would start that the session did not begin with."""
     known = set(read_settings(notes).split())
     for path in projects:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from permitry.errors import safe_str
 from permitry_hosts.hooks.host import Reply
 
-__all__ = ["DEADLINE", "LONGEST", "supervised"]
+__all__ = ["DEADLINE", "LONGEST", "supervise"]
 
 DEADLINE = 20.0
 """So many seconds a decision may take; a host waits longer."""
@@ -19,7 +19,7 @@ LONGEST = 3600
 """The longest deadline, in seconds."""
 
 
-def supervised(work: Callable[[], Reply], fail: Callable[[str], Reply], seconds: float) -> Reply:
+def supervise(work: Callable[[], Reply], fail: Callable[[str], Reply], seconds: float) -> Reply:
     """Return what `work` returns, or the reply of `fail` if it raises, dies, or takes longer than `seconds`."""
     if not 0 < seconds <= LONGEST:
         return fail(f"a deadline is more than 0 seconds, and at most {LONGEST}")
@@ -56,16 +56,16 @@ def _work(work: Callable[[], Reply], fail: Callable[[str], Reply], writing: int)
         for stream in (1, 2):
             os.dup2(nowhere, stream)
         try:
-            data = _framed(work())
+            data = _frame(work())
         except BaseException as error:  # noqa: BLE001 -- whatever happens, the call is blocked
-            data = _framed(fail(f"{type(error).__name__}: {safe_str(error)}"))
+            data = _frame(fail(f"{type(error).__name__}: {safe_str(error)}"))
         while data:
             data = data[os.write(writing, data) :]
     finally:
         os._exit(0)
 
 
-def _framed(reply: Reply) -> bytes:
+def _frame(reply: Reply) -> bytes:
     return json.dumps([reply.out, reply.err, reply.code]).encode()
 
 

@@ -102,10 +102,10 @@ def _types(schema: object, depth: int) -> Iterator[str]:
         for part in items_of(schema.get(word)):
             yield from _types(part, depth - 1)
     if kind is None:
-        yield from _implied(schema)
+        yield from _imply(schema)
 
 
-def _implied(schema: Mapping[str, Any]) -> Iterator[str]:
+def _imply(schema: Mapping[str, Any]) -> Iterator[str]:
     names = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
     for value in items_of(schema.get("enum")):
         yield names.get(type(value), "object")

@@ -69,9 +69,9 @@ def _message(cur: Cursor, head: str) -> Block:
             return Block(body, until=(*ENDS, START), is_thinking=True)
         return Block(body)
     if len(names) > 1:
-        return _refused(body, "the message has two recipients")
+        return _refuse(body, "the message has two recipients")
     if not cur.skip().at("{"):
-        return _refused(body, "the arguments are not a JSON object")
+        return _refuse(body, "the arguments are not a JSON object")
     arguments, end = read_arguments(cur, within=ENDS[0]), cur.pos
     if any(map(cur.skip().has, ENDS)):
         return cur.block(names.pop(), arguments)
@@ -81,7 +81,7 @@ def _message(cur: Cursor, head: str) -> Block:
     return Block(after, (cur.call(names.pop(), arguments),), note=f"`{ENDS[0]}` is missing")
 
 
-def _refused(body: int, message: str) -> Block:
+def _refuse(body: int, message: str) -> Block:
     """Return the block of a message to a tool that holds no call."""
     return Block(body, until=(*ENDS, START), note=message, is_broken=True)
 

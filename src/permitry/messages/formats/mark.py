@@ -8,7 +8,7 @@ import attrs
 
 from permitry.messages.formats.cursor import Block, BrokenError, Cursor, Reader
 
-__all__ = ["Mark", "closed_thinking", "foreign_bar", "frame", "html_tag", "read_nothing", "wrapper"]
+__all__ = ["Mark", "close_thinking", "foreign_bar", "frame", "html_tag", "read_nothing", "wrapper"]
 
 _TAG_END: Final = re.compile(r"[^<>\n]*+")
 
@@ -74,7 +74,7 @@ def frame(*, is_shown: bool = False, **parts: Any) -> Reader:  # noqa: ANN401 --
     return read
 
 
-def closed_thinking(closer: str) -> Reader:
+def close_thinking(closer: str) -> Reader:
     """Return a reader of thinking that must be closed."""
 
     def read(cur: Cursor) -> Block | None:

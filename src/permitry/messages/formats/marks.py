@@ -14,7 +14,7 @@ import attrs
 
 from permitry.messages.formats import headers, json_calls, prompted, pythonic, tags
 from permitry.messages.formats.json_calls import json_block
-from permitry.messages.formats.mark import Mark, closed_thinking, foreign_bar, frame, html_tag, read_nothing, wrapper
+from permitry.messages.formats.mark import Mark, close_thinking, foreign_bar, frame, html_tag, read_nothing, wrapper
 from permitry.messages.formats.tags import MINIMAX, Pairs
 
 __all__ = ["CLOSERS", "FENCES", "FORMATS", "STRAY", "Marks", "marks_of"]
@@ -75,7 +75,7 @@ _RESPONSES: Final = (("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|
 
 _FRAMES: Final = (
     *(Mark(opener, frame(until=(closer,), is_thinking=True)) for opener, closer in _THINKING),
-    *(Mark(opener, closed_thinking(closer)) for opener, closer in _SPOKEN),
+    *(Mark(opener, close_thinking(closer)) for opener, closer in _SPOKEN),
     *(Mark(opener, frame(until=(closer,))) for opener, closer in _RESULTS),
     *(Mark(closer, frame(is_stray=True)) for closer in STRAY),
     *(Mark(closer, frame(is_shown=True, ends=closer)) for _, closer in _SPOKEN),

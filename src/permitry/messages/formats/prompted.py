@@ -259,7 +259,7 @@ def read_bracket(cur: Cursor) -> Block | None:
     arguments: object
     try:
         if body.lstrip("{ \t\r\n").startswith("--"):
-            arguments, cur.is_repaired = _flags(_unbraced(body, 1 + found.group().count("{")))
+            arguments, cur.is_repaired = _flags(_strip_braces(body, 1 + found.group().count("{")))
         else:
             arguments = _arrows(body)
     except BrokenError as error:
@@ -295,14 +295,14 @@ def _flags(body: str) -> tuple[dict[str, Any], bool]:
             raise BrokenError(pos, "a line is not a `--key value`")
         value = flag.group(2).strip()
         if value.startswith('"'):
-            value, is_guess = _unquoted(value)
+            value, is_guess = _strip_quotes(value)
             is_repaired = is_repaired or is_guess
         found.append((flag.group(1), value))
         pos = flag.end()
     return unique(found, pos), is_repaired
 
 
-def _unbraced(body: str, closing: int) -> str:
+def _strip_braces(body: str, closing: int) -> str:
     """Return a body without its opening brace and that many closing ones; others belong to a value.
 
     Raises: `BrokenError` when they are not there.
@@ -315,7 +315,7 @@ def _unbraced(body: str, closing: int) -> str:
     return text.removeprefix("{").lstrip()
 
 
-def _unquoted(value: str) -> tuple[str, bool]:
+def _strip_quotes(value: str) -> tuple[str, bool]:
     """Return a text without its quotes, and whether quotes or escapes are in it, which no two programs read alike."""
     if len(value) < len('""') or not value.endswith('"'):
         raise BrokenError(0, "a quote is not closed")

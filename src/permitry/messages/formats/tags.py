@@ -76,7 +76,7 @@ def _function_argument(cur: Cursor, name: str) -> tuple[str, object]:
     cur.require(key and cur.has(">"), "a parameter has no name")
     begin = cur.pos
     text = cur.until_before(_END, _FOLLOWING)
-    swallowed = _swallowed(cur, name, begin, begin + len(text))
+    swallowed = _find_swallowed(cur, name, begin, begin + len(text))
     if swallowed is not None:
         if not cur.is_repairing:
             raise BrokenError(cur.pos, f"`{_END}` is missing before the next argument")
@@ -84,7 +84,7 @@ def _function_argument(cur: Cursor, name: str) -> tuple[str, object]:
     return key, coerce(trim(text), cur.tools.property(name, key))
 
 
-def _swallowed(cur: Cursor, name: str, start: int, end: int) -> int | None:
+def _find_swallowed(cur: Cursor, name: str, start: int, end: int) -> int | None:
     """Return where in a value another declared argument of the tool begins on a line of its own, or None."""
     found = _INSIDE.finditer(cur.text, start, end)
     return next((each.start(1) for each in found if cur.tools.property(name, each.group(2).strip()) is not None), None)

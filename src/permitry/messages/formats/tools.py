@@ -48,7 +48,7 @@ class Tools:
         """Return the schema of one argument, or None."""
         schema = self.schema(name)
         properties = schema.get("properties")
-        return _resolved(properties.get(argument), schema, _LONGEST_CHAIN) if isinstance(properties, _MAPPING) else None
+        return _resolve(properties.get(argument), schema, _LONGEST_CHAIN) if isinstance(properties, _MAPPING) else None
 
     def lacks(self, name: str, argument: str) -> bool:
         """Return whether the arguments of a tool are declared, and this is none of them."""
@@ -68,7 +68,7 @@ class Tools:
         return self._schemas
 
 
-def _resolved(schema: object, root: Mapping[str, Any], depth: int) -> object:
+def _resolve(schema: object, root: Mapping[str, Any], depth: int) -> object:
     """Return a schema with what its `$ref` points to inside of `root` in its place, also in its alternatives."""
     if not isinstance(schema, _MAPPING) or not depth:
         return schema
@@ -77,9 +77,9 @@ def _resolved(schema: object, root: Mapping[str, Any], depth: int) -> object:
         target: object = root
         for step in pointer[2:].split("/"):
             target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, Mapping) else None
-        return _resolved(target, root, depth - 1)
+        return _resolve(target, root, depth - 1)
     found = {word: schema[word] for word in ("anyOf", "oneOf", "allOf") if isinstance(schema.get(word), list | tuple)}
-    parts = {word: [_resolved(part, root, depth - 1) for part in items] for word, items in found.items()}
+    parts = {word: [_resolve(part, root, depth - 1) for part in items] for word, items in found.items()}
     return {**schema, **parts} if parts else schema
 
 

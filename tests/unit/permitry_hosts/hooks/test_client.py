@@ -19,7 +19,7 @@ import permitry
 from permitry.config.layers import ADMIN_FILE
 from permitry_hosts.hooks import client
 from permitry_hosts.hooks.host import Reply
-from permitry_hosts.hooks.request import LARGEST, received, sealed
+from permitry_hosts.hooks.request import LARGEST, receive, seal
 
 CLIENT = Path(client.__file__)
 KEY = bytes(range(32))
@@ -83,8 +83,8 @@ def replying(change: Callable[[bytes], bytes] = lambda data: data, code: int = 0
 
     def serve(one: socket.socket) -> None:
         one.sendall(b"+")
-        request = received(one, 1)
-        one.sendall(change(sealed(Reply("yes", "no", code), request, key)))
+        request = receive(one, 1)
+        one.sendall(change(seal(Reply("yes", "no", code), request, key)))
 
     return serve
 
@@ -103,7 +103,7 @@ def test_words_are_passed_on_as_they_were_given(place: Path, tmp_path: Path) -> 
 
     def serve(one: socket.socket) -> None:
         one.sendall(b"+")
-        came.append(received(one, 1).words)
+        came.append(receive(one, 1).words)
 
     script = tmp_path / "client.py"
     code = f"exec(compile(open({str(CLIENT)!r}).read(), 'client', 'exec'))"
@@ -214,9 +214,9 @@ def test_a_variable_without_a_name_is_left_out(place: Path, *, is_served: bool) 
 
     def serve(line: socket.socket) -> None:
         line.sendall(b"+")
-        request = received(line, 1)
+        request = receive(line, 1)
         known.append(request.environ)
-        line.sendall(sealed(Reply("yes"), request, KEY))
+        line.sendall(seal(Reply("yes"), request, KEY))
 
     with serving(place, serve) if is_served else contextlib.nullcontext():
         done = subprocess.run([sys.executable, "-c", NAMELESS, *words], input=b"{}", capture_output=True, check=False)
@@ -314,7 +314,7 @@ def test_there_is_one_deadline_for_the_whole(place: Path) -> None:
 
     def drip(one: socket.socket) -> None:
         one.sendall(b"+")
-        received(one, 1)
+        receive(one, 1)
         for _ in range(100):
             one.sendall(b"x")
             time.sleep(0.1)
@@ -341,9 +341,9 @@ def test_a_payload_may_have_8_mib(place: Path) -> None:
 
     def serve(one: socket.socket) -> None:
         one.sendall(b"+")
-        request = received(one, 1)
+        request = receive(one, 1)
         sizes.append(len(request.payload))
-        one.sendall(sealed(Reply("yes"), request, KEY))
+        one.sendall(seal(Reply("yes"), request, KEY))
 
     with serving(place, serve):
         assert run(place, b"x" * LARGEST).stdout == b"yes\n"
@@ -403,7 +403,7 @@ def test_its_seal_is_the_keyed_hash_of_nonce_request_and_reply(place: Path) -> N
 
     def serve(one: socket.socket) -> None:
         one.sendall(b"+")
-        request = received(one, 1)
+        request = receive(one, 1)
         requests.append(request)
         body = bytes([0]) + (2).to_bytes(8, "big") + b"{}"
         one.sendall(hashlib.blake2b(request.data + body, key=KEY, digest_size=32).digest() + body)

@@ -8,7 +8,7 @@ import pytest
 
 from permitry.errors import PermitryError
 from permitry_hosts.hooks.answering import host_named
-from permitry_hosts.hooks.install import installed, managed_command
+from permitry_hosts.hooks.install import installed, write_managed_command
 from permitry_hosts.hooks.managed import find_managed, is_pinned, pin
 
 CLAUDE, CODEX = host_named("claude-code"), host_named("codex")
@@ -27,7 +27,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_claude_code_gets_the_hook_and_the_pin(machine: Path) -> None:
     """The command names no home folder: it is for every user."""
-    path, words = machine / "managed-settings.json", managed_command("claude-code", ["--grant"])
+    path, words = machine / "managed-settings.json", write_managed_command("claude-code", ["--grant"])
     assert not is_pinned("claude-code")
     path.write_text('{"model": "x"}')
     pin(CLAUDE, path, words, 30).carry_out()

@@ -9,7 +9,7 @@ from permitry.core.spec import ArgumentRole
 from permitry_hosts.hooks.answering import host_named
 from permitry_hosts.hooks.host import Event, Kind
 from permitry_hosts.hooks.policies import Policies
-from permitry_hosts.hooks.reading import Reading, named_rules, own_tools, reading
+from permitry_hosts.hooks.reading import Reading, find_rules, own_tools, reading
 
 SHELL = Event(
     Kind.BEFORE, name="PreToolUse", session="s1", tool="Bash", arguments={"command": "ls"}, folder="/p", workspace="/p"
@@ -53,8 +53,8 @@ def test_a_call_is_made_in_the_folder_of_the_agent() -> None:
 def test_rules_that_are_named_are_all_that_count(tmp_path: Path) -> None:
     """Otherwise those of the layers, with the tools of the host."""
     host, event = host_named("claude-code"), attrs.evolve(SHELL, workspace=str(tmp_path))
-    assert [origin.name for origin in named_rules(host, event, ["permitry:base"])] == ["permitry:base"]
-    found = [origin.name for origin in named_rules(host, event, None)]
+    assert [origin.name for origin in find_rules(host, event, ["permitry:base"])] == ["permitry:base"]
+    found = [origin.name for origin in find_rules(host, event, None)]
     assert found[:2] == ["permitry:hooks", "permitry:tools-claude-code"]
     assert "Bash" in own_tools(host, event)
     assert "make_tea" not in own_tools(host, event)

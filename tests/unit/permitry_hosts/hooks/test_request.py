@@ -12,7 +12,7 @@ from tests.tables import for_each
 
 from permitry_hosts.hooks import request as module
 from permitry_hosts.hooks.host import Reply
-from permitry_hosts.hooks.request import LARGEST, HandedOverError, Request, limit, process_of, received, sealed
+from permitry_hosts.hooks.request import LARGEST, HandedOverError, Request, limit, process_of, receive, seal
 
 Pair = tuple[socket.socket, socket.socket]
 ABOUT = b"\0".join([b"2", b"codex", b"--grant", b"/home/ann\xff", b"A=1=2", b"B="])
@@ -33,7 +33,7 @@ def _sent(about: bytes, payload: bytes) -> bytes:
 def test_a_request_is_read_with_all_its_parts(pair: Pair) -> None:
     """Names and values are bytes, as the system has them."""
     pair[0].sendall(_sent(ABOUT, b"{}\0"))
-    request = received(pair[1], 7)
+    request = receive(pair[1], 7)
     assert request.words == ("codex", "--grant")
     assert request.folder == b"/home/ann\xff"
     assert request.environ == {b"A": b"1=2", b"B": b""}
@@ -58,7 +58,7 @@ def test_what_is_not_a_request_raises(pair: Pair, data: bytes) -> None:
     pair[0].sendall(data)
     pair[0].shutdown(socket.SHUT_WR)
     with pytest.raises((ValueError, LookupError)):
-        received(pair[1], 7)
+        receive(pair[1], 7)
 
 
 @pytest.mark.parametrize("at", [32, 40])
@@ -66,7 +66,7 @@ def test_a_request_that_is_too_large_is_not_waited_for(pair: Pair, at: int) -> N
     """Its size says so at once."""
     pair[0].sendall((bytes(at) + (LARGEST + 1).to_bytes(8, "big")).ljust(48, b"\0"))
     with pytest.raises(ValueError, match="too large"):
-        received(pair[1], 7)
+        receive(pair[1], 7)
 
 
 def test_there_is_one_deadline_for_all_parts(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +81,7 @@ def test_there_is_one_deadline_for_all_parts(pair: Pair, monkeypatch: pytest.Mon
     begun = time.monotonic()
     try:
         with pytest.raises(TimeoutError):
-            received(pair[1], 7)
+            receive(pair[1], 7)
         assert time.monotonic() - begun < 3
     finally:
         os.kill(child, signal.SIGKILL)
@@ -112,7 +112,7 @@ def test_a_seal_is_of_this_request_reply_and_key() -> None:
     request = Request((), b"/", {}, b"{}", 1, b"data")
     other = Request((), b"/", {}, b"{}", 1, b"date")
     seals = {
-        sealed(*each)[:32]
+        seal(*each)[:32]
         for each in (
             (Reply("a"), request, bytes(32)),
             (Reply("b"), request, bytes(32)),
@@ -123,7 +123,7 @@ def test_a_seal_is_of_this_request_reply_and_key() -> None:
         )
     }
     assert len(seals) == 6
-    assert sealed(Reply("é\ud800", "no"), request, bytes(32))[41:] == b"\xc3\xa9\\ud800\nno\n"
+    assert seal(Reply("é\ud800", "no"), request, bytes(32))[41:] == b"\xc3\xa9\\ud800\nno\n"
 
 
 @for_each("seconds", [0, -1, float("nan"), float("inf"), 3601])
