@@ -15,7 +15,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
-from tests.unit.undo.test_restoring import tree_of
+from tests.unit.undo.test_restoration import tree_of
 
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
@@ -23,7 +23,7 @@ from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 from permitry.dispatch.registry import ToolRegistry
 from permitry.guard.session import Session
 from permitry.handler import Ready, ToolHandler
-from permitry.undo.restoring import plan, restore
+from permitry.undo.restoration import plan, restore
 from permitry.undo.vault import Vault
 from permitry_tools import files, patch
 from permitry_tools.workspace import Workspace

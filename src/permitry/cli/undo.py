@@ -16,7 +16,7 @@ from permitry.core.call import ToolCall
 from permitry.errors import UndoError
 from permitry.store.records import recorder_at
 from permitry.undo.diff import diff_of
-from permitry.undo.restoring import plan, restore
+from permitry.undo.restoration import plan, restore
 from permitry.undo.vault import Entry, Vault
 
 __all__ = ["configure"]

@@ -10,7 +10,7 @@ import attrs
 
 from permitry.errors import UndoError
 from permitry.files import CREATE, READ
-from permitry.undo.looking import pieces_of
+from permitry.undo.inspection import pieces_of
 from permitry.undo.nodes import Node
 
 __all__ = ["Contents", "clone", "content_of"]

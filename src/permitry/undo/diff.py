@@ -10,9 +10,9 @@ import attrs
 
 from permitry.files import DIRECTORY, READ, opened
 from permitry.undo.contents import content_of
-from permitry.undo.looking import folder_of, pieces_of
+from permitry.undo.inspection import folder_of, pieces_of
 from permitry.undo.nodes import Kind, Node
-from permitry.undo.restoring import Plan
+from permitry.undo.restoration import Plan
 
 __all__ = ["diff_of"]
 

@@ -17,7 +17,7 @@ from permitry.core.call import ToolCall
 from permitry.errors import UndoError
 from permitry.files import DIRECTORY, opened, replace_file, write_new
 from permitry.undo.contents import Contents
-from permitry.undo.looking import Limits, look, roots_of
+from permitry.undo.inspection import Limits, look, roots_of
 from permitry.undo.nodes import Node
 
 __all__ = ["Entry", "Vault", "about_of"]

@@ -32,7 +32,7 @@ from permitry_hosts.hooks.policies import Policies
 from permitry_hosts.hooks.reading import Reading, find_rules, own_tools, reading
 from permitry_hosts.hooks.request import HandedOverError
 from permitry_hosts.hooks.stores import Places, Stores
-from permitry_hosts.hooks.undoing import LateVault, note_end
+from permitry_hosts.hooks.undo import LateVault, note_end
 from permitry_hosts.hooks.waiting import deny_unanswered, wait_for_answer
 
 __all__ = ["HOSTS", "UNDECIDED", "Options", "answer", "find_hosts", "host_named"]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import attrs
 
+from permitry_hosts.hooks.deadline_process import LONGEST
 from permitry_hosts.hooks.host import Reply
-from permitry_hosts.hooks.supervising import LONGEST
 
 __all__ = ["LARGEST", "PATIENCE", "HandedOverError", "Request", "limit", "process_of", "receive", "seal"]
 

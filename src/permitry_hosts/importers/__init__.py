@@ -8,7 +8,7 @@ import attrs
 from permitry.config.rule_text import Draft
 from permitry_hosts.importers import claude_code, codex, gemini, inspect_ai, opencode, tunacode
 from permitry_hosts.importers.drafts import Imported, Outcome, Row, Source
-from permitry_hosts.importers.writing import Written, write_rules
+from permitry_hosts.importers.rule_file import Written, write_rules
 
 __all__ = [
     "HOSTS",

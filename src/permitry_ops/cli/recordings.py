@@ -6,7 +6,7 @@ from pathlib import Path
 from permitry.cli.inputs import rules_from
 from permitry.core.context import AuthContext
 from permitry_ops.cli.toolset import Toolset
-from permitry_ops.replay.recorded import Circumstances
+from permitry_ops.replay.record import Circumstances
 
 __all__ = ["circumstances_from"]
 

@@ -18,8 +18,8 @@ from permitry.errors import CallError
 from permitry.guard.session import Session
 from permitry.store.records import RecordFilter, is_record, record_name, records_at
 from permitry_ops.cli.recordings import circumstances_from
-from permitry_ops.replay.recorded import replay_record
-from permitry_ops.replay.replaying import Recording, replay
+from permitry_ops.replay.record import replay_record
+from permitry_ops.replay.replay import Recording, replay
 from permitry_ops.replay.tally import Tally
 
 if TYPE_CHECKING:

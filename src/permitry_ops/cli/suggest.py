@@ -21,7 +21,7 @@ from permitry.files import replace_file
 from permitry.rules.configured import ConfiguredRule
 from permitry.store.records import RecordFilter, is_address, is_record, record_name, records_at
 from permitry_ops.cli.recordings import circumstances_from
-from permitry_ops.replay.answered import Answered, Asked, read_answers
+from permitry_ops.replay.answers import Answered, Asked, read_answers
 from permitry_ops.replay.suggest import Suggested, Suggestion, suggest
 
 __all__ = ["configure"]

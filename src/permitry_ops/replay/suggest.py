@@ -22,7 +22,7 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import ConfigError
 from permitry_ops.lint import lint
-from permitry_ops.replay.answered import Answered, Asked
+from permitry_ops.replay.answers import Answered, Asked
 from permitry_ops.replay.riskiest import Risk, riskiest
 
 __all__ = ["Suggested", "Suggestion", "suggest"]

@@ -18,7 +18,7 @@ import encodings.ascii, fcntl, json, os, secrets, shutil, sys, traceback
 from pathlib import Path
 from permitry.core.call import ToolCall
 from permitry.actions.changes import Change
-from permitry.undo.restoring import restore
+from permitry.undo.restoration import restore
 from permitry.undo.vault import Vault
 
 base, cases = Path(sys.argv[1]), json.loads(sys.argv[2])

@@ -10,7 +10,7 @@ from tests.unit.undo.conftest import CALL, Keep
 from permitry.actions.changes import Change
 from permitry.undo import diff as module
 from permitry.undo.diff import diff_of
-from permitry.undo.restoring import plan
+from permitry.undo.restoration import plan
 from permitry.undo.vault import Vault
 
 

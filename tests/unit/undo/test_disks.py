@@ -19,7 +19,7 @@ from permitry.errors import UndoError
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit
 from permitry.guard.session import Session
-from permitry.undo.restoring import restore
+from permitry.undo.restoration import restore
 from permitry.undo.vault import Vault
 
 disk, mount, source = Path(sys.argv[1]), sys.argv[2], sys.argv[3]

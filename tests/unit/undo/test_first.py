@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 import pytest
-from tests.unit.undo.test_restoring import tree_of
+from tests.unit.undo.test_restoration import tree_of
 
 from permitry.actions.changes import Change
 from permitry.actions.extract import ReadActions
@@ -29,8 +29,8 @@ from permitry.guard.outcome import Ask, Cause, Decided, Permit, Refusal, Silence
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
 from permitry.undo.first import Asked, Snapshot, decide_unkept
-from permitry.undo.looking import Limits
-from permitry.undo.restoring import restore
+from permitry.undo.inspection import Limits
+from permitry.undo.restoration import restore
 from permitry.undo.vault import Vault
 
 RULES = """

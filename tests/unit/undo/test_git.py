@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.unit.undo.test_restoring import tree_of
+from tests.unit.undo.test_restoration import tree_of
 
 from permitry.actions.git_commands import GitCommand
 from permitry.config.load import load_policy
@@ -17,7 +17,7 @@ from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit
 from permitry.guard.session import Session
 from permitry.undo.git import changes_of_git
-from permitry.undo.restoring import restore
+from permitry.undo.restoration import restore
 from permitry.undo.vault import Vault
 
 RULES = 'schema = 1\n[[rule]]\nid = "git"\neffect = "allow"\nkeep = true\ntools = ["@shell"]\n'

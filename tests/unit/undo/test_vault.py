@@ -15,7 +15,7 @@ from tests.unit.undo.conftest import CALL, Keep
 from permitry.actions.changes import Change
 from permitry.errors import UndoError
 from permitry.undo import vault as module
-from permitry.undo.looking import Limits
+from permitry.undo.inspection import Limits
 from permitry.undo.vault import Vault
 
 _KEEP = """

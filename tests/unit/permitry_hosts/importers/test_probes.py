@@ -5,7 +5,7 @@ from tests.tables import for_each
 from permitry.config.rule_text import Draft
 from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row
 from permitry_hosts.importers.probes import fill_stars, is_about_all, is_about_any, parts_of, probe_commands
-from permitry_hosts.importers.writing import write_rules
+from permitry_hosts.importers.rule_file import write_rules
 
 
 def test_stars_become_nothing_a_word_and_two() -> None:

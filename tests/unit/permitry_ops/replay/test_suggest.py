@@ -11,7 +11,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.policy import AuthorizationPolicy
-from permitry_ops.replay.answered import Answered, Asked
+from permitry_ops.replay.answers import Answered, Asked
 from permitry_ops.replay.suggest import Suggested, suggest
 
 _CONTEXT = AuthContext(workspace="/w")

@@ -11,7 +11,7 @@ from permitry.core.decision import Phase
 from permitry.core.spec import ToolSpec
 from permitry.errors import CallError
 from permitry.guard.session import Session
-from permitry_ops.replay.recorded import Circumstances, call_of
+from permitry_ops.replay.record import Circumstances, call_of
 
 __all__ = ["Answered", "Asked", "read_answers"]
 

@@ -10,8 +10,8 @@ import pytest
 
 from permitry.actions.changes import Change
 from permitry.errors import UndoError
-from permitry.undo import looking
-from permitry.undo.looking import Limits, look, roots_of
+from permitry.undo import inspection
+from permitry.undo.inspection import Limits, look, roots_of
 from permitry.undo.nodes import Kind, Node
 
 
@@ -123,7 +123,7 @@ def test_what_changes_while_it_is_read_is_refused(work: Path) -> None:
 def test_no_more_is_read_than_there_was(work: Path) -> None:
     """A file to which another process appends has no end."""
     with (work / "a").open("rb") as stream:
-        assert b"".join(looking.pieces_of(stream.fileno(), 1)) == b"a"
+        assert b"".join(inspection.pieces_of(stream.fileno(), 1)) == b"a"
 
 
 def test_what_cannot_be_read_is_refused(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:

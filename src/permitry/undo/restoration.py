@@ -14,7 +14,7 @@ from permitry.errors import UndoError
 from permitry.files import CREATE, DIRECTORY, READ, TEMPORARY, opened
 from permitry.undo.access import READ_FILE, widen
 from permitry.undo.contents import content_of
-from permitry.undo.looking import folder_of, look
+from permitry.undo.inspection import folder_of, look
 from permitry.undo.nodes import Kind, Node, set_attributes
 from permitry.undo.vault import Entry, Vault, about_of
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from tests.unit.permitry_hosts.hooks.payloads import command
 
-from permitry.undo.restoring import restore
+from permitry.undo.restoration import restore
 from permitry.undo.vault import Vault
 from permitry_hosts.hooks.answering import Options, answer
 from permitry_hosts.hooks.host import Reply
-from permitry_hosts.hooks.undoing import note_end
+from permitry_hosts.hooks.undo import note_end
 
 RULES = """
 schema = 1

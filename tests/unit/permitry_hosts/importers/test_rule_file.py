@@ -8,7 +8,7 @@ from permitry.config.rule_text import Draft
 from permitry.core.texts import visible
 from permitry.errors import PermitryError
 from permitry_hosts.importers.drafts import Imported, Outcome, Row
-from permitry_hosts.importers.writing import write_rules
+from permitry_hosts.importers.rule_file import write_rules
 
 
 def _one(*drafts: Draft) -> Row:

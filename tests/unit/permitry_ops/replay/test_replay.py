@@ -9,7 +9,7 @@ from tests.whole_calls import policy_of
 
 from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import CallError
-from permitry_ops.replay.replaying import Recording, replay
+from permitry_ops.replay.replay import Recording, replay
 from permitry_ops.replay.tally import Tally
 
 _RULES = """schema = 1

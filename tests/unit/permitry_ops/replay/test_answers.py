@@ -6,8 +6,8 @@ from typing import Any
 from tests.tables import for_each
 
 from permitry.core.call import ToolCall
-from permitry_ops.replay.answered import Answered, read_answers
-from permitry_ops.replay.recorded import Circumstances
+from permitry_ops.replay.answers import Answered, read_answers
+from permitry_ops.replay.record import Circumstances
 
 _CALL = ToolCall("run_shell", {"command": "make test"}, call_id="c1")
 

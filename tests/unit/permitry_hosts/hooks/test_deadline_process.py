@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.tables import for_each
 
+from permitry_hosts.hooks.deadline_process import supervise
 from permitry_hosts.hooks.host import Reply
-from permitry_hosts.hooks.supervising import supervise
 
 LARGE = "x" * 1_000_000
 

@@ -13,15 +13,15 @@ import pytest
 from tests.unit.undo.conftest import Keep
 
 from permitry.errors import UndoError
-from permitry.undo import restoring
-from permitry.undo.looking import Limits
-from permitry.undo.restoring import plan, restore
+from permitry.undo import restoration
+from permitry.undo.inspection import Limits
+from permitry.undo.restoration import plan, restore
 from permitry.undo.vault import Vault
 
 _RESTORE = """
 import sys
 from pathlib import Path
-from permitry.undo.restoring import restore
+from permitry.undo.restoration import restore
 from permitry.undo.vault import Vault
 print("ready", flush=True)
 restore(Vault(Path(sys.argv[1])), sys.argv[2])
@@ -217,7 +217,7 @@ def test_what_cannot_be_written_is_reported_and_can_be_tried_again(
     shutil.rmtree(work / "d")
     vault.ended(name)
     with monkeypatch.context() as broken:
-        broken.setattr(restoring, "content_of", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+        broken.setattr(restoration, "content_of", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
         with pytest.raises(UndoError, match="No space left; try again"):
             restore(vault, name)
     assert not (work / "d" / "x").exists()
@@ -248,7 +248,7 @@ def test_what_has_changed_since_an_interrupt_is_kept_as_well(
 def _interrupted(vault: Vault, name: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """Begin to restore, and return the token of the names that were used."""
     with monkeypatch.context() as broken:
-        broken.setattr(restoring, "content_of", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+        broken.setattr(restoration, "content_of", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
         with pytest.raises(UndoError, match="try again"):
             restore(vault, name)
     return vault.find(name).tokens[-1]

@@ -20,7 +20,7 @@ from permitry.guard.ledgers import grants_at
 from permitry.guard.outcome import Ask
 from permitry.guard.session import Session
 from permitry.store.records import RecordFilter, records_at
-from permitry_ops.replay.recorded import Circumstances, Unjudged, call_of, replay_record
+from permitry_ops.replay.record import Circumstances, Unjudged, call_of, replay_record
 from permitry_ops.replay.tally import Tally
 
 _RULES = """schema = 1
