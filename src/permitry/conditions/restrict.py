@@ -11,9 +11,9 @@ from typing import NamedTuple, TypeAlias
 import attrs
 
 from permitry.conditions._conditions import Conditions
+from permitry.conditions._joined import say_joined
 from permitry.conditions._patterns import AnyPatterns, PathPatterns
 from permitry.conditions.host import HostPattern
-from permitry.conditions.joined import say_joined
 from permitry.conditions.match import Match, why, why_open, why_several, why_unread
 from permitry.conditions.permit import fits
 from permitry.core.action import Place, Run, Touch

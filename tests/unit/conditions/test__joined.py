@@ -4,7 +4,7 @@ from tests.tables import for_each
 
 from permitry.actions.derive.script import read_command
 from permitry.actions.folders import Folder
-from permitry.conditions.joined import say_joined
+from permitry.conditions._joined import say_joined
 from permitry.core.action import Actions, Connect, Run
 from permitry.core.effects import Effect, effects_of
 
