@@ -534,3 +534,17 @@ def test_it_is_asked_about_for_sub_agents_and_declared_tools_as_well() -> None:
     policy = create_default_authorization_policy(declared={"pay": ToolSpec("pay", roles={})})
     child = AuthContext(yolo_mode=True, parent=AuthContext(yolo_mode=True))
     assert policy.decide(ToolCall("pay"), child, spec).rule_id == "requires-approval"
+
+
+def test_every_restriction_that_applies_is_listed() -> None:
+    """The strictest first; one that only may apply is there if no other does."""
+    rules = (
+        PlainRule("asks", CONFIRM, 150),
+        PlainRule("blocks", BLOCK, 160),
+        PlainRule("may", BLOCK, 140, lambda _: Unsure("it is open")),
+        PlainRule("not", BLOCK, 130, never),
+        PlainRule("permits", ALLOW, 250),
+    )
+    for given, expected in ((rules, ["blocks", "asks"]), (rules[2:], ["may"]), (rules[3:], [])):
+        found = AuthorizationPolicy(given).restrictions_on(ToolCall("bash"), AuthContext())
+        assert [each.rule_id for each in found] == expected
