@@ -11,7 +11,7 @@ from permitry.actions.programs.tops import fits_one
 from permitry.core.action import UNSEEN_NAME, Descent, Listing, Place, Touch, Word
 from permitry.core.words import Found
 
-__all__ = ["found_in", "touched_perhaps_by"]
+__all__ = ["finds_links", "found_in", "touched_perhaps_by"]
 
 _SPLIT = frozenset(" \t\n\r\v\f'\"\\*?[")
 """What splits names, or is not in the words that become of them."""
@@ -53,6 +53,11 @@ def found_in(named: Named, found: Found, folder: Folder) -> Iterator[Touch]:
             is_certain=False,
         )
         yield attrs.evolve(touch, place=at_link.place, origin=at_link.origin)
+
+
+def finds_links(named: Named, found: Found, folder: Folder) -> bool:
+    """Return whether a link may be among what was found below a folder, or a name that may be any."""
+    return _links(folder.place_of(named.word, named.access).place, found, named, folder) != ()
 
 
 def _links(place: Place, found: Found, named: Named, folder: Folder) -> tuple[str, ...] | None:

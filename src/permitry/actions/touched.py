@@ -7,14 +7,17 @@ import attrs
 
 from permitry.actions.disk import Links
 from permitry.actions.folders import Folder
-from permitry.actions.found_names import found_in
+from permitry.actions.found_names import finds_links, found_in
 from permitry.actions.programs.git_files import join_words
 from permitry.actions.programs.named import Contents, Copy, Named, Operands
+from permitry.actions.programs.tops import only_top
 from permitry.actions.unpacked import PATCHES, Given, with_contents
 from permitry.core.action import UNSEEN_NAME, Access, Descent, Place, Touch, Word
+from permitry.core.words import Found
 
 __all__ = ["touched"]
 
+_HERE = ("", ".")
 _NOTHING = Given()
 
 
@@ -98,9 +101,10 @@ def _copy(copy: Copy, folder: Folder, given: Given) -> Iterator[Touch]:
     is_below = copy.is_below
     if is_below is None and folder.has_folder(copy.target):
         is_below = True
-    for source in copy.sources:
+    for source in map(only_top, copy.sources) if copy.makes_links else copy.sources:
         if source.found is not None:
             yield from _make_of_found(copy, folder)
+            yield from _follow_found(copy, source.found, folder)
             continue
         if copy.makes_links and not copy.are_texts:
             yield from _touch_target(folder.place_of(source, Access.READ))
@@ -117,6 +121,32 @@ def _make_of_found(copy: Copy, folder: Folder) -> Iterator[Touch]:
     for descent in (None, Descent.NEW):
         touch = folder.place_of(copy.target, Access.WRITE, descent=descent, is_entry=True, is_certain=False)
         yield attrs.evolve(touch, is_guess=True, makes_links=copy.keeps_links or copy.makes_links)
+
+
+def _follow_found(copy: Copy, found: Found, folder: Folder) -> Iterator[Touch]:
+    """Yield where links lead that are made of what was found, or that were found and are now in another folder."""
+    is_known = not copy.are_texts or _is_in_current(copy) or all(map(_is_absolute, found.tops))
+    tops = [Named(Access.READ, top, goes_on=copy.is_tree) for top in found.tops]
+    if copy.keeps_links and any(finds_links(top, found, folder) for top in tops):
+        is_known = False
+    if not is_known:
+        yield from _touch_target(folder.place_of(Word("", is_open=True), Access.READ, origin=UNSEEN_NAME))
+    elif copy.makes_links:
+        for top in tops:
+            for touch in found_in(top, found, folder):
+                yield from _touch_target(touch)
+
+
+def _is_in_current(copy: Copy) -> bool:
+    """Return whether links are made in the current folder, where the names that were found from it lead there."""
+    target = copy.target.text.rstrip("/") or "/"
+    if copy.target.is_open or copy.target.is_glob or copy.target.is_home:
+        return False
+    return dirname(target) in _HERE and (copy.is_below is False or target in _HERE)
+
+
+def _is_absolute(word: Word) -> bool:
+    return word.is_home or word.text.startswith("/")
 
 
 def _below(target: Word, source: Word) -> Word:

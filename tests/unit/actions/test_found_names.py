@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+import attrs
 import pytest
 
 from permitry.actions.folders import Folder
-from permitry.actions.found_names import found_in, touched_perhaps_by
+from permitry.actions.found_names import finds_links, found_in, touched_perhaps_by
 from permitry.actions.history import Changes
 from permitry.actions.programs.named import Named
 from permitry.core.action import Access, Word
@@ -84,3 +85,16 @@ def test_only_what_was_found_is_below_it(work: Path) -> None:
         assert touch.place.look is not None
         shown.append([Path(name).name for name in touch.place.look(f"{work}/src", None).names])
     assert shown == [["old"], ["old", "b.c"]]
+
+
+def test_a_link_is_found_where_one_may_be(work: Path) -> None:
+    """By its name, below a folder that the program goes on in, or by a pattern of the shell."""
+    folder, named = Folder((str(work),), None), Named(Access.READ, SRC)
+    assert not finds_links(named, Found((SRC,)), folder)
+    (work / "src" / "l.py").symlink_to("key")
+    folder = Folder((str(work),), None)
+    assert finds_links(named, Found((SRC,)), folder)
+    assert not finds_links(named, Found((SRC,), ("*.c",)), folder)
+    assert not finds_links(named, Found((SRC,), has_links=False), folder)
+    assert finds_links(attrs.evolve(named, goes_on=True), Found((SRC,), has_links=False), folder)
+    assert finds_links(Named(Access.READ, Word("s*", is_glob=True)), Found((SRC,), ("*.c",)), folder)

@@ -13,6 +13,7 @@ from permitry.actions.history import Changes
 from permitry.actions.programs.named import Copy, Named, Operands
 from permitry.actions.touched import touched
 from permitry.core.action import Access, Touch, Word
+from permitry.core.words import Found
 
 READ, WRITE = Access.READ, Access.WRITE
 
@@ -22,6 +23,15 @@ def folder(tmp_path: Path) -> Folder:
     """Return the folder of a command, with a folder `to` in it and nothing else."""
     (tmp_path / "to").mkdir()
     return Folder((str(tmp_path),), None)
+
+
+@pytest.fixture
+def with_link(folder: Folder) -> Folder:
+    """Return the folder, with a link in `src/in`."""
+    inner = Path(folder.bases[0], "src", "in")
+    inner.mkdir(parents=True)
+    (inner / "l").symlink_to("a")
+    return folder
 
 
 def _touches(folder: Folder, *operands: Named | Copy) -> list[Touch]:
@@ -207,3 +217,77 @@ def test_what_an_expansion_becomes_is_not_looked_up(folder: Folder) -> None:
     word = Word("$x/*", is_glob=True, is_open=True)
     (touch,) = _touches(folder, Named(Access.DELETE, word))
     assert touch.place.found is None
+
+
+def _find(top: str, ends: tuple[str, ...] = (), *, has_links: bool = True) -> Word:
+    return Word("{}", is_open=True, found=Found((Word(top),), ends, has_links=has_links))
+
+
+@for_each("copy", [Copy((), Word("to"), makes_links=True), Copy((), Word("."), are_texts=True, makes_links=True)])
+def test_a_link_to_what_was_found_leads_there(folder: Folder, copy: Copy) -> None:
+    """What is read or written by the link is what was found; a copy leads nowhere."""
+    found = attrs.evolve(copy, sources=(_find("src"),))
+    assert {("src", READ), ("src", WRITE)} <= _seen(folder, found)
+    assert not {("src", READ), ("src", WRITE)} & _seen(folder, attrs.evolve(found, are_texts=False, makes_links=False))
+
+
+@for_each("target", [Word("to"), Word("."), Word("$x", is_open=True)])
+def test_a_link_to_an_absolute_name_leads_there(folder: Folder, target: Word) -> None:
+    """Wherever the link is."""
+    copy = Copy((_find("/srv/src"),), target, are_texts=True, makes_links=True)
+    assert {("/srv/src", READ), ("/srv/src", WRITE)} <= _seen(folder, copy)
+
+
+@for_each(
+    "target",
+    [
+        Word("to"), Word("to/a"), Word(".."), Word("/"), Word("a"), Word("$x", is_open=True), Word("~", is_home=True),
+        Word("t*", is_glob=True),
+    ],
+)  # fmt: skip
+def test_a_name_that_was_found_leads_elsewhere_from_another_folder(folder: Folder, target: Word) -> None:
+    """As the text of a link, it is relative to the folder of the link."""
+    copy = Copy((_find("."),), target, are_texts=True, makes_links=True)
+    assert _may_lead_anywhere(folder, copy)
+
+
+@for_each("target", [".", "./", "a", "./a"])
+def test_a_link_in_the_current_folder_leads_to_what_was_found(folder: Folder, target: str) -> None:
+    """It is there for certain if the target cannot be a folder."""
+    copy = Copy((_find("."),), Word(target), is_below=False, are_texts=True, makes_links=True)
+    assert not _may_lead_anywhere(folder, copy)
+    assert _may_lead_anywhere(folder, attrs.evolve(copy, target=Word("*", is_glob=True)))
+
+
+@for_each(
+    ("source", "is_tree", "leads"),
+    [
+        (_find("src"), False, True),
+        (_find("src", ("l",)), False, True),
+        (_find("src", ("a",)), False, False),
+        (_find("src", ("in",)), True, True),
+        (_find("src", ("in",)), False, False),
+        (_find("src", has_links=False), False, False),
+        (_find("src", has_links=False), True, True),
+        (_find("to"), True, False),
+    ],
+)
+def test_a_link_that_was_found_leads_elsewhere_from_another_folder(
+    with_link: Folder, source: Word, *, is_tree: bool, leads: bool
+) -> None:
+    """Where links are kept, and one is among what was found, or below that."""
+    copy = Copy((source,), Word("to"), keeps_links=True, is_tree=is_tree)
+    assert _may_lead_anywhere(with_link, copy) is leads
+    assert not _may_lead_anywhere(with_link, attrs.evolve(copy, keeps_links=False))
+
+
+def test_the_text_of_a_link_with_a_number_is_a_pattern(folder: Folder) -> None:
+    """It is one name, which leads from the folder of the link."""
+    top = Word("a/*", is_glob=True)
+    word = Word("a/$(nproc)", is_open=True, found=Found((top,), has_links=False, is_top=True))
+    assert ("to/a/*", READ) in _seen(folder, Copy((word,), Word("to/x"), are_texts=True, makes_links=True))
+
+
+def _may_lead_anywhere(folder: Folder, copy: Copy) -> bool:
+    places = [(touch.place.is_open, touch.access) for touch in _touches(folder, copy)]
+    return (True, READ) in places and (True, WRITE) in places
