@@ -1,0 +1,71 @@
+"""Names that other commands find, and the folder the shell is in: what may be a secret is never run unasked.
+
+One file is denied, and all else allowed. Each row reaches that file in bash, or does for some value of a variable, some
+output, or some name of a file; or makes a link that leads there.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+import pytest
+
+from permitry.actions.extract import ReadActions
+from permitry.config.load import load_policy
+from permitry.core.call import ToolCall
+from permitry.core.context import AuthContext
+from permitry.core.decision import Verdict
+from permitry.core.policy import AuthorizationPolicy
+from tests.tables import for_each
+from tests.whole_calls import EVERYTHING
+
+_DENIED = '[[rule]]\nid = "secret"\neffect = "block"\nwhen.path = "/**/.env"\n'
+_FILES = (".env", "a.txt", "b.txt", "src/a.py", "src/b.py", "docs/c.md", "sub/.env")
+_LINKS = {"link": "sub", "src/l": ".env", "src/deep/l": "../.env"}
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory: pytest.TempPathFactory) -> AuthorizationPolicy:
+    """Return the policy, which looks at the disk."""
+    file = tmp_path_factory.mktemp("rules") / "rules.toml"
+    file.write_text(EVERYTHING + _DENIED, encoding="utf-8")
+    return attrs.evolve(load_policy(file), reader=ReadActions("/home/ann"))
+
+
+@pytest.fixture(scope="module")
+def say(policy: AuthorizationPolicy, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Verdict]:
+    """Return a function that decides a command in a project with secrets."""
+    project = tmp_path_factory.mktemp("project")
+    for name in _FILES:
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("", encoding="utf-8")
+    (project / "src" / "deep").mkdir()
+    for link, text in _LINKS.items():
+        (project / link).symlink_to(text)
+
+    def decide(text: str) -> Verdict:
+        call = ToolCall("run_shell", {"command": text.replace("␤", "\n")})
+        return policy.decide(call, AuthContext(workspace=str(project))).verdict
+
+    return decide
+
+
+@for_each("text", Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines())
+def test_no_name_reaches_a_secret_unasked(text: str, say: Callable[[str], Verdict]) -> None:
+    """Neither by itself, nor by what was put before or behind it, nor by what a link or another command makes of it."""
+    assert say(text) is not Verdict.ALLOW
+
+
+@for_each(
+    "text",
+    [
+        "find src -name '*.py' -exec grep x {} \\;", "find src -name '*.py' | xargs wc -l",
+        "for f in $(find src -name '*.py'); do cat \"$f\"; done",
+        "find src -name '*.py' -exec ln -s {} . \\;", "find src -name '*.py' -exec ln -sT {} a \\;",
+        "find src -name '*.py' -print0 | xargs -0 ln -st .", "ln -sfn a/$(date +%F) current",
+        "find src -name '*.py' -exec mv {} docs \\;", "find src -name '*.py' | xargs mv -t docs",
+    ],
+)  # fmt: skip
+def test_names_that_reach_no_secret_are_not_asked_about(text: str, say: Callable[[str], Verdict]) -> None:
+    """They lie where nothing is denied, or end otherwise."""
+    assert say(text) is Verdict.ALLOW
