@@ -21,7 +21,7 @@ from tests.whole_calls import EVERYTHING
 
 _DENIED = '[[rule]]\nid = "secret"\neffect = "block"\nwhen.path = "/**/.env"\n'
 _FILES = (".env", "a.txt", "b.txt", "src/a.py", "src/b.py", "docs/c.md", "sub/.env")
-_LINKS = {"link": "sub", "src/l": ".env", "src/deep/l": "../.env"}
+_LINKS = {"link": "sub", "lib/l": ".env", "lib/deep/l": "../.env", "lib/in": "/dev/stdin"}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def say(policy: AuthorizationPolicy, tmp_path_factory: pytest.TempPathFactory) -
     for name in _FILES:
         (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text("", encoding="utf-8")
-    (project / "src" / "deep").mkdir()
+    (project / "lib" / "deep").mkdir(parents=True)
     for link, text in _LINKS.items():
         (project / link).symlink_to(text)
 
