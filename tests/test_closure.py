@@ -20,9 +20,9 @@ POLICY = "permitry.core.policy"
 DECIDING = (POLICY, "permitry.rules.", "permitry.conditions.", "permitry.actions.", "permitry.config.load")
 CLOSURES = [
     ("what decides", (POLICY,), 6_285),
-    ("with rules, conditions, actions and rule files", DECIDING, 31_260),
-    ("Guard", ("permitry.guard.guard",), 35_470),
-    ("ToolHandler", ("permitry.handler",), 38_500),
+    ("with rules, conditions, actions and rule files", DECIDING, 31_330),
+    ("Guard", ("permitry.guard.guard",), 35_540),
+    ("ToolHandler", ("permitry.handler",), 38_570),
 ]
 
 
