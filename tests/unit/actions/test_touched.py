@@ -148,7 +148,10 @@ def _found(
     ("text", "found"),
     [
         ("*.log", {"a.LOG"}),
-        (".*", {".b.log"}),
+        (".b*", {".b.log"}),
+        (".*", None),
+        (".?*", None),
+        (".[!.]*", None),
         ("*", {"a.LOG", "to"}),
         ("a[.]?*", {"a.LOG"}),
         ("to/*", {"to/x"}),
@@ -158,7 +161,7 @@ def _found(
     ],
 )
 def test_wildcards_become_what_is_on_the_disk(folder: Folder, text: str, found: set[str] | None) -> None:
-    """In any case, and with a dot in front where one is written; not those above the last component."""
+    """In any case, and with a dot in front where one is written; not above the last component, nor if `..` may fit."""
     for name in ("a.LOG", ".b.log", "to/x"):
         Path(folder.bases[0], name).touch()
     assert _found(folder, text) == found
