@@ -77,19 +77,19 @@ def ask_restrictions(phases: Phases, request: Request, failures: list[RuleFailur
 
 def list_restrictions(phases: Phases, request: Request) -> list[Decision]:
     """Return what each restriction decides that applies, the strictest first; where none does, the most likely one."""
-    matched = sorted(_ask_all(phases.restrictions, request, []), key=_weight, reverse=True)
+    answered = [(rule, rule.ask(request, [])) for rule in phases.restrictions]
+    matched = sorted((each for each in answered if each[1] is not False), key=_weight, reverse=True)
     found = list(filter(_is_likely, matched)) or matched[:1]
     return [decision for rule, answer in found if (decision := rule.decision_for(answer)) is not None]
 
 
-def _ask_all(rules: Sequence[CompiledRule], request: Request, failures: list[RuleFailure]) -> list[_Answered]:
-    """Return the rules that match, may match or fail: all are asked, as a failure further on belongs in the record."""
-    answered = [(rule, rule.ask(request, failures)) for rule in rules]
-    return [each for each in answered if each[1] is not False]
-
-
 def _find_strictest(rules: Sequence[CompiledRule], request: Request, failures: list[RuleFailure]) -> list[Decision]:
-    matched = _ask_all(rules, request, failures)
+    matched: list[_Answered] = []
+    for rule in rules:
+        # All are asked, also after a match: a failure further on belongs in the record.
+        answer = rule.ask(request, failures)
+        if answer is not False:
+            matched.append((rule, answer))
     if not matched:
         return []
     if len(matched) > 1:
