@@ -153,15 +153,10 @@ class Folder:
         return earlier.is_anywhere or any(map(earlier.has_new_below, tops))
 
     def _expand(self, place: Place, *, may_be_none: bool) -> tuple[str, ...] | None:
-        """Return the names that wildcards become: in any case, but with a dot in front only if one is written.
-
-        None where they may become the folder above: before 5.2, bash takes `.*` for `..` as well.
-        """
+        """Return the names that wildcards become: in any case, but with a dot in front only if one is written."""
         found: list[str] = []
         for name in place.names:
             pattern = Pattern(_SET.sub("*", fold(basename(name))))
-            if pattern.text.startswith(".") and pattern.matches(".."):
-                return None
             listing = self.disk.listed(dirname(name), 1, has_hidden=pattern.text.startswith("."))
             fitting = [each for each in listing.names[1:] if pattern.matches(fold(basename(each)))]
             if not listing.is_whole or len(fitting) > _MOST_EXPANDED:
