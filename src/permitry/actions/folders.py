@@ -2,8 +2,7 @@
 
 import functools
 import itertools
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from posixpath import basename, dirname, join
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,7 @@ import attrs
 from permitry.actions.disk import Disk
 from permitry.actions.history import Changes, View
 from permitry.actions.paths import can_follow, read_path
-from permitry.actions.reading.words import has_wildcard
 from permitry.core.action import UNSEEN_NAME, Access, Descent, Listing, Place, Touch, Word
-from permitry.core.pattern import Pattern, fold
 
 if TYPE_CHECKING:
     from permitry.actions.command import Command
@@ -22,8 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["Folder", "Walk"]
 
 _MOST_BASES = 16
-_MOST_EXPANDED = 1_000
-_SET = re.compile(r"\?|\[.*\]")
 _MOVING = frozenset({".", "builtin", "eval", "popd", "pushd", "source", "trap"})
 """The builtins that may change the folder of the shell, apart from `cd`."""
 
@@ -135,36 +130,6 @@ class Folder:
         if any(map(self.earlier().has_new_below, place.names)):
             return lambda top, depth: attrs.evolve(listed(top, depth), is_whole=False)
         return listed
-
-    def expanded(self, place: Place, *, may_be_none: bool) -> Place:
-        """Return a place with the names that its wildcards become, which are looked up when they are first asked for.
-
-        They are not known where other commands may make files first, for wildcards above the last component, nor, but
-        where there `may_be_none`, if there is no such name.
-        """
-        tops = dict.fromkeys(map(dirname, place.names))
-        is_known = self.disk.is_there and self.is_certain and self.is_ordered and bool(tops)
-        if not is_known or any(map(has_wildcard, tops)) or (not self.writes_alone and self._may_be_new(tops)):
-            return place
-        return attrs.evolve(place, expand=functools.partial(self._expand, place, may_be_none=may_be_none))
-
-    def _may_be_new(self, tops: Iterable[str]) -> bool:
-        earlier = self.earlier()
-        return earlier.is_anywhere or any(map(earlier.has_new_below, tops))
-
-    def _expand(self, place: Place, *, may_be_none: bool) -> tuple[str, ...] | None:
-        """Return the names that wildcards become: in any case, but with a dot in front only if one is written."""
-        found: list[str] = []
-        for name in place.names:
-            pattern = Pattern(_SET.sub("*", fold(basename(name))))
-            listing = self.disk.listed(dirname(name), 1, has_hidden=pattern.text.startswith("."))
-            fitting = [each for each in listing.names[1:] if pattern.matches(fold(basename(each)))]
-            if not listing.is_whole or len(fitting) > _MOST_EXPANDED:
-                return None
-            found += fitting
-            links = set(listing.links).intersection(fitting)
-            found += (target for link in links for target in self.place_of(Word(link), Access.READ).place.names)
-        return tuple(dict.fromkeys(found)) if found or may_be_none else None
 
     def has_folder(self, word: Word) -> bool:
         """Return whether a word certainly names a folder that exists; a link to a folder does not count.

@@ -39,11 +39,6 @@ def _touch(named: Named, folder: Folder, given: Given) -> Touch:
     named, is_known = _from_top(named, folder)
     word = named.word
     touch = folder.place_of(word, named.access, descent=named.below, is_entry=named.is_entry)
-    accesses = {named.access, *named.instead}
-    if any(each.is_change for each in accesses) and word.is_glob and not word.is_open:
-        # What the shell finds no name for, a program that writes may take for a pattern of new names; not one that
-        # deletes.
-        touch = attrs.evolve(touch, place=folder.expanded(touch.place, may_be_none=Access.DELETE in accesses))
     if named.instead:
         touch = attrs.evolve(touch, instead=named.instead)
     if word.text.startswith("~") and not word.is_home:

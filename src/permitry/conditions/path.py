@@ -403,10 +403,11 @@ def _must_meet(ours: Segment, theirs: Segment) -> bool:
 
 
 def _names(place: Place) -> Iterator[_Parts]:
-    """Yield every name of the place as written and, if it has wildcards, what they become, or as a glob."""
-    yield from map(_literal, place.names)
-    if place.has_wildcards:
-        yield from map(_guess, place.names) if place.found is None else map(_literal, place.found)
+    """Yield every name of the place as written and, if it has wildcards, as a glob."""
+    for name in place.names:
+        yield _literal(name)
+        if place.has_wildcards:
+            yield _guess(name)
 
 
 @functools.lru_cache(maxsize=512)

@@ -3,7 +3,7 @@
 import enum
 import functools
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import attrs
 
@@ -70,8 +70,7 @@ class Place:
     `Descent.NEW` makes below it, None if they are not known.
     `is_entry`: the entry itself is made, replaced or removed, so `real`
     also holds its own place, where links in its folders are followed, but not the entry if it is a link.
-    `is_around`: only what is below it is touched, not the folder itself. `ends`: only names that fit one. `expand`
-    returns the names that a shell finds for its wildcards, None where that is not known.
+    `is_around`: only what is below it is touched, not the folder itself. `ends`: only names that fit one.
     """
 
     text: str
@@ -88,9 +87,6 @@ class Place:
     is_around: bool = attrs.field(default=False, kw_only=True)
     ends: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     made: Callable[[], Listing | None] = attrs.field(default=_nothing_known, kw_only=True, eq=False, repr=False)
-    expand: Callable[[], tuple[str, ...] | None] = attrs.field(
-        default=_nothing_known, kw_only=True, eq=False, repr=False
-    )
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
@@ -103,18 +99,11 @@ class Place:
         return self.is_glob and not _WILDCARDS.isdisjoint(self.text)
 
     @functools.cached_property
-    def found(self) -> tuple[str, ...] | None:
-        """The names that its wildcards become, and where links of these names lead; None where that is not known."""
-        return self.expand()
-
-    @functools.cached_property
     def tops(self) -> tuple[str, ...]:
         """The folders below which something is touched that has no name in the call; not those that do not exist."""
         if not self.is_tree or self.descent is Descent.NAMES:
             return ()
-        names: Iterable[str] = self.names
-        if self.has_wildcards:
-            names = dict.fromkeys(map(_above_wildcards, names)) if self.found is None else self.found
+        names = dict.fromkeys(map(_above_wildcards, self.names)) if self.has_wildcards else self.names
         look = None if self.descent is Descent.NEW else self.look
         return tuple(name for name in names if look is None or not look(name, 0).is_nothing)
 

@@ -1,15 +1,12 @@
 """What operands touch, with the disk as it is: where copies land, and where links lead."""
 
 from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
 from tests.tables import for_each
 
-from permitry.actions.disk import Disk
 from permitry.actions.folders import Folder
-from permitry.actions.history import Changes
 from permitry.actions.programs.named import Copy, Named, Operands
 from permitry.actions.touched import touched
 from permitry.core.action import Access, Touch, Word
@@ -130,93 +127,6 @@ def test_a_source_that_is_not_known_makes_a_name_that_is_not(folder: Folder) -> 
     """Below the folder, it may be any."""
     (touch,) = _touches(folder, Copy((Word("*", is_glob=True),), Word("to"), is_below=True))
     assert not touch.place.is_certain
-
-
-# What wildcards become ------------------------------------------------------------------------------------------------
-
-
-def _found(
-    folder: Folder, text: str, access: Access = Access.DELETE, instead: frozenset[Access] = frozenset()
-) -> set[str] | None:
-    """Return the names below the folder that the wildcards of a word become; None where they are not known."""
-    (touch,) = _touches(folder, Named(access, Word(text, is_glob=True), instead=instead))
-    found = touch.place.found
-    return None if found is None else {name.removeprefix(f"{folder.bases[0]}/") for name in found}
-
-
-@for_each(
-    ("text", "found"),
-    [
-        ("*.log", {"a.LOG"}),
-        (".*", {".b.log"}),
-        ("*", {"a.LOG", "to"}),
-        ("a[.]?*", {"a.LOG"}),
-        ("to/*", {"to/x"}),
-        ("*.toml", set()),
-        ("nowhere/*", set()),
-        ("t*/x", None),
-    ],
-)
-def test_wildcards_become_what_is_on_the_disk(folder: Folder, text: str, found: set[str] | None) -> None:
-    """In any case, and with a dot in front where one is written; not those above the last component."""
-    for name in ("a.LOG", ".b.log", "to/x"):
-        Path(folder.bases[0], name).touch()
-    assert _found(folder, text) == found
-
-
-def test_wildcards_that_become_links_lead_where_these_lead(folder: Folder, tmp_path: Path) -> None:
-    """The program follows them."""
-    (tmp_path / "a.txt").symlink_to("to/secret")
-    assert _found(folder, "*.txt", WRITE) == {"a.txt", "to/secret"}
-
-
-def test_wildcards_that_become_nothing_may_be_a_pattern_of_new_names(folder: Folder, tmp_path: Path) -> None:
-    """A program may take it so, if it may write."""
-    (tmp_path / "a.md").touch()
-    assert _found(folder, "*.txt", WRITE) is None
-    assert _found(folder, "*.txt", READ, instead=frozenset({WRITE})) is None
-    assert _found(folder, "*.txt", WRITE, instead=frozenset({Access.DELETE})) == set()
-    assert _found(folder, "*.md", WRITE) == {"a.md"}
-
-
-@for_each(
-    "changed",
-    [
-        {"is_certain": False},
-        {"is_ordered": False},
-        {"disk": Disk(is_there=False)},
-        {"earlier": lambda: Changes(is_anywhere=True)},
-    ],
-)
-def test_wildcards_may_become_anything_elsewhere_or_later(folder: Folder, changed: dict[str, Any]) -> None:
-    """What another command makes before is not on the disk yet."""
-    assert _found(attrs.evolve(folder, **changed), "*.txt") is None
-
-
-def test_wildcards_in_a_folder_that_is_filled_before_may_become_anything(folder: Folder) -> None:
-    """But not in another one, nor where no other command writes."""
-    filled = attrs.evolve(folder, earlier=lambda: Changes(filled=frozenset({f"{folder.bases[0]}/to"})))
-    assert (_found(filled, "to/*"), _found(filled, "elsewhere/*")) == (None, set())
-    assert _found(attrs.evolve(filled, writes_alone=True), "to/*") == set()
-
-
-def test_too_many_names_are_as_good_as_none(folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then the wildcards may become anything."""
-    monkeypatch.setattr("permitry.actions.folders._MOST_EXPANDED", 1)
-    (tmp_path / "a").touch()
-    assert (_found(folder, "a*"), _found(folder, "*")) == ({"a"}, None)
-
-
-def test_wildcards_that_are_only_read_may_become_anything(folder: Folder) -> None:
-    """So `cat .e*` is asked about before there is such a file."""
-    assert _found(folder, "*.txt", READ) is None
-
-
-def test_what_an_expansion_becomes_is_not_looked_up(folder: Folder) -> None:
-    """The wildcards are not in a folder that is known."""
-    word = Word("$x/*", is_glob=True, is_open=True)
-    (touch,) = _touches(folder, Named(Access.DELETE, word))
-    assert touch.place.found is None
 
 
 def _find(top: str, ends: tuple[str, ...] = (), *, has_links: bool = True) -> Word:

@@ -367,30 +367,6 @@ def test_what_a_walk_meets_is_looked_for_where_the_pattern_begins(
     assert {*looked, top} == {start, top}
 
 
-@for_each(
-    ("pattern", "found", "meets"),
-    [
-        ("**/.permitry/**", ("/w/a.log", "/w/b.log"), False),
-        ("**/.permitry/**", ("/w/a.log", "/w/.permitry"), True),
-        ("b*", ("/w/a.log", "/w/b.log"), True),
-        ("c.log", ("/w/a.log", "/w/b.log"), False),
-        ("c.log", None, True),
-        ("[*].log", (), True),
-        ("**", (), True),
-        ("/home/me/x", ("/w/a.log", "/home/me/x"), True),
-    ],
-)
-def test_wildcards_of_a_shell_are_what_they_become(pattern: str, found: tuple[str, ...] | None, *, meets: bool) -> None:
-    """Where that is known; a pattern may be about the wildcards themselves."""
-
-    def look(folder: str, _depth: int | None) -> Listing:
-        return Listing((folder,), (-1,))
-
-    place = at("/w/*.log", text="*.log", is_certain=False, is_tree=True, is_glob=True)
-    place = attrs.evolve(place, look=look, expand=lambda: found)
-    assert (PathPattern(pattern).match_place(place, ROOTS) is not Match.NO) is meets
-
-
 @for_each(("pattern", "end", "meets"))
 def test_names_that_are_searched_for_may_be_those_of_a_pattern(pattern: str, end: str, *, meets: bool) -> None:
     """What has no letter leaves none out; `meets` is for all below `src`, on no disk."""
