@@ -4,12 +4,10 @@ import attrs
 
 from permitry.core.action import Word
 
+__all__ = ["NOWHERE", "Command", "Redirection"]
+
 NOWHERE = "/dev/null"
 """What is written there is not kept."""
-__all__ = ["ANYTHING", "NOWHERE", "PATHS", "WORDS", "Command", "Redirection"]
-
-ANYTHING, PATHS, WORDS = "", "path", "words"
-"""What is not known of a text: anything it does, paths alone, or only values in what is known to run."""
 
 
 @attrs.frozen

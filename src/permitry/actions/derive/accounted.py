@@ -9,13 +9,14 @@ no value of a variable can make it run something, through the arithmetic and sub
 import re
 
 from permitry.actions.builtins import MOVING
-from permitry.actions.command import ANYTHING, PATHS, WORDS
 from permitry.actions.derive.runners import program_of
 from permitry.actions.programs.catalogue import record_of
 from permitry.actions.reading.lenient import LooseCommand, LooseReading
 from permitry.actions.variables import is_special
 
-__all__ = ["what_is_unknown"]
+__all__ = ["ANYTHING", "PATHS", "WORDS", "what_is_unknown"]
+
+ANYTHING, PATHS, WORDS = "", "path", "words"
 
 _OF_A_USER = re.compile(r"~[\w+-]")
 _LOOP = re.compile(r"\b(?:for|select)\s+(\w+)")

@@ -2,14 +2,13 @@
 
 import functools
 import itertools
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 
 from permitry.actions.command import Command
-from permitry.actions.derive.opened import anything_of, may_run_more
+from permitry.actions.derive.opened import anything_of
 from permitry.actions.derive.runners import program_of, words_elsewhere
 from permitry.actions.derive.unwrap import only_reads
 from permitry.actions.folders import Folder
@@ -29,13 +28,11 @@ from permitry.actions.unpacked import Given, may_write
 from permitry.core.action import Access, Action, Operands, Run, Touch, Word
 
 if TYPE_CHECKING:
-    from permitry.actions.reading.lenient import LooseCommand, LooseReading
+    from permitry.actions.reading.lenient import LooseCommand
 
-__all__ = ["given_of", "is_shell_with_text", "operands_in", "patched", "run_of", "shows_all"]
+__all__ = ["given_of", "operands_in", "patched", "run_of"]
 
 _MOST_FILES = 4_096
-
-_is_flag = re.compile("-[esuvx]+").fullmatch
 
 
 def given_of(command: Command, text: str | None, before: Sequence[Action], *, is_last: bool) -> Given:
@@ -119,17 +116,3 @@ def patched(text: str, folder: Folder) -> tuple[tuple[Touch, ...], str | None]:
 def _read_patch(patch: str, folder: Folder) -> Operands:
     touches, doubt = patched(patch, folder)
     return Operands(touches, is_listed=doubt is None)
-
-
-def is_shell_with_text(command: Command) -> bool:
-    """Return whether a command is a shell that runs a here-document without expansions, and nothing else."""
-    if record_of(command.words[0].text).shell != "bash" or not all(map(_is_flag, command.argv[1:])):
-        return False
-    inputs = [(each.target, each.is_open) for each in command.redirections]
-    return inputs == [(None, False)] and not (command.is_piped or command.assignments)
-
-
-def shows_all(command: Command, reading: "LooseReading") -> bool:
-    """Return whether the text that a shell is given shows all that it runs; `reading` is of the text around it."""
-    texts = [text for each in reading.commands if each.argv == command.argv for text in each.stdin]
-    return len(texts) == 1 and reading.is_complete and not may_run_more(texts[0], command.argv[0], is_input=True)

@@ -30,7 +30,7 @@ from permitry.actions.reading.words import PROCESS
 from permitry.actions.variables import declared, runs_text
 from permitry.core.action import Access, Connect, Operands, Touch, Word
 
-__all__ = ["OPEN_WORDS", "anything_of", "may_run_more", "may_run_open", "why_may_run_more"]
+__all__ = ["OPEN_WORDS", "anything_of", "may_run_open", "why_may_run_more"]
 
 Words = Sequence[Word]
 
@@ -94,25 +94,21 @@ def _find_unread(words: tuple[Word, ...], depth: int) -> str | None:
         if inner.text is None:
             found = _find_unread(inner.words, depth - 1)
         else:
-            found = inner.text if may_run_more(inner.text, program_of(words), depth - 1) else None
+            found = inner.text if _may_run_more(inner.text, program_of(words), depth - 1) else None
         if found is not None:
             return found
     return None
 
 
 @remember(4096)
-def may_run_more(text: str, by: str, depth: int = DEEPEST, *, is_input: bool = False) -> bool:
-    """Return whether a text that a program runs in a shell may run more than it shows.
-
-    `is_input`: it is the input of the shell, so that its commands may read the rest of it.
-    """
+def _may_run_more(text: str, by: str, depth: int) -> bool:
     try:
         commands = read_strictly(text)
     except UnreadableError:
         return True
     return any(
         any(_reasons(command, depth))
-        or takes_commands(command.words, (by,), is_piped=command.is_piped or is_input, has_input=command.has_input)
+        or takes_commands(command.words, (by,), is_piped=command.is_piped, has_input=command.has_input)
         for command in commands
     )
 

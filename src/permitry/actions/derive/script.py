@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
-from permitry.actions.command import ANYTHING, WORDS, Command
+from permitry.actions.command import Command
 from permitry.actions.derive import loose
-from permitry.actions.derive.given import given_of, is_shell_with_text, operands_in, run_of, shows_all
+from permitry.actions.derive.given import given_of, operands_in, run_of
 from permitry.actions.derive.lines import lines_of, with_keyword
 from permitry.actions.derive.opened import why_may_run_more
 from permitry.actions.derive.order import is_in_order, start_together, writers_in
@@ -162,8 +162,7 @@ class _Script:
             if writing <= {at} and not is_new:
                 folder = attrs.evolve(folder, writes_alone=True)
             if isinstance(each, Refused):
-                is_shown = is_shell_with_text(each.command) and shows_all(each.command, self.with_nested)
-                self.unknown(each.command, each.reason, WORDS if is_shown else ANYTHING)
+                self.unknown(each.command, each.reason)
             else:
                 self.command(each, folder)
                 walk.after(each.command)
@@ -208,10 +207,9 @@ class _Script:
         self.possible += possible
         self.guessed += guessed
 
-    def unknown(self, command: Command, reason: str, about: str = ANYTHING) -> None:
+    def unknown(self, command: Command, reason: str) -> None:
         """Add a command that may run anything, including text that other commands write to its input."""
-        text = self.text[command.start : command.end] or self.text
-        self.certain.append(Unknown(text, reason, command.start, about))
+        self.certain.append(Unknown(self.text[command.start : command.end] or self.text, reason, command.start))
         self.doubts.append(reason)
         self.needs_all = True
 

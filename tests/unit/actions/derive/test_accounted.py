@@ -2,8 +2,7 @@
 
 from tests.tables import for_each
 
-from permitry.actions.command import ANYTHING, PATHS, WORDS
-from permitry.actions.derive.accounted import what_is_unknown
+from permitry.actions.derive.accounted import ANYTHING, PATHS, WORDS, what_is_unknown
 from permitry.actions.reading.lenient import read_leniently
 
 

@@ -1,13 +1,9 @@
 """What a command is given besides its words."""
 
-from tests.tables import for_each
-
-from permitry.actions.command import ANYTHING, WORDS
 from permitry.actions.derive.given import given_of, patched
-from permitry.actions.derive.script import read_command
 from permitry.actions.folders import Folder
 from permitry.actions.reading.strict import read_strictly
-from permitry.core.action import Place, Unknown
+from permitry.core.action import Place
 
 
 def test_the_input_of_a_command_is_its_file() -> None:
@@ -40,31 +36,3 @@ def test_a_patch_of_too_many_files_touches_nothing_for_certain() -> None:
     )  # fmt: skip
     touches, doubt = patched(f"*** Begin Patch\n{''.join(files[1:])}*** End Patch", Folder(("/nowhere",), "/nowhere"))
     assert (len(touches), doubt) == (4_096, None)
-
-
-@for_each(
-    ("text", "about"),
-    [
-        ("bash << 'E'\nset -e\nmake\nE\n", WORDS),
-        ("bash -eux << E\nmake\nE\n", WORDS),
-        ("sh <<< 'make all'", WORDS),
-        ("bash << E\n$x\nE\n", ANYTHING),
-        ("bash << 'E'\n$x\nE\n", ANYTHING),
-        ("bash << 'E'\nfor\nE\n", ANYTHING),
-        ("bash << 'E'\nbash\nrm -rf ~\nE\n", ANYTHING),
-        ("bash << 'E'\npython3\nE\n", ANYTHING),
-        ("bash << 'E' << 'F'\nls\nE\nls\nF\n", ANYTHING),
-        ("bash << 'E' 3< x\nls\nE\n", ANYTHING),
-        ("bash -s x << 'E'\nls\nE\n", ANYTHING),
-        ("bash -i << 'E'\nls\nE\n", ANYTHING),
-        ("X=1 bash << 'E'\nls\nE\n", ANYTHING),
-        ("cat x | bash << 'E'\nls\nE\n", ANYTHING),
-        ("fish << 'E'\nls\nE\n", ANYTHING),
-        ("bash", ANYTHING),
-    ],
-)
-def test_a_shell_with_a_text_that_is_read_shows_all_that_it_runs(text: str, about: str) -> None:
-    """No permission covers it; restrictions are about the commands that are in it."""
-    reading = read_command(text, Folder(("/nowhere",), None))
-    (unknown,) = (each for each in reading.certain if isinstance(each, Unknown))
-    assert unknown.about == about
