@@ -7,7 +7,7 @@ functions here say what a command or a call means to a policy, for tools that ac
 from collections.abc import Sequence
 
 from permitry.actions.braces import expand
-from permitry.actions.derive.applied import SHELLS, AppliedPatch, applied_patch, calls_patching, script_in
+from permitry.actions.derive.applied import SHELLS, AppliedPatch, calls_patching, find_patch, script_in
 from permitry.actions.derive.runners import program_of
 from permitry.actions.derive.script import read_argv, read_command
 from permitry.actions.extract import ReadActions
@@ -105,12 +105,12 @@ __all__ = [
     "ToolTraits",
     "ToolsetPlugin",
     "UnavailableError",
-    "applied_patch",
     "calls_patching",
     "canonical_json",
     "count",
     "current_cancellation",
     "expand",
+    "find_patch",
     "freeze_object",
     "ignore_schemas",
     "is_private",

@@ -367,12 +367,12 @@ def _also(actions: Actions, likely: Actions) -> Actions:
 
 def _with_patch(command: JsonValue, readings: "Sequence[ShellReading]") -> "Sequence[ShellReading]":
     """Return the readings of a command for a tool that applies a patch itself, if that is all the command does."""
-    from permitry.actions.derive.applied import applied_patch, as_applied  # noqa: PLC0415 -- most calls have no command
+    from permitry.actions.derive.applied import as_applied, find_patch  # noqa: PLC0415 -- most calls have no command
 
     words = [word for word in command if isinstance(word, str)] if isinstance(command, tuple) else []
     text = command if isinstance(command, str) else words
     # There are no readings of what cannot be a command.
-    if readings and applied_patch(text) is not None:
+    if readings and find_patch(text) is not None:
         return [as_applied(each) for each in readings]
     return readings
 

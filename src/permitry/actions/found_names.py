@@ -11,14 +11,14 @@ from permitry.actions.programs.tops import fits_one
 from permitry.core.action import UNSEEN_NAME, Descent, Listing, Place, Touch, Word
 from permitry.core.words import Found
 
-__all__ = ["finds_links", "found_in", "touched_perhaps_by"]
+__all__ = ["finds_links", "found_in", "touch_perhaps"]
 
 _SPLIT = frozenset(" \t\n\r\v\f'\"\\*?[")
 """What splits names, or is not in the words that become of them."""
 _MOST_LINKS = 100
 
 
-def touched_perhaps_by(named: Named, folder: Folder) -> Iterator[Touch]:
+def touch_perhaps(named: Named, folder: Folder) -> Iterator[Touch]:
     """Yield what is touched if a word is what it may be."""
     if named.found is None:
         yield folder.place_of(named.word, named.access, descent=named.below)

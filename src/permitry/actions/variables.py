@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from permitry.actions.command import Command
 
 __all__ = [
+    "assignments_kept_by_shell",
     "changes_commands",
     "declared",
     "dies_with_shell",
     "fact_of",
     "is_evaluated",
     "is_special",
-    "kept_by_shell",
     "leads_elsewhere",
     "runs_text",
     "sets_of",
@@ -109,7 +109,7 @@ def that_change_commands(assignments: Iterable[tuple[str, str]]) -> tuple[str, .
     return tuple(f"{name}={value}" for name, value in assignments if changes_commands(name) is not None)
 
 
-def kept_by_shell(command: "Command") -> tuple[str, ...]:
+def assignments_kept_by_shell(command: "Command") -> tuple[str, ...]:
     """Return the same for a command after which the shell keeps them: they are those of every other command too."""
     if command.only_assigns or command.argv[0] in DECLARING:
         return sets_of(command)

@@ -70,7 +70,7 @@ def records_used(policy: AuthorizationPolicy, request: Request) -> "tuple[Record
     if not isinstance(policy.reader, ReadActions):
         return ()
     asked = policy.request(request.call, request.context, request.spec)
-    return policy.reader.records.used_in(asked.actions)
+    return policy.reader.records.records_used_in(asked.actions)
 
 
 def _by_name(policy: AuthorizationPolicy, request: Request, decision: Decision) -> Iterator[str]:

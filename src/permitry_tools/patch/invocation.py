@@ -7,7 +7,7 @@ Source: shared facts on apply_patch, "Shell recognition".
 
 from collections.abc import Sequence
 
-from permitry.port import AppliedPatch, ToolError, applied_patch, script_in
+from permitry.port import AppliedPatch, ToolError, find_patch, script_in
 from permitry_tools.patch.parse import parse_patch
 
 __all__ = ["INSTEAD", "ShellPatch", "patch_in_shell"]
@@ -28,7 +28,7 @@ def patch_in_shell(command: str | Sequence[str]) -> ShellPatch | None:
     for text in [script] if script is not None else command[:1]:
         if _is_patch(text):
             raise ToolError(f"A patch was found without a call of `apply_patch`. {INSTEAD}")
-    found = applied_patch(command)
+    found = find_patch(command)
     if found is not None and found.delimiter is not None:
         raise ToolError(
             f"The shell would rewrite this patch. Quote the end of the here-document: <<'{found.delimiter}'."

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from permitry.actions.folders import Folder
-from permitry.actions.found_names import finds_links, found_in, touched_perhaps_by
+from permitry.actions.found_names import finds_links, found_in, touch_perhaps
 from permitry.actions.history import Changes
 from permitry.actions.programs.named import Named
 from permitry.core.action import Access, Word
@@ -81,7 +81,7 @@ def test_only_what_was_found_is_below_it(work: Path) -> None:
     shown = []
     for goes_on in (False, True):
         named = Named(Access.READ, SRC, True, found=Found((SRC,), ("old",)), goes_on=goes_on)
-        (touch,) = touched_perhaps_by(named, folder)
+        (touch,) = touch_perhaps(named, folder)
         assert touch.place.look is not None
         shown.append([Path(name).name for name in touch.place.look(f"{work}/src", None).names])
     assert shown == [["old"], ["old", "b.c"]]

@@ -7,11 +7,11 @@ from tests.tables import for_each
 from permitry.actions.command import Command
 from permitry.actions.programs.catalogue import catalogue
 from permitry.actions.variables import (
+    assignments_kept_by_shell,
     changes_commands,
     fact_of,
     is_evaluated,
     is_special,
-    kept_by_shell,
     runs_text,
     sets_of,
 )
@@ -44,10 +44,10 @@ def test_by_a_few_variables_the_shell_runs_other_text() -> None:
 def test_what_is_exported_is_kept() -> None:
     """What is set for one command is not."""
     one = Command((Word("ls"),), (("PATH", "x"), ("A", "b")))
-    assert (sets_of(one), kept_by_shell(one)) == (("PATH=x",), ())
+    assert (sets_of(one), assignments_kept_by_shell(one)) == (("PATH=x",), ())
     exported = Command((Word("export"), Word("-x"), Word("PATH=x"), Word("A=b")))
-    assert kept_by_shell(exported) == ("PATH=x",)
-    assert kept_by_shell(Command((Word("PATH=x"),), (("PATH", "x"),), only_assigns=True)) == ("PATH=x",)
+    assert assignments_kept_by_shell(exported) == ("PATH=x",)
+    assert assignments_kept_by_shell(Command((Word("PATH=x"),), (("PATH", "x"),), only_assigns=True)) == ("PATH=x",)
 
 
 @for_each(

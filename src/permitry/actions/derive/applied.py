@@ -21,7 +21,7 @@ from permitry.actions.programs.catalogue import catalogue
 from permitry.actions.reading.strict import UnreadableError, read_strictly
 from permitry.core.action import Action, Run, Word
 
-__all__ = ["SHELLS", "AppliedPatch", "applied_patch", "as_applied", "calls_patching", "script_in"]
+__all__ = ["SHELLS", "AppliedPatch", "as_applied", "calls_patching", "find_patch", "script_in"]
 
 SHELLS = frozenset({"bash", "sh", "zsh"})
 """Those in which a text means what it was read as."""
@@ -44,7 +44,7 @@ class AppliedPatch:
     delimiter: str | None = None
 
 
-def applied_patch(command: str | Sequence[str]) -> AppliedPatch | None:
+def find_patch(command: str | Sequence[str]) -> AppliedPatch | None:
     """Return the patch that is all that `command`, shell text or a list of arguments, applies; None for any other."""
     script = script_in(command)
     if script is not None:

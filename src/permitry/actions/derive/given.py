@@ -12,7 +12,7 @@ from permitry.actions.derive.opened import anything_of
 from permitry.actions.derive.runners import program_of, words_elsewhere
 from permitry.actions.derive.unwrap import only_reads
 from permitry.actions.folders import Folder
-from permitry.actions.found_names import touched_perhaps_by
+from permitry.actions.found_names import touch_perhaps
 from permitry.actions.patches import hidden_patch, paths_of
 from permitry.actions.paths import apart
 from permitry.actions.programs.arguments import with_values
@@ -20,7 +20,7 @@ from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import bind, record_of
 from permitry.actions.programs.git import without_options
 from permitry.actions.programs.operands import touches_of as operands_of
-from permitry.actions.programs.possible import named_in_code
+from permitry.actions.programs.possible import names_in_code
 from permitry.actions.programs.sed import with_script
 from permitry.actions.programs.settings import connects
 from permitry.actions.touched import touched
@@ -60,11 +60,11 @@ def operands_in(words: tuple[Word, ...], folder: Folder, given: Given) -> Operan
             tuple(each for each in group if each.word not in elsewhere) for group in (named.paths, named.guessed)
         )
         named = attrs.evolve(named, paths=paths, guessed=guessed)
-    code = named_in_code(Word(text)) if text is not None and reads_code(words) else ()
+    code = names_in_code(Word(text)) if text is not None and reads_code(words) else ()
     found_hosts, guessed_connects = (
         tuple(connect for word in hosts for connect in connects(word)) for hosts in (named.hosts, named.guessed_hosts)
     )
-    perhaps = itertools.chain.from_iterable(touched_perhaps_by(each, folder) for each in (*named.guessed, *code))
+    perhaps = itertools.chain.from_iterable(touch_perhaps(each, folder) for each in (*named.guessed, *code))
     touches = tuple(touched(named, folder, given))
     are_all_changes = record_of(words[0].text).undoable
     found = Operands(touches, found_hosts, named.is_listed, (*perhaps, *guessed_connects), are_all_changes)

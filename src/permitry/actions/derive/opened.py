@@ -15,7 +15,7 @@ from permitry.actions.command import Command
 from permitry.actions.derive.runners import unfolded
 from permitry.actions.folders import Folder
 from permitry.actions.patches import hidden_patch
-from permitry.actions.programs.arguments import unbundled
+from permitry.actions.programs.arguments import unbundle
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import record_of, remember
 from permitry.actions.programs.entries import Entry, Options, RefusedError
@@ -224,7 +224,7 @@ def _of_tar(words: Words) -> bool:
         # The first word may be a bundle of options without a hyphen.
         return True
     try:
-        return any(may_be_options((words[0], *unbundled(words[1:])), record_of("tar").known))
+        return any(may_be_options((words[0], *unbundle(words[1:])), record_of("tar").known))
     except RefusedError:
         return any(map(may_start, words))
 

@@ -26,15 +26,15 @@ from permitry.actions.history import Changes, History, Reader
 from permitry.actions.patches import hidden_patch
 from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import catalogue, record_of, remember
-from permitry.actions.programs.found import found_by
+from permitry.actions.programs.found import names_by
 from permitry.actions.programs.inputs import takes_commands
 from permitry.actions.programs.made import run_of_made
 from permitry.actions.programs.names import prints_names
 from permitry.actions.programs.sed import with_script
-from permitry.actions.programs.settings import named_by_variables
+from permitry.actions.programs.settings import touch_by_variables
 from permitry.actions.reading.strict import LONGEST, UnreadableError, read_strictly
 from permitry.actions.unpacked import Given
-from permitry.actions.variables import is_special, kept_by_shell, sets_of
+from permitry.actions.variables import assignments_kept_by_shell, is_special, sets_of
 from permitry.core.action import Action, Connect, Operands, Run, Touch, Unknown, Word
 from permitry.core.words import CommandLine, Found
 
@@ -149,7 +149,7 @@ class _Script:
     def reading(self) -> ShellReading:
         """Return what the commands do."""
         found = self.found
-        self.sets = tuple(dict.fromkeys(each for one in found for each in kept_by_shell(one.command)))
+        self.sets = tuple(dict.fromkeys(each for one in found for each in assignments_kept_by_shell(one.command)))
         is_ordered = all(map(is_in_order, found))
         writing = writers_in(found)
         self.is_last = is_ordered or len(writing) <= 1
@@ -225,12 +225,12 @@ class _Script:
         for each in command.redirections:
             actions += read_redirection(each, run, folder, is_usual=self.is_usual)
         self.certain += actions
-        self.found_names = found_by(command, self.found_names)
+        self.found_names = names_by(command, self.found_names)
         self.names_within = command.within if prints_names(command, has_names=has_names) else None
         if (reason := _why_more(one, has_names=has_names)) is not None:
             self.unknown(command, reason)
         self.besides((each, True) for each in connect_perhaps(command))
-        self.besides((each, True) for each in named_by_variables(command, folder))
+        self.besides((each, True) for each in touch_by_variables(command, folder))
         if one.doubt is not None:
             self.inner(command, folder)
         self.doubts += filter(None, map(_why_not_reading, actions))

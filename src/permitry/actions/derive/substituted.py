@@ -11,7 +11,7 @@ import attrs
 from permitry.actions.builtins import MOVING
 from permitry.actions.command import Command
 from permitry.actions.programs.catalogue import record_of, remember
-from permitry.actions.programs.found import NUMBER, found_by, plain_of
+from permitry.actions.programs.found import NUMBER, names_by, plain_of
 from permitry.actions.programs.names import prints_names
 from permitry.actions.programs.running import may_move
 from permitry.actions.reading.strict import UnreadableError, read_strictly
@@ -97,7 +97,7 @@ def _names(text: str) -> Found | None:
     """Return the names that a substitution prints; None where they are not known."""
     found, has_names = None, False
     for command in _commands(_inside(_SUBSTITUTION.fullmatch(text))):
-        found = found_by(command, found)
+        found = names_by(command, found)
         has_names = prints_names(command, has_names=has_names)
     return found
 

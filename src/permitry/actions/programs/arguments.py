@@ -22,7 +22,7 @@ __all__ = [
     "read_known",
     "read_options",
     "sub_command",
-    "unbundled",
+    "unbundle",
     "values_and_texts",
     "with_options_first",
     "with_values",
@@ -146,7 +146,7 @@ def values_and_texts(words: Sequence[Word]) -> tuple[set[int], set[int]]:
     return values, {before + at for at in parts.texts}
 
 
-def unbundled(words: Sequence[Word]) -> Sequence[Word]:
+def unbundle(words: Sequence[Word]) -> Sequence[Word]:
     """Return the arguments of `tar`, with a hyphen before the first one if it lacks that (`tar xf a.tar`).
 
     It is added only if the last letter alone takes a value, as the values of such letters are the next words.

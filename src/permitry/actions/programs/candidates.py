@@ -16,7 +16,7 @@ __all__ = [
     "IN_PLACE",
     "UNSEEN",
     "addresses_in",
-    "globbed",
+    "expand_globs",
     "hosts_in",
     "hosts_of_git",
     "is_name",
@@ -157,12 +157,12 @@ def hosts_in(word: Word, *, is_network: bool) -> Iterator[Word]:
     yield from (_part(word, match[1]) for match in _some(_SPECIAL_FILE.finditer(word.text)))
     if "://" in word.text:
         for address in addresses_in(word):
-            yield from globbed(address)
+            yield from expand_globs(address)
             yield from _several(address)
     elif at and ":" in rest.partition("/")[0] and "/" not in user:
         yield machine_of(word)
     elif is_network and not word.text.startswith("-") and not _is_other(word.text):
-        yield from globbed(word)
+        yield from expand_globs(word)
     if is_network and (word.text.startswith("-") or "://" not in word.text):
         yield from _parts_of_hosts(word)
 
@@ -236,7 +236,7 @@ def addresses_in(word: Word) -> Iterator[Word]:
         yield _part(word, word.text[begin:end])
 
 
-def globbed(word: Word) -> Iterator[Word]:
+def expand_globs(word: Word) -> Iterator[Word]:
     """Yield the addresses to which curl expands `{a,b}` and `[a-c]`; an open word if they are too many."""
     if not _BRACES.search(word.text):
         yield word

@@ -12,13 +12,13 @@ from permitry.actions.programs.candidates import UNSEEN
 from permitry.actions.programs.catalogue import record_of
 from permitry.core.action import Word
 
-__all__ = ["expanded_by_program"]
+__all__ = ["expand_by_program"]
 
 _HERE = Word(".")
 _MOST_CHOICES = 64
 
 
-def expanded_by_program(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
+def expand_by_program(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
     """Yield the paths that may match the patterns of a command, and whether everything below each is touched too."""
     name = words[0].text
     if name == "git":

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from permitry.actions.programs.catalogue import record_of
 from permitry.core.words import Found, Word
 
-__all__ = ["found_by_find", "has_sign"]
+__all__ = ["has_sign", "names_of_find"]
 
 _HERE = Word(".")
 _FOLLOWS = frozenset({"-L", "-follow", "-files0-from", "-D"})
@@ -29,7 +29,7 @@ def _actions_of(words: Sequence[Word]) -> Iterator[int]:
     return (at for at, word in enumerate(words) if at and word.text.startswith(_ACTS))
 
 
-def found_by_find(words: Sequence[Word], at: int) -> Found | None:
+def names_of_find(words: Sequence[Word], at: int) -> Found | None:
     """Return the names for which `find` takes the action at an index; None where these may be any."""
     leading = itertools.takewhile(lambda word: _LEADING.fullmatch(word.text), words[1:])
     start = 1 + len(list(leading))

@@ -14,12 +14,12 @@ from permitry.actions.command import Command
 from permitry.actions.programs.arguments import read_options
 from permitry.actions.programs.catalogue import record_of
 from permitry.actions.programs.entries import RefusedError
-from permitry.actions.programs.find_names import found_by_find, has_sign
+from permitry.actions.programs.find_names import has_sign, names_of_find
 from permitry.actions.programs.inner import program_of
 from permitry.actions.programs.names import FILTERS, PRINTERS, prints_names
 from permitry.core.words import Found, Word
 
-__all__ = ["NUMBER", "found_by", "plain_of"]
+__all__ = ["NUMBER", "names_by", "plain_of"]
 
 Words = Sequence[Word]
 
@@ -37,7 +37,7 @@ _PLAIN = re.compile(
 _ALL_OF_LS = frozenset("af")
 
 
-def found_by(command: Command, before: Found | None) -> Found | None:
+def names_by(command: Command, before: Found | None) -> Found | None:
     """Return the names that a command prints, and nothing else; `before` are those in its input.
 
     None where it is not known.
@@ -76,7 +76,7 @@ def plain_of(command: Command) -> str:
 
 
 def _find(words: Words) -> Found | None:
-    return found_by_find(words, len(words))
+    return names_of_find(words, len(words))
 
 
 def _fd(words: Words) -> Found | None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 import attrs
 
 from permitry.actions.programs.catalogue import record_of
-from permitry.actions.programs.find_names import found_by_find
+from permitry.actions.programs.find_names import names_of_find
 from permitry.actions.programs.running import Inner, may_move
 from permitry.actions.programs.spelling import is_option
 from permitry.core.action import Word
@@ -87,7 +87,7 @@ def _with_found(inner: Words, words: Words, at: int) -> Words:
     """Return the words of what `find` runs by the option at an index, with the names that it found."""
     if inner and may_move(inner):
         return with_names(inner)
-    found = found_by_find(words, at)
+    found = names_of_find(words, at)
     return [attrs.evolve(word, found=found) if word.text == "{}" else word for word in with_names(inner)]
 
 

@@ -16,16 +16,16 @@ from permitry.actions.programs.arguments import (
     is_cluster,
     is_spread,
     read_options,
-    unbundled,
+    unbundle,
     with_options_first,
 )
 from permitry.actions.programs.bare_words import roles_in
-from permitry.actions.programs.candidates import UNSEEN, addresses_in, globbed
+from permitry.actions.programs.candidates import UNSEEN, addresses_in, expand_globs
 from permitry.actions.programs.catalogue import record_of, remember
 from permitry.actions.programs.classify import doubt_of
 from permitry.actions.programs.entries import Entry, RefusedError, Shape
 from permitry.actions.programs.expressions import compares_texts, paths_in_condition
-from permitry.actions.programs.filters import expanded_by_program
+from permitry.actions.programs.filters import expand_by_program
 from permitry.actions.programs.git_files import files_of_git
 from permitry.actions.programs.inner import without_commands
 from permitry.actions.programs.named import Collector, Named, Operands, limit_hosts, limit_names
@@ -41,7 +41,7 @@ __all__ = ["touches_of"]
 
 _REMEMBERED = 64
 _NOT_ALL = frozenset({"name", "file"})
-_ARRANGED = {"tar": unbundled, "unzip": with_options_first}
+_ARRANGED = {"tar": unbundle, "unzip": with_options_first}
 
 
 @remember(_REMEMBERED)
@@ -66,7 +66,7 @@ def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
         found = Operands() if _only_prints_help(words) else _read_operands(words, only_reads)
     except RefusedError:
         found = _of_outer(words, only_reads) or _of_condition(words) or possible_operands(words, only_reads)
-    expanded = tuple(Named(Access.READ, word, is_tree) for word, is_tree in expanded_by_program(words))
+    expanded = tuple(Named(Access.READ, word, is_tree) for word, is_tree in expand_by_program(words))
     if expanded:
         found = attrs.evolve(found, paths=(*found.paths, *expanded), is_listed=False)
     unseen = tuple(_names_from_files(words))
@@ -177,7 +177,7 @@ def _collect(name: str, entry: Entry, words: Sequence[Word]) -> tuple[Operands, 
     collector.here()
     if entry.script == "sed":
         collector.paths += (Named(access, word) for access, word in files_of_sed(parts))
-    hosts = limit_hosts(each for host in collector.hosts for each in globbed(host))
+    hosts = limit_hosts(each for host in collector.hosts for each in expand_globs(host))
     paths = (*collector.filled(), *_other_globs(words, collector.words()))
     return Operands(paths, hosts, copies=tuple(collector.copies())), shape
 

@@ -24,7 +24,7 @@ from permitry.actions.programs.spelling import has_option
 from permitry.actions.programs.tops import only_top
 from permitry.core.action import Access, Descent, Word
 
-__all__ = ["Reads", "named_in_code", "possible_operands"]
+__all__ = ["Reads", "names_in_code", "possible_operands"]
 
 _ANY = (Access.READ, Access.WRITE)
 _NONE: frozenset[Access] = frozenset()
@@ -69,7 +69,7 @@ def possible_operands(words: tuple[Word, ...], reads: Reads) -> Operands:
     guessed = [Named(access, word, is_tree) for word in in_order if word in bare for access in accesses]
     guessed += [Named(access, word, is_tree) for word in in_order for access in doubtful]
     guessed += [Named(access, word, is_tree) for word in candidates for access in (*accesses, *doubtful)]
-    guessed += (each for word in code for each in named_in_code(word))
+    guessed += (each for word in code for each in names_in_code(word))
     if record_of(program).script == "sed":
         for access, word in effects_of_sed(words[1:]).files:
             (guessed if word.is_open else paths).append(Named(access, word))
@@ -126,7 +126,7 @@ def _possible_hosts(words: Sequence[Word], code: Container[Word], entry: Entry) 
         yield limit_hosts(host for word in group for host in hosts_in(word, is_network=is_network))
 
 
-def named_in_code(code: Word) -> Iterator[Named]:
+def names_in_code(code: Word) -> Iterator[Named]:
     """Yield the string literals of code in another language as paths, with every access: its use is not known."""
     # Nearly all code has a literal such as `"/"` or `"."` that joins or splits something.
     words = (word for word in names_in(code) if any(map(str.isalnum, word.text)) or word.is_open)

@@ -63,7 +63,7 @@ class Records:
             return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
         return ""
 
-    def used_in(self, actions: Actions) -> "tuple[Record, ...]":
+    def records_used_in(self, actions: Actions) -> "tuple[Record, ...]":
         """Return the records of the programs that a call runs or may run, wrappers included."""
         every = (*actions.certain, *actions.possible, *actions.guessed)
         runs = [each for each in every if isinstance(each, Run)]

@@ -12,7 +12,7 @@ from permitry.actions.programs.git_files import fills_work_tree
 from permitry.actions.variables import changes_commands, declared, fact_of
 from permitry.core.action import UNSEEN_ADDRESS, Access, Connect, Descent, Touch, Word
 
-__all__ = ["connects", "named_by_variables"]
+__all__ = ["connects", "touch_by_variables"]
 
 _HOSTS = re.compile(r".*_(?:host|proxy)", re.IGNORECASE)
 """Variables whose value is a host, also without `://`."""
@@ -21,7 +21,7 @@ _PATH = re.compile(r"[./~][^:]*|[^:$`\s]+/[^:]*", re.DOTALL)
 _FOLDER = re.compile(r"(?:\$PWD|\$\{PWD\})/")
 
 
-def named_by_variables(command: Command, folder: Folder) -> Iterator[Touch | Connect]:
+def touch_by_variables(command: Command, folder: Folder) -> Iterator[Touch | Connect]:
     """Yield what a command may write, and the hosts it may connect to, by the variables that are set for it."""
     for name, value in (*command.assignments, *declared(command)):
         for text in ("/", ".git/hooks") if fact_of(name, "fills") and value else ():

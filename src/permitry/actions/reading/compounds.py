@@ -99,7 +99,7 @@ class CompoundReader(RedirectionReader):
         begin, before = self.at, len(self.found)
         self.separators()
         while (closer := self.closer(closers, begin)) is None:
-            self.joined_pipelines()
+            self.read_pipelines()
         if len(self.found) == before:
             raise self.refuse("no command")
         self.at += len(closer)
@@ -121,7 +121,7 @@ class CompoundReader(RedirectionReader):
         """Return whether a word of the shell is here."""
         return self.text.startswith(word, self.at) and self.ends_word(len(word))
 
-    def joined_pipelines(self) -> None:
+    def read_pipelines(self) -> None:
         """Consume pipelines joined by `&&` and `||`, and the separator after them."""
         before, assigned = len(self.found), len(self.assigned)
         self.pipeline()

@@ -196,9 +196,9 @@ class _Reader(ConstructReader):
             elif self.at_redirection():
                 is_last = is_last or self.peek() == "&"
                 redirections.append(self.redirection())
-            elif not words and (name := self.assigned_name()) is not None:
+            elif not words and (name := self.read_assigned_name()) is not None:
                 has_array = has_array or self.peek() == "("
-                assignments.append((name, self.assigned_value()))
+                assignments.append((name, self.read_assigned_value()))
             elif is_last:
                 # A plain `sh` reads `a &>f b` as two commands.
                 raise self.refuse("a word behind `&>`")
@@ -275,7 +275,7 @@ class _Reader(ConstructReader):
         if not word.text.isascii() or not word.text or word.text.startswith("~"):
             raise self.refuse("a program with an unusual name", begin)
 
-    def assigned_name(self) -> str | None:
+    def read_assigned_name(self) -> str | None:
         """Consume `NAME=` and return NAME; without one, consume nothing and return None."""
         at = self.scan(_ASSIGNED)
         following = self.text[at : at + 1]
@@ -289,7 +289,7 @@ class _Reader(ConstructReader):
             raise self.refuse("an assignment of an unusual kind")
         return None
 
-    def assigned_value(self) -> Word:
+    def read_assigned_value(self) -> Word:
         if self.peek() == "(":
             return self.array()
         if self.ends_word():

@@ -187,10 +187,10 @@ class WordReader:
                 return [Word(part) for part in parts]
         end = self.scan(_BRACED)
         if end > self.at and self.ends_word(end - self.at):
-            return self.expanded_braces(end)
+            return self.expand_braces(end)
         return [self.word()]
 
-    def expanded_braces(self, end: int) -> list[Word]:
+    def expand_braces(self, end: int) -> list[Word]:
         """Consume a word with braces, up to `end`, and return the words that bash makes of it."""
         text, *rest = _BRACES.split(self.text[self.at : end])
         texts = [text]
@@ -269,7 +269,7 @@ class WordReader:
                 parts.append(self.text[self.at : end])
                 self.at = end
             elif char == "\\":
-                parts.append(self.escaped_in_double())
+                parts.append(self.read_escape_in_double())
             elif char == "$" and (self.peek(1) == '"' or self.at_dollar()):
                 parts.append(char)
                 self.at += 1
@@ -278,7 +278,7 @@ class WordReader:
         self.at += 1
         return "".join(parts)
 
-    def escaped_in_double(self) -> str:
+    def read_escape_in_double(self) -> str:
         """Consume a backslash and the character after it within double quotes, and return their value."""
         text = self.escaped()
         return text if text in _ESCAPED_IN_DOUBLE else f"\\{text}"

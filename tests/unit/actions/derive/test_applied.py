@@ -1,6 +1,6 @@
 """Commands that only apply a patch; what tools make of them is in the tests of `permitry_tools/shell`."""
 
-from permitry.actions.derive.applied import AppliedPatch, applied_patch, as_applied, calls_patching, script_in
+from permitry.actions.derive.applied import AppliedPatch, as_applied, calls_patching, find_patch, script_in
 from permitry.actions.derive.script import read_command
 from permitry.actions.folders import Folder
 from permitry.core.action import Access, Run, Touch
@@ -11,9 +11,9 @@ COMMAND = f"apply_patch <<'EOF'\n{PATCH}\nEOF\n"
 
 def test_a_command_that_does_nothing_else_is_recognized() -> None:
     """As a text, and in the arguments of a shell."""
-    assert applied_patch(COMMAND) == applied_patch(["bash", "-lc", COMMAND]) == AppliedPatch(PATCH)
-    assert applied_patch(f"cd d && {COMMAND}") == AppliedPatch(PATCH, "d")
-    assert applied_patch(f"cd '' && {COMMAND}") is applied_patch(f"{COMMAND}ls") is None
+    assert find_patch(COMMAND) == find_patch(["bash", "-lc", COMMAND]) == AppliedPatch(PATCH)
+    assert find_patch(f"cd d && {COMMAND}") == AppliedPatch(PATCH, "d")
+    assert find_patch(f"cd '' && {COMMAND}") is find_patch(f"{COMMAND}ls") is None
     assert script_in(["bash", "-lc", COMMAND]) == COMMAND
 
 

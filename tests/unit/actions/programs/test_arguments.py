@@ -11,7 +11,7 @@ from permitry.actions.programs.arguments import (
     is_cluster,
     read_options,
     sub_command,
-    unbundled,
+    unbundle,
     with_values,
 )
 from permitry.actions.programs.entries import Entry, Options, RefusedError
@@ -132,12 +132,12 @@ def test_an_unknown_sub_command_is_refused(texts: list[str | Word]) -> None:
 
 def test_the_first_word_of_tar_lacks_its_hyphen() -> None:
     """Only with one `f` at its end, whose value is the next word."""
-    assert [word.text for word in unbundled(_words("xzf", "a.tar"))] == ["-xzf", "a.tar"]
-    assert unbundled(_words("-xf", "a")) == _words("-xf", "a")
-    assert unbundled(()) == ()
+    assert [word.text for word in unbundle(_words("xzf", "a.tar"))] == ["-xzf", "a.tar"]
+    assert unbundle(_words("-xf", "a")) == _words("-xf", "a")
+    assert unbundle(()) == ()
     for text in ("xfz", "xf f", "x", "ff"):
         with pytest.raises(RefusedError):
-            unbundled(_words(text))
+            unbundle(_words(text))
 
 
 @for_each(

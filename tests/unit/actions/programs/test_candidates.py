@@ -4,7 +4,15 @@ import time
 
 from tests.tables import for_each
 
-from permitry.actions.programs.candidates import UNSEEN, code_of, globbed, hosts_in, hosts_of_git, names_in, paths_in
+from permitry.actions.programs.candidates import (
+    UNSEEN,
+    code_of,
+    expand_globs,
+    hosts_in,
+    hosts_of_git,
+    names_in,
+    paths_in,
+)
 from permitry.core.action import Word
 
 
@@ -57,12 +65,12 @@ def test_a_whole_name_is_the_one_that_is_named(text: str) -> None:
 )
 def test_braces_and_ranges_are_expanded(text: str, addresses: set[str]) -> None:
     """As curl does; what is behind the host is left alone."""
-    assert {word.text for word in globbed(Word(text))} == addresses
+    assert {word.text for word in expand_globs(Word(text))} == addresses
 
 
 def test_too_many_addresses_are_an_open_one() -> None:
     """It may lead anywhere."""
-    assert [word.is_open for word in globbed(Word("http://[1-9][1-9]"))] == [True]
+    assert [word.is_open for word in expand_globs(Word("http://[1-9][1-9]"))] == [True]
 
 
 def test_only_programs_of_the_network_have_bare_hosts() -> None:

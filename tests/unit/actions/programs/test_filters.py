@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.tables import for_each
 
-from permitry.actions.programs.filters import expanded_by_program
+from permitry.actions.programs.filters import expand_by_program
 from permitry.config.load import load_policy
 from permitry.core.action import Word
 from permitry.core.call import ToolCall
@@ -17,7 +17,7 @@ Decide = Callable[[str], Decision]
 
 
 def _found(text: str) -> list[tuple[str, bool]]:
-    return [(word.text, is_tree) for word, is_tree in expanded_by_program([Word(word) for word in text.split()])]
+    return [(word.text, is_tree) for word, is_tree in expand_by_program([Word(word) for word in text.split()])]
 
 
 @for_each(

@@ -2,7 +2,7 @@
 
 from tests.tables import for_each
 
-from permitry.actions.programs.find_names import found_by_find
+from permitry.actions.programs.find_names import names_of_find
 from permitry.actions.reading.strict import read_strictly
 
 
@@ -10,7 +10,7 @@ def _found(text: str) -> str | None:
     """Return the folders and names for which the first command is run, or that are printed; a sign for links."""
     (command,) = read_strictly(text)
     at = command.argv.index("-exec") if "-exec" in command.argv else len(command.argv)
-    found = found_by_find(command.words, at)
+    found = names_of_find(command.words, at)
     if found is None:
         return None
     return " ".join((*(top.text for top in found.tops), ":", *found.ends, *("@" if found.has_links else "")))

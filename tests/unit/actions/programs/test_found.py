@@ -2,7 +2,7 @@
 
 from tests.tables import for_each
 
-from permitry.actions.programs.found import found_by, plain_of
+from permitry.actions.programs.found import names_by, plain_of
 from permitry.actions.reading.strict import read_strictly
 from permitry.core.words import Found
 
@@ -10,7 +10,7 @@ from permitry.core.words import Found
 def _found(text: str) -> Found | None:
     found: Found | None = None
     for command in read_strictly(text):
-        found = found_by(command, found)
+        found = names_by(command, found)
     return found
 
 

@@ -87,7 +87,7 @@ def test_the_records_of_a_call_are_those_of_its_programs() -> None:
         (Run((Word("ours"), Word("a"))),), (Run((Word("cat"),), within=("wrap",)),), (Run((Word("may"),)),)
     )
     records = Records(_record(name) for name in ("ours", "wrap", "may", "other"))
-    assert [each.name for each in records.used_in(actions)] == ["ours", "wrap", "may"]
+    assert [each.name for each in records.records_used_in(actions)] == ["ours", "wrap", "may"]
 
 
 def test_a_record_says_where_it_is_and_what_it_does() -> None:

@@ -3,14 +3,14 @@
 from tests.tables import for_each
 
 from permitry.actions.folders import Folder
-from permitry.actions.programs.settings import connects, named_by_variables
+from permitry.actions.programs.settings import connects, touch_by_variables
 from permitry.actions.reading.strict import read_strictly
 from permitry.core.action import Connect, Touch, Word
 
 
 def _named(text: str) -> list[str | None]:
     (command,) = read_strictly(text)
-    found = named_by_variables(command, Folder(("/w",), None))
+    found = touch_by_variables(command, Folder(("/w",), None))
     return [each.place.text if isinstance(each, Touch) else each.host for each in found]
 
 
@@ -23,7 +23,7 @@ def test_a_setting_names_a_path_or_a_host(text: str, names: list[str]) -> None:
 def test_another_work_tree_is_filled_by_commands_of_git_that_do_that() -> None:
     """With names that are not known; others only look at it."""
     texts = ("GIT_WORK_TREE=/a git pull", "GIT_WORK_TREE=/a git status", "GIT_WORK_TREE=/a", "export GIT_WORK_TREE=/a")
-    found = [next(named_by_variables(read_strictly(text)[0], Folder((), None))) for text in texts]
+    found = [next(touch_by_variables(read_strictly(text)[0], Folder((), None))) for text in texts]
     assert [isinstance(each, Touch) and each.place.is_tree for each in found] == [True, False, False, False]
 
 
