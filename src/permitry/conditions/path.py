@@ -410,7 +410,6 @@ def _names(place: Place) -> Iterator[_Parts]:
             yield _guess(name)
 
 
-@functools.lru_cache(maxsize=512)
 def _may_share(last: Segment, end: str) -> bool:
     """Return whether a name may fit the last part of a pattern and a pattern of names."""
     return last.may_match(_of_names(end))
@@ -421,6 +420,7 @@ def _is_meant(last: Segment, end: str) -> bool:
     return _may_share(last, end) if last.literal else last.may_name(re.sub("[*?]", "0", end))
 
 
+@functools.lru_cache(maxsize=512)
 def _of_names(end: str) -> Segment:
     """Return a pattern of names as a program takes it, whose stars match a dot at the beginning as well."""
     return Segment.parse(re.sub(r"\*+", "*", end))
