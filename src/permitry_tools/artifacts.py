@@ -101,7 +101,7 @@ class ArtifactStore:
         Raises: `ToolError` when there is no such artifact, or no such line.
         """
         if agent is not None and not self._is_for(agent, artifact_id):
-            raise _missing_error(artifact_id)
+            raise _error_of_missing(artifact_id)
         with self._open(artifact_id) as stream:
             data = stream.read(_MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
@@ -222,7 +222,7 @@ class ArtifactStore:
 
     @contextlib.contextmanager
     def _open(self, artifact_id: str) -> Iterator[IO[bytes]]:
-        missing = _missing_error(artifact_id)
+        missing = _error_of_missing(artifact_id)
         if not _ID.fullmatch(artifact_id):
             raise missing
         with contextlib.ExitStack() as stack:
@@ -340,7 +340,7 @@ def register(registry: ToolRegistry, workspace: Workspace, store: ArtifactStore 
     )
 
 
-def _missing_error(artifact_id: str) -> ToolError:
+def _error_of_missing(artifact_id: str) -> ToolError:
     return ToolError(f"Artifact '{artifact_id[:_LONGEST_SHOWN]}' not found.")
 
 

@@ -302,9 +302,9 @@ class _Extraction:
                 assert_never(role)
 
     def patch(self, text: str) -> None:
-        from permitry.actions.derive.given import patched  # noqa: PLC0415 -- most calls have no patch
+        from permitry.actions.derive.given import touches_of_patch  # noqa: PLC0415 -- most calls have no patch
 
-        touches, doubt = patched(text, self.folder)
+        touches, doubt = touches_of_patch(text, self.folder)
         self.certain += touches
         self.doubts.append("it changes files")
         if doubt is not None:

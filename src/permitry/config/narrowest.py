@@ -62,7 +62,7 @@ def command_choices(run: Run) -> Iterator[str]:
     all its words; the name of a program alone only where the program only reads, or runs code of the workspace, and has
     no sub-commands.
     """
-    plain = _leading_words(run)
+    plain = _words_before_open(run)
     if len(plain) == len(run.words):
         yield " ".join(plain)
     if not plain or wrapper_of(program_of(run.words)) is not None:
@@ -76,7 +76,7 @@ def command_choices(run: Run) -> Iterator[str]:
         yield f"{named[0]} *"
 
 
-def _leading_words(run: Run) -> list[str]:
+def _words_before_open(run: Run) -> list[str]:
     """Return the words of a command up to the first that a pattern could not name as it is."""
     known = itertools.takewhile(lambda word: not (word.is_open or word.is_glob or word.is_home), run.words)
     return list(itertools.takewhile(_is_plain, (word.text for word in known)))

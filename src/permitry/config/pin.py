@@ -131,7 +131,7 @@ def _project_file(named: str, root: Path) -> ProjectFile:
         raise ConfigError([Problem(named, 0, 0, 0, "the file lies outside the project", hint)])
     content = path.read_bytes() if is_shipped else _content(path)
     if content is None:
-        raise _changed_error(named)
+        raise _error_of_change(named)
     try:
         # The rules are counted in the same bytes that are pinned.
         data = load_toml(content.decode())
@@ -140,7 +140,7 @@ def _project_file(named: str, root: Path) -> ProjectFile:
         templates, tools, lists, programs = (len(data.get(key, ())) for key in counted)
         unmatched = data.get("policy", {}).get("unmatched")
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise _changed_error(named) from error
+        raise _error_of_change(named) from error
     permissions = effects.count("allow")
     return ProjectFile(
         name=named if is_shipped else str(path.relative_to(root)),
@@ -155,7 +155,7 @@ def _project_file(named: str, root: Path) -> ProjectFile:
     )
 
 
-def _changed_error(named: str) -> ConfigError:
+def _error_of_change(named: str) -> ConfigError:
     return ConfigError([Problem(named, 0, 0, 0, "the file changed while it was read", "try again")])
 
 

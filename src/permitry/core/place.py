@@ -51,7 +51,7 @@ class Listing:
         return fold("/\0".join((*self.names, "")))
 
 
-def _nothing_known() -> None:
+def _know_nothing() -> None:
     return None
 
 
@@ -86,7 +86,7 @@ class Place:
     look: Callable[[str, int | None], Listing] | None = attrs.field(default=None, kw_only=True, eq=False, repr=False)
     is_around: bool = attrs.field(default=False, kw_only=True)
     ends: tuple[str, ...] = attrs.field(default=(), kw_only=True)
-    made: Callable[[], Listing | None] = attrs.field(default=_nothing_known, kw_only=True, eq=False, repr=False)
+    made: Callable[[], Listing | None] = attrs.field(default=_know_nothing, kw_only=True, eq=False, repr=False)
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def text_calls_and_broken(
     if not text:
         return [], []
     parsed = parse_text(text, tools)
-    return [_incoming_of(call) for call in parsed.calls], [note for note in parsed.diagnostics if note.is_broken]
+    return [_to_incoming(call) for call in parsed.calls], [note for note in parsed.diagnostics if note.is_broken]
 
 
 def as_tool_call(call: TextCall, *, call_id: str | None = None) -> ToolCall:
@@ -47,7 +47,7 @@ def as_tool_call(call: TextCall, *, call_id: str | None = None) -> ToolCall:
     return ToolCall(call.name, call.arguments, call_id=call_id or call.call_id, origin=origin, repaired=call.repaired)
 
 
-def _incoming_of(call: TextCall) -> IncomingCall:
+def _to_incoming(call: TextCall) -> IncomingCall:
     incoming = plain.call_from_object({"id": call.call_id, "name": call.name, "arguments": call.arguments})
     try:
         return attrs.evolve(incoming, call=as_tool_call(call))

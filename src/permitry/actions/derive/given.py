@@ -30,7 +30,7 @@ from permitry.core.action import Access, Action, Operands, Run, Touch, Word
 if TYPE_CHECKING:
     from permitry.actions.reading.lenient import LooseCommand
 
-__all__ = ["given_of", "operands_in", "patched", "run_of"]
+__all__ = ["given_of", "operands_in", "run_of", "touches_of_patch"]
 
 _MOST_FILES = 4_096
 
@@ -100,7 +100,7 @@ def run_of(
     )
 
 
-def patched(text: str, folder: Folder) -> tuple[tuple[Touch, ...], str | None]:
+def touches_of_patch(text: str, folder: Folder) -> tuple[tuple[Touch, ...], str | None]:
     """Return what a patch touches, and why that is not certain, None if it is."""
     found = paths_of(text)
     if len(found.touched) > _MOST_FILES:
@@ -114,5 +114,5 @@ def patched(text: str, folder: Folder) -> tuple[tuple[Touch, ...], str | None]:
 
 
 def _read_patch(patch: str, folder: Folder) -> Operands:
-    touches, doubt = patched(patch, folder)
+    touches, doubt = touches_of_patch(patch, folder)
     return Operands(touches, is_listed=doubt is None)

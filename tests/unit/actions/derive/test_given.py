@@ -1,6 +1,6 @@
 """What a command is given besides its words."""
 
-from permitry.actions.derive.given import given_of, patched
+from permitry.actions.derive.given import given_of, touches_of_patch
 from permitry.actions.folders import Folder
 from permitry.actions.reading.strict import read_strictly
 from permitry.core.action import Place
@@ -31,8 +31,10 @@ def test_any_file_may_be_written_unless_nothing_else_runs() -> None:
 def test_a_patch_of_too_many_files_touches_nothing_for_certain() -> None:
     """As many as are allowed are reported."""
     files = [f"*** Delete File: {i}\n" for i in range(4_097)]
-    assert patched(f"*** Begin Patch\n{''.join(files)}*** End Patch", Folder(("/nowhere",), "/nowhere")) == (
+    assert touches_of_patch(f"*** Begin Patch\n{''.join(files)}*** End Patch", Folder(("/nowhere",), "/nowhere")) == (
         (), "the patch touches more than 4096 files"
     )  # fmt: skip
-    touches, doubt = patched(f"*** Begin Patch\n{''.join(files[1:])}*** End Patch", Folder(("/nowhere",), "/nowhere"))
+    touches, doubt = touches_of_patch(
+        f"*** Begin Patch\n{''.join(files[1:])}*** End Patch", Folder(("/nowhere",), "/nowhere")
+    )
     assert (len(touches), doubt) == (4_096, None)

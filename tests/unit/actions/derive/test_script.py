@@ -3,7 +3,7 @@
 import pytest
 from tests.tables import for_each
 
-from permitry.actions.derive.given import patched
+from permitry.actions.derive.given import touches_of_patch
 from permitry.actions.derive.recursive import read_recursively
 from permitry.actions.derive.script import ShellReading, read_argv, read_command
 from permitry.actions.folders import Folder
@@ -232,7 +232,7 @@ def test_a_patch_that_cannot_be_read_is_not_known() -> None:
     run = _read("apply_patch 'rubbish *** Begin Patch'").certain[0]
     assert isinstance(run, Run)
     assert not run.operands.is_listed
-    assert patched("rubbish", HERE) == ((), "no header of a file was found")
+    assert touches_of_patch("rubbish", HERE) == ((), "no header of a file was found")
 
 
 def test_a_patch_is_seen_where_only_the_lenient_reader_goes() -> None:
