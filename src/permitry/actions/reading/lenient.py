@@ -17,7 +17,7 @@ from permitry.actions.reading.simple_command import CLOSES, SimpleCommand, read_
 from permitry.core.action import Word
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node
+    from tree_sitter import Language, Node, Tree
 
 __all__ = ["LONGEST", "LooseCommand", "LooseReading", "read_leniently"]
 
@@ -31,11 +31,11 @@ _PER_WORD = 8
 _MOST_COMMANDS = 4000
 _MOST_NODES = 40_000
 
-# The time of the grammar is quadratic in the number of these; each number takes about a quarter of a second.
-_MOST_OPERATORS = {
-    "|": 3000, "(": 2000, ")": 8000, "<<": 2000, ">": 4000, "`": 2000, "?": 2500, "@": 2500, "&": 4000, ";": 4000,
-    "~": 7000, "+": 7000, "]": 7000,
-}  # fmt: skip
+# Each of these takes the grammar about a quarter of a second.
+_MOST_PIPES = 3000
+_MOST_BYTES_AGAIN = 80_000_000
+_ALWAYS_QUICK = 1000
+
 _MOST_WITHIN = 32
 
 _CONSTRUCTS = {
@@ -186,15 +186,36 @@ def _language() -> "Language":
     return Language(language())
 
 
-def _outline(text: str) -> _Outline | None:
-    """Return the outline of a text; None if the grammar would take too long."""
+def _parse(text: str) -> "Tree | None":
+    """Return the grammar's tree of a text; None if it would take too long.
+
+    Its time is quadratic in pipes. In all else that slows it down, it goes back in the text and reads it again.
+    """
     from tree_sitter import Parser  # noqa: PLC0415 -- loaded on first use
 
-    if any(text.count(operator) > most for operator, most in _MOST_OPERATORS.items()):
+    if text.count("|") > _MOST_PIPES:
         return None
     # In any locale, bash takes characters outside ASCII for parts of words. With each of them replaced by one ASCII
     # letter, offsets in bytes are offsets in characters.
-    tree = Parser(_language()).parse(_NOT_ASCII_WORD.sub("x", text).encode("ascii"))
+    source = _NOT_ASCII_WORD.sub("x", text).encode("ascii")
+    if len(source) <= _ALWAYS_QUICK:
+        return Parser(_language()).parse(source)
+    reads_left = _MOST_BYTES_AGAIN // len(source)
+
+    def read(offset: int, _: object) -> bytes:
+        nonlocal reads_left
+        reads_left -= 1
+        return source[offset:] if reads_left >= 0 else b""
+
+    tree = Parser(_language()).parse(read)
+    return tree if reads_left >= 0 else None
+
+
+def _outline(text: str) -> _Outline | None:
+    """Return the outline of a text; None if the grammar would take too long."""
+    tree = _parse(text)
+    if tree is None:
+        return None
     outline = _Outline(has_error=tree.root_node.has_error)
     waiting: list[tuple[Node, tuple[str, ...]]] = [(tree.root_node, ())]
     nodes = 0
