@@ -45,8 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     scale = QUICK if options.quick else THOROUGH
     _show(versions())
     reports: dict[str, Report] = {}
-    for name in options.only or QUESTIONS:
-        reports[name] = _asked(name)(scale, tell)
+    # All are imported first: what is missing is known before the first one has taken its minutes.
+    runs = {name: _import_question(name) for name in options.only or QUESTIONS}
+    for name, run in runs.items():
+        reports[name] = run(scale, tell)
         # At once: a later question may fail, or be interrupted.
         _show(_told(reports[name]))
     facts = {name: value for report in reports.values() for name, value in report.facts.items()}
@@ -61,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if wrong else 0
 
 
-def _asked(name: str) -> Callable[[Scale, Tell], Report]:
+def _import_question(name: str) -> Callable[[Scale, Tell], Report]:
     """Return what answers a question; a question that is not asked is not even imported."""
     run: Callable[[Scale, Tell], Report] = module(f"tests.bench.{name.replace('-', '_')}").run
     return run
