@@ -13,7 +13,6 @@ from typing import TypeAlias
 import attrs
 
 from permitry.core._evaluate import Evaluate, Phases
-from permitry.core._known import call_of_tool, read_nothing
 from permitry.core.action import ActionReader
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.compiled_rule import CompiledRule
@@ -24,7 +23,7 @@ from permitry.core.finder import Finder
 from permitry.core.names import name_forms
 from permitry.core.rule import Request
 from permitry.core.spec import ToolSpec
-from permitry.core.visibility import Visibility
+from permitry.core.visibility import Visibility, call_of_tool, raise_unresolved
 from permitry.core.well_known import WELL_KNOWN, well_known
 
 __all__ = ["Index"]
@@ -104,7 +103,7 @@ class _Tool:
         """Return whether every call of the tool is certain to be blocked in this context."""
         if self._visibility is None:
             call = call_of_tool(ToolCall(self.name, kind=self.kind))
-            ask = functools.partial(self.request, call, reader=read_nothing)
+            ask = functools.partial(self.request, call, reader=raise_unresolved)
             self._visibility = Visibility(spec, self.selection.phases, evaluate, ask)
         return self._visibility.blocks_all(context, spec)
 

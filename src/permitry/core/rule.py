@@ -225,9 +225,9 @@ class AuthorizationRule(Protocol):
 class Rule(AuthorizationRule, Protocol):
     """An `AuthorizationRule` with all that a rule may say besides; each has a default, and any rule may have some.
 
-    A rule is asked about every call unless its class itself has `needs`, and never with the stand-ins of `_known.py`
-    unless its class itself has `is_pure`: what holds for a class may not hold for those derived from it, and they say
-    it again.
+    A rule is asked about every call unless its class itself has `needs`, and never with the stand-ins of
+    `visibility.py` unless its class itself has `is_pure`: what holds for a class may not hold for those derived from
+    it, and they say it again.
     """
 
     __slots__ = ()

@@ -1,24 +1,24 @@
 """What can be said of a tool before it is called: whether every call of it is certain to be blocked.
 
-The rules are asked with a stand-in for the call, of which only the tool is known. What a rule decides without looking
-at more than that, it decides for every call.
+The rules are asked with stand-ins that are known in part: reading anything else of them raises `Unresolved`. What a
+rule decides of a call of which only the tool is known, it decides for every call.
 """
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import NoReturn, TypeAlias, cast
+from typing import ClassVar, NoReturn, TypeAlias, cast
 
 import attrs
 
 from permitry.core._evaluate import Evaluate, Phases
-from permitry.core._known import Unresolved, unknown_context
+from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.rule import Request, Rule, Unsure
 from permitry.core.spec import ToolSpec
 
-__all__ = ["Visibility"]
+__all__ = ["Unresolved", "Visibility", "call_of_tool", "raise_unresolved", "unknown_context"]
 
 # Looked up once: that takes longer than to compare it.
 _BLOCK = Verdict.BLOCK
@@ -28,6 +28,63 @@ _CERTAIN = (True, None)
 
 Ask: TypeAlias = Callable[[AuthContext, ToolSpec], Request]
 Answer: TypeAlias = bool | Unsure | None
+
+
+class Unresolved(BaseException):
+    """Raised when an answer depends on something a stand-in does not know; `is_of_context`: on the context only."""
+
+    def __init__(self, *, is_of_context: bool = False) -> None:
+        self.is_of_context = is_of_context
+
+
+def raise_unresolved(*_: object, **__: object) -> NoReturn:
+    """Raise `Unresolved`: as a reader of stand-ins, since actions depend on the whole call, or as a rule."""
+    raise Unresolved
+
+
+class _StandIn:
+    """An object that refuses comparison, hashing, `repr` and its class: these depend on the whole real object."""
+
+    __slots__ = ()
+    _is_of_context: ClassVar[bool] = False
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise Unresolved(is_of_context=self._is_of_context)
+
+    def __getattribute__(self, name: str) -> object:
+        return self._refuse() if name == "__class__" else object.__getattribute__(self, name)
+
+    __getattr__ = __eq__ = __hash__ = __repr__ = _refuse
+
+
+class _KnownCall(_StandIn):
+    """A call of which only the tool is known."""
+
+    __slots__ = ("kind", "name", "readings", "server", "tool")
+
+    def __init__(self, call: ToolCall) -> None:
+        self.name: str = call.name
+        self.tool: str = call.tool
+        self.server: str | None = call.server
+        self.kind: PayloadKind = call.kind
+        self.readings: frozenset[str] = call.readings
+
+
+class _UnknownContext(_StandIn):
+    """A context of which nothing is known."""
+
+    __slots__ = ()
+    _is_of_context = True
+
+
+def unknown_context() -> AuthContext:
+    """Return a stand-in for a context of which nothing is known."""
+    return cast("AuthContext", _UnknownContext())
+
+
+def call_of_tool(call: ToolCall) -> ToolCall:
+    """Return a stand-in for a call of which only the tool is known: its names, server, kind and readings."""
+    return cast("ToolCall", _KnownCall(call))
 
 
 class Visibility:
@@ -48,24 +105,17 @@ class Visibility:
 
     def blocks_all(self, context: AuthContext, spec: ToolSpec) -> bool:
         """Return whether every call of the tool is certain to be blocked in this context."""
-        blocks_others = self._phases.cache.unmatched is _BLOCK
+        phases = self._phases
+        blocks_others = phases.cache.unmatched is _BLOCK
         if not (self._blocking or blocks_others):
             return False
         request = self._ask(context, spec)
-        if self._may_override(request):
+        if phases.overrides and any(_may_allow(rule, request) for rule in phases.overrides):
             return False
         for rule in self._blocking:
             if _ask(rule, request) in _CERTAIN:
                 return True
         return blocks_others and self._blocks_unmatched(request)
-
-    def _may_override(self, request: Request) -> bool:
-        """Return whether an override allows some call of the tool; in doubt, True."""
-        for rule in self._phases.overrides:
-            answer = _ask(rule, request)
-            if answer is True or isinstance(answer, Unresolved):
-                return True
-        return False
 
     def _blocks_unmatched(self, request: Request) -> bool:
         """Return whether every call is certain to be blocked, as no rule permits any."""
@@ -84,11 +134,7 @@ def _for_trial(rule: CompiledRule) -> CompiledRule:
     return rule if is_pure is True else attrs.evolve(rule, rule=_UNRESOLVED)
 
 
-def _raise_unresolved(_: Request) -> NoReturn:
-    raise Unresolved
-
-
-_UNRESOLVED = cast("Rule", SimpleNamespace(matches=_raise_unresolved, covers=_raise_unresolved))
+_UNRESOLVED = cast("Rule", SimpleNamespace(matches=raise_unresolved, covers=raise_unresolved))
 
 
 def _ask(rule: CompiledRule, request: Request) -> Answer | Unresolved:
@@ -97,6 +143,12 @@ def _ask(rule: CompiledRule, request: Request) -> Answer | Unresolved:
         return rule.ask(request, [])
     except Unresolved as signal:
         return signal
+
+
+def _may_allow(override: CompiledRule, request: Request) -> bool:
+    """Return whether an override allows some call of the tool; in doubt, True."""
+    answer = _ask(override, request)
+    return answer is True or isinstance(answer, Unresolved)
 
 
 def _may_match(rule: CompiledRule, trial: Request) -> bool:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any, ClassVar, cast
 
 import attrs
+import pytest
 from tests.tables import for_each
 
 from permitry.core._evaluate import Phases
-from permitry.core._known import call_of_tool, read_nothing
 from permitry.core.call import ToolCall
 from permitry.core.compile import compile_rules
 from permitry.core.context import AuthContext
@@ -18,10 +18,11 @@ from permitry.core.policy import evaluate
 from permitry.core.rule import Request, Rule
 from permitry.core.spec import ToolSpec
 from permitry.core.template import Template
-from permitry.core.visibility import Visibility
+from permitry.core.visibility import Unresolved, Visibility, call_of_tool, raise_unresolved, unknown_context
 from permitry.errors import UnevaluableError
 
 CALL, SPEC, NOWHERE = ToolCall("t", {"n": 1}), ToolSpec("t"), AuthContext()
+SEARCH = ToolCall("mcp:docs/search", {"n": 1})
 BLOCKS: dict[str, Any] = {"effect": Verdict.BLOCK, "number": 150}
 READ: dict[str, Any] = {
     "is_plan_mode": (True, False),
@@ -68,7 +69,7 @@ def _visibility_of(*rules: object, unmatched: Verdict = Verdict.CONFIRM) -> Visi
     cache = DecisionCache(lambda: "v1", unmatched)
     phases = Phases.of(compile_rules(cast("Any", rules), cache), cache)
     return Visibility(
-        SPEC, phases, evaluate, lambda context, spec: Request(call_of_tool(CALL), context, spec, read_nothing)
+        SPEC, phases, evaluate, lambda context, spec: Request(call_of_tool(CALL), context, spec, raise_unresolved)
     )
 
 
@@ -190,3 +191,51 @@ class _CannotSay(Rule):
 def test_a_rule_that_cannot_say_that_it_is_pure_is_not_asked_with_stand_ins() -> None:
     """So it hides no tool."""
     assert not _visibility_of(_CannotSay()).blocks_all(NOWHERE, SPEC)
+
+
+def test_a_call_that_is_not_known_still_has_its_tool() -> None:
+    """Name, server, kind and what the name may mean."""
+    call = call_of_tool(SEARCH)
+    assert (call.tool, call.name, call.server, call.kind) == (SEARCH.tool, "search", "docs", SEARCH.kind)
+    assert call.readings == SEARCH.readings
+
+
+@for_each(
+    "look",
+    [
+        lambda call: call.arguments,
+        lambda call: call.digest,
+        lambda call: call.call_id,
+        lambda call: call.repaired,
+        lambda call: call == SEARCH,
+        lambda call: {call},
+        lambda call: isinstance(call, ToolCall),
+        lambda call: f"{call}",
+        lambda call: raise_unresolved(call, AuthContext(), None),
+    ],
+)
+def test_what_else_is_asked_of_it_is_not_known(look: Callable[[ToolCall], object]) -> None:
+    """Its arguments, what is made of them, and whether it is some other call."""
+    with pytest.raises(Unresolved) as raised:
+        look(call_of_tool(SEARCH))
+    assert not raised.value.is_of_context
+
+
+@for_each(
+    "look",
+    [
+        lambda context: context == AuthContext(),
+        lambda context: context != AuthContext(),
+        lambda context: {context},
+        lambda context: isinstance(context, AuthContext),
+        lambda context: f"{context}",
+        lambda context: context.yolo_mode,
+        lambda context: context.ignores("b"),
+        lambda context: context.history,
+    ],
+)
+def test_of_a_context_that_is_not_known_nothing_is(look: Callable[[AuthContext], object]) -> None:
+    """Which is reported apart, as the context alone would say it."""
+    with pytest.raises(Unresolved) as raised:
+        look(unknown_context())
+    assert raised.value.is_of_context
