@@ -1,7 +1,8 @@
 """Counts of very many keys in little memory: 24 bytes each, in a table that never grows."""
 
-from collections.abc import Callable
-from typing import Any
+from array import array
+
+import attrs
 
 __all__ = ["Fingerprints"]
 
@@ -12,6 +13,7 @@ _SPARE = 2
 _MASK = 0xFFFF_FFFF_FFFF_FFFF
 
 
+@attrs.define
 class Fingerprints:
     """How often each key was added, by its fingerprint of 64 bits. Not thread-safe.
 
@@ -19,12 +21,12 @@ class Fingerprints:
     kept. The memory for them is reserved at once, when they are more than a few.
     """
 
-    __slots__ = ("_counts", "_few", "_keys", "kept", "most")
-
-    def __init__(self, most: int) -> None:
-        self.most, self.kept = most, 0
-        self._few: dict[int, int] = {}
-        self._keys, self._counts = _table(0)
+    most: int
+    kept: int = attrs.field(default=0, init=False)
+    _few: dict[int, int] = attrs.field(factory=dict, init=False, repr=False)
+    # A table of open slots, without any until there are more than a few.
+    _keys: "array[int]" = attrs.field(factory=lambda: array("Q"), init=False, repr=False)
+    _counts: "array[int]" = attrs.field(factory=lambda: array("I"), init=False, repr=False)
 
     def add(self, number: int) -> bool:
         """Count a key once more; return False for one that is new, and has no room."""
@@ -49,7 +51,8 @@ class Fingerprints:
         if not self._keys:
             if self.kept >= self.most:
                 return False
-            self._keys, self._counts = _table(self.most - self.kept)
+            slots = 1 << ((self.most - self.kept) * _SPARE - 1).bit_length()
+            self._keys, self._counts = array("Q", (0,)) * slots, array("I", (0,)) * slots
         keys, slot = self._keys, self._find(number)
         if not keys[slot]:
             if self.kept >= self.most:
@@ -67,33 +70,3 @@ class Fingerprints:
         while (key := keys[slot]) != number and key:
             slot = (slot + 1) & last
         return slot
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Fingerprints):
-            return NotImplemented
-        return self._state() == other._state()
-
-    __hash__ = None  # type: ignore[assignment]  # it changes
-
-    def __reduce__(self) -> tuple[Callable[..., "Fingerprints"], tuple[Any, ...]]:
-        return _restore, self._state()
-
-    def _state(self) -> tuple[Any, ...]:
-        return self.most, self.kept, dict(self._few), bytes(self._keys), bytes(self._counts)
-
-
-def _views(keys: bytearray, counts: bytearray) -> tuple[memoryview, memoryview]:
-    return memoryview(keys).cast("Q"), memoryview(counts).cast("I")
-
-
-def _table(most: int) -> tuple[memoryview, memoryview]:
-    """Return the keys and the counts of an empty table for so many keys."""
-    slots = 1 << (most * _SPARE - 1).bit_length() if most else 0
-    return _views(bytearray(8 * slots), bytearray(4 * slots))
-
-
-def _restore(most: int, kept: int, few: dict[int, int], keys: bytes, counts: bytes) -> Fingerprints:
-    table = Fingerprints(most)
-    table.kept, table._few = kept, few  # noqa: SLF001 -- its own
-    table._keys, table._counts = _views(bytearray(keys), bytearray(counts))  # noqa: SLF001 -- its own
-    return table

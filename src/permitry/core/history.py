@@ -69,31 +69,31 @@ class Log:
     """
 
     bounds: Bounds = attrs.field(factory=Bounds)
-    _lock: contextlib.AbstractContextManager[object] = attrs.field(factory=contextlib.nullcontext, repr=False)
+    lock: contextlib.AbstractContextManager[object] = attrs.field(factory=contextlib.nullcontext, repr=False)
     length: int = attrs.field(default=0, init=False)
-    _kept: deque[Ran] = attrs.field(factory=deque, init=False, repr=False)
+    kept: deque[Ran] = attrs.field(factory=deque, init=False, repr=False)
     # How many targets there are in the calls that are kept.
     _weight: int = attrs.field(default=0, init=False, repr=False)
     # How often each digest is among the calls that are kept, and among those that are not any more.
-    _repeated: dict[str, int] = attrs.field(factory=dict, init=False, repr=False)
-    _forgotten: Fingerprints | None = attrs.field(default=None, init=False, repr=False)
-    _accounts: dict[Whose, Tally] = attrs.field(factory=dict, init=False, repr=False)
+    repeated: dict[str, int] = attrs.field(factory=dict, init=False, repr=False)
+    forgotten: Fingerprints | None = attrs.field(default=None, init=False, repr=False)
+    accounts: dict[Whose, Tally] = attrs.field(factory=dict, init=False, repr=False)
     # Whether some digest, or some account, found no room.
-    _is_full: bool = attrs.field(default=False, init=False, repr=False)
-    _is_crowded: bool = attrs.field(default=False, init=False, repr=False)
+    is_full: bool = attrs.field(default=False, init=False, repr=False)
+    is_crowded: bool = attrs.field(default=False, init=False, repr=False)
 
     def add(self, ran: Ran) -> None:
         """Note that a call may run."""
         if ran.targets:
             ran = attrs.evolve(ran, targets=frozenset(map(_short, ran.targets)))
-        with self._lock:
+        with self.lock:
             self.length += 1
-            self._kept.append(ran)
+            self.kept.append(ran)
             self._weight += len(ran.targets)
-            self._repeated[ran.digest] = self._repeated.get(ran.digest, 0) + 1
+            self.repeated[ran.digest] = self.repeated.get(ran.digest, 0) + 1
             for rule in ran.rules:
                 self._charge(rule, ran)
-            while len(self._kept) > self.bounds.calls or self._weight > 10 * self.bounds.calls:
+            while len(self.kept) > self.bounds.calls or self._weight > 10 * self.bounds.calls:
                 self._forget()
 
     @property
@@ -104,97 +104,40 @@ class Log:
     @property
     def is_complete(self) -> bool:
         """Whether every call is still kept in full."""
-        return len(self._kept) == self.length
-
-    # Asking; `length` is how many calls there were at the moment that is asked about ---------------------------------
-
-    def first(self, length: int) -> tuple[Ran, ...]:
-        """Return those of the first `length` calls that are kept, oldest first."""
-        with self._lock:
-            return tuple(itertools.islice(self._kept, max(0, length - self.length + len(self._kept))))
-
-    def count(self, digest: str, length: int) -> int:
-        """Return how often the call with this digest ran.
-
-        Raises: `UnevaluableError` when that is not known any more.
-        """
-        with self._lock:
-            later = sum(ran.digest == digest for ran in self._later(length))
-            before = 0 if self._forgotten is None else self._forgotten.count(_number(digest))
-            if self._is_full and not before:
-                raise UnevaluableError("so many calls ran that it is not known how often this one did")
-            return before + self._repeated.get(digest, 0) - later
-
-    def calls(self, whose: Whose, since: float | None, length: int) -> int:
-        """Return how many calls are on an account after `since`; None for all.
-
-        Raises: `UnevaluableError` when that is not known any more.
-        """
-        with self._lock:
-            tally = self._tally(whose)
-            later = sum(_is_on(ran, whose, since) for ran in self._later(length))
-            return 0 if tally is None else tally.calls_since(since) - later
-
-    def targets(self, whose: Whose, since: float | None, length: int, new: Collection[str], most: int) -> int:
-        """Return how many targets are on an account after `since`, or `new`; counted no further than past `most`.
-
-        Raises: `UnevaluableError` when that is not known any more.
-        """
-        others = frozenset(map(_short, new))
-        with self._lock:
-            tally = self._tally(whose)
-            if self.is_complete and any(_is_on(ran, whose) for ran in self._later(length)):
-                earlier = itertools.islice(self._kept, length)
-                return len(others.union(*(ran.targets for ran in earlier if _is_on(ran, whose, since))))
-            return len(others) if tally is None else tally.targets_since(since, others, most)
-
-    def _tally(self, whose: Whose) -> Tally | None:
-        tally = self._accounts.get(whose)
-        if tally is None and self._is_crowded:
-            raise UnevaluableError("so many budgets, agents and tools were counted that this one is not")
-        return tally
-
-    def _later(self, length: int) -> Iterator[Ran]:
-        """Yield the calls that came after the first `length`."""
-        count = self.length - length
-        if count > len(self._kept):
-            raise UnevaluableError("so many calls ran since that this moment is not known any more")
-        return itertools.islice(reversed(self._kept), count)
-
-    # Counting and forgetting -----------------------------------------------------------------------------------------
+        return len(self.kept) == self.length
 
     def _charge(self, rule: str, ran: Ran) -> None:
         accounts: tuple[Whose, ...] = ((rule, "session", ""), (rule, "agent", ran.agent), (rule, "tool", ran.tool))
         for whose in accounts:
-            tally = self._accounts.get(whose)
-            if tally is None and len(self._accounts) < self.bounds.accounts:
-                tally = self._accounts[whose] = Tally(self.bounds.times, self.bounds.targets)
+            tally = self.accounts.get(whose)
+            if tally is None and len(self.accounts) < self.bounds.accounts:
+                tally = self.accounts[whose] = Tally(self.bounds.times, self.bounds.targets)
             if tally is None:
-                self._is_crowded = True
+                self.is_crowded = True
             else:
                 tally.add(ran.at, ran.targets)
 
     def _forget(self) -> None:
         """Keep no more of the oldest call than that it ran."""
-        ran = self._kept.popleft()
+        ran = self.kept.popleft()
         self._weight -= len(ran.targets)
-        count = self._repeated.pop(ran.digest)
+        count = self.repeated.pop(ran.digest)
         if count > 1:
-            self._repeated[ran.digest] = count - 1
-        if self._forgotten is None:
-            self._forgotten = Fingerprints(self.bounds.digests)
-        self._is_full = not self._forgotten.add(_number(ran.digest)) or self._is_full
+            self.repeated[ran.digest] = count - 1
+        if self.forgotten is None:
+            self.forgotten = Fingerprints(self.bounds.digests)
+        self.is_full = not self.forgotten.add(_number(ran.digest)) or self.is_full
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._lock:
-            names = [field.name for field in attrs.fields(Log) if field.name != "_lock"]
+        with self.lock:
+            names = [field.name for field in attrs.fields(Log) if field.name != "lock"]
             return {name: copy.deepcopy(getattr(self, name)) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
         # A copy is looked at, and nothing is added to it.
-        self._lock = contextlib.nullcontext()
+        self.lock = contextlib.nullcontext()
 
 
 @attrs.frozen(eq=False)
@@ -220,28 +163,59 @@ class History:
 
     def latest(self) -> Iterator[Ran]:
         """Yield the calls that are still kept in full, newest first."""
-        return reversed(self._log.first(self._length))
+        log = self._log
+        with log.lock:
+            count = max(0, self._length - log.length + len(log.kept))
+            return reversed(tuple(itertools.islice(log.kept, count)))
 
     def count(self, digest: str) -> int:
         """Return how often the call with this digest ran; if anything, too often.
 
         Raises: `UnevaluableError` when that is not known any more.
         """
-        return self._log.count(digest, self._length)
+        log = self._log
+        with log.lock:
+            later = sum(ran.digest == digest for ran in self._later())
+            before = 0 if log.forgotten is None else log.forgotten.count(_number(digest))
+            if log.is_full and not before:
+                raise UnevaluableError("so many calls ran that it is not known how often this one did")
+            return before + log.repeated.get(digest, 0) - later
 
     def calls(self, whose: Whose, since: float | None = None) -> int:
         """Return how many calls a budget counts, later than `since` where that is given; if anything, too many.
 
         Raises: `UnevaluableError` when that is not known any more.
         """
-        return self._log.calls(whose, since, self._length)
+        with self._log.lock:
+            tally = self._tally(whose)
+            later = sum(_is_on(ran, whose, since) for ran in self._later())
+            return 0 if tally is None else tally.calls_since(since) - later
 
     def targets(self, whose: Whose, new: Collection[str], most: int, since: float | None = None) -> int:
-        """Return how many targets a budget counts, with the `new` ones; if anything, too many.
+        """Return how many targets a budget counts, with the `new` ones, no further than past `most`.
 
-        Raises: `UnevaluableError` when that is not known any more.
+        If anything, too many. Raises: `UnevaluableError` when that is not known any more.
         """
-        return self._log.targets(whose, since, self._length, new, most)
+        log, others = self._log, frozenset(map(_short, new))
+        with log.lock:
+            tally = self._tally(whose)
+            if log.is_complete and any(_is_on(ran, whose) for ran in self._later()):
+                earlier = itertools.islice(log.kept, self._length)
+                return len(others.union(*(ran.targets for ran in earlier if _is_on(ran, whose, since))))
+            return len(others) if tally is None else tally.targets_since(since, others, most)
+
+    def _tally(self, whose: Whose) -> Tally | None:
+        tally = self._log.accounts.get(whose)
+        if tally is None and self._log.is_crowded:
+            raise UnevaluableError("so many budgets, agents and tools were counted that this one is not")
+        return tally
+
+    def _later(self) -> Iterator[Ran]:
+        """Yield the calls that came after this moment."""
+        count = self._log.length - self._length
+        if count > len(self._log.kept):
+            raise UnevaluableError("so many calls ran since that this moment is not known any more")
+        return itertools.islice(reversed(self._log.kept), count)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, History):
