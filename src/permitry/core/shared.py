@@ -1,14 +1,11 @@
 """Budgets that many processes share: what a rule allows each principal, or the organisation."""
 
-from collections.abc import Collection, Mapping
-from types import MappingProxyType
+from collections.abc import Collection
 from typing import Literal, Protocol, runtime_checkable
 
 import attrs
 
-from permitry.errors import UnevaluableError
-
-__all__ = ["GivenCounts", "Limit", "SharedCounts", "SharedLimits", "Sharer"]
+__all__ = ["Limit", "SharedCounts", "SharedLimits", "Sharer"]
 
 Sharer = Literal["principal", "organisation"]
 
@@ -57,38 +54,3 @@ class SharedLimits(Protocol):
 
     def close(self) -> None:
         """Give back what is left, as far as the store can be reached."""
-
-
-def _read_only(value: Mapping[str, int]) -> Mapping[str, int]:
-    return MappingProxyType(dict(value))
-
-
-@attrs.frozen
-class GivenCounts:
-    """Counts that are given: by the id of its rule, how much of a budget is used. Of all others it is not known."""
-
-    given: Mapping[str, int] = attrs.field(factory=dict, converter=_read_only, hash=False)
-
-    def uses(self, limit: Limit) -> int:
-        """Return what is given.
-
-        Raises: `UnevaluableError` where nothing is.
-        """
-        if limit.rule not in self.given:
-            raise UnevaluableError(f"`shared` of the context does not say how much of `{limit.rule}` is used")
-        return self.given[limit.rule]
-
-    def relies_on(self, limit: Limit) -> bool:
-        """Return whether the budget is not spent."""
-        return self.given.get(limit.rule, limit.most) < limit.most
-
-    def whose(self, limit: Limit) -> str:
-        """Return the kind of those whose calls are counted."""
-        return limit.by
-
-    def snapshot(self) -> "GivenCounts":
-        """Return the same counts, which never change."""
-        return self
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return GivenCounts, (dict(self.given),)

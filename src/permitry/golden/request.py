@@ -9,15 +9,15 @@ from typing import Any
 
 import attrs
 
+from permitry.conditions.provenance.provenance import GivenResult, Provenance
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext, misspelt_mode
 from permitry.core.history import History, Ran
-from permitry.conditions.provenance.provenance import GivenResult, Provenance
 from permitry.core.rule import Request
-from permitry.core.shared import GivenCounts
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import CallError
+from permitry.golden.counts import GivenCounts
 from permitry.messages.plain import call_from_object
 
 __all__ = ["read_request"]

@@ -18,8 +18,9 @@ from permitry.core.decision import Verdict
 from permitry.core.history import History, Log, Ran
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request
-from permitry.core.shared import GivenCounts, Limit
+from permitry.core.shared import Limit
 from permitry.errors import UnevaluableError
+from permitry.golden.counts import GivenCounts
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule
 

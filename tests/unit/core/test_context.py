@@ -12,8 +12,8 @@ from tests.tables import for_each
 
 from permitry.core.context import AuthContext, AuthState, misspelt_mode
 from permitry.core.history import History, Ran
-from permitry.core.shared import GivenCounts
 from permitry.core.template import Template
+from permitry.golden.counts import GivenCounts
 
 RAN = Ran(1.0, "bash", "helper", "d1")
 

@@ -1,32 +1,10 @@
-"""Counts of shared budgets that are given, as in golden cases."""
+"""Budgets that many processes share: what counts must be able to do."""
 
-import pickle
-
-import pytest
-
-from permitry.core.shared import GivenCounts, Limit, SharedCounts
-from permitry.errors import UnevaluableError
-
-LIMIT = Limit("web", "principal", 2, 60.0)
+from permitry.core.shared import SharedCounts
+from permitry.golden.counts import GivenCounts
 
 
-def test_counts_that_are_given_are_those_of_a_rule() -> None:
-    """Of a rule that is not named it is not known, so that a restriction applies and a permission does not."""
-    counts = GivenCounts({"web": 2})
-    assert isinstance(counts, SharedCounts)
-    assert counts.uses(LIMIT) == 2
-    with pytest.raises(UnevaluableError, match="does not say how much of `web` is used"):
-        GivenCounts().uses(LIMIT)
-    given = (GivenCounts(), counts, GivenCounts({"web": 1}))
-    assert [each.relies_on(LIMIT) for each in given] == [False, False, True]
-    assert counts.whose(LIMIT) == "principal"
-
-
-def test_counts_that_are_given_never_change() -> None:
-    """Neither with the mapping they came from, nor in a copy."""
-    given = {"web": 1}
-    counts = GivenCounts(given)
-    given["web"] = 0
-    assert counts.snapshot() is counts
-    assert pickle.loads(pickle.dumps(counts)) == counts  # noqa: S301 -- what this test has written
-    assert counts.uses(LIMIT) == 1
+def test_counts_are_known_by_what_they_can_do() -> None:
+    """Whatever their class; not so a mapping of numbers."""
+    assert isinstance(GivenCounts(), SharedCounts)
+    assert not isinstance({"web": 1}, SharedCounts)

@@ -3,18 +3,18 @@
 from typing import Any
 
 import pytest
+from tests.tables import for_each
 
+from permitry.conditions.provenance.provenance import Provenance
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.history import History, Ran
-from permitry.conditions.provenance.provenance import Provenance
 from permitry.core.rule import Request
-from permitry.core.shared import GivenCounts
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.core.template import Template
 from permitry.errors import CallError
+from permitry.golden.counts import GivenCounts
 from permitry.golden.request import read_request
-from tests.tables import for_each
 
 _REVIEW = Template("review", ("read_*",))
 
