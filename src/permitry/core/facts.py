@@ -23,6 +23,7 @@ from permitry.core.action import (
     Word,
     components_of,
 )
+from permitry.core.call import ToolCall
 
 __all__ = [
     "NO_PATHS",
@@ -32,7 +33,6 @@ __all__ = [
     "Facts",
     "Kind",
     "Paths",
-    "ToolFacts",
     "argument_class",
     "facts_of",
     "program_name",
@@ -90,17 +90,6 @@ class Fact(NamedTuple):
     value: Hashable
 
 
-class ToolFacts(NamedTuple):
-    """The tool of a call: its name, every name that this may mean, and the selectors of traits that may select it.
-
-    They hold for all calls of the tool, whatever the arguments.
-    """
-
-    name: str
-    readings: frozenset[str]
-    traits: frozenset[str]
-
-
 class Paths(NamedTuple):
     """The paths that a call may touch, as components below one anchor.
 
@@ -137,7 +126,6 @@ def argument_class(value: object) -> str | None:
 # In this order: to Python, a boolean is a number.
 _CLASSES = {bool: "boolean", int: "number", float: "number", str: "string"}
 NO_PATHS = Paths(frozenset(), frozenset(), frozenset(), frozenset())
-_OF_PATHS = frozenset({Kind.PATH, Kind.NAME, Kind.DEPTH})
 _ANY_ACCESS = frozenset({None, *Access})
 _Value = TypeVar("_Value")
 
@@ -145,14 +133,13 @@ _Value = TypeVar("_Value")
 class Facts:
     """The facts of one call, computed on first use.
 
-    `readings` returns the actions of the call, once for each tool that its name may mean.
+    `traits` are the selectors of traits that may select its tool, whatever the arguments. `readings` returns the
+    actions of the call, once for each tool that its name may mean.
     """
 
-    def __init__(
-        self, tool: ToolFacts, arguments: Mapping[str, object], readings: Callable[[], Sequence[Actions]]
-    ) -> None:
-        self.tool = tool
-        self._arguments = arguments
+    def __init__(self, call: ToolCall, traits: frozenset[str], readings: Callable[[], Sequence[Actions]]) -> None:
+        self.call = call
+        self.traits = traits
         self._readings = readings
 
     @functools.cached_property
@@ -163,7 +150,7 @@ class Facts:
 
     def argument(self, path: tuple[str, ...]) -> tuple[str, Hashable] | None:
         """Return the class and the value of an argument; None where it is missing or not a scalar."""
-        value: object = self._arguments
+        value: object = self.call.arguments
         for name in path:
             if not isinstance(value, Mapping) or name not in value:
                 return None
@@ -202,18 +189,9 @@ class ActionFacts:
         hosts = (action.host for action in self._with_operands if isinstance(action, Connect))
         return frozenset(end for host in hosts if host is not None for end in (host, *_suffixes(host), ""))
 
-    def are_open(self, kind: Kind, access: Access | None = None) -> bool:
-        """Return whether a part of the call is unknown and could supply any fact of this kind.
-
-        For paths, `access` is what must happen to them; None for anything.
-        """
-        if kind is Kind.ARGUMENT:
-            return False
-        if self.is_unread:
-            return True
-        if kind is Kind.HOST:
-            return "host" in self._unknown or self._has_open_host
-        return kind in _OF_PATHS and access in self._with_open_paths
+    def is_open(self, kind: Kind) -> bool:
+        """Return whether any fact of this kind may be present: a program, a word of one, or a host."""
+        return self.is_unread or (kind is Kind.HOST and self._has_open_host)
 
     @property
     def is_unread(self) -> bool:
@@ -226,7 +204,8 @@ class ActionFacts:
 
     @functools.cached_property
     def _has_open_host(self) -> bool:
-        return any(isinstance(each, Connect) and each.host is None for each in self._with_operands)
+        is_open = any(isinstance(each, Connect) and each.host is None for each in self._with_operands)
+        return is_open or "host" in self._unknown
 
     @functools.cached_property
     def _with_open_paths(self) -> frozenset[Access | None]:

@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from permitry.core._globs import Names
+from permitry.core._globs import Globs
 from permitry.core.action import Access
 from permitry.core.facts import NO_PATHS, Anchor, Fact, Facts, Kind, Paths
 
-__all__ = ["Finder"]
+__all__ = ["Finder", "Names"]
 
 _PathsOf: TypeAlias = Callable[[Anchor, Access | None], Paths | None]
 
@@ -58,7 +58,10 @@ class Finder:
             known = facts.of_actions
             found = self.find_paths(known.paths if is_of_known else known.paths_unless_open)
         for kind, groups in self._kinds.items():
-            _FIND[kind](groups, _Asked(facts, is_of_known=is_of_known), found)
+            if not is_of_known and kind in _MAY_BE_OPEN and facts.of_actions.is_open(kind):
+                found.update(*(group.everything for group in groups.values()))
+            else:
+                _FIND[kind](groups, facts, found)
         return found
 
     def find_paths(self, paths_of: _PathsOf) -> set[int]:
@@ -91,26 +94,49 @@ class _Group:
             found.update(self.values[value])
 
 
-class _NameGroup:
-    """The same for values that are names, and globs of names."""
+class Names:
+    """The same for values that are names, and globs of names; `add` all of them, then `close`, then `find`."""
 
-    __slots__ = ("_names", "everything")
+    __slots__ = ("_any", "_exact", "_globs", "everything")
 
     def __init__(self) -> None:
         self.everything: list[int] = []
-        self._names = Names()
+        self._any: list[int] = []
+        # Nearly always one number; a list of one takes more than a hundred bytes more.
+        self._exact: dict[str, int | list[int]] = {}
+        self._globs = Globs()
 
     def add(self, value: Hashable, number: int) -> None:
+        """File a number under a pattern of names."""
+        text = str(value)
         self.everything.append(number)
-        self._names.add(str(value), number)
+        if text == "*":
+            self._any.append(number)
+        elif "*" in text or "?" in text:
+            self._globs.add(text, number)
+        else:
+            before = self._exact.setdefault(text, number)
+            if isinstance(before, list):
+                before.append(number)
+            elif before != number:
+                self._exact[text] = [before, number]
 
     def close(self) -> None:
-        """Get ready to `find`."""
-        self._names.close()
+        """Get ready to `find`; nothing can be added any more."""
+        self._globs.close()
 
     def find(self, names: Collection[str] | None, found: set[int]) -> None:
-        """Add what is filed under one of the names, or a glob for one; everything if they are not known."""
-        found.update(self.everything if names is None else self._names.find(names))
+        """Add what is filed under patterns that fit one of the names; everything where they are not known."""
+        if names is None:
+            found.update(self.everything)
+            return
+        found.update(self._any)
+        for name in self._exact.keys() & names:
+            exact = self._exact[name]
+            found.update((exact,) if isinstance(exact, int) else exact)
+        if self._globs.may_fit(names):
+            for name in names:
+                found.update(self._globs.find(name))
 
 
 class _PathGroup:
@@ -120,21 +146,21 @@ class _PathGroup:
 
     def __init__(self) -> None:
         self.everything: list[int] = []
-        self.heads, self.names, self.depths = _Group(), _NameGroup(), _Group()
+        self.heads, self.names, self.depths = _Group(), Names(), _Group()
         # Under each directory, the numbers filed in `heads` for a path below it.
         self.below = _Group()
 
     def add(self, fact: Fact, number: int) -> None:
         self.everything.append(number)
-        groups: Mapping[Kind, _Group | _NameGroup] = {
-            Kind.PATH: self.heads,
-            Kind.NAME: self.names,
-            Kind.DEPTH: self.depths,
-        }
-        groups[fact.kind].add(fact.value, number)
-        if fact.kind is Kind.PATH and isinstance(fact.value, tuple):
-            for length in range(len(fact.value)):
-                self.below.add(fact.value[:length], number)
+        if fact.kind is Kind.NAME:
+            self.names.add(fact.value, number)
+        elif fact.kind is Kind.DEPTH:
+            self.depths.add(fact.value, number)
+        else:
+            self.heads.add(fact.value, number)
+            if isinstance(fact.value, tuple):
+                for length in range(len(fact.value)):
+                    self.below.add(fact.value[:length], number)
 
     def find(self, paths: Paths | None, found: set[int]) -> None:
         if paths is None:
@@ -153,35 +179,20 @@ class _PathGroup:
 
 
 _OF_PATHS = frozenset({Kind.PATH, Kind.NAME, Kind.DEPTH})
-_GROUPS: Mapping[Kind, type[_NameGroup]] = {Kind.TOOL: _NameGroup, Kind.PROGRAM: _NameGroup}
+_MAY_BE_OPEN = frozenset({Kind.PROGRAM, Kind.WORD, Kind.HOST})
+_GROUPS: Mapping[Kind, type[Names]] = {Kind.TOOL: Names, Kind.PROGRAM: Names}
 _Groups: TypeAlias = Mapping[Any, Any]
+_Find: TypeAlias = Callable[[_Groups, Facts, set[int]], None]
 
 
-class _Asked(NamedTuple):
-    """The facts of a request; `is_of_known`: those that may be present as well do not count."""
-
-    facts: Facts
-    is_of_known: bool
-
-    def is_open(self, kind: Kind) -> bool:
-        """Return whether any fact of this kind may be present."""
-        return not self.is_of_known and self.facts.of_actions.are_open(kind)
-
-
-def _by_tool(groups: _Groups, asked: _Asked, found: set[int]) -> None:
-    tool = asked.facts.tool
+def _by_tool(groups: _Groups, facts: Facts, found: set[int]) -> None:
     for counts_readings, group in groups.items():
-        group.find(tool.readings if counts_readings else (tool.name,), found)
+        group.find(facts.call.readings if counts_readings else (facts.call.tool,), found)
 
 
-def _by_trait(groups: _Groups, asked: _Asked, found: set[int]) -> None:
-    for group in groups.values():
-        group.find(asked.facts.tool.traits, found)
-
-
-def _by_argument(groups: _Groups, asked: _Asked, found: set[int]) -> None:
+def _by_argument(groups: _Groups, facts: Facts, found: set[int]) -> None:
     for (path, kind), group in groups.items():
-        value = asked.facts.argument(path)
+        value = facts.argument(path)
         # Whether an argument that is missing or of another class matches is for the rule to decide.
         if value is None or value[0] != kind:
             found.update(group.everything)
@@ -189,27 +200,27 @@ def _by_argument(groups: _Groups, asked: _Asked, found: set[int]) -> None:
             found.update(group.values.get(value[1], ()))
 
 
-def _by_program(groups: _Groups, asked: _Asked, found: set[int]) -> None:
-    for group in groups.values():
-        group.find(None if asked.is_open(Kind.PROGRAM) else asked.facts.of_actions.programs, found)
-
-
-def _by_word(groups: _Groups, asked: _Asked, found: set[int]) -> None:
-    programs = None if asked.is_open(Kind.WORD) else asked.facts.of_actions.programs
+def _by_word(groups: _Groups, facts: Facts, found: set[int]) -> None:
+    programs = facts.of_actions.programs
     for name in groups if programs is None else groups.keys() & programs:
         groups[name].find(None if programs is None else programs[name], found)
 
 
-def _by_host(groups: _Groups, asked: _Asked, found: set[int]) -> None:
-    for group in groups.values():
-        group.find(None if asked.is_open(Kind.HOST) else asked.facts.of_actions.hosts, found)
+def _by(values_of: Callable[[Facts], Collection[str] | None]) -> _Find:
+    """Return what looks up the same values in each group."""
+
+    def find(groups: _Groups, facts: Facts, found: set[int]) -> None:
+        for group in groups.values():
+            group.find(values_of(facts), found)
+
+    return find
 
 
-_FIND: Mapping[Kind, Callable[[_Groups, _Asked, set[int]], None]] = {
+_FIND: Mapping[Kind, _Find] = {
     Kind.TOOL: _by_tool,
-    Kind.TRAIT: _by_trait,
+    Kind.TRAIT: _by(lambda facts: facts.traits),
     Kind.ARGUMENT: _by_argument,
-    Kind.PROGRAM: _by_program,
+    Kind.PROGRAM: _by(lambda facts: facts.of_actions.programs),
     Kind.WORD: _by_word,
-    Kind.HOST: _by_host,
+    Kind.HOST: _by(lambda facts: facts.of_actions.hosts),
 }

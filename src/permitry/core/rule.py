@@ -11,7 +11,7 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
 from permitry.core.effects import Effects, effects_of, guesses_of
-from permitry.core.facts import Fact, Facts, ToolFacts
+from permitry.core.facts import Fact, Facts
 from permitry.core.lists import Lists
 from permitry.core.origin import Origin
 from permitry.core.side_effects import SideEffects
@@ -117,8 +117,7 @@ class Request:
     def facts(self) -> Facts:
         """The facts by which rules are found, and their patterns."""
         readings = lambda: (self.actions, *(other.actions for other in self.otherwise))  # noqa: E731 -- one line
-        tool = ToolFacts(self.call.tool, self.call.readings, self._possible_traits())
-        return Facts(tool, self.call.arguments, readings)
+        return Facts(self.call, self._possible_traits(), readings)
 
     def _possible_traits(self) -> frozenset[str]:
         """Return the selectors of traits that may select the tool, for a permission or for a restriction."""

@@ -6,12 +6,12 @@ from permitry.actions.extract import ReadActions
 from permitry.core.action import Access, Actions, Connect, Place, Touch, Unknown
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.facts import ActionFacts, Anchor, Facts, Kind, Paths, ToolFacts, argument_class, program_name
+from permitry.core.facts import ActionFacts, Anchor, Facts, Kind, Paths, argument_class, program_name
 from permitry.core.policy import AuthorizationPolicy
 
 _POLICY = AuthorizationPolicy(reader=ReadActions("/home/u", has_disk=False))
-TOOL = ToolFacts("t", frozenset({"t"}), frozenset())
-_PATHS = {Kind.PATH, Kind.NAME, Kind.DEPTH}
+_PATHS = {Kind.PATH}
+_OF_ACTIONS = {Kind.PROGRAM, Kind.WORD, Kind.HOST}
 
 
 def _facts(tool: str, arguments: dict[str, object], workspace: str | None = "/w") -> ActionFacts:
@@ -49,7 +49,7 @@ def test_the_name_of_a_program_is_what_its_spellings_share(text: str) -> None:
 )
 def test_an_argument_is_known_where_it_is_a_scalar(arguments: dict[str, object], found: object) -> None:
     """Everything else is for the rule to judge."""
-    assert Facts(TOOL, arguments, tuple).argument(("a", "b")) == found
+    assert Facts(ToolCall("t", arguments), frozenset(), tuple).argument(("a", "b")) == found
 
 
 def test_programs_come_with_their_arguments() -> None:
@@ -97,7 +97,8 @@ def test_paths_are_known_by_what_happens_to_them() -> None:
 def test_a_path_that_is_not_known_is_open_for_its_access() -> None:
     """And for rules about any access."""
     facts = _of(Touch(Access.READ, Place("$x", is_open=True)))
-    assert [facts.are_open(Kind.PATH, each) for each in (None, *Access)] == [True, True, False, False, False]
+    accesses = [each for each in (None, *Access) if facts.paths_unless_open(Anchor.TOP, each) is None]
+    assert accesses == [None, Access.READ]
 
 
 def test_without_a_workspace_a_relative_path_may_be_anywhere() -> None:
@@ -108,7 +109,7 @@ def test_without_a_workspace_a_relative_path_may_be_anywhere() -> None:
 @for_each(
     ("facts", "kinds"),
     [
-        (_of(Unknown("x", "why")), set(Kind) - {Kind.ARGUMENT}),
+        (_of(Unknown("x", "why")), _PATHS | _OF_ACTIONS),
         (_of(Unknown("x", "why", about="host")), {Kind.HOST}),
         (_of(Unknown("x", "why", about="path")), _PATHS),
         (_of(Unknown("x", "why", about="agent")), set()),
@@ -120,4 +121,5 @@ def test_without_a_workspace_a_relative_path_may_be_anywhere() -> None:
 )
 def test_what_is_not_known_may_be_of_these_kinds(facts: ActionFacts, kinds: set[Kind]) -> None:
     """An action that could not be read may be anything but an argument."""
-    assert {kind for kind in Kind if facts.are_open(kind)} == kinds
+    open_paths = _PATHS if facts.paths_unless_open(Anchor.TOP, None) is None else set()
+    assert open_paths | {kind for kind in _OF_ACTIONS if facts.is_open(kind)} == kinds
