@@ -88,18 +88,14 @@ def _answers_for_its_objects(kind: type) -> bool:
 
 @attrs.frozen
 class _Permission(Rule):
-    """A two-method rule in the form of `AuthorizationRule`, which has five attributes and three methods."""
+    """A two-method rule in the form of `AuthorizationRule`."""
 
     rule: PermissionRule
     id: str
+    reason: str
     effect: ClassVar[Verdict] = Verdict.ALLOW
     message: ClassVar[str | None] = None
     source: ClassVar[str | None] = None
-
-    @property
-    def reason(self) -> str:
-        """Which rule it is."""
-        return f"{type(self.rule).__name__} permits it"
 
     @property
     def relies_on(self) -> SideEffects | None:
@@ -114,13 +110,11 @@ class _Permission(Rule):
         """Return whether it lets the bare tool run."""
         return self.rule.should_allow_without_confirmation(request.call.tool, request.context)
 
-    def near_miss(self, _request: Request, /) -> str | None:
-        """Return None."""
-        return None
-
 
 _SAID = ("keeps", *_HELPFUL, *_OF_CLASS)
-_DEFAULTS = {name: getattr(_Permission(cast("PermissionRule", None), ""), name) for name in _SAID} | {"relies_on": None}
+_DEFAULTS = {name: getattr(_Permission(cast("PermissionRule", None), "", ""), name) for name in _SAID} | {
+    "relies_on": None
+}
 
 
 def _is_full(rule: AnyRule) -> TypeGuard[AuthorizationRule]:
@@ -175,7 +169,7 @@ def _compile_permission(rule: AnyRule, cache: DecisionCache, seen: set[str]) -> 
 
     # INVARIANT: law 1. A two-method rule says only "allow", so whatever its priority it is asked after the
     # restrictions.
-    full = _Permission(rule, rule_id)
+    full = _Permission(rule, rule_id, f"{name} permits it")
     return CompiledRule(full, rule_id, priority, Phase.PERMISSION, Verdict.ALLOW, full.reason, None, None, cache)
 
 

@@ -54,9 +54,8 @@ class CompiledRule:
     def decision(self) -> Decision:
         """What the rule decides, made on first use."""
         decision = self.cache.decisions.get(self.rule_id)
-        return self._decide() if decision is None else decision
-
-    def _decide(self) -> Decision:
+        if decision is not None:
+            return decision
         made = Decision(
             self.effect,
             self.rule_id,

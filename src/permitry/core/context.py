@@ -4,6 +4,7 @@ import difflib
 import functools
 import inspect
 import itertools
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType, NoneType
 from typing import Any, Final, Protocol, cast
@@ -129,18 +130,7 @@ class AuthContext:
 
     def __attrs_post_init__(self) -> None:
         # Not validators: there is a context for every call, and a host can switch validators off.
-        types = (
-            type(self.is_plan_mode),
-            type(self.yolo_mode),
-            type(self.attended),
-            type(self.mode),
-            type(self.agent),
-            type(self.workspace),
-            type(self.active_template),
-            type(self.history),
-            type(self.now),
-            type(self.parent),
-        )
+        types = tuple(map(type, _TYPED(self)))
         if types not in _USUAL or not isinstance(self.provenance, HeardCounts):
             _check_types(self)
         if self.rules is not None and not is_rule_source(self.rules):
@@ -271,6 +261,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "now": (float, int, NoneType),
     "parent": (AuthContext, NoneType),
 }
+_TYPED: Final = operator.attrgetter(*_TYPES)
 _USUAL: Final = frozenset(itertools.product(*_TYPES.values()))
 
 

@@ -1,5 +1,6 @@
 """What a policy decides under its version: made once, and the same object again."""
 
+import functools
 from collections.abc import Callable, Sequence
 
 import attrs
@@ -17,6 +18,7 @@ _MOST = 16_384
 """So many decisions with failures are kept: texts may depend on what a model writes."""
 
 
+@attrs.define(eq=False)
 class DecisionCache:
     """The version of a policy, worked out when it is first asked for, as that takes longer than all else.
 
@@ -25,60 +27,46 @@ class DecisionCache:
     What is decided although rules failed is kept as well, up to a bound: a missing argument is the usual failure.
     """
 
-    __slots__ = ("_approval", "_failed", "_make", "_source", "_version", "decisions", "unmatched")
+    _make: Callable[[], str]
+    unmatched: Verdict = Verdict.CONFIRM
+    _source: str | None = None
+    decisions: dict[str | None, Decision] = attrs.field(factory=dict, init=False)
+    # By the rule that decided, and those that failed before it.
+    _failed: dict[tuple[str | RuleFailure | None, ...], Decision] = attrs.field(factory=dict, init=False)
 
-    def __init__(
-        self, make: Callable[[], str], unmatched: Verdict = Verdict.CONFIRM, source: str | None = None
-    ) -> None:
-        self._make = make
-        self.unmatched = unmatched
-        self._source = source
-        self._version: str | None = None
-        self.decisions: dict[str | None, Decision] = {}
-        # Not among those: a rule may have its id.
-        self._approval: Decision | None = None
-        # By the rule that decided, and those that failed before it.
-        self._failed: dict[tuple[str | RuleFailure | None, ...], Decision] = {}
-
-    @property
+    @functools.cached_property
     def version(self) -> str:
         """The version of the policy, which is worked out when it is first asked for."""
-        if self._version is None:
-            self._version = self._make()
-        return self._version
+        return self._make()
 
-    @property
+    @functools.cached_property
     def default(self) -> Decision:
         """The decision when no rule matched, made once."""
-        decision = self.decisions.get(None)
-        if decision is None:
-            message = CONFIRM_MESSAGE if self.unmatched is Verdict.CONFIRM else _UNMATCHED_MESSAGE
-            made = Decision(
-                self.unmatched,
-                None,
-                Phase.DEFAULT,
-                "no rule matched",
-                message,
-                source=self._source,
-                policy_version=self.version,
-            )
-            decision = self.decisions.setdefault(None, made)
-        return decision
+        message = CONFIRM_MESSAGE if self.unmatched is Verdict.CONFIRM else _UNMATCHED_MESSAGE
+        made = Decision(
+            self.unmatched,
+            None,
+            Phase.DEFAULT,
+            "no rule matched",
+            message,
+            source=self._source,
+            policy_version=self.version,
+        )
+        return self.decisions.setdefault(None, made)
 
-    @property
+    @functools.cached_property
     def approval(self) -> Decision:
         """The decision about a tool that its registry wants asked about, made once."""
-        if self._approval is None:
-            self._approval = Decision(
-                Verdict.CONFIRM,
-                _APPROVAL,
-                Phase.RESTRICTION,
-                "the tool is registered with `requires_approval`",
-                CONFIRM_MESSAGE,
-                source="built-in",
-                policy_version=self.version,
-            )
-        return self._approval
+        # Not among `decisions`: a rule may have its id.
+        return Decision(
+            Verdict.CONFIRM,
+            _APPROVAL,
+            Phase.RESTRICTION,
+            "the tool is registered with `requires_approval`",
+            CONFIRM_MESSAGE,
+            source="built-in",
+            policy_version=self.version,
+        )
 
     def with_failures(self, decision: Decision, failures: Sequence[RuleFailure]) -> Decision:
         """Return the decision with the rules that failed on the way to it; the same object for the same of both."""

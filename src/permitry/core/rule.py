@@ -311,12 +311,17 @@ AnyRule: TypeAlias = AuthorizationRule | PermissionRule
 
 
 class BuiltInRule:
-    """What the built-in rules share: their source, and the two-method form of the seed."""
+    """What the built-in rules share: their source, their priority, and the two-method form of the seed."""
 
     __slots__ = ()
     effect: ClassVar[Verdict] = Verdict.ALLOW
     message: ClassVar[str | None] = None
     source: ClassVar[str | None] = "built-in"
+    priority_number: ClassVar[int]
+
+    def priority(self) -> int:
+        """Return the place in the order; lower numbers are asked first."""
+        return self.priority_number
 
     def matches(self, request: Request) -> bool:
         """Return whether the rule applies."""

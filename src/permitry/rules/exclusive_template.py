@@ -19,16 +19,13 @@ class ExclusiveTemplateRule(BuiltInRule):
     """
 
     id: ClassVar[str] = "exclusive-template"
+    priority_number: ClassVar[int] = 110
     is_pure: ClassVar[bool] = True
     effect: ClassVar[Verdict] = Verdict.BLOCK
     reason: ClassVar[str] = "the active template allows its own tools and no others"
     message: ClassVar[str | None] = (
         "The template that is active allows only its own tools, and this call did not run. Go on with those tools."
     )
-
-    def priority(self) -> int:
-        """Return 110."""
-        return 110
 
     def matches(self, request: Request) -> bool:
         """Return whether an exclusive template is active and does not list the tool."""

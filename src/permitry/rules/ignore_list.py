@@ -17,12 +17,9 @@ class ToolIgnoreListRule(BuiltInRule):
     """
 
     id: ClassVar[str] = "ignore-list"
+    priority_number: ClassVar[int] = 310
     is_pure: ClassVar[bool] = True
     reason: ClassVar[str] = "the user asked not to be asked about this tool"
-
-    def priority(self) -> int:
-        """Return 310."""
-        return 310
 
     def matches(self, request: Request) -> bool:
         """Return whether the tool is on the ignore list."""

@@ -18,6 +18,7 @@ class PlanModeBlockingRule(BuiltInRule):
     """
 
     id: ClassVar[str] = "plan-mode"
+    priority_number: ClassVar[int] = 100
     is_pure: ClassVar[bool] = True
     effect: ClassVar[Verdict] = Verdict.BLOCK
     reason: ClassVar[str] = "plan mode is on and the call is not known to be read-only"
@@ -25,10 +26,6 @@ class PlanModeBlockingRule(BuiltInRule):
         "Plan mode is on: nothing may be changed yet, and this call did not run. "
         "Use read-only tools to finish the plan, then present it to the user."
     )
-
-    def priority(self) -> int:
-        """Return 100."""
-        return 100
 
     def matches(self, request: Request) -> bool:
         """Return whether plan mode is on and the call may change something."""

@@ -21,12 +21,9 @@ class PresentPlanRule(BuiltInRule):
     """
 
     id: ClassVar[str] = "present-plan"
+    priority_number: ClassVar[int] = 0
     is_pure: ClassVar[bool] = True
     reason: ClassVar[str] = "presenting a plan changes nothing"
-
-    def priority(self) -> int:
-        """Return 0."""
-        return 0
 
     def needs(self) -> tuple[frozenset[Fact], ...]:
         """Return the name of the tool."""

@@ -25,12 +25,9 @@ class ReadOnlyToolRule(BuiltInRule):
     """
 
     id: ClassVar[str] = "read-only"
+    priority_number: ClassVar[int] = 200
     is_pure: ClassVar[bool] = True
     reason: ClassVar[str] = "the tool only reads"
-
-    def priority(self) -> int:
-        """Return 200."""
-        return 200
 
     def needs(self) -> tuple[frozenset[Fact], ...]:
         """Return the trait of tools that may only read."""

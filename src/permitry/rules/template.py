@@ -17,12 +17,9 @@ class TemplateAllowedToolsRule(BuiltInRule):
     """
 
     id: ClassVar[str] = "template"
+    priority_number: ClassVar[int] = 210
     is_pure: ClassVar[bool] = True
     reason: ClassVar[str] = "the active template lists the tool"
-
-    def priority(self) -> int:
-        """Return 210."""
-        return 210
 
     def matches(self, request: Request) -> bool:
         """Return whether a template is active and lists the tool."""

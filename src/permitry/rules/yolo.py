@@ -17,12 +17,9 @@ class YoloModeRule(BuiltInRule):
     """
 
     id: ClassVar[str] = "yolo"
+    priority_number: ClassVar[int] = 300
     is_pure: ClassVar[bool] = True
     reason: ClassVar[str] = "YOLO mode is on"
-
-    def priority(self) -> int:
-        """Return 300."""
-        return 300
 
     def matches(self, request: Request) -> bool:
         """Return whether YOLO mode is on."""
