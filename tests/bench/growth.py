@@ -22,7 +22,7 @@ from permitry.conditions.tools import ToolSelector
 from permitry.core.action import Actions, Connect
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.side_effects import SideEffects
+from permitry.core.shared import SideEffects
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule
 

@@ -8,8 +8,7 @@ address is enough.
 import ipaddress
 import re
 
-from permitry.core.action import Connect
-from permitry.core.ports import DEFAULT_PORTS
+from permitry.core.action import DEFAULT_PORTS, Connect
 
 __all__ = ["other_readings", "read_bare_url", "read_host", "read_url"]
 

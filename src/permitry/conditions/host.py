@@ -10,10 +10,9 @@ import attrs
 from permitry.conditions._words import check_sign
 from permitry.conditions.match import Match
 from permitry.conditions.written import WrittenPattern
-from permitry.core.action import Connect
+from permitry.core.action import DEFAULT_PORTS, Connect
 from permitry.core.effects import Effect
 from permitry.core.facts import Fact, Kind
-from permitry.core.ports import DEFAULT_PORTS
 from permitry.errors import RuleError
 
 __all__ = ["HostPattern", "is_name", "is_private"]

@@ -9,7 +9,8 @@ all of them, and a guess only makes it ask.
 import enum
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, assert_never, cast
 
 import attrs
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from permitry.core.spec import ToolSpec
 
 __all__ = [
+    "DEFAULT_PORTS",
     "UNSEEN_ADDRESS",
     "UNSEEN_NAME",
     "Access",
@@ -47,6 +49,11 @@ __all__ = [
 
 UNSEEN_NAME, UNSEEN_ADDRESS = "a name that comes from elsewhere", "an address that comes from elsewhere"
 """The texts of a path and of an address that are not in the call, such as those in a list that a program reads."""
+
+DEFAULT_PORTS: Mapping[str, int] = MappingProxyType(
+    {"ftp": 21, "git": 9418, "http": 80, "https": 443, "ssh": 22, "ws": 80, "wss": 443}
+)
+"""The port of a scheme where an address of that scheme names none."""
 
 _Made = TypeVar("_Made")
 

@@ -13,7 +13,7 @@ from permitry.core.compiled_rule import CompiledRule
 from permitry.core.decision import Phase, Verdict
 from permitry.core.decision_cache import CONFIRM_MESSAGE, DecisionCache
 from permitry.core.rule import AnyRule, AuthorizationRule, PermissionRule, Request, Rule, phase_of
-from permitry.core.side_effects import SideEffects
+from permitry.core.shared import SideEffects
 from permitry.errors import RuleError
 
 __all__ = ["compile_rules", "complete"]

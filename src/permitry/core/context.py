@@ -4,16 +4,15 @@ import difflib
 import functools
 import inspect
 import itertools
-import operator
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType, NoneType
 from typing import Any, Final, Protocol, cast
 
 import attrs
 
-from permitry.core.heard import HeardCounts
 from permitry.core.history import History
 from permitry.core.lists import Lists, lists_of
+from permitry.core.origin import HeardCounts
 from permitry.core.shared import SharedCounts
 from permitry.core.source import RuleSource, is_rule_source
 from permitry.core.template import Template
@@ -130,7 +129,18 @@ class AuthContext:
 
     def __attrs_post_init__(self) -> None:
         # Not validators: there is a context for every call, and a host can switch validators off.
-        types = tuple(map(type, _TYPED(self)))
+        types = (
+            type(self.is_plan_mode),
+            type(self.yolo_mode),
+            type(self.attended),
+            type(self.mode),
+            type(self.agent),
+            type(self.workspace),
+            type(self.active_template),
+            type(self.history),
+            type(self.now),
+            type(self.parent),
+        )
         if types not in _USUAL or not isinstance(self.provenance, HeardCounts):
             _check_types(self)
         if self.rules is not None and not is_rule_source(self.rules):
@@ -261,7 +271,6 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "now": (float, int, NoneType),
     "parent": (AuthContext, NoneType),
 }
-_TYPED: Final = operator.attrgetter(*_TYPES)
 _USUAL: Final = frozenset(itertools.product(*_TYPES.values()))
 
 

@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from permitry.core.rule import Request, Rule, Unsure
-from permitry.core.shared import Limit
-from permitry.core.side_effects import SideEffects
+from permitry.core.shared import Limit, SideEffects
 from permitry.errors import RuleError
 
 __all__ = ["Flow", "check_relied_on", "side_effects"]

@@ -1,8 +1,11 @@
-"""Where a value of an argument was seen in a session, as explanations say it."""
+"""What a session has heard: how much of it there is, and where a value was seen in it.
+
+What was said is known to conditions: see `permitry.conditions.provenance.provenance`.
+"""
 
 import attrs
 
-__all__ = ["Origin"]
+__all__ = ["HeardCounts", "Origin"]
 
 
 @attrs.frozen
@@ -31,3 +34,29 @@ class Origin:
         if self.words is not None:
             parts.append("{} of its {} words are in the user's messages".format(*self.words))
         return f"`{self.argument}` = {self.value} {'; '.join(parts)}"
+
+
+@attrs.frozen(eq=False)
+class HeardCounts:
+    """How many messages of the user and results of tools there were at one moment; a subclass knows their content.
+
+    Equality is that of the counts and the content, so that one which knows nothing equals plain counts.
+    """
+
+    messages: int = 0
+    results: int = 0
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What was said: here nothing."""
+        return ()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, HeardCounts):
+            return NotImplemented
+        if (self.messages, self.results) != (other.messages, other.results):
+            return False
+        return self.content == other.content
+
+    def __hash__(self) -> int:
+        return hash((self.messages, self.results))

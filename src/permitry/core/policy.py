@@ -42,7 +42,7 @@ from permitry.core.index import Index
 from permitry.core.lists import Lists
 from permitry.core.origin import Origin
 from permitry.core.rule import AnyRule, Request
-from permitry.core.side_effects import SideEffects
+from permitry.core.shared import SideEffects
 from permitry.core.source import RuleSource
 from permitry.core.spec import ToolSpec
 from permitry.errors import safe_str

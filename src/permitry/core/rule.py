@@ -14,7 +14,7 @@ from permitry.core.effects import Effects, effects_of, guesses_of
 from permitry.core.facts import Fact, Facts
 from permitry.core.lists import Lists
 from permitry.core.origin import Origin
-from permitry.core.side_effects import SideEffects
+from permitry.core.shared import SideEffects
 from permitry.core.spec import TRAIT_SELECTORS, ToolSpec
 from permitry.core.well_known import well_known
 from permitry.errors import safe_str

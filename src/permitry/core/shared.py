@@ -1,11 +1,11 @@
-"""Budgets that many processes share: what a rule allows each principal, or the organisation."""
+"""What calls leave behind when they run, and budgets that many processes share."""
 
 from collections.abc import Collection
 from typing import Literal, Protocol, runtime_checkable
 
 import attrs
 
-__all__ = ["Limit", "SharedCounts", "SharedLimits", "Sharer"]
+__all__ = ["Limit", "SharedCounts", "SharedLimits", "Sharer", "SideEffects"]
 
 Sharer = Literal["principal", "organisation"]
 
@@ -18,6 +18,19 @@ class Limit:
     by: Sharer
     most: int
     seconds: float
+
+
+@attrs.frozen
+class SideEffects:
+    """What one call leaves behind: labels, the ids of the rules whose budget it counts against, and its targets.
+
+    `shared` are those of the budgets that are not of the session alone.
+    """
+
+    labels: frozenset[str] = frozenset()
+    rules: frozenset[str] = frozenset()
+    targets: frozenset[str] = frozenset()
+    shared: frozenset[Limit] = frozenset()
 
 
 @runtime_checkable

@@ -13,8 +13,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import MODES, misspelt_mode
 from permitry.core.history import Bounds, History, Log, Ran
 from permitry.core.lists import Lists, lists_of
-from permitry.core.shared import SharedLimits
-from permitry.core.side_effects import SideEffects
+from permitry.core.shared import SharedLimits, SideEffects
 from permitry.core.source import RuleSource
 from permitry.core.template import Template
 

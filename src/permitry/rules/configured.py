@@ -13,7 +13,7 @@ from permitry.core.decision import Verdict
 from permitry.core.facts import Fact
 from permitry.core.origin import Origin
 from permitry.core.rule import Request, Rule, Unsure
-from permitry.core.side_effects import SideEffects
+from permitry.core.shared import SideEffects
 
 __all__ = ["ConfiguredRule"]
 

@@ -16,7 +16,7 @@ from permitry.core.decision_cache import DecisionCache
 from permitry.core.facts import Fact, Kind
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import BuiltInRule, Request, Rule
-from permitry.core.side_effects import SideEffects
+from permitry.core.shared import SideEffects
 from permitry.errors import RuleError
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.plan_mode import PlanModeBlockingRule

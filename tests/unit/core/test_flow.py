@@ -12,7 +12,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import AnyRule, Request, Unsure
-from permitry.core.side_effects import SideEffects
+from permitry.core.shared import SideEffects
 from permitry.errors import RuleError
 
 CALL = ToolCall("bash", {"command": "x"})

@@ -1,8 +1,8 @@
-"""Where a value was seen, as a text."""
+"""How much a session has heard, and where a value was seen, as a text."""
 
 from tests.tables import for_each
 
-from permitry.core.origin import Origin
+from permitry.core.origin import HeardCounts, Origin
 
 
 @for_each(
@@ -30,3 +30,15 @@ from permitry.core.origin import Origin
 def test_it_reads_as_text(origin: Origin, text: str) -> None:
     """Whether the user wrote it is always said."""
     assert str(origin) == text
+
+
+@for_each(
+    ("other", "is_equal"),
+    [(HeardCounts(1, 2), True), (HeardCounts(1, 3), False), (HeardCounts(2, 2), False), ((1, 2), False)],
+)
+def test_counts_are_equal_where_both_numbers_are(other: object, *, is_equal: bool) -> None:
+    """And are of one hash then."""
+    counts = HeardCounts(1, 2)
+    assert (counts == other) is is_equal
+    assert (hash(counts) == hash(other)) is is_equal or not isinstance(other, HeardCounts)
+    assert counts.content == ()

@@ -12,7 +12,7 @@ from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.history import Bounds, Ran
-from permitry.core.side_effects import SideEffects
+from permitry.core.shared import SideEffects
 from permitry.core.template import Template
 from permitry.golden.counts import GivenCounts
 from permitry.guard.session import Session

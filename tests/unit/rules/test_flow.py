@@ -11,8 +11,7 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request, Unsure
-from permitry.core.shared import Limit
-from permitry.core.side_effects import SideEffects
+from permitry.core.shared import Limit, SideEffects
 from permitry.errors import UnevaluableError
 from permitry.rules.flow import FlowRule
 

@@ -17,9 +17,9 @@ import attrs
 
 from permitry.conditions.provenance.normal_form import Message, addresses, is_in_text, normal
 from permitry.core.context import AuthContext
-from permitry.core.heard import HeardCounts
 from permitry.core.history import Bounds
 from permitry.core.json_values import MAX_BYTES, JsonValue, canonical_text, freeze_object, parse_json
+from permitry.core.origin import HeardCounts
 from permitry.core.texts import shorten
 from permitry.errors import CallError
 

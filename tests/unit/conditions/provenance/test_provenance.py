@@ -7,8 +7,8 @@ from tests.tables import for_each
 from permitry.conditions.provenance.normal_form import normal
 from permitry.conditions.provenance.provenance import Heard, Provenance, provenance_of
 from permitry.core.context import AuthContext
-from permitry.core.heard import HeardCounts
 from permitry.core.history import Bounds
+from permitry.core.origin import HeardCounts
 
 
 def _numbers(known: Provenance, tool: str, path: str, value: object) -> list[int]:

@@ -6,7 +6,7 @@ import pytest
 from tests.tables import for_each
 
 from permitry.core.call import ToolCall
-from permitry.core.side_effects import SideEffects
+from permitry.core.shared import SideEffects
 from permitry.errors import PermitryError
 from permitry.guard.session import Session
 from permitry_hosts.hooks.memory import locked
