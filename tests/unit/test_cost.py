@@ -155,8 +155,8 @@ def test_a_missing_argument_builds_no_record_and_no_decision(
         assert policy.explain(call, CONTEXT).decision == decision
         with monkeypatch.context() as patch:
             # None of these can be made now.
-            patch.setattr("permitry.core.decision_cache.RuleFailure", None)
-            patch.setattr("permitry.core.decision_cache.Decision", None)
+            patch.setattr("permitry.core.decision.RuleFailure", None)
+            patch.setattr("permitry.core.decision.Decision", None)
             assert policy.decide(call, CONTEXT) is decision
         counts.append(len(_counted(lambda policy=policy, call=call: policy.decide(call, CONTEXT))))  # type: ignore[misc]  # bound at once
     assert counts[1] - counts[0] <= 7 * 70

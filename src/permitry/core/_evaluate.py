@@ -9,8 +9,7 @@ from permitry.core.action import Actions
 from permitry.core.call import ToolCall
 from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
-from permitry.core.decision_cache import DecisionCache
+from permitry.core.decision import Decision, DecisionCache, Phase, RuleFailure, Verdict
 from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ToolSpec
 

@@ -24,17 +24,13 @@ class Tally:
     _times: "array[float]" = attrs.field(factory=lambda: array("d"))
     # How many calls came no later than each of the times.
     _until: "array[int]" = attrs.field(factory=lambda: array("Q"))
-    _room: int = attrs.field()
+    _room: int = attrs.field(default=attrs.Factory(lambda self: 4 * self.exact, takes_self=True))
     # By the order in which they were last seen.
     _seen: "OrderedDict[str, float]" = attrs.field(factory=OrderedDict)
     # Targets that were forgotten, when the latest of them was seen, and whether times only grew.
     _lost: int = 0
     _lost_at: float = -math.inf
     _is_ordered: bool = True
-
-    @_room.default
-    def _room_to_begin_with(self) -> int:
-        return 4 * self.exact
 
     def add(self, at: float, targets: Collection[str]) -> None:
         """Put a call on the account, with what it touched."""

@@ -260,11 +260,15 @@ class Actions:
         """The first thing that could not be read, or None."""
         return next((action for action in self.certain if isinstance(action, Unknown)), None)
 
+    @property
+    def every(self) -> tuple[Action, ...]:
+        """Everything that it does, may do as well, and might do."""
+        return (*self.certain, *self.possible, *self.guessed)
+
     @functools.cached_property
     def unread(self) -> tuple[Unknown, ...]:
         """Everything that could not be read, what is only possible or guessed included."""
-        every = (*self.certain, *self.possible, *self.guessed)
-        return tuple(action for action in every if isinstance(action, Unknown))
+        return tuple(action for action in self.every if isinstance(action, Unknown))
 
     @property
     def targets(self) -> frozenset[str]:

@@ -10,8 +10,7 @@ from typing import ClassVar, TypeGuard, cast
 import attrs
 
 from permitry.core.compiled_rule import CompiledRule
-from permitry.core.decision import Phase, Verdict
-from permitry.core.decision_cache import CONFIRM_MESSAGE, DecisionCache
+from permitry.core.decision import CONFIRM_MESSAGE, DecisionCache, Phase, Verdict
 from permitry.core.rule import AnyRule, AuthorizationRule, PermissionRule, Request, Rule, phase_of
 from permitry.core.shared import SideEffects
 from permitry.errors import RuleError

@@ -7,8 +7,7 @@ from typing import TypeVar
 
 import attrs
 
-from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
-from permitry.core.decision_cache import DecisionCache
+from permitry.core.decision import Decision, DecisionCache, Phase, RuleFailure, Verdict
 from permitry.core.explanation import RuleOutcome, RuleTrace
 from permitry.core.facts import Fact, Kind
 from permitry.core.lists import lists_in

@@ -1,14 +1,23 @@
-"""What a policy answers: verdicts and decisions."""
+"""What a policy answers: verdicts and decisions, each made once under its version."""
 
 import enum
 import functools
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import attrs
 
 from permitry.errors import safe_str
 
-__all__ = ["Decision", "Phase", "RuleFailure", "Verdict"]
+__all__ = ["CONFIRM_MESSAGE", "Decision", "DecisionCache", "Phase", "RuleFailure", "Verdict"]
+
+CONFIRM_MESSAGE = "This call needs the user's confirmation before it runs."
+_UNMATCHED_MESSAGE = (
+    "No rule permits this call, and it did not run. Do not retry it; go on without it or ask the user how to proceed."
+)
+_APPROVAL = "requires-approval"
+_MOST = 16_384
+"""So many decisions with failures are kept: texts may depend on what a model writes."""
 
 
 @functools.total_ordering
@@ -85,3 +94,74 @@ class Decision:
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a Decision is not a yes or no; compare `decision.verdict` with a Verdict")
+
+
+@attrs.define(eq=False)
+class DecisionCache:
+    """The version of a policy, worked out when it is first asked for, as that takes longer than all else.
+
+    `decisions` are those made so far under this version, by the ids of their rules. A thread that makes one takes what
+    `setdefault` gives it, so that there is never a second one: whether a rule is sure is seen by its very decision.
+    What is decided although rules failed is kept as well, up to a bound: a missing argument is the usual failure.
+    """
+
+    _make: Callable[[], str]
+    unmatched: Verdict = Verdict.CONFIRM
+    _source: str | None = None
+    decisions: dict[str | None, Decision] = attrs.field(factory=dict, init=False)
+    # By the rule that decided, and those that failed before it.
+    _failed: dict[tuple[str | RuleFailure | None, ...], Decision] = attrs.field(factory=dict, init=False)
+
+    @functools.cached_property
+    def version(self) -> str:
+        """The version of the policy, which is worked out when it is first asked for."""
+        return self._make()
+
+    @functools.cached_property
+    def default(self) -> Decision:
+        """The decision when no rule matched, made once."""
+        message = CONFIRM_MESSAGE if self.unmatched is Verdict.CONFIRM else _UNMATCHED_MESSAGE
+        made = Decision(
+            self.unmatched,
+            None,
+            Phase.DEFAULT,
+            "no rule matched",
+            message,
+            source=self._source,
+            policy_version=self.version,
+        )
+        return self.decisions.setdefault(None, made)
+
+    @functools.cached_property
+    def approval(self) -> Decision:
+        """The decision about a tool that its registry wants asked about, made once."""
+        # Not among `decisions`: a rule may have its id.
+        return Decision(
+            Verdict.CONFIRM,
+            _APPROVAL,
+            Phase.RESTRICTION,
+            "the tool is registered with `requires_approval`",
+            CONFIRM_MESSAGE,
+            source="built-in",
+            policy_version=self.version,
+        )
+
+    def with_failures(self, decision: Decision, failures: Sequence[RuleFailure]) -> Decision:
+        """Return the decision with the rules that failed on the way to it; the same object for the same of both."""
+        if self.decisions.get(decision.rule_id) is not decision:
+            # Made for one call, as the reason of a doubt is.
+            return attrs.evolve(decision, errors=tuple(failures))
+        key = (decision.rule_id, *failures)
+        kept = self._failed.get(key)
+        if kept is not None:
+            return kept
+        made = attrs.evolve(decision, errors=tuple(failures))
+        if len(self._failed) >= _MOST:
+            return made
+        return self._failed.setdefault(key, made)
+
+    def __eq__(self, other: object) -> bool:
+        return self.version == other.version if isinstance(other, DecisionCache) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.version)

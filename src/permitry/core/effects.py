@@ -10,7 +10,7 @@ import attrs
 
 from permitry.core.action import Action, Actions, Connect, Roots, Run, Touch, Word
 
-__all__ = ["Effect", "Effects", "effects_of", "guesses_of", "only_reads"]
+__all__ = ["Effect", "Effects", "effects_of", "guesses_of", "only_reads", "parts_of"]
 
 
 @attrs.frozen
@@ -34,10 +34,8 @@ class Effect:
     @property
     def is_guess(self) -> bool:
         """Whether it is a command, or of one, that need not run, or a path that need not be touched."""
-        if isinstance(self.subject, Touch) and self.subject.is_guess:
-            return True
-        run = self.subject if isinstance(self.subject, Run) else self.run
-        return run is not None and run.is_guess
+        subject, run = self.subject, self.run
+        return (isinstance(subject, Run | Touch) and subject.is_guess) or (run is not None and run.is_guess)
 
     @property
     def is_open(self) -> bool:
@@ -64,14 +62,13 @@ class Effect:
     @property
     def words(self) -> tuple[Word, ...]:
         """The words of the program that runs, or that the path or address belongs to; none where there is none."""
-        if self.run is not None:
-            return self.run.words
-        return self.subject.words if isinstance(self.subject, Run | Touch) else ()
+        subject = self.run or self.subject
+        return subject.words if isinstance(subject, Run | Touch) else ()
 
     @property
     def sets(self) -> tuple[str, ...]:
         """The assignments that change what this program runs."""
-        subject = self.subject if self.run is None else self.run
+        subject = self.run or self.subject
         return subject.sets if isinstance(subject, Run | Touch) else ()
 
 
@@ -102,12 +99,16 @@ def effects_of(some: Iterable[Action], actions: Actions) -> Iterator[Effect]:
             yield from (Effect(each, action, actions) for each in action.operands.connects)
 
 
-def guesses_of(actions: Actions) -> Iterator[Effect]:
-    """Yield guessed actions, and guessed operands of programs: text that may not be run or touched at all."""
-    yield from effects_of(actions.guessed, actions)
-    for action in (*actions.certain, *actions.possible, *actions.guessed):
-        if isinstance(action, Run):
-            yield from (Effect(each, action, actions) for each in action.operands.guessed)
+def parts_of(actions: Actions) -> Effects:
+    """Return what a call does and may do as well, with what its programs touch and connect to."""
+    return Effects(tuple(effects_of((*actions.certain, *actions.possible), actions)))
+
+
+def guesses_of(actions: Actions) -> Effects:
+    """Return guessed actions, and guessed operands of programs: text that may not be run or touched at all."""
+    runs = [action for action in actions.every if isinstance(action, Run)]
+    operands = (Effect(each, run, actions) for run in runs for each in run.operands.guessed)
+    return Effects((*effects_of(actions.guessed, actions), *operands))
 
 
 def only_reads(action: Action) -> bool:

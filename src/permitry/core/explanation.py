@@ -26,6 +26,12 @@ class RuleOutcome(enum.Enum):
     FAILED = "failed"
 
 
+_IN_DOUBT = {
+    RuleOutcome.FAILED: "failed, so it counts as matched",
+    RuleOutcome.UNSURE: "may match, so it asks",
+}
+
+
 @attrs.frozen
 class RuleTrace:
     """One rule's part in an explanation; `near_miss` completes "would have matched, but …".
@@ -99,7 +105,7 @@ class Explanation:
 
 
 def _counts(rule: RuleTrace) -> bool:
-    if rule.outcome in (RuleOutcome.FAILED, RuleOutcome.UNSURE):
+    if rule.outcome in _IN_DOUBT:
         return rule.effect is not Verdict.ALLOW
     return rule.outcome in (RuleOutcome.MATCHED, RuleOutcome.COVERED)
 
@@ -132,7 +138,9 @@ def lines_of(explained: Explanation, tool: str = "", *, is_verbose: bool = False
     if decision.verdict is not Verdict.ALLOW:
         yield Line(f"  message     {one_line(decision.message or '')}")
     yield from _put_under("asked by as well", map(_other_line, explained.others))
-    yield from _put_under("actions", action_lines(explained, is_verbose=is_verbose))
+    actions = action_lines(explained, is_verbose=is_verbose)
+    if actions:
+        yield from (Line("  actions"), *actions)
     # A command whose program is not known may be what any rule is about.
     unsure = [each for each in explained.matches if each.outcome is RuleOutcome.UNSURE and not each.deciding]
     unshown = unsure[_MOST_UNSURE:]
@@ -141,29 +149,23 @@ def lines_of(explained: Explanation, tool: str = "", *, is_verbose: bool = False
         matches.append(f"... {len(unshown)} more rules may match")
     near = [_describe(rule) for rule in explained.near_misses if _matters(rule, decision)]
     values = [one_line(str(origin)) for origin in explained.origins]
-    declaration = map(one_line, explained.declaration)
-    yield from _put_under("matches", map(_indent, matches))
-    yield from _put_under("near misses", map(_indent, near))
-    yield from _put_under("values", map(_indent, values))
-    yield from _put_under("declare the tool, in a rule file", map(_indent, declaration))
+    yield from _put_under("matches", matches)
+    yield from _put_under("near misses", near)
+    yield from _put_under("values", values)
+    yield from _put_under("declare the tool, in a rule file", map(one_line, explained.declaration))
     yield from (Line(f"  error       {one_line(str(error))}") for error in decision.errors)
 
 
-def _other_line(decision: Decision) -> Line:
+def _other_line(decision: Decision) -> str:
     place = f" ({one_line(decision.source)})" if decision.source else ""
-    return Line("    ", None, f"{decision.rule_id}{place}: {one_line(decision.reason)}")
+    return f"{decision.rule_id}{place}: {one_line(decision.reason)}"
 
 
-def _put_under(title: str, lines: Iterable[Line]) -> Iterator[Line]:
+def _put_under(title: str, texts: Iterable[str]) -> Iterator[Line]:
     """Yield lines below a title; nothing where there are none."""
-    found = tuple(lines)
+    found = [Line(f"    {text}") for text in texts]
     if found:
-        yield Line(f"  {title}")
-        yield from found
-
-
-def _indent(text: str) -> Line:
-    return Line(f"    {text}")
+        yield from (Line(f"  {title}"), *found)
 
 
 def action_lines(explained: Explanation, *, is_verbose: bool = False) -> list[Line]:
@@ -204,10 +206,8 @@ def _matters(rule: RuleTrace, decision: Decision) -> bool:
 def _describe(rule: RuleTrace) -> str:
     where = ", ".join([one_line(rule.source or "code"), *(f"@{name}" for name in rule.lists)])
     head = f"{rule.priority:>3} {rule.effect.value:<8}{rule.rule_id}  ({where})"
-    if rule.outcome is RuleOutcome.FAILED:
-        return f"{head}  failed, so it counts as matched: {one_line(rule.error or '')}"
-    if rule.outcome is RuleOutcome.UNSURE:
-        return f"{head}  may match, so it asks: {one_line(rule.error or '')}"
+    if rule.outcome in _IN_DOUBT:
+        return f"{head}  {_IN_DOUBT[rule.outcome]}: {one_line(rule.error or '')}"
     if rule.deciding or rule.unless is not None:
         decided = "decided" if rule.deciding else "matched"
         return f"{head}  {decided}" + (f"; `unless` does not apply: {one_line(rule.unless)}" if rule.unless else "")

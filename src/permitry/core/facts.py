@@ -19,7 +19,6 @@ from permitry.core.action import (
     Place,
     Run,
     Touch,
-    Unknown,
     Word,
     components_of,
 )
@@ -200,7 +199,7 @@ class ActionFacts:
 
     @functools.cached_property
     def _unknown(self) -> frozenset[str]:
-        return frozenset(action.about for action in self._actions if isinstance(action, Unknown))
+        return frozenset(each.about for actions in self._readings for each in actions.unread)
 
     @functools.cached_property
     def _has_open_host(self) -> bool:
@@ -266,9 +265,7 @@ class ActionFacts:
     @functools.cached_property
     def _actions(self) -> tuple[Action, ...]:
         """Everything that the call does or may do, for each tool that its name may mean."""
-        return tuple(
-            action for actions in self._readings for action in (*actions.certain, *actions.possible, *actions.guessed)
-        )
+        return tuple(itertools.chain.from_iterable(actions.every for actions in self._readings))
 
     @functools.cached_property
     def _with_operands(self) -> tuple[Action, ...]:

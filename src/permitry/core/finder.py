@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, TypeAlias
 
 from permitry.core._globs import Globs
@@ -24,7 +25,7 @@ class Finder:
 
     def __init__(self, needs: Iterable[Sequence[frozenset[Fact]]]) -> None:
         numbered = dict(enumerate(needs))
-        shared = Counter(fact for sets in numbered.values() for facts in sets for fact in facts)
+        shared = Counter(chain.from_iterable(chain.from_iterable(numbered.values())))
         self._always: list[int] = [number for number, sets in numbered.items() if not sets]
         self._kinds: dict[Kind, dict[Hashable, Any]] = {}
         # By anchor and access.
@@ -168,12 +169,10 @@ class _PathGroup:
             return
         if paths is NO_PATHS:
             return
-        if self.heads.everything:
-            self.heads.find(paths.heads, found)
-            if paths.trees:
-                self.below.find(paths.trees, found)
-        if self.depths.everything:
-            self.depths.find(paths.depths, found)
+        self.heads.find(paths.heads, found)
+        if paths.trees:
+            self.below.find(paths.trees, found)
+        self.depths.find(paths.depths, found)
         if self.names.everything:
             self.names.find(paths.parts, found)
 

@@ -33,15 +33,10 @@ class Flow(Protocol):
         """Return whether the call leaves something behind; doubt and failure count as yes."""
 
 
-_NOTHING = SideEffects()
-
-
 def side_effects(flows: Iterable[Flow], requests: Collection[Request]) -> SideEffects:
     """Return what a call leaves behind; `requests` are about it, in its own context and in those above that."""
     first = next(iter(requests))
     left = [flow for flow in flows if any(_leaves(flow, request) for request in requests)]
-    if not left:
-        return _NOTHING
     counted = frozenset(flow.id for flow in left if flow.counts)
     labels = frozenset(flow.label for flow in left if flow.label is not None)
     shared = frozenset(limit for flow in left if isinstance(limit := getattr(flow, "limit", None), Limit))

@@ -107,8 +107,7 @@ class Log:
         return len(self.kept) == self.length
 
     def _charge(self, rule: str, ran: Ran) -> None:
-        accounts: tuple[Whose, ...] = ((rule, "session", ""), (rule, "agent", ran.agent), (rule, "tool", ran.tool))
-        for whose in accounts:
+        for whose in _accounts_of(rule, ran):
             tally = self.accounts.get(whose)
             if tally is None and len(self.accounts) < self.bounds.accounts:
                 tally = self.accounts[whose] = Tally(self.bounds.times, self.bounds.targets)
@@ -236,13 +235,17 @@ class History:
         return History, (self._log, self._length)
 
 
+def _accounts_of(rule: str, ran: Ran) -> tuple[Whose, ...]:
+    """Return the accounts of the budget of a rule that a call is on."""
+    return (rule, "session", ""), (rule, "agent", ran.agent), (rule, "tool", ran.tool)
+
+
 def _is_on(ran: Ran, whose: Whose, since: float | None = None) -> bool:
     """Return whether a call is on an account, and later than `since` where that is given."""
-    rule, kind, name = whose
-    is_meant = kind == "session" or name == (ran.agent if kind == "agent" else ran.tool)
+    rule, _, _ = whose
     # A call at no known time is never over.
     is_over = since is not None and math.isfinite(ran.at) and ran.at <= since
-    return rule in ran.rules and is_meant and not is_over
+    return rule in ran.rules and whose in _accounts_of(rule, ran) and not is_over
 
 
 def _short(target: str) -> str:

@@ -6,8 +6,10 @@ without a declaration is kept for a bounded number of names, so that names a mod
 
 import contextlib
 import functools
+import itertools
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import NoneType
 from typing import TypeAlias
 
 import attrs
@@ -17,7 +19,7 @@ from permitry.core.action import ActionReader
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
-from permitry.core.decision_cache import DecisionCache
+from permitry.core.decision import DecisionCache
 from permitry.core.facts import Fact, Kind
 from permitry.core.finder import Finder
 from permitry.core.names import name_forms
@@ -50,7 +52,7 @@ class _Selection:
         self.rules = tuple(rules)
         self.phases = Phases.of(self.rules, cache)
         self._cache = cache
-        needs = [_without_tool(rule.needs()) for rule in self.rules]
+        needs = [list(itertools.filterfalse(_is_of_tool, rule.needs())) for rule in self.rules]
         looks_at_actions = any(fact.kind not in _CHEAP for sets in needs for facts in sets for fact in facts)
         self._finder: Finder | None = None
         if looks_at_actions or (len(needs) > FEW and any(needs)):
@@ -131,7 +133,7 @@ class Index:
         self._phases = phases
         self._evaluate = evaluate
         self._rules = phases.every
-        self._finder = Finder(_of_tool(rule.needs()) for rule in self._rules)
+        self._finder = Finder(list(filter(_is_of_tool, rule.needs())) for rule in self._rules)
         self._likely = _by_reading(declared)
         # By the numbers of their rules; tools of the same kind share one.
         self._selections: weakref.WeakValueDictionary[tuple[int, ...], _Selection] = weakref.WeakValueDictionary()
@@ -231,8 +233,7 @@ class Index:
 
     def _likely_for(self, call: ToolCall, spec: ToolSpec | None) -> tuple[ToolSpec, ...]:
         """Return what the tool of a call may be, where neither its declaration nor its very name says it."""
-        is_open = spec is None or (type(spec) is ToolSpec and spec.roles is None)
-        if not is_open or well_known(call) is not None:
+        if type(spec) not in (ToolSpec, NoneType) or getattr(spec, "roles", None) is not None or well_known(call):
             return ()
         found = {id(each): each for name in call.readings for each in self._likely.get(name, ())}.values()
         if spec is None:
@@ -259,14 +260,9 @@ def _is_usual(call: ToolCall) -> bool:
     return call.kind is (PayloadKind.FUNCTION if call.server is None else PayloadKind.MCP)
 
 
-def _of_tool(sets: Sequence[frozenset[Fact]]) -> list[frozenset[Fact]]:
-    """Return the sets that hold for a tool, whatever the arguments of a call."""
-    return [facts for facts in sets if _OF_TOOL.issuperset(fact.kind for fact in facts)]
-
-
-def _without_tool(sets: Sequence[frozenset[Fact]]) -> list[frozenset[Fact]]:
-    """Return the other sets."""
-    return [facts for facts in sets if not _OF_TOOL.issuperset(fact.kind for fact in facts)]
+def _is_of_tool(facts: frozenset[Fact]) -> bool:
+    """Return whether the facts hold for a tool, whatever the arguments of a call."""
+    return _OF_TOOL.issuperset(fact.kind for fact in facts)
 
 
 def _fill_gaps(spec: ToolSpec, declared: ToolSpec) -> ToolSpec:
@@ -274,6 +270,5 @@ def _fill_gaps(spec: ToolSpec, declared: ToolSpec) -> ToolSpec:
     traits = attrs.asdict(declared.traits) | {
         name: value for name, value in attrs.asdict(spec.traits).items() if value is not None
     }
-    roles = declared.roles if spec.roles is None else spec.roles
-    folder = declared.folder if spec.folder is None else spec.folder
-    return attrs.evolve(spec, traits=type(spec.traits)(**traits), roles=roles, folder=folder)
+    gaps = {name: getattr(declared, name) for name in ("roles", "folder") if getattr(spec, name) is None}
+    return attrs.evolve(spec, traits=type(spec.traits)(**traits), **gaps)

@@ -31,6 +31,8 @@ _NUMBER = re.compile(r"[./:][0-9]+$")
 _INVISIBLE = frozenset({"Cf", "Me", "Mn"})
 
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
+# No part has a `_` at an end, or two in a row.
+_CLEAR = re.compile("mcp__([^_]+(?:_[^_]+)*)__([^_]+(?:_[^_]+)*)")
 _LONGEST_NAME = 64
 
 
@@ -50,14 +52,10 @@ def server_tool(name: str, server: str | None = None) -> tuple[str | None, str]:
 
     `server` is the one that the host names.
     """
-    start = f"mcp__{_UNFIT.sub('_', server)}__" if server else ""
-    if server and name.startswith(start) and name != start:
-        return server, name.removeprefix(start)
-    parts = name.split("__")
-    is_clear = len(parts) == len(("mcp", "server", "tool")) and parts[0] == "mcp" and all(parts)
-    if not server and is_clear and not any(each[0] == "_" or each[-1] == "_" for each in parts):
-        return parts[1], parts[2]
-    return server, name
+    if server:
+        return server, name.removeprefix(f"mcp__{_UNFIT.sub('_', server)}__") or name
+    clear = _CLEAR.fullmatch(name)
+    return (clear[1], clear[2]) if clear else (server, name)
 
 
 def readings(name: str) -> frozenset[str]:

@@ -32,8 +32,7 @@ from permitry.core.call import ToolCall
 from permitry.core.compile import compile_rules, complete
 from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
-from permitry.core.decision_cache import DecisionCache
+from permitry.core.decision import Decision, DecisionCache, Phase, RuleFailure, Verdict
 from permitry.core.explain import explain
 from permitry.core.explanation import Explanation
 from permitry.core.extend import add_lists, add_rules
@@ -61,9 +60,9 @@ def evaluate(request: Request, rules: Phases) -> Decision:
         or [rules.cache.default]
     )
     # INVARIANT: law 1. What its registry wants asked about is asked about, whatever permits it.
-    own = request.own
-    if own is not None and own.requires_approval and decision.verdict is Verdict.ALLOW:
-        decision = decision if decision.phase is Phase.OVERRIDE else rules.cache.approval
+    own, is_override = request.own, decision.phase is Phase.OVERRIDE
+    if own is not None and own.requires_approval and decision.verdict is Verdict.ALLOW and not is_override:
+        decision = rules.cache.approval
     return rules.cache.with_failures(decision, failures) if failures else decision
 
 

@@ -23,10 +23,6 @@ def _tuple_of_parts(parts: Iterable[MediaPart]) -> tuple[MediaPart, ...]:
     return tuple(parts)
 
 
-def _frozen(value: Mapping[str, Any] | None) -> Mapping[str, JsonValue] | None:
-    return None if value is None else freeze_object(value)
-
-
 @attrs.frozen
 class ToolResult:
     """The outcome of a call as the model sees it: whether it worked, the text, and what text cannot carry.
@@ -39,7 +35,9 @@ class ToolResult:
     ok: bool
     text: str
     parts: tuple[MediaPart, ...] = attrs.field(default=(), kw_only=True, converter=_tuple_of_parts)
-    structured: Mapping[str, JsonValue] | None = attrs.field(default=None, kw_only=True, converter=_frozen, hash=False)
+    structured: Mapping[str, JsonValue] | None = attrs.field(
+        default=None, kw_only=True, converter=attrs.converters.optional(freeze_object), hash=False
+    )
     ends_session: bool = attrs.field(default=False, kw_only=True)
     note: str = attrs.field(default="", kw_only=True)
 

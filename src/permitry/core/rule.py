@@ -10,7 +10,7 @@ from permitry.core.action import ActionReader, Actions, Unknown
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
-from permitry.core.effects import Effects, effects_of, guesses_of
+from permitry.core.effects import Effects, guesses_of, parts_of
 from permitry.core.facts import Fact, Facts
 from permitry.core.lists import Lists
 from permitry.core.origin import Origin
@@ -89,12 +89,12 @@ class Request:
     @functools.cached_property
     def parts(self) -> Effects:
         """What the call does and may do as well, with what its programs touch and connect to."""
-        return self.actions.once(_effects_of)
+        return self.actions.once(parts_of)
 
     @functools.cached_property
     def guesses(self) -> Effects:
         """What the call need not do."""
-        return self.actions.once(_guesses_of)
+        return self.actions.once(guesses_of)
 
     @property
     def is_read_only(self) -> bool:
@@ -148,14 +148,6 @@ class Request:
 
 Question = Request
 """The earlier name of `Request`, which stays."""
-
-
-def _effects_of(actions: Actions) -> Effects:
-    return Effects(tuple(effects_of((*actions.certain, *actions.possible), actions)))
-
-
-def _guesses_of(actions: Actions) -> Effects:
-    return Effects(tuple(guesses_of(actions)))
 
 
 def _unreadable(reason: str) -> Actions:

@@ -56,12 +56,9 @@ class Word:
             return not self.is_value
         if self.found is not None:
             return self.found.may_be_option
-        return self._is_unknown or (self.is_glob and self.text[:1] in "*?[")
-
-    @property
-    def _is_unknown(self) -> bool:
-        """Whether an expansion may give it any beginning."""
-        return self.is_open and not (self.is_value or self.start)
+        # An expansion may give it any beginning.
+        has_any_start = self.is_open and not (self.is_value or self.start)
+        return has_any_start or (self.is_glob and self.text[:1] in "*?[")
 
     @property
     def start(self) -> str:

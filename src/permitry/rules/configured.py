@@ -17,7 +17,6 @@ from permitry.core.shared import SideEffects
 
 __all__ = ["ConfiguredRule"]
 
-_NOTHING = SideEffects()
 # Looked up once: that takes longer than to compare it.
 _ALLOW = Verdict.ALLOW
 # A budget of another class may depend on more than the request.
@@ -47,10 +46,10 @@ class ConfiguredRule(Scoped, Rule):
 
     @property
     def relies_on(self) -> SideEffects:
-        """The labels and the budget that some `FlowRule` of the policy must record, or the rule would not work."""
-        if self.budget is None and not self.labels:
-            return _NOTHING
-        return SideEffects(self.labels, frozenset() if self.budget is None else frozenset({self.budget.rule_id}))
+        """The labels and the budget that some `FlowRule` of the policy must record for the rule to work."""
+        if self.budget is None:
+            return SideEffects(self.labels)
+        return SideEffects(self.labels, frozenset({self.budget.rule_id}))
 
     def priority(self) -> int:
         """Return the priority."""
@@ -71,7 +70,7 @@ class ConfiguredRule(Scoped, Rule):
         answer = self.scope.restricts(request)
         if answer is False or self.budget is None:
             return answer
-        return answer if self.budget.is_spent(request) else False
+        return self.budget.is_spent(request) and answer
 
     @property
     def is_pure(self) -> bool:
@@ -80,7 +79,7 @@ class ConfiguredRule(Scoped, Rule):
 
     def needs(self) -> tuple[frozenset[Fact], ...]:
         """Return sets of facts. The rule cannot match unless one fact of each set is present."""
-        return self.scope.needs(is_permission=self.effect is Verdict.ALLOW)
+        return self.scope.needs(is_permission=self.effect is _ALLOW)
 
     def covers(self, request: Request) -> frozenset[int]:
         """Return the indices of the certain actions the rule permits, when it is about actions."""
@@ -89,7 +88,7 @@ class ConfiguredRule(Scoped, Rule):
 
     def lacks_roles(self, request: Request) -> bool:
         """Return whether it might permit something of the call if its tool declared what the arguments are."""
-        is_permission = self.effect is Verdict.ALLOW and self.scope.selects(request, Match.YES)
+        is_permission = self.effect is _ALLOW and self.scope.selects(request, Match.YES)
         return is_permission and self.scope.lacks_roles(request)
 
     def near_miss(self, request: Request) -> str | None:
@@ -102,8 +101,9 @@ class ConfiguredRule(Scoped, Rule):
 
     def not_lifted(self, request: Request) -> str | None:
         """Return why `unless` does not lift the rule from a call that it restricts; None without `unless`."""
-        is_restriction = self.effect is not Verdict.ALLOW
-        return (" and ".join(self.scope.not_lifted(request)) or None) if is_restriction else None
+        if self.effect is _ALLOW:
+            return None
+        return " and ".join(self.scope.not_lifted(request)) or None
 
     @property
     def asks_origins(self) -> bool:
@@ -128,7 +128,7 @@ class ConfiguredRule(Scoped, Rule):
     def _is_withheld(self, request: Request) -> bool:
         """Return whether its budget is spent, or what a call that it permits changes cannot be undone."""
         is_spent = self.budget is not None and self.budget.is_spent(request)
-        return is_spent or (self.keeps and self._doubt(request) is not None)
+        return is_spent or self._doubt(request) is not None
 
     def _doubt(self, request: Request) -> str | None:
         """Return why a call could not be undone, if the rule permits only what can be."""
@@ -136,7 +136,7 @@ class ConfiguredRule(Scoped, Rule):
 
     def _why_withheld(self, request: Request) -> str | None:
         """Return why the rule does not match a call that is in its scope; None for any other call."""
-        is_permission, scope = self.effect is Verdict.ALLOW, self.scope
+        is_permission, scope = self.effect is _ALLOW, self.scope
         if not (scope.permits(request, is_alone=False) if is_permission else scope.restricts(request)):
             return None
         doubt = self._doubt(request)

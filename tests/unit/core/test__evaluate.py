@@ -11,8 +11,7 @@ from permitry.core.action import Actions, Run, Unknown, Word
 from permitry.core.call import ToolCall
 from permitry.core.compile import compile_rules
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Verdict
-from permitry.core.decision_cache import DecisionCache
+from permitry.core.decision import Decision, DecisionCache, Verdict
 from permitry.core.policy import evaluate
 from permitry.core.rule import Request, Unsure
 from permitry.core.spec import ArgumentRole, ToolSpec

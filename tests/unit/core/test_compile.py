@@ -11,8 +11,7 @@ from permitry.core.call import ToolCall
 from permitry.core.compile import compile_rules, complete
 from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
-from permitry.core.decision import Phase, Verdict
-from permitry.core.decision_cache import DecisionCache
+from permitry.core.decision import DecisionCache, Phase, Verdict
 from permitry.core.facts import Fact, Kind
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import BuiltInRule, Request, Rule

@@ -10,8 +10,7 @@ from permitry.core.call import ToolCall
 from permitry.core.compile import compile_rules
 from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
-from permitry.core.decision import RuleFailure, Verdict
-from permitry.core.decision_cache import DecisionCache
+from permitry.core.decision import DecisionCache, RuleFailure, Verdict
 from permitry.core.explanation import RuleOutcome
 from permitry.core.facts import Fact, Kind
 from permitry.core.origin import Origin

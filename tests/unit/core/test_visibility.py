@@ -11,8 +11,7 @@ from permitry.core._evaluate import Phases
 from permitry.core.call import ToolCall
 from permitry.core.compile import compile_rules
 from permitry.core.context import AuthContext
-from permitry.core.decision import Verdict
-from permitry.core.decision_cache import DecisionCache
+from permitry.core.decision import DecisionCache, Verdict
 from permitry.core.history import History, Ran
 from permitry.core.policy import evaluate
 from permitry.core.rule import Request, Rule
