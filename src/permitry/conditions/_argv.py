@@ -58,18 +58,14 @@ class Token:
 
     def join(self, mark: str, other: "Token") -> "Token":
         """Return the word that begins with one of its alternatives and ends with one of the other."""
-        return Token(
-            tuple(
-                Pattern(f"{a.text}{mark}{b.text}") for a, b in itertools.product(self.alternatives, other.alternatives)
-            )
-        )
+        pairs = itertools.product(self.alternatives, other.alternatives)
+        return Token(tuple(Pattern(f"{one.text}{mark}{two.text}") for one, two in pairs))
 
     @property
     def are_assignments(self) -> bool:
         """Whether each alternative names the variable that it assigns."""
-        return bool(self.alternatives) and all(
-            pattern.text.partition("=")[0].isidentifier() and "=" in pattern.text for pattern in self.alternatives
-        )
+        texts = [pattern.text.partition("=") for pattern in self.alternatives]
+        return bool(texts) and all(name.isidentifier() and equals for name, equals, _ in texts)
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -124,7 +120,7 @@ class Token:
         if not (word.is_glob or word.is_home):
             return self.matches(word.text)
         head, tail = _ends_of(word)
-        return any(_may_meet(pattern.text.translate(_WRITTEN), head, tail) for pattern in self.alternatives)
+        return any(_may_meet(text, head, tail) for text in self.patterns)
 
     def may_become(self, word: Word) -> bool:
         """Return whether one word with an expansion may match; the value of an option is none, nor are some names."""

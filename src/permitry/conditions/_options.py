@@ -53,10 +53,7 @@ class Option:
 
 @attrs.frozen
 class Named:
-    """Which tokens of a pattern are options and values that a command has somewhere, and which words are such values.
-
-    All are indices.
-    """
+    """The indices of options and values in a pattern that a command has, and those of the values in the command."""
 
     tokens: frozenset[int] = frozenset()
     values: frozenset[int] = frozenset()
@@ -74,15 +71,8 @@ def options_of(tokens: Sequence[Token]) -> tuple[Option, ...]:
         if at > 0 and options is not None:
             following = tokens[at + 1] if at + 1 < len(tokens) else None
             is_value = following is not None and not (following.is_any or following.may_be_option)
-            found.append(
-                Option(
-                    at,
-                    options,
-                    value=following if is_value else None,
-                    has_any_value=following is not None and following.is_any,
-                    may_be_operand=may_be_operand,
-                )
-            )
+            has_any_value = following is not None and following.is_any
+            found.append(Option(at, options, following if is_value else None, has_any_value, may_be_operand))
         may_be_operand = may_be_operand or token.is_any or token.texts == ("--",)
     return tuple(found)
 
@@ -94,14 +84,10 @@ def find_options(options: Sequence[Option], words: Sequence[Word], *, is_sure: b
     # `--` behind an option may be the value of that option.
     ends = (at for at, word in enumerate(words) if word.text == "--")
     end = next((at for at in ends if is_sure or not (at and words[at - 1].may_be_option)), len(words))
-    tokens: set[int] = set()
-    values: set[int] = set()
-    for option in options:
-        search = _Search(option, words if option.may_be_operand else words[:end], is_sure=is_sure)
-        for found in search.find():
-            tokens |= found.tokens
-            values |= found.values
-    return Named(frozenset(tokens), frozenset(values))
+    searches = [_Search(each, words if each.may_be_operand else words[:end], is_sure=is_sure) for each in options]
+    found = list(itertools.chain.from_iterable(each.find() for each in searches))
+    none = frozenset[int]()
+    return Named(none.union(*(each.tokens for each in found)), none.union(*(each.values for each in found)))
 
 
 @attrs.frozen
@@ -117,19 +103,18 @@ class _Search:
         at = self.option.at
         alone, both = frozenset((at,)), frozenset((at, at + 1))
         # A word that the shell may expand is not certain to be a flag.
-        known = [word for word in self.words if not (self.is_sure and _may_change(word))]
-        if _Flags.of(known).meet(self.option.token, is_sure=self.is_sure):
+        known = [word for word in self.words if not (self.is_sure and may_change(word))]
+        if _have_flags(known, self.option.token, is_sure=self.is_sure):
             yield Named(alone)
-        for number, word in enumerate(self.words[1:], 1):
+        for number, (word, following) in enumerate(itertools.zip_longest(self.words[1:], self.words[2:]), 2):
             if not word.may_be_option:
                 continue
-            following = self.words[number + 1] if number + 1 < len(self.words) else None
             if self._is_named(word):
                 yield Named(alone)
             if self._has_value(word):
                 yield Named(both)
             if following is not None:
-                value = frozenset((number + 1,))
+                value = frozenset((number,))
                 if self._is_joined(word, following):
                     yield Named(alone, value)
                 if self._takes_value(word, following):
@@ -164,8 +149,8 @@ class _Search:
         if value is None or (self.is_sure and not self._is_known_value()) or not self._fits(value, following):
             return False
         return self._fits(self.option.token, word) or (
-            not (self.is_sure and _may_change(word))
-            and _Flags.of((self.words[0], word)).meet(self.option.token, is_sure=self.is_sure)
+            not (self.is_sure and may_change(word))
+            and _have_flags((self.words[0], word), self.option.token, is_sure=self.is_sure)
         )
 
     def _is_known_value(self) -> bool:
@@ -175,13 +160,13 @@ class _Search:
     def _fits(self, token: Token, word: Word) -> bool:
         """Return whether a word is one of the alternatives, or may become one."""
         if self.is_sure:
-            return not _may_change(word) and token.matches(word.text)
+            return not may_change(word) and token.matches(word.text)
         if not word.is_open:
             return any(map(token.may_match, (word, *_in_full(word, token))))
         return token.may_become(word)
 
 
-def _may_change(word: Word) -> bool:
+def may_change(word: Word) -> bool:
     return word.is_open or word.is_glob
 
 
@@ -218,55 +203,37 @@ def _join(word: Word, mark: str, value: Word) -> Word:
     )
 
 
-@attrs.frozen
-class _Flags:
-    """The one-letter flags of a command: `clusters` are the letters of each word, `may_be_any` if one is unknown."""
+def _have_flags(words: Sequence[Word], token: Token, *, is_sure: bool) -> bool:
+    """Return whether an alternative of a token is a cluster, such as `-rf`, whose letters are among the flags of words.
 
-    clusters: tuple[str, ...] = ()
-    may_be_any: bool = False
-
-    @classmethod
-    def of(cls, words: Sequence[Word]) -> "_Flags":
-        options = [word for word in words if word.may_be_option]
-        clusters = tuple(_cluster(word) for word in options if word.text.startswith("-"))
-        # The flags of `rm` take no values, so that `-r.log`, which `*.log` may expand to, is an error to it.
-        has_values = not words or program_name(words[0].text) != "rm"
-        may_be_any = any(
-            (word.is_open and not word.start.startswith("--"))
-            or (word.is_glob and (has_values or _may_become_cluster(word)))
-            for word in options
-        )
-        return cls(clusters, may_be_any)
-
-    def meet(self, token: Token, *, is_sure: bool) -> bool:
-        """Return whether an alternative of the token is a cluster, such as `-rf`, and these flags include its letters.
-
-        A pattern that looks like a word, such as `-set`, may mean one option instead of a cluster. With `is_sure` it
-        then matches only clusters without other letters. A word of more than ten different letters is not taken for a
-        cluster either: never with `is_sure`, and never for a pattern that looks like a word.
-        """
-        return any(self._hold(cluster, is_sure=is_sure) for cluster in token.clusters)
-
-    def _hold(self, cluster: frozenset[str], *, is_sure: bool) -> bool:
-        if self.may_be_any and not is_sure:
-            return True
-        given = self.clusters
-        if is_sure or _is_word(cluster):
-            given = tuple(each for each in given if len(frozenset(each)) <= _MOST_FLAGS)
-        if is_sure and _is_word(cluster):
-            given = tuple(each for each in given if len(each) <= len(cluster.intersection(each)))
-        return cluster <= frozenset("".join(given))
+    A pattern that looks like a word, such as `-set`, may mean one option instead of a cluster. With `is_sure` it
+    then matches only clusters without other letters. A word of more than ten different letters is not taken for a
+    cluster either: never with `is_sure`, and never for a pattern that looks like a word.
+    """
+    options = [word for word in words if word.may_be_option]
+    # The flags of `rm` take no values, so that `-r.log`, which `*.log` may expand to, is an error to it.
+    has_values = not words or program_name(words[0].text) != "rm"
+    if token.clusters and not is_sure and any(_may_be_any(word, has_values=has_values) for word in options):
+        return True
+    flags = (itertools.takewhile(str.isalnum, word.text[1:]) for word in options if word.text.startswith("-"))
+    given = list(map("".join, flags))
+    return any(_include(given, cluster, is_sure=is_sure) for cluster in token.clusters)
 
 
-def _cluster(word: Word) -> str:
-    """Return the letters of a word such as `-rf`; none for a long option."""
-    return "" if word.text.startswith("--") else "".join(itertools.takewhile(str.isalnum, word.text[1:]))
+def _include(given: Sequence[str], cluster: frozenset[str], *, is_sure: bool) -> bool:
+    if is_sure or _is_word(cluster):
+        given = [each for each in given if len(frozenset(each)) <= _MOST_FLAGS]
+    if is_sure and _is_word(cluster):
+        given = [each for each in given if len(each) <= len(cluster.intersection(each))]
+    return cluster <= frozenset("".join(given))
 
 
-def _may_become_cluster(word: Word) -> bool:
-    """Return whether a word with wildcards may become flags of `rm`: not `*.log`, as none has a dot."""
+def _may_be_any(word: Word, *, has_values: bool) -> bool:
+    """Return whether a word may become any flags; `*.log` may not where these have no values, as none has a dot."""
+    if word.is_open and not word.start.startswith("--"):
+        return True
     tail = re.split(r"[*?\[\]]", word.text)[-1]
-    return not tail or tail.isalnum()
+    return word.is_glob and (has_values or not tail or tail.isalnum())
 
 
 def _is_word(cluster: frozenset[str]) -> bool:

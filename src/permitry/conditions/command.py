@@ -16,7 +16,7 @@ from typing import ClassVar
 import attrs
 
 from permitry.conditions._argv import Token, list_names_in, read_tokens
-from permitry.conditions._options import NONE, Named, Option, find_options, options_of
+from permitry.conditions._options import NONE, Named, Option, find_options, may_change, options_of
 from permitry.conditions.listed import WordLists
 from permitry.conditions.match import Match
 from permitry.conditions.written import WrittenPattern
@@ -43,32 +43,26 @@ class ArgvPattern(WrittenPattern):
 
     text: str
     lists: WordLists = ()
-    _tokens: tuple[Token, ...] = attrs.field(
-        init=False,
-        repr=False,
-        eq=False,
-        default=attrs.Factory(lambda self: read_tokens(self.text, self.lists), takes_self=True),
-    )
+    tokens: tuple[Token, ...] = attrs.field(init=False, repr=False, eq=False)
+
+    @tokens.default
+    def _read(self) -> tuple[Token, ...]:
+        return read_tokens(self.text, self.lists)
 
     @property
     def is_any(self) -> bool:
         """Whether every command matches."""
         return self.text.strip(" \t") == "*"
 
-    @property
-    def tokens(self) -> tuple[Token, ...]:
-        """The words of the pattern."""
-        return self._tokens
-
     @functools.cached_property
     def assignments(self) -> tuple[Token, ...]:
         """The words before the program that set variables."""
-        return tuple(itertools.takewhile(lambda token: token.are_assignments, self._tokens[:-1]))
+        return tuple(itertools.takewhile(lambda token: token.are_assignments, self.tokens[:-1]))
 
     @functools.cached_property
     def _command(self) -> tuple[Token, ...]:
         """The words from the program on."""
-        return self._tokens[len(self.assignments) :]
+        return self.tokens[len(self.assignments) :]
 
     @property
     def operands(self) -> tuple[Token, ...]:
@@ -102,7 +96,7 @@ class ArgvPattern(WrittenPattern):
     @property
     def literals(self) -> int:
         """How many of its words are not a lone wildcard."""
-        return sum(not (token.is_any or token.is_one) for token in self._tokens)
+        return sum(not (token.is_any or token.is_one) for token in self.tokens)
 
     def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES, /) -> Match:
         """Return how far a program and its arguments match; every command also what the shell itself writes."""
@@ -134,17 +128,16 @@ class ArgvPattern(WrittenPattern):
         if least is Match.YES:
             return Match.NO
         named = assigned or sets
-        if enough >= Match.ALIKE and self._is_alike(words, bare, named):
+        if enough >= Match.ALIKE and self._fits(words, bare, named, is_sure=True):
             return Match.ALIKE
-        may_be = least < Match.ALIKE and (self._may_be(words, named) or (bool(bare) and self._may_be(bare, named)))
+        may_be = least < Match.ALIKE and self._fits(words, bare, named, is_sure=False)
         return Match.MAYBE if may_be else Match.NO
 
     def _is_exact(self, words: Sequence[Word], sets: Sequence[str]) -> bool:
-        """Return whether the words certainly match; the program must be spelled exactly as in the pattern.
+        """Return whether the words certainly match: each is spelled as in the pattern, and each assignment named.
 
-        A glob, a tilde or an open word, which the shell may expand, matches only a wildcard for any number of
-        arguments; as the program, an open word matches nothing. The pattern must name each assignment, in this order,
-        as `PYTHONPATH=src pytest *` does.
+        What the shell may expand matches only a wildcard for any number of arguments; as the program, an open word
+        matches nothing.
         """
         if not words or words[0].is_open or len(sets) != len(self.assignments):
             return False
@@ -175,7 +168,7 @@ class ArgvPattern(WrittenPattern):
             return False
         texts = [word.text for word in line.words]
         sets = {text for text in run.sets if text not in {word.text for word in line.assigned}}
-        starts = _places(run.argv, texts)
+        starts = {at for at in range(len(texts)) if tuple(texts[at : at + len(run.argv)]) == run.argv}
         if not sets.issubset(texts) or not (starts or runs_any):
             return not sets and self._is_spelled_out(line.words)
         spelled = {0, *(at for at, text in enumerate(texts) if text in sets)}
@@ -189,43 +182,32 @@ class ArgvPattern(WrittenPattern):
         is_whole = len(spelled) == len(words) and all(token.is_any for token in others)
         return is_whole and all(map(_is_spelled, spelled, words))
 
-    def _may_be(self, words: Sequence[Word], sets: Sequence[str]) -> bool:
-        """Return whether the words may match; an over-approximation, for restrictions.
-
-        Of the assignments before the program the pattern need not name each, nor in the order of the command.
+    def _fits(self, words: Sequence[Word], bare: Sequence[Word], sets: Sequence[str], *, is_sure: bool) -> bool:
+        """Return whether the words may match, in some spelling; with `is_sure`, by what is known of them alone.
 
         The program may be written with a directory and in another case. Options, each with a value, may come between
         the words of the pattern. The options of the pattern may be anywhere, also after operands; flags such as `-rf`
         may be split and joined, and so may an option and its value. A glob may expand to any number of matching words,
-        and an open word to any words at all.
+        and an open word to any words at all; with `is_sure` each matches only a wildcard. Of the assignments the
+        pattern need not name each.
         """
-        return self._sets(sets, is_sure=False) and self._fits(words, is_sure=False)
-
-    def _is_alike(self, words: Sequence[Word], bare: Sequence[Word], sets: Sequence[str]) -> bool:
-        """Return whether the words match in one of the spellings of `_may_be`, by what is known of them alone.
-
-        An expansion or a glob matches only a wildcard. Where there are `bare` words, those as written are compared only
-        with a pattern that has options.
-        """
-        if not self._sets(sets, is_sure=True):
+        if not all(any(_assigns(token, text, is_sure=is_sure) for text in sets) for token in self.assignments):
             return False
-        return self._fits(bare or words, is_sure=True) or (
-            bool(bare) and self._has_option and self._fits(words, is_sure=True)
-        )
-
-    def _sets(self, sets: Sequence[str], *, is_sure: bool) -> bool:
-        """Return whether each assignment of the pattern is among those of a command."""
-        return all(any(_assigns(token, text, is_sure=is_sure) for text in sets) for token in self.assignments)
+        if not bare:
+            return self._fits_words(words, is_sure=is_sure)
+        # The words as written are certain only of a pattern that has options.
+        is_compared = not is_sure or self._has_option
+        return self._fits_words(bare, is_sure=is_sure) or (is_compared and self._fits_words(words, is_sure=is_sure))
 
     @functools.cached_property
     def _has_option(self) -> bool:
-        return any(token.may_be_option for token in self._tokens[1:])
+        return any(token.may_be_option for token in self.tokens[1:])
 
     @functools.cached_property
     def _options(self) -> tuple[Option, ...]:
         return options_of(self._command)
 
-    def _fits(self, words: Sequence[Word], *, is_sure: bool) -> bool:
+    def _fits_words(self, words: Sequence[Word], *, is_sure: bool) -> bool:
         if not words or self._is_of_another_program(words[0], is_sure=is_sure):
             return False
         if _Tolerant(self._command, is_sure=is_sure).fits(words):
@@ -236,19 +218,16 @@ class ArgvPattern(WrittenPattern):
     def _is_of_another_program(self, word: Word, *, is_sure: bool) -> bool:
         """Return whether the first word already rules out a match, as for most pairs of a pattern and a command."""
         first = self._command[0]
-        if word.is_open or word.is_glob:
+        if may_change(word):
             return is_sure and not (first.is_any or first.is_one)
         return not (first.is_any or first.may_name(word))
 
     def _after(self, word: Word, states: Iterable[int], *, is_spelled: bool = False) -> Iterator[int]:
-        is_sure = not (word.is_glob or word.is_home or word.is_open)
-        for at in _epsilon_closure(self._command, states):
-            token = self._command[at] if at < len(self._command) else None
-            if token is None:
-                continue
+        for at in _epsilon_closure(self._command, states) - {len(self._command)}:
+            token = self._command[at]
             if token.is_any and not is_spelled:
                 yield at
-            elif _is_spelled(token, word) if is_spelled else is_sure and token.matches(word.text):
+            elif _is_kept(word) and token.matches(word.text) and not (is_spelled and token.texts is None):
                 yield at + 1
 
     def __str__(self) -> str:
@@ -257,13 +236,11 @@ class ArgvPattern(WrittenPattern):
 
 def _is_spelled(token: Token, word: Word) -> bool:
     """Return whether a word of a pattern has no wildcard and is this one, which the shell keeps."""
-    is_kept = not (word.is_glob or word.is_home or word.is_open)
-    return is_kept and token.texts is not None and token.matches(word.text)
+    return _is_kept(word) and token.texts is not None and token.matches(word.text)
 
 
-def _places(some: Sequence[str], texts: Sequence[str]) -> set[int]:
-    """Return where some words are among others."""
-    return {at for at in range(len(texts)) if tuple(texts[at : at + len(some)]) == tuple(some)}
+def _is_kept(word: Word) -> bool:
+    return not (word.is_glob or word.is_home or word.is_open)
 
 
 def _assigns(token: Token, text: str, *, is_sure: bool) -> bool:
@@ -328,44 +305,29 @@ class _Tolerant:
 
     def _match_from(self, word: Word, at: int) -> Iterable[int]:
         """Return the indices of tokens after `word` was matched with those from `at` on."""
-        if word.is_open or word.is_glob:
-            return self._match_written(word, at) if self.is_sure else self._match_maybe(word, at)
+        is_one = word.is_open and word.is_single and at > 0
+        if may_change(word) and not (is_one or self.is_sure):
+            return self._match_maybe(word, at)
         if at == len(self.tokens) or not self._may_match(at, word):
             return ()
         return (at if self.tokens[at].is_any else at + 1,)
 
     def _match_maybe(self, word: Word, at: int) -> Iterable[int]:
         """Return the same for a word that the shell may make into several, or into none."""
-        if word.is_open and word.is_single and at > 0:
-            return self._match_one(word, at)
         if word.is_open and (at == 0 or word.found is None or word.may_be_option):
             return range(at, len(self.tokens) + 1)
         end = at
-        while end < len(self.tokens) and (end in self.named.tokens or self._may_be(end, word)):
+        while end < len(self.tokens) and (end in self.named.tokens or self._may_match(end, word)):
             end += 1
         return range(at, end + 1)
 
-    def _may_be(self, at: int, word: Word) -> bool:
-        """Return whether one of the words that a word becomes may match a token."""
-        token = self.tokens[at]
-        return token.is_any or token.may_become(word) if word.is_open else self._may_match(at, word)
-
-    def _match_one(self, word: Word, at: int) -> Iterable[int]:
-        """Return the same for one word of which only the beginning may be known."""
-        if at == len(self.tokens):
-            return ()
-        token = self.tokens[at]
-        return (at,) if token.is_any else (at + 1,) if token.may_become(word) else ()
-
-    def _match_written(self, word: Word, at: int) -> Iterable[int]:
-        """Return the indices of tokens after a word with unknown text: only a wildcard matches, and what spells it."""
-        if at == len(self.tokens):
-            return ()
+    def _may_match(self, at: int, word: Word) -> bool:
+        """Return whether a word, or one of those that it becomes, may match a token."""
         token = self.tokens[at]
         if token.is_any:
-            return (at,)
-        return (at + 1,) if token.is_one or token.spells(word) else ()
-
-    def _may_match(self, at: int, word: Word) -> bool:
-        token = self.tokens[at]
-        return token.is_any or (token.may_name(word) if at == 0 else token.may_match(word))
+            return True
+        if self.is_sure and may_change(word):
+            return token.is_one or token.spells(word)
+        if word.is_open:
+            return token.may_become(word)
+        return token.may_name(word) if at == 0 else token.may_match(word)
