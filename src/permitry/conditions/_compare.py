@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-from permitry.conditions._regex import Regex
 from permitry.core.facts import argument_class
 from permitry.core.json_values import JsonValue
 
@@ -78,14 +77,10 @@ def order_by(compare: Callable[[Any, Any], bool]) -> Callable[[JsonValue, JsonVa
     return truth
 
 
-def of_text(fits: Callable[[str, str], bool]) -> Callable[[JsonValue, tuple[str, ...]], Truth]:
-    def truth(value: JsonValue, operands: tuple[str, ...]) -> Truth:
-        if not isinstance(value, str):
-            return f"is {describe_kind(value)}, not a string"
-        return any(fits(value, operand) for operand in operands)
+def only_of(kind: type, named: str, test: Callable[[Any, Any], Truth]) -> Callable[[JsonValue, Any], Truth]:
+    """Return a test that is undefined for values of any other type."""
+
+    def truth(value: JsonValue, operand: object) -> Truth:
+        return test(value, operand) if isinstance(value, kind) else f"is {describe_kind(value)}, not {named}"
 
     return truth
-
-
-def matches(value: JsonValue, regex: Regex) -> Truth:
-    return regex.matches(value) if isinstance(value, str) else f"is {describe_kind(value)}, not a string"

@@ -14,12 +14,11 @@ from types import ModuleType
 
 import attrs
 
-from permitry.conditions._compare import Truth, describe_kind
-from permitry.core.json_values import JsonValue
+from permitry.conditions._compare import Truth
 from permitry.errors import RuleError
 from permitry.extras import missing
 
-__all__ = ["Select", "read_select", "reads"]
+__all__ = ["Select", "read_select"]
 
 _LONGEST = 4_000
 _DEEPEST = 40
@@ -60,9 +59,7 @@ _FUNCTIONS = _words("""
     first_value lag last_value lead left length lower ltrim max min nullif rank right
     round row_number rtrim substring sum trim upper
 """)
-_STATEMENTS = _words("""
-    alter create delete drop grant insert merge revoke truncate update
-""")
+_STATEMENTS = _words("alter create delete drop grant insert merge revoke truncate update")
 _NODES = _words("""
     Abs Add Alias All And Any Avg Between Boolean Case Cast Ceil Coalesce Column Concat Count
     CTE DataType Date DenseRank Distinct Div DPipe EQ Except Exists Extract Filter FirstValue
@@ -90,7 +87,7 @@ class Select:
 
     _sqlglot: ModuleType = attrs.field(init=False, repr=False, eq=False, factory=_load)
 
-    def truth(self, text: str) -> bool | str:
+    def truth(self, text: str) -> Truth:
         """Return whether a text only reads, or why that is not certain, as a text.
 
         False is only what begins with the word for a change.
@@ -137,13 +134,6 @@ def read_select(raw: object, _: int) -> Select:
     if raw != "select":
         raise RuleError(f'only `sql = "select"` is known, not `{str(raw)[:60]}`')
     return Select()
-
-
-def reads(value: JsonValue, select: Select) -> Truth:
-    """Return whether a value is a text that only reads."""
-    if isinstance(value, str):
-        return select.truth(value)
-    return f"is {describe_kind(value)}, not a string"
 
 
 def _find_oddity(text: str) -> str | None:

@@ -10,10 +10,11 @@ that looks for `"prod"` must not be lifted by sending `["prod"]`.
 
 import datetime as dt
 import enum
+import functools
 import json
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -27,9 +28,8 @@ from permitry.conditions._compare import (
     class_of,
     describe_kind,
     kind_of,
-    matches,
     negate,
-    of_text,
+    only_of,
     order_by,
     same,
 )
@@ -43,7 +43,7 @@ from permitry.conditions._sources import (
     join_path,
     source_condition,
 )
-from permitry.conditions._sql import Select, read_select, reads
+from permitry.conditions._sql import Select, read_select
 from permitry.conditions._words import check_sign, nearest
 from permitry.conditions.listed import ListedValues, list_name, unknown_list
 from permitry.conditions.written import Place, PlainCondition, Table
@@ -71,7 +71,6 @@ __all__ = [
 ]
 
 MAX_NESTING = 8
-_OF_ANY_TEXT = ("contains", "regex")
 _BRIEF = 60
 
 
@@ -98,12 +97,9 @@ class _Check:
         operand = self.operand
         if isinstance(operand, ListedValues):
             return f"{self.name} @{operand.name}"
-        shown = (
-            f"({operand})"
-            if isinstance(operand, ArgumentTest | Regex | Select)
-            else json.dumps(operand, ensure_ascii=False)
-        )
-        return f"{self.name} {shown}"
+        if isinstance(operand, ArgumentTest | Regex | Select):
+            return f"{self.name} ({operand})"
+        return f"{self.name} {json.dumps(operand, ensure_ascii=False)}"
 
 
 @attrs.frozen
@@ -202,9 +198,8 @@ def argument_condition(path: str | tuple[str, ...], raw: object) -> ArgumentCond
     """
     names = tuple(path.split(".")) if isinstance(path, str) else path
     if not all(names) or not names:
-        raise RuleError(
-            f"`{join_path(names)}` has an empty part; a path is names joined by dots, such as `args.filter.id`"
-        )
+        why = "has an empty part; a path is names joined by dots, such as `args.filter.id`"
+        raise RuleError(f"`{join_path(names)}` {why}")
     try:
         return ArgumentCondition(names, _test(raw, 0))
     except RuleError as error:
@@ -218,13 +213,13 @@ def argument_conditions(place: Place, raw: object, links: LinkReader) -> Iterato
     """
     path, rest = tuple(map(str, place)), raw
     if isinstance(raw, Mapping):
-        optional = {name: raw[name] for name in ("optional",) if name in raw}
+        optional = raw.get("optional")
         apart = [name for name in (*ABOUT_SOURCES, LINKS) if name in raw]
         for name in apart:
             if name == LINKS:
-                yield link_condition(path, raw[name], links, **optional)
+                yield link_condition(path, raw[name], links, optional=optional)
             else:
-                yield source_condition(path, name, raw[name], **optional)
+                yield source_condition(path, name, raw[name], optional=optional)
         rest = {name: operand for name, operand in raw.items() if name not in apart}
         if apart and not set(rest) - {"optional"}:
             return
@@ -236,7 +231,7 @@ def text_test(raw: object) -> ArgumentTest:
 
     Raises: `RuleError`.
     """
-    return _test(raw, 0, _OF_ANY_TEXT)
+    return _test(raw, 0, ("contains", "regex"))
 
 
 def _find(arguments: Mapping[str, JsonValue], path: tuple[str, ...]) -> _Found:
@@ -270,21 +265,10 @@ def _each(value: JsonValue, test: ArgumentTest) -> Truth:
     return all_of(map(test.truth, value if isinstance(value, tuple) else (value,)))
 
 
-def _of_elements(
-    settle: Callable[[Iterable[Truth]], Truth],
-) -> Callable[[JsonValue, ArgumentTest], Truth]:
-    def truth(value: JsonValue, test: ArgumentTest) -> Truth:
-        if not isinstance(value, tuple):
-            return f"is {describe_kind(value)}, not an array"
-        return settle(map(test.truth, value))
-
-    return truth
-
-
 # How tables are read ----------------------------------------------------------------------------------------------
 
 
-def _test(raw: object, depth: int, known: Iterable[str] | None = None) -> ArgumentTest:
+def _test(raw: object, depth: int, known: tuple[str, ...] = ()) -> ArgumentTest:
     if depth > MAX_NESTING:
         raise RuleError(f"operators are nested more than {MAX_NESTING} deep")
     if isinstance(raw, list | tuple):
@@ -297,11 +281,11 @@ def _test(raw: object, depth: int, known: Iterable[str] | None = None) -> Argume
         raise RuleError("an empty table says nothing; give an operator, such as `le = 100`")
     if raw.get("exists") is False and len(raw) > 1:
         raise RuleError("`exists = false` cannot hold together with another operator")
-    names = OPERATORS if known is None else tuple(known)
     rest = {name: operand for name, operand in raw.items() if name != "optional"}
     if "optional" in raw:
         _check_optional(raw["optional"], rest, depth)
-    return ArgumentTest(tuple(_check(*each, depth, names) for each in rest.items()), is_optional="optional" in raw)
+    checks = tuple(_check(*each, depth, known or OPERATORS) for each in rest.items())
+    return ArgumentTest(checks, is_optional="optional" in raw)
 
 
 def _check_optional(operand: object, rest: Mapping[str, object], depth: int) -> None:
@@ -422,6 +406,8 @@ class _Operator(NamedTuple):
     truth: Callable[[JsonValue, Any], Truth]
 
 
+_of_text = functools.partial(only_of, str, "a string")
+_of_array = functools.partial(only_of, tuple, "an array")
 _KINDS = ("string", "number", "integer", "boolean", "array", "object", "null")
 
 _OPERATORS: Mapping[str, _Operator] = MappingProxyType(
@@ -434,17 +420,17 @@ _OPERATORS: Mapping[str, _Operator] = MappingProxyType(
         "le": _Operator(_order_operand, order_by(operator.le)),
         "gt": _Operator(_order_operand, order_by(operator.gt)),
         "ge": _Operator(_order_operand, order_by(operator.ge)),
-        "glob": _Operator(_globs, of_text(lambda value, text: Pattern(text).matches(value))),
-        "prefix": _Operator(_texts, of_text(str.startswith)),
-        "suffix": _Operator(_texts, of_text(str.endswith)),
-        "contains": _Operator(_texts, of_text(operator.contains)),
-        "regex": _Operator(_regex, matches),
-        "sql": _Operator(read_select, reads),
+        "glob": _Operator(_globs, _of_text(lambda value, texts: any(Pattern(text).matches(value) for text in texts))),
+        "prefix": _Operator(_texts, _of_text(str.startswith)),
+        "suffix": _Operator(_texts, _of_text(str.endswith)),
+        "contains": _Operator(_texts, _of_text(lambda value, texts: any(text in value for text in texts))),
+        "regex": _Operator(_regex, _of_text(lambda value, regex: regex.matches(value))),
+        "sql": _Operator(read_select, _of_text(lambda value, select: select.truth(value))),
         "length": _Operator(_length_test, _length),
         "type": _Operator(_kind_name, _is_kind),
         "exists": _Operator(_flag, lambda _, operand: bool(operand)),
-        "any": _Operator(_element_test, _of_elements(any_of)),
-        "all": _Operator(_element_test, _of_elements(all_of)),
+        "any": _Operator(_element_test, _of_array(lambda value, test: any_of(map(test.truth, value)))),
+        "all": _Operator(_element_test, _of_array(lambda value, test: all_of(map(test.truth, value)))),
         "each": _Operator(_element_test, _each),
     }
 )
