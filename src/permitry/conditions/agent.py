@@ -1,7 +1,6 @@
 """The condition `agent`."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import attrs
 
@@ -9,7 +8,6 @@ from permitry.conditions._words import check_sign
 from permitry.conditions.written import Place, PlainCondition, Table, Words
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Request
-from permitry.core.template import Template
 
 __all__ = ["AgentCondition"]
 
@@ -24,6 +22,7 @@ class AgentCondition(PlainCondition):
     has_wildcards: ClassVar[bool] = True
     is_answered: ClassVar[bool] = True
     example: ClassVar[Table] = str
+    in_context: ClassVar[str] = "agent"
 
     agents: tuple[Pattern, ...]
 
@@ -49,8 +48,3 @@ class AgentCondition(PlainCondition):
     def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
         return f"agent = {request.context.agent}"
-
-    @classmethod
-    def context(cls, value: str, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:
-        """Return the agent."""
-        return {"agent": value}

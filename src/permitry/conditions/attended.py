@@ -1,13 +1,11 @@
 """The condition `attended`."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import attrs
 
 from permitry.conditions.written import PlainCondition, Table
 from permitry.core.rule import Request
-from permitry.core.template import Template
 
 __all__ = ["AttendedCondition"]
 
@@ -20,6 +18,7 @@ class AttendedCondition(PlainCondition):
     table: ClassVar[Table] = bool
     description: ClassVar[str] = "Whether a user can answer questions."
     example: ClassVar[Table] = bool
+    in_context: ClassVar[str] = "attended"
     is_answered: ClassVar[bool] = True
     is_pure: ClassVar[bool] = True
 
@@ -32,8 +31,3 @@ class AttendedCondition(PlainCondition):
     def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
         return f"attended = {str(request.context.attended).lower()}"
-
-    @classmethod
-    def context(cls, value: bool, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:  # noqa: FBT001 -- it is the value of the key
-        """Return a session of this kind."""
-        return {"attended": value}

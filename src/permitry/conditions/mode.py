@@ -1,7 +1,6 @@
 """The condition `mode`."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import attrs
 
@@ -10,7 +9,6 @@ from permitry.conditions.match import Match
 from permitry.conditions.written import PlainCondition, Problem, Table, Words
 from permitry.core.context import misspelt_mode
 from permitry.core.rule import Request
-from permitry.core.template import Template
 
 __all__ = ["ModeCondition"]
 
@@ -34,6 +32,7 @@ class ModeCondition(PlainCondition):
     table: ClassVar[Table] = Annotated[Words, mode_problem]
     description: ClassVar[str] = "The session's mode: plan, yolo, default, or a word of the host."
     example: ClassVar[Table] = Annotated[str, mode_problem]
+    in_context: ClassVar[str] = "mode"
     is_pure: ClassVar[bool] = True
 
     modes: tuple[str, ...] = attrs.field(converter=words)
@@ -57,8 +56,3 @@ class ModeCondition(PlainCondition):
     def implies(self, other: object) -> bool:
         """Return whether the other has all of these modes."""
         return isinstance(other, ModeCondition) and set(self.modes) <= set(other.modes)
-
-    @classmethod
-    def context(cls, value: str, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:
-        """Return the mode."""
-        return {"mode": value}

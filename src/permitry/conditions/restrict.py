@@ -3,10 +3,9 @@
 Its exceptions must be certain: `unless` lifts it from an effect only by `YES`.
 """
 
-import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import attrs
 
@@ -21,8 +20,6 @@ from permitry.core.effects import Effect
 from permitry.core.rule import Request, Unsure
 
 __all__ = ["meets", "restricts"]
-
-_Lifts: TypeAlias = Callable[[Effect], bool]
 
 
 class _Found(NamedTuple):
@@ -87,23 +84,22 @@ def meets(when: Conditions, lifting: Sequence[Conditions], request: Request) -> 
     kinds = when.on_actions
     if len(kinds) > 1 and not all(kind.may_match(request.facts) for kind in kinds):
         return False
-    lifts = functools.partial(_lift, lifting)
     unsure: Unsure | None = None
     for kind in kinds:
-        answer = _meets_kind(kind, functools.partial(_lifts_all, lifts, kind), request)
+        answer = _meets_kind(kind, lifting, request)
         if answer is False:
             return False
         if isinstance(answer, Unsure):
             # If the first kind is certain, an unsure one after it is reported as likely.
             unsure = unsure or (answer if kind is kinds[0] else attrs.evolve(answer, likeness=int(Match.MAYBE)))
     if unsure is None and when.commands and len(kinds) > 1:
-        return _meets_at_once(kinds, lifts, request)
+        return _meets_at_once(kinds, lifting, request)
     return unsure or True
 
 
-def _meets_kind(kind: AnyPatterns, lifts: _Lifts, request: Request) -> bool | Unsure:
+def _meets_kind(kind: AnyPatterns, lifting: Sequence[Conditions], request: Request) -> bool | Unsure:
     """Return whether an effect is what one kind of condition is about, or `Unsure` if it only may be."""
-    found = _find_best(kind, lifts, request)
+    found = _find_best(kind, lifting, request)
     if found is not None:
         match, patterns, effect = found
         return match >= Match.ALIKE or Unsure(why(effect), patterns.does_by(effect), int(match))
@@ -118,16 +114,17 @@ def _meets_kind(kind: AnyPatterns, lifts: _Lifts, request: Request) -> bool | Un
     return False
 
 
-def _find_best(kind: AnyPatterns, lifts: _Lifts, request: Request) -> _Found | None:
+def _find_best(kind: AnyPatterns, lifting: Sequence[Conditions], request: Request) -> _Found | None:
     """Return the effect that matches best by what is known of it; a guess only where no other effect does as well."""
     narrowed = kind.narrow(request.facts)
     if narrowed is None:
         return None
-    # `lifts` is asked last because it is slow, and few effects match.
-    known = _pick((each for each in _compare_known(narrowed, request) if not lifts(each.effect)), Match.ALIKE)
+    # What is lifted is asked last because that is slow, and few effects match.
+    left = (each for each in _compare_known(narrowed, request) if not _lifts_all(lifting, kind, each.effect))
+    known = _pick(left, Match.ALIKE)
     if known is not None and known.match >= Match.MAYBE:
         return known
-    guesses = (each for each in _compare_guesses(narrowed, request) if not lifts(each.effect))
+    guesses = (each for each in _compare_guesses(narrowed, request) if not _lifts_all(lifting, kind, each.effect))
     return _pick(itertools.chain(() if known is None else (known,), guesses), Match.MAYBE)
 
 
@@ -172,9 +169,9 @@ def _compare(pairs: Iterable[tuple[AnyPatterns, Effect]], most: Match = Match.AL
             yield _Found(known[key], patterns, effect)
 
 
-def _lifts_all(lifts: _Lifts, kind: AnyPatterns, effect: Effect) -> bool:
+def _lifts_all(lifting: Sequence[Conditions], kind: AnyPatterns, effect: Effect) -> bool:
     """Return whether exceptions lift an effect, or every name below its folder that the patterns match."""
-    if lifts(effect):
+    if _lift(lifting, effect):
         return True
     touch = effect.subject
     if not isinstance(kind, PathPatterns) or not isinstance(touch, Touch) or not touch.place.tops:
@@ -185,24 +182,23 @@ def _lifts_all(lifts: _Lifts, kind: AnyPatterns, effect: Effect) -> bool:
     is_met = False
     for name in kind.names_below(effect, touch.place):
         is_met = True
-        if name is None or not lifts(attrs.evolve(effect, subject=_below(touch, name))):
+        if name is None:
+            return False
+        below = attrs.evolve(touch, place=Place(name, (name,), (name,), is_certain=touch.place.is_certain))
+        if not _lift(lifting, attrs.evolve(effect, subject=below)):
             return False
     return is_met
 
 
-def _below(touch: Touch, name: str) -> Touch:
-    """Return the access to something below the folder that a program goes through."""
-    return attrs.evolve(touch, place=Place(name, (name,), (name,), is_certain=touch.place.is_certain))
-
-
-def _meets_at_once(kinds: Sequence[AnyPatterns], lifts: _Lifts, request: Request) -> bool | Unsure:
+def _meets_at_once(kinds: Sequence[AnyPatterns], lifting: Sequence[Conditions], request: Request) -> bool | Unsure:
     """Return whether one program of a call meets the conditions of every kind, given that the call as a whole does.
 
     Otherwise `Unsure`: one program matches the pattern of commands, and another touches the path or host.
     """
-    runs, *others = found = [_find_certain(kind, lifts, request) for kind in kinds]
+    runs, *others = found = [_find_certain(kind, lifting, request) for kind in kinds]
     for run in runs:
-        if all(any(_belongs(effect, run) for effect in effects) for effects in others):
+        # An effect that belongs to no program counts for every one.
+        if all(any(each.words in ((), run.words) for each in effects) for effects in others):
             return True
     does = " and ".join(kind.does for kind in kinds)
     unsure = Unsure(why_several(effects[0] for effects in found if effects), does, int(Match.BELOW))
@@ -212,12 +208,7 @@ def _meets_at_once(kinds: Sequence[AnyPatterns], lifts: _Lifts, request: Request
     return attrs.evolve(unsure, by=by, likeness=int(Match.ALIKE)) if by else unsure
 
 
-def _find_certain(kind: AnyPatterns, lifts: _Lifts, request: Request) -> list[Effect]:
+def _find_certain(kind: AnyPatterns, lifting: Sequence[Conditions], request: Request) -> list[Effect]:
     """Return the effects that a kind of condition is certainly about, and that no exception lifts."""
     certain = [found.effect for found in _compare_known(kind, request) if found.match >= Match.ALIKE]
-    return [effect for effect in certain if not _lifts_all(lifts, kind, effect)]
-
-
-def _belongs(effect: Effect, run: Effect) -> bool:
-    """Return whether a program has an effect; one that belongs to no program counts for every one."""
-    return not effect.words or effect.words == run.words
+    return [effect for effect in certain if not _lifts_all(lifting, kind, effect)]

@@ -111,13 +111,15 @@ class PlainCondition(Written, Condition):
     """A condition on the call and its context that a rule file may have.
 
     `is_answered`: it can be evaluated for every call.
-    `example` is the type of its value in an example, None if an example cannot have the key.
+    `example` is the type of its value in an example, None if an example cannot have the key; `in_context` is the field
+    of the context that such a value is, if it is one.
     """
 
     __slots__ = ()
 
     is_answered: ClassVar[bool] = False
     example: ClassVar[Table] = None
+    in_context: ClassVar[str] = ""
 
     def match(self, request: Request, _needed: Match = Match.YES, /) -> Match:
         """Return how far the condition matches: `YES` if it holds, and `NO` otherwise."""
@@ -135,9 +137,9 @@ class PlainCondition(Written, Condition):
         return self == other
 
     @classmethod
-    def context(cls, _value: Value, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:
+    def context(cls, value: Value, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:
         """Return the fields of the context in which an example with this value is decided."""
-        return {}
+        return {cls.in_context: value} if cls.in_context else {}
 
 
 class WrittenPattern(Written):
