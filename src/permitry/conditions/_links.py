@@ -12,12 +12,12 @@ import attrs
 
 from permitry.conditions._compare import Truth, all_of, any_of
 from permitry.conditions._patterns import show_pattern
-from permitry.conditions._sources import Source, flag, in_lists, join_path, sources_of, value_at
+from permitry.conditions._sources import EMPTY, Source, flag, in_lists, join_path, places_in, sources_of, value_at
 from permitry.conditions._words import nearest
 from permitry.conditions.host import HostPattern
 from permitry.conditions.listed import ListedValues
 from permitry.conditions.match import Match
-from permitry.conditions.provenance.normal_form import normal
+from permitry.conditions.provenance.normal_form import elements_of
 from permitry.conditions.provenance.places import origin_of
 from permitry.conditions.provenance.provenance import Provenance, provenance_of
 from permitry.conditions.written import PlainCondition, Table
@@ -32,7 +32,6 @@ _OPERATORS = ("host", "not_host", "from", "not_from")
 _BRIEF = 60
 _MOST_SHOWN = 3
 _MOST_VALUES = 10
-_EMPTY: tuple[object, ...] = (None, "", ())
 _NEED_A_HOST = (None, "http", "https")
 
 
@@ -100,20 +99,14 @@ class _SourceTest:
         may_pass = needed is Match.ALIKE
         if may_pass is not self.is_negative:
             return may_pass
-        if any(True for _ in self._places(link, known)):
+        if any(True for _ in places_in(self.sources, link.text, known)):
             return not self.is_negative
         if not known.texts and any(each.needs_user for each in self.sources):
             return "no message of the user is known here"
         return self.is_negative
 
-    def _places(self, link: Connect, known: Provenance) -> Iterator[str]:
-        form = normal(link.text)
-        if form is not None:
-            for source in self.sources:
-                yield from source.places(form, known)
-
     def fact(self, link: Connect, known: Provenance) -> str:
-        place = next(self._places(link, known), None)
+        place = next(places_in(self.sources, link.text, known), None)
         return "is in none of its sources" if place is None else f"is in {place}"
 
     def __str__(self) -> str:
@@ -168,10 +161,10 @@ class LinkCondition(PlainCondition):
         links cannot be found.
         """
         value = value_at(request.call.arguments, self.path)
-        if self.is_optional and value in _EMPTY:
+        if self.is_optional and value in EMPTY:
             return []
-        texts = [each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, str)]
-        if not texts or len(texts) < (len(value) if isinstance(value, tuple) else 1):
+        texts = [each for each in elements_of(value) if isinstance(each, str)]
+        if not texts or len(texts) < len(elements_of(value)):
             raise UnevaluableError(f"`{join_path(self.path)}` is missing, or neither a text nor a list of texts")
         try:
             return [link for text in texts for link in self.reader.find(text)]

@@ -8,7 +8,7 @@ import attrs
 
 from permitry.conditions.listed import ListedValues
 from permitry.conditions.match import Match
-from permitry.conditions.provenance.normal_form import normal, words_of
+from permitry.conditions.provenance.normal_form import elements_of, normal, words_of
 from permitry.conditions.provenance.places import origin_of, show_value
 from permitry.conditions.provenance.provenance import Path, Provenance, provenance_of
 from permitry.conditions.written import PlainCondition, Table
@@ -22,7 +22,7 @@ _BRIEF = 60
 _MOST_VALUES = 10
 _UP = "../"
 _PATH = re.compile(r"[^\s#@.*]+(\.[^\s#@.*]+)*")
-_EMPTY: tuple[object, ...] = (None, "", ())
+EMPTY: tuple[object, ...] = (None, "", ())
 
 
 @attrs.frozen
@@ -172,7 +172,7 @@ class SourceCondition(PlainCondition):
 
     def _is_known(self, request: Request) -> bool:
         value, known = value_at(request.call.arguments, self.path), provenance_of(request.context)
-        if self.is_optional and value in _EMPTY:
+        if self.is_optional and value in EMPTY:
             return True
         if value is None:
             raise UnevaluableError(f"`{join_path(self.path)}` is missing")
@@ -183,7 +183,7 @@ class SourceCondition(PlainCondition):
         return False
 
     def _elements(self, value: JsonValue) -> tuple[JsonValue, ...]:
-        elements = value if isinstance(value, tuple) else (value,)
+        elements = elements_of(value)
         apart = {(type(each), normal(each)): each for each in elements}
         if not elements or not all(form for _, form in apart):
             raise UnevaluableError(f"`{join_path(self.path)}` is empty, too long, or holds more than texts and numbers")
@@ -191,13 +191,12 @@ class SourceCondition(PlainCondition):
         return tuple(apart.values())
 
     def _places(self, element: JsonValue, known: Provenance) -> Iterator[str]:
-        form = normal(element)
-        if self.share is not None:
-            if isinstance(element, str) and _share(element, known) >= self.share:
+        if self.share is None:
+            yield from places_in(self.sources, element, known)
+        elif isinstance(element, str):
+            said, every = _words_said(element, known)
+            if said and said / every >= self.share:
                 yield "the words of the user"
-        elif form is not None:
-            for source in self.sources:
-                yield from source.places(form, known)
 
     @property
     def expected(self) -> str:
@@ -210,7 +209,7 @@ class SourceCondition(PlainCondition):
         """Return where the value comes from, as shown in near misses."""
         value, known = value_at(request.call.arguments, self.path), provenance_of(request.context)
         parts = []
-        for each in value if isinstance(value, tuple) else (value,):
+        for each in elements_of(value):
             places = list(dict.fromkeys(self._places(each, known)))
             text = "missing" if each is None else show_value(each)
             parts.append(f"{text} is in {' and '.join(places)}" if places else f"{text} is in none of its sources")
@@ -222,11 +221,18 @@ class SourceCondition(PlainCondition):
             value, known = value_at(request.call.arguments, self.path), provenance_of(request.context)
         except UnevaluableError:
             return
-        elements = value if isinstance(value, tuple) else (value,)
-        for each in elements[:_MOST_VALUES] if value is not None else ():
+        for each in elements_of(value)[:_MOST_VALUES] if value is not None else ():
             origin = origin_of(".".join(self.path), each, known, in_lists(self.sources, each))
             words = _words_said(each, known) if self.share is not None and isinstance(each, str) else None
             yield attrs.evolve(origin, words=words)
+
+
+def places_in(sources: Iterable[Source], value: JsonValue, known: Provenance) -> Iterator[str]:
+    """Yield where a value certainly was seen that some sources denote, as phrases for people."""
+    form = normal(value)
+    if form is not None:
+        for source in sources:
+            yield from source.places(form, known)
 
 
 def in_lists(sources: Iterable[Source], value: JsonValue) -> list[str]:
@@ -273,12 +279,6 @@ def _share_of(raw: object) -> float:
     if isinstance(raw, bool) or not isinstance(raw, int | float) or not 0 < raw <= 1:
         raise RuleError("a share is a number above 0 and up to 1, such as 0.5")
     return float(raw)
-
-
-def _share(text: str, known: Provenance) -> float:
-    """Return how many of the words of a text are in the messages of the user."""
-    said, all_of_them = _words_said(text, known)
-    return said / all_of_them if said else 0.0
 
 
 def _words_said(text: str, known: Provenance) -> tuple[int, int]:

@@ -19,6 +19,7 @@ class AgentCondition(PlainCondition):
     key: ClassVar[str] = "agent"
     table: ClassVar[Table] = Words
     description: ClassVar[str] = "The agent that calls; `*` and `?` are wildcards."
+    any_of: ClassVar[str] = "agents"
     has_wildcards: ClassVar[bool] = True
     is_answered: ClassVar[bool] = True
     example: ClassVar[Table] = str
@@ -39,11 +40,6 @@ class AgentCondition(PlainCondition):
     def holds(self, request: Request) -> bool:
         """Return whether the calling agent fits."""
         return any(agent.matches(request.context.agent) for agent in self.agents)
-
-    @property
-    def expected(self) -> str:
-        """What it asks for, as shown in near misses."""
-        return " or ".join(each.text for each in self.agents)
 
     def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""

@@ -46,6 +46,7 @@ from permitry.conditions._sources import (
 from permitry.conditions._sql import Select, read_select
 from permitry.conditions._words import check_sign, nearest
 from permitry.conditions.listed import ListedValues, list_name, unknown_list
+from permitry.conditions.provenance.normal_form import elements_of
 from permitry.conditions.written import Place, PlainCondition, Table
 from permitry.core.facts import Fact, Kind, argument_class
 from permitry.core.json_values import JsonValue, canonical_json
@@ -262,7 +263,7 @@ def _is_kind(value: JsonValue, name: str) -> bool:
 
 
 def _each(value: JsonValue, test: ArgumentTest) -> Truth:
-    return all_of(map(test.truth, value if isinstance(value, tuple) else (value,)))
+    return all_of(map(test.truth, elements_of(value)))
 
 
 # How tables are read ----------------------------------------------------------------------------------------------

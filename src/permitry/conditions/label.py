@@ -30,6 +30,7 @@ class LabelCondition(PlainCondition):
     key: ClassVar[str] = "label"
     table: ClassVar[Table] = Annotated[Words, label_problem]
     description: ClassVar[str] = "A label that an earlier call left on the session."
+    any_of: ClassVar[str] = "labels"
     is_answered: ClassVar[bool] = True
     example: ClassVar[Table] = str
     is_pure: ClassVar[bool] = True
@@ -40,18 +41,9 @@ class LabelCondition(PlainCondition):
         """Return whether the session has one of the labels."""
         return not request.context.labels.isdisjoint(self.labels)
 
-    @property
-    def expected(self) -> str:
-        """What it asks for, as shown in near misses."""
-        return " or ".join(self.labels)
-
     def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
         return f"labels = {', '.join(sorted(request.context.labels)) or 'none'}"
-
-    def implies(self, other: object) -> bool:
-        """Return whether the other has all of these labels."""
-        return isinstance(other, LabelCondition) and set(self.labels) <= set(other.labels)
 
     @classmethod
     def context(cls, value: str, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:

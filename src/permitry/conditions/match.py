@@ -1,7 +1,8 @@
 """How far a condition matches a call or one effect of it, and why it only may, for people to read.
 
-A permission needs `YES`. A restriction applies from `ALIKE` on, and between that and `NO` it asks. `unless` is read the
-other way: that of a permission takes back whatever is not `NO`, that of a restriction lifts only what is `YES`.
+`when` of a permission needs `YES`. A restriction applies from `ALIKE` on, and between that and `NO` it asks. `unless`
+is read the other way: that of a permission takes back what is not `NO`, that of a restriction lifts only what is `YES`.
+*Plain* conditions are about the call and its context; all others are about its actions: commands, paths and hosts.
 """
 
 import enum

@@ -31,6 +31,7 @@ class ModeCondition(PlainCondition):
     key: ClassVar[str] = "mode"
     table: ClassVar[Table] = Annotated[Words, mode_problem]
     description: ClassVar[str] = "The session's mode: plan, yolo, default, or a word of the host."
+    any_of: ClassVar[str] = "modes"
     example: ClassVar[Table] = Annotated[str, mode_problem]
     in_context: ClassVar[str] = "mode"
     is_pure: ClassVar[bool] = True
@@ -44,15 +45,6 @@ class ModeCondition(PlainCondition):
             return Match.YES
         return Match.NO if context.modes.isdisjoint(self.modes) else Match.ALIKE
 
-    @property
-    def expected(self) -> str:
-        """What it asks for, as shown in near misses."""
-        return " or ".join(self.modes)
-
     def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
         return f"mode = {request.context.mode}"
-
-    def implies(self, other: object) -> bool:
-        """Return whether the other has all of these modes."""
-        return isinstance(other, ModeCondition) and set(self.modes) <= set(other.modes)

@@ -1,18 +1,12 @@
-"""The scope of a rule: the tools it selects, and its conditions in `when` and `unless`.
+"""The scope of a rule: the tools it selects, and its conditions in `when` and `unless`, as `match` says they are read.
 
-Each condition says how far it matches, and there are two readers. `when` of a permission and `unless` of a restriction
-need `Match.YES`. `when` of a restriction needs `Match.ALIKE`, and is `Unsure` of what only may match; `unless` of a
-permission counts where it may match at all. A condition that cannot be evaluated raises an exception; then a
-restriction counts as matched, and a permission as not matched.
-
-*Plain* conditions are about the call and its context; all others are about its actions: commands,
-paths and hosts.
+A condition that cannot be evaluated raises an exception; then a restriction counts as matched, a permission as not.
 """
 
 import contextlib
 import itertools
-from collections.abc import Iterable, Iterator
-from typing import Protocol, Self
+from collections.abc import Callable, Iterable, Iterator
+from typing import Self
 
 import attrs
 
@@ -33,7 +27,7 @@ from permitry.core.origin import Origin
 from permitry.core.rule import Request, Unsure
 from permitry.errors import UnevaluableError
 
-__all__ = ["Condition", "Conditions", "Listed", "Scope", "Scoped"]
+__all__ = ["Condition", "Conditions", "Scope", "Scoped"]
 
 _NOTHING = Conditions()
 # Looked up once: that takes longer than to compare them.
@@ -46,31 +40,19 @@ def _alternatives(unless: "Conditions | Iterable[Conditions] | None") -> tuple[C
     return (unless,) if isinstance(unless, Conditions) else tuple(unless)
 
 
-class Listed(Protocol):
-    """Makes a scope again from its source, with the values that a session adds to named lists."""
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The names of the lists."""
-
-    def scope(self, added: Lists) -> "Scope":
-        """Return the scope with more values in its lists.
-
-        Raises: `RuleError` for a value that is not valid where its list is used.
-        """
-
-
 @attrs.frozen
 class Scope:
     """The tools a rule selects (without selectors: every tool), and the conditions under which it applies.
 
-    `unless` holds alternatives: it takes back what one of them is about. `listed` is None without named lists.
+    `unless` holds alternatives: it takes back what one of them is about. `lists` are the named lists in the conditions;
+    `remake` makes the scope again from its source, with the values that a session adds to these.
     """
 
     selectors: tuple[ToolSelector, ...] = ()
     when: Conditions = _NOTHING
     unless: tuple[Conditions, ...] = attrs.field(default=(), converter=_alternatives)
-    listed: Listed | None = attrs.field(default=None, repr=False, eq=False)
+    lists: frozenset[str] = attrs.field(default=frozenset(), repr=False, eq=False)
+    remake: Callable[[Lists], "Scope"] | None = attrs.field(default=None, repr=False, eq=False)
     # Whether there are no conditions, in `when` or in `unless`.
     _names_tools_alone: bool = attrs.field(init=False, repr=False, eq=False)
 
@@ -78,19 +60,14 @@ class Scope:
     def _has_no_conditions(self) -> bool:
         return not (self.unless or self.when.plain or self.when.are_about_actions)
 
-    @property
-    def lists(self) -> frozenset[str]:
-        """The names of the lists in the conditions."""
-        return frozenset() if self.listed is None else self.listed.names
-
     def with_lists(self, added: Lists) -> "Scope":
         """Return the scope with more values in its lists.
 
         Raises: `RuleError` for a value that is not valid where its list is used.
         """
-        if self.listed is None or self.lists.isdisjoint(added):
+        if self.remake is None or self.lists.isdisjoint(added):
             return self
-        return self.listed.scope(added)
+        return self.remake(added)
 
     @property
     def specificity(self) -> tuple[int, int]:
@@ -240,9 +217,6 @@ class Scoped:
         return self.scope.lists
 
     def with_lists(self, added: Lists) -> Self:
-        """Return the rule with more values in the lists that it uses.
-
-        Raises: `RuleError` for a value that is not valid where its list is used.
-        """
+        """Return the rule with more values in the lists that it uses, as `Scope.with_lists`."""
         scope = self.scope.with_lists(added)
         return self if scope is self.scope else attrs.evolve(self, scope=scope)

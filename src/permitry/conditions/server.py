@@ -29,6 +29,7 @@ class ServerCondition(PlainCondition):
     key: ClassVar[str] = "server"
     table: ClassVar[Table] = Words
     description: ClassVar[str] = "The MCP server of the tool; `*` and `?` are wildcards."
+    any_of: ClassVar[str] = "servers"
     has_wildcards: ClassVar[bool] = True
     is_answered: ClassVar[bool] = True
     is_pure: ClassVar[bool] = True
@@ -49,11 +50,6 @@ class ServerCondition(PlainCondition):
             return Match.NO
         found = servers(call.tool, call.server)
         return Match.ALIKE if any(pattern.may_mean(found) for pattern in self.servers) else Match.NO
-
-    @property
-    def expected(self) -> str:
-        """What it asks for, as shown in near misses."""
-        return " or ".join(each.text for each in self.servers)
 
     def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""

@@ -20,6 +20,7 @@ class TemplateCondition(PlainCondition):
     key: ClassVar[str] = "template"
     table: ClassVar[Table] = Words
     description: ClassVar[str] = "The active template, or one it extends."
+    any_of: ClassVar[str] = "templates"
     is_answered: ClassVar[bool] = True
     example: ClassVar[Table] = str
     is_pure: ClassVar[bool] = True
@@ -31,19 +32,10 @@ class TemplateCondition(PlainCondition):
         template = request.context.active_template
         return template is not None and not template.names().isdisjoint(self.templates)
 
-    @property
-    def expected(self) -> str:
-        """What it asks for, as shown in near misses."""
-        return " or ".join(self.templates)
-
     def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
         template = request.context.active_template
         return "no active template" if template is None else f"template = {template.name}"
-
-    def implies(self, other: object) -> bool:
-        """Return whether `other` has all of these templates."""
-        return isinstance(other, TemplateCondition) and set(self.templates) <= set(other.templates)
 
     @classmethod
     def context(cls, value: str, templates: Mapping[str, Template], /) -> Mapping[str, Any]:

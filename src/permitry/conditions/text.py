@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import attrs
 
 from permitry.conditions.args import ArgumentTest, text_test
+from permitry.conditions.provenance.normal_form import leaves_of
 from permitry.conditions.written import Place, PlainCondition, Table
 from permitry.core.argument_keys import Misshapen, names_of, values_of
 from permitry.core.json_values import JsonValue
@@ -60,15 +61,7 @@ class TextCondition(PlainCondition):
 
 def _texts(value: JsonValue) -> Iterator[str]:
     """Yield the texts in a value, keys of objects included."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from value
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, tuple):
-        for inner in value:
-            yield from _texts(inner)
+    return (each for _, each in leaves_of(value) if isinstance(each, str))
 
 
 def _join_lists(arguments: Mapping[str, JsonValue], tool: ToolSpec | None) -> Iterator[str]:

@@ -112,7 +112,8 @@ class PlainCondition(Written, Condition):
 
     `is_answered`: it can be evaluated for every call.
     `example` is the type of its value in an example, None if an example cannot have the key; `in_context` is the field
-    of the context that such a value is, if it is one.
+    of the context that such a value is, if it is one. `any_of` is its field with words of which one must be true, if it
+    has one.
     """
 
     __slots__ = ()
@@ -120,6 +121,7 @@ class PlainCondition(Written, Condition):
     is_answered: ClassVar[bool] = False
     example: ClassVar[Table] = None
     in_context: ClassVar[str] = ""
+    any_of: ClassVar[str] = ""
 
     def match(self, request: Request, _needed: Match = Match.YES, /) -> Match:
         """Return how far the condition matches: `YES` if it holds, and `NO` otherwise."""
@@ -132,9 +134,16 @@ class PlainCondition(Written, Condition):
         """
         raise NotImplementedError
 
+    @property
+    def expected(self) -> str | None:
+        """What it asks for, as shown in near misses; None if its `fact` says it all."""
+        return " or ".join(getattr(each, "text", each) for each in getattr(self, self.any_of)) if self.any_of else None
+
     def implies(self, other: object) -> bool:
-        """Return whether `other` certainly holds whenever this condition does."""
-        return self == other
+        """Return whether `other` certainly holds whenever this condition does: it is equal, or has all of its words."""
+        if type(self) is not type(other) or self.has_wildcards or not self.any_of:
+            return self == other
+        return set(getattr(self, self.any_of)) <= set(getattr(other, self.any_of))
 
     @classmethod
     def context(cls, value: Value, _templates: Mapping[str, Template], /) -> Mapping[str, Any]:

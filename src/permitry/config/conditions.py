@@ -1,5 +1,6 @@
 """From the conditions of a rule file, which are values under keys, to the scope of a rule."""
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -60,22 +61,21 @@ def scope_of(
     )
     if not names:
         return scope
-    return attrs.evolve(scope, listed=_Listed(frozenset(names), tuple(tools), when, unless, uses, runs_any))
+    remake = functools.partial(_remake, tuple(tools), when, unless, uses, runs_any=runs_any)
+    return attrs.evolve(scope, lists=frozenset(names), remake=remake)
 
 
-@attrs.frozen
-class _Listed:
-    """The names of the lists in a scope, and what it is made of."""
-
-    names: frozenset[str]
-    tools: tuple[str, ...]
-    when: Given | None
-    unless: Sequence[Given] | None
-    uses: ListUses
-    runs_any: bool
-
-    def scope(self, added: Lists) -> Scope:
-        return scope_of(self.tools, self.when, self.unless, uses=self.uses.with_added(added), runs_any=self.runs_any)
+def _remake(
+    tools: tuple[str, ...],
+    when: Given | None,
+    unless: Sequence[Given] | None,
+    uses: ListUses,
+    added: Lists,
+    *,
+    runs_any: bool,
+) -> Scope:
+    """Return a scope with more values in its lists."""
+    return scope_of(tools, when, unless, uses=uses.with_added(added), runs_any=runs_any)
 
 
 def host_pattern(text: str) -> HostPattern:

@@ -8,7 +8,7 @@ linear time.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ import attrs
 from permitry.conditions.provenance.dates import date_form, dates_in
 from permitry.core.json_values import JsonValue
 
-__all__ = ["Message", "addresses", "is_in_text", "normal", "words_of"]
+__all__ = ["Message", "addresses", "elements_of", "is_in_text", "leaves_of", "normal", "words_of"]
 
 _MAIL = re.compile(r"[^\s@<>()\[\],;:\"]+@([^\s@<>()\[\],;:\"]+)")
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -48,6 +48,23 @@ _LONGEST = 4_096
 _STACKED = re.compile(rb"[^\0]{31}")
 # Fullwidth signs are what some people write. NFKC would make 102 of ten squared.
 _WIDE = {sign + 0xFEE0: sign for sign in range(0x21, 0x7F)}
+
+
+def elements_of(value: JsonValue) -> tuple[JsonValue, ...]:
+    """Return the elements of a list, or the value itself as the only one."""
+    return value if isinstance(value, tuple) else (value,)
+
+
+def leaves_of(value: JsonValue) -> Iterator[tuple[bool, JsonValue]]:
+    """Yield what is in a value: each name in an object, which is marked by True, and each value that has no parts."""
+    if isinstance(value, Mapping):
+        yield from ((True, name) for name in value)
+        value = tuple(value.values())
+    if isinstance(value, tuple):
+        for inner in value:
+            yield from leaves_of(inner)
+    else:
+        yield False, value
 
 
 def normal(value: JsonValue) -> str | None:

@@ -15,7 +15,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
-from permitry.conditions.provenance.normal_form import Message, addresses, is_in_text, normal
+from permitry.conditions.provenance.normal_form import (
+    Message,
+    addresses,
+    elements_of,
+    is_in_text,
+    leaves_of,
+    normal,
+)
 from permitry.core.context import AuthContext
 from permitry.core.history import Bounds
 from permitry.core.json_values import MAX_BYTES, JsonValue, canonical_text, freeze_object, parse_json
@@ -224,7 +231,9 @@ class Heard:
         tool, arguments, value = waiting.tool, waiting.arguments, _parse(waiting.value)
         self._weight -= waiting.size
         text = value if isinstance(value, str) else None
-        given, names = tuple(_scalars_in(arguments)), tuple(_names_in(arguments))
+        given = tuple(_scalars_in(arguments))
+        # A model may choose those in inner objects.
+        names = tuple(str(name) for is_name, name in leaves_of(arguments) if is_name)
         size, found = sum(len(each) for each in (text, *given, *names) if isinstance(each, str)), []
         for key, record in itertools.chain(_values(tool, value), _values(tool, arguments, is_given=True)):
             found.append((key, record))
@@ -298,7 +307,7 @@ class Heard:
 class Provenance(HeardCounts):
     """What a session had heard at one moment; never changes, except that it forgets."""
 
-    _heard: Heard | None = attrs.field(default=None, repr=False)
+    _heard: Heard = attrs.field(factory=Heard, repr=False)
 
     @classmethod
     def of(cls, messages: Iterable[str], results: Iterable[GivenResult] = ()) -> "Provenance":
@@ -328,14 +337,14 @@ class Provenance(HeardCounts):
         """Return whether this word is one of the user's messages."""
         return any(message.has_word(word) for message in self._said)
 
-    def given(self, tool: str, path: Path, form: str | None) -> tuple[Seen, ...]:
+    def given(self, tool: str, path: Path, form: str) -> tuple[Seen, ...]:
         """Return where a value with this normal form was seen at `path` in arguments of calls of a tool."""
-        return self._at(tool, path, form, is_given=True)
+        return self._heard.seen(_Key(True, tool, path, form), self.results)
 
-    def seen(self, tool: str, path: Path, form: str | None) -> tuple[Seen, ...]:
+    def seen(self, tool: str, path: Path, form: str) -> tuple[Seen, ...]:
         """Return where a value with this normal form was seen at `path` in results of a tool that it was not given."""
-        found = self._at(tool, path, form, is_given=False)
-        return tuple(seen for seen in found if form is not None and not seen.of.echoes(form))
+        found = self._heard.seen(_Key(False, tool, path, form), self.results)
+        return tuple(seen for seen in found if not seen.of.echoes(form))
 
     def results_with(self, tool: str, form: str) -> Iterator[Returned]:
         """Yield the results of a tool with a value that it was not given, anywhere or as a word."""
@@ -351,18 +360,13 @@ class Provenance(HeardCounts):
                 found.setdefault(place, []).append(each.number)
         return found
 
-    def _at(self, tool: str, path: Path, form: str | None, *, is_given: bool) -> tuple[Seen, ...]:
-        if form is None or self._heard is None:
-            return ()
-        return self._heard.seen(_Key(is_given, tool, path, form), self.results)
-
     @property
     def _returned(self) -> tuple[Returned, ...]:
-        return () if self._heard is None else self._heard.returned(self.results)
+        return self._heard.returned(self.results)
 
     @property
     def _said(self) -> tuple[Message, ...]:
-        return () if self._heard is None else self._heard.said(self.messages)
+        return self._heard.said(self.messages)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Provenance) and self._heard is other._heard:
@@ -412,7 +416,9 @@ def _values(
             here = (*path, name)
             found = itertools.chain(others.get(name, ()), () if is_given else _addresses_in(inner))
             yield from ((_Key(is_given, tool, here, form), record) for form in dict.fromkeys(found))
-            for each in _inner(inner):
+            # The objects and lists in a value, whose own values are not those of the object around it.
+            parts = (each for each in elements_of(inner) if isinstance(each, Mapping | tuple))
+            for each in parts:
                 yield from _values(tool, each, here, is_given=is_given, around=record)
     elif isinstance(value, tuple):
         for inner in value:
@@ -421,43 +427,24 @@ def _values(
         yield from ((_Key(is_given, tool, path, form), _NO_RECORD) for form in _forms_of(value))
 
 
-def _inner(value: JsonValue) -> tuple[JsonValue, ...]:
-    """Return the objects and lists in a value, whose own values are not those of the object around it."""
-    if isinstance(value, Mapping):
-        return (value,)
-    return tuple(each for each in value if isinstance(each, Mapping | tuple)) if isinstance(value, tuple) else ()
-
-
 def _forms_of(value: JsonValue) -> tuple[str, ...]:
     """Return the normal forms of a value, or of the elements of a list."""
-    values = value if isinstance(value, tuple) else (value,)
-    return tuple(form for form in map(normal, values) if form is not None)
+    return tuple(form for form in map(normal, elements_of(value)) if form is not None)
 
 
 def _addresses_in(value: JsonValue) -> Iterator[str]:
     """Yield the normal forms of the addresses in a text, in the texts of a list, or in the names of an object."""
-    for each in value if isinstance(value, tuple | Mapping) else (value,):
+    for each in value if isinstance(value, Mapping) else elements_of(value):
         if isinstance(each, str):
             yield from addresses(each)
 
 
 def _scalars_in(value: JsonValue) -> Iterator[str | int | float]:
-    if isinstance(value, Mapping | tuple):
-        for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _scalars_in(inner)
-    elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield value
+    for is_name, each in leaves_of(value):
+        if isinstance(each, str | int | float) and not (is_name or isinstance(each, bool)):
+            yield each
 
 
 def _size(value: JsonValue) -> int:
     """Return about how many bytes a value takes."""
     return sum(_OF_A_VALUE + (len(each) if isinstance(each, str) else 0) for each in _scalars_in(value))
-
-
-def _names_in(value: JsonValue) -> Iterator[str]:
-    """Yield the names in a value, of which a model may choose those in inner objects."""
-    if isinstance(value, Mapping):
-        yield from value
-    if isinstance(value, Mapping | tuple):
-        for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _names_in(inner)
