@@ -1,7 +1,6 @@
 """Regular expressions without backtracking (RE2): no argument can make a match slow."""
 
 import re
-from typing import Protocol
 
 import attrs
 
@@ -12,11 +11,7 @@ MAX_PATTERN = 1_000
 MAX_MEMORY = 1 << 17
 
 
-class _Program(Protocol):
-    def fullmatch(self, text: str) -> object: ...
-
-
-def _compile(regex: "Regex") -> _Program:
+def _compile(regex: "Regex") -> re.Pattern[str]:
     import re2  # type: ignore[import-untyped]  # noqa: PLC0415 -- untyped, large, and needed only by rules with a regex
 
     options = re2.Options()
@@ -29,7 +24,7 @@ def _compile(regex: "Regex") -> _Program:
     if len(regex.text) > MAX_PATTERN:
         raise RuleError(f"the pattern has {len(regex.text)} characters; {MAX_PATTERN} are the most")
     try:
-        program: _Program = re2.compile(regex.text, options)
+        program: re.Pattern[str] = re2.compile(regex.text, options)
     except re2.error as error:
         reason = error.args[0]
         text = reason.decode() if isinstance(reason, bytes) else str(reason)
@@ -52,7 +47,9 @@ class Regex:
     """
 
     text: str
-    _program: _Program = attrs.field(init=False, repr=False, eq=False, default=attrs.Factory(_compile, takes_self=True))
+    _program: re.Pattern[str] = attrs.field(
+        init=False, repr=False, eq=False, default=attrs.Factory(_compile, takes_self=True)
+    )
 
     def matches(self, text: str) -> bool:
         """Return whether the whole of `text` matches."""

@@ -7,7 +7,7 @@ names have none.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import Any, TypeAlias
 
 import attrs
@@ -19,6 +19,7 @@ Row: TypeAlias = tuple[bool, ...]
 """For each beginning of a sequence, the empty one first, whether it matches the elements so far."""
 
 _SET = re.compile(r"\[[!^]?\]?(?:[^\[\]]|\[:[a-z]+:\])*\]")
+_RANGE = re.compile("(.)-(.)|(.)", re.DOTALL)
 _MOST_PAIRS = 250_000  # beyond any name a disk can hold; more than that is taken to overlap
 
 
@@ -159,15 +160,12 @@ def _fold_piece(piece: Piece) -> Piece:
     if isinstance(piece, str):
         return fold(piece)
     units: list[Unit] = []
-    letters = ""
-    for unit in piece:
-        if isinstance(unit, str):
-            # Together: a letter and the accent behind it are one letter.
-            letters += unit
-        else:
-            units += [*fold(letters), attrs.evolve(unit, ignores_case=True)]
-            letters = ""
-    return (*units, *fold(letters))
+    # Letters together: one and the accent behind it are one letter.
+    for _, run in groupby(piece, lambda unit: isinstance(unit, str)):
+        every = list(run)
+        units += fold("".join(unit for unit in every if isinstance(unit, str)))
+        units += [attrs.evolve(unit, ignores_case=True) for unit in every if isinstance(unit, CharSet)]
+    return tuple(units)
 
 
 def _pieces(text: str) -> tuple[Piece, ...]:
@@ -205,14 +203,10 @@ def _read_set(text: str, at: int) -> tuple[Unit, int]:
 
 
 def _ranges(body: str) -> Iterator[tuple[str, str]]:
-    at = 0
-    while at < len(body):
-        is_range = body[at + 1 : at + 2] == "-" and at + 2 < len(body)
-        low, high = body[at], body[at + 2 if is_range else at]
+    for low, high, alone in _RANGE.findall(body):
         if low > high:
             raise RuleError(f"the range `{low}-{high}` runs backwards, and can never match; write `{high}-{low}`")
-        yield low, high
-        at += 3 if is_range else 1
+        yield low or alone, high or alone
 
 
 def _overlap(left: Segment, right: Segment) -> bool:

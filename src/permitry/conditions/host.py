@@ -20,17 +20,12 @@ __all__ = ["HostPattern", "is_name", "is_private"]
 PRIVATE = "private"
 """The word that matches every host of the machine, its network and its cloud's metadata."""
 
-_PRIVATE_NETWORKS = tuple(
-    map(
-        ipaddress.ip_network,
-        (
-            *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
-            *("192.0.0.0/24", "192.168.0.0/16", "fc00::/7", "fe80::/10", "fec0::/10"),
-            # A metadata service at a public address.
-            "168.63.129.16/32",
-        ),
-    )
-)
+# The last one is a metadata service at a public address.
+_NETWORKS = """
+    0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16
+    fc00::/7 fe80::/10 fec0::/10 168.63.129.16/32
+"""
+_PRIVATE_NETWORKS = tuple(map(ipaddress.ip_network, _NETWORKS.split()))
 _PRIVATE_NAMES = frozenset({"instance-data", "ip6-localhost", "ip6-loopback", "localhost", "metadata", "metadata.goog"})
 _PRIVATE_ENDINGS = (".home.arpa", ".internal", ".local", ".localdomain", ".localhost")
 

@@ -38,15 +38,12 @@ def say_not_lifted(unless: Conditions, when: Conditions, request: Request) -> st
     if facts:
         return ", ".join(facts)
     for effect in request.parts.every:
-        if (not when.on_actions or _may_meet(when, effect)) and not permit.fits(unless, effect):
+        # Whether what is known of it may match one of the conditions on actions.
+        matches = [kind.in_doubt(effect).match(effect, enough=Match.MAYBE) for kind in when.on_actions]
+        if max(matches, default=Match.MAYBE) > Match.ACCESS and not permit.fits(unless, effect):
             shown, why = _find_left(effect, unless)
             return f"{shown} (expected: {unless.does})" if why is None else f"{shown} is not certain, because {why}"
     return f"something that is not certain (expected: {unless.does})"
-
-
-def _may_meet(when: Conditions, effect: Effect) -> bool:
-    """Return whether what is known of an effect may match one of the conditions on actions."""
-    return any(kind.in_doubt(effect).match(effect, enough=Match.MAYBE) > Match.ACCESS for kind in when.on_actions)
 
 
 def lack_roles(when: Conditions, request: Request) -> bool:

@@ -4,7 +4,7 @@ import functools
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, TypeAlias, assert_never
 
 import attrs
@@ -111,10 +111,12 @@ class PathPattern(WrittenPattern):
 
         That makes a restriction certain where all of a folder is touched, or files are made in it.
         """
-        found = self._is_met_below(place, roots)
-        if found is None:
-            return Match.BELOW
-        return most if found else Match.NO
+        looked = self._look_below(place, roots)
+        if looked is None:
+            return Match.BELOW if self._may_be_below(place, roots) else Match.NO
+        if next(self._find_below(looked), None) is not None:
+            return most if place.is_certain else Match.BELOW
+        return Match.NO if all(listing.is_whole for _, listing in looked) else Match.BELOW
 
     def _is_exact(self, place: Place, roots: Roots) -> bool:
         """Return whether the place certainly matches the pattern.
@@ -144,15 +146,6 @@ class PathPattern(WrittenPattern):
             return False
         wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
         return any(align(whole, name, Segment.may_match) for name in _names(place) for whole in wholes)
-
-    def _is_met_below(self, place: Place, roots: Roots) -> bool | None:
-        """Return whether something below a folder matches; None if that is not known."""
-        looked = self._look_below(place, roots)
-        if looked is None:
-            return None if self._may_be_below(place, roots) else False
-        if next(self._find_below(looked), None) is not None:
-            return True if place.is_certain else None
-        return False if all(listing.is_whole for _, listing in looked) else None
 
     def names_below(self, place: Place, roots: Roots) -> Iterator[str | None]:
         """Yield the names that match below a folder which a program goes through; None where not all are known."""
@@ -197,20 +190,15 @@ class PathPattern(WrittenPattern):
         # A pattern of names without a letter leaves none out.
         if last is None or not place.ends or not all(end.strip("*?") for end in place.ends):
             return is_reached
-        return self._may_end(place, roots, functools.partial(_may_share if is_reached else _is_meant, last))
+        # Something matches if it has a name that fits one of the patterns of the place.
+        ends = (_of_names(end) for end in place.ends if _is_meant(last, end, is_reached=is_reached))
+        below = [(*_literal(name), None, end) for name, end in itertools.product(place.names, ends)]
+        wholes = [(*base, *self._parts) for base in bases]
+        return any(align(whole, name, Segment.may_match) for name in below for whole in wholes)
 
     def _may_be_all_below(self, place: Place) -> bool:
         """Return whether the pattern may match everything below a place if it matches the place."""
         return place.made() is None and (place.descent is Descent.NEW or self._parts[-1:] == (None,))
-
-    def _may_end(self, place: Place, roots: Roots, meets: Callable[[str], bool]) -> bool:
-        """Return whether what is below a place matches if it has a name that fits one of the patterns of the place.
-
-        `meets` says of such a pattern whether the last part of this one is to be looked for.
-        """
-        below = [(*_literal(name), None, _of_names(end)) for name in place.names for end in filter(meets, place.ends)]
-        wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
-        return any(align(whole, name, Segment.may_match) for name in below for whole in wholes)
 
     def _must_name(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself matches by a known name.
@@ -410,14 +398,12 @@ def _names(place: Place) -> Iterator[_Parts]:
             yield _guess(name)
 
 
-def _may_share(last: Segment, end: str) -> bool:
+def _is_meant(last: Segment, end: str, *, is_reached: bool) -> bool:
     """Return whether a name may fit the last part of a pattern and a pattern of names."""
-    return last.may_match(_of_names(end))
-
-
-def _is_meant(last: Segment, end: str) -> bool:
-    """Return the same where the folder is not a reason to look for it: hardly any of `*.txt` is called `secret*`."""
-    return _may_share(last, end) if last.literal else last.may_name(re.sub("[*?]", "0", end))
+    if is_reached or last.literal:
+        return last.may_match(_of_names(end))
+    # The folder is not a reason to look for it: hardly any of `*.txt` is called `secret*`.
+    return last.may_name(re.sub("[*?]", "0", end))
 
 
 @functools.lru_cache(maxsize=512)

@@ -12,7 +12,6 @@ from permitry.conditions.match import Match
 from permitry.core.action import Connect, Run, Touch
 from permitry.core.effects import Effect, effects_of
 from permitry.core.rule import Request
-from permitry.core.words import CommandLine
 
 __all__ = ["cover", "fits", "fits_operand", "is_taken_back", "permits", "runs"]
 
@@ -119,15 +118,12 @@ def _takes_back(unless: Conditions, effect: Effect, request: Request) -> bool:
     # The program may also touch what is not listed, and the exception may be about that.
     if isinstance(run, Run) and (unless.paths or unless.hosts) and not run.operands.is_listed:
         return True
-    if isinstance(run, Run) and run.line is not None and _may_be_line(unless, run.line):
-        return True
+    if isinstance(run, Run) and run.line is not None:
+        # It may be about the command that the program is a part of.
+        line, sets = run.line.words, [word.text for word in run.line.assigned]
+        if any(each.match_words(line, sets=sets, enough=Match.MAYBE) is not Match.NO for each in unless.commands):
+            return True
     return any(_may_match(unless.on_actions, each) for each in effects_of((run,), effect.actions))
-
-
-def _may_be_line(unless: Conditions, line: CommandLine) -> bool:
-    """Return whether an exception may be about the command that a program is a part of."""
-    sets = [word.text for word in line.assigned]
-    return any(each.match_words(line.words, sets=sets, enough=Match.MAYBE) is not Match.NO for each in unless.commands)
 
 
 def _takes_call_back(unless: Conditions, when: Conditions, request: Request) -> bool:

@@ -56,14 +56,12 @@ class PromptCondition(PlainCondition):
         Raises: `UnevaluableError` when no message has it, and not all messages of the user are known.
         """
         known = provenance_of(request.context)
-        if any(known.is_said(normal(word)) for word in self.words) or self._is_found(known):
+        is_found = self.regex is not None and any(map(self.regex.matches, known.texts))
+        if is_found or any(known.is_said(normal(word)) for word in self.words):
             return True
         if not known.is_complete:
             raise UnevaluableError("not all messages of the user are known here")
         return False
-
-    def _is_found(self, known: Provenance) -> bool:
-        return self.regex is not None and any(map(self.regex.matches, known.texts))
 
     @property
     def expected(self) -> str:

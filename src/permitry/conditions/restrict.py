@@ -124,7 +124,9 @@ def _find_best(kind: AnyPatterns, lifting: Sequence[Conditions], request: Reques
     known = _pick(left, Match.ALIKE)
     if known is not None and known.match >= Match.MAYBE:
         return known
-    guesses = (each for each in _compare_guesses(narrowed, request) if not _lifts_all(lifting, kind, each.effect))
+    pairs = ((narrowed.for_guess(effect), effect) for effect in narrowed.among(request.guesses))
+    compared = _compare(pairs, most=Match.MAYBE)
+    guesses = (each for each in compared if not _lifts_all(lifting, kind, each.effect))
     return _pick(itertools.chain(() if known is None else (known,), guesses), Match.MAYBE)
 
 
@@ -142,12 +144,6 @@ def _pick(found: Iterable[_Found], enough: Match) -> _Found | None:
 def _compare_known(kind: AnyPatterns, request: Request) -> Iterator[_Found]:
     """Yield the effects of a call that match by what is known of them."""
     return _compare((kind.in_doubt(effect), effect) for effect in kind.among(request.parts))
-
-
-def _compare_guesses(kind: AnyPatterns, request: Request) -> Iterator[_Found]:
-    """Yield the same of guesses, at most `MAYBE`."""
-    pairs = ((kind.for_guess(effect), effect) for effect in kind.among(request.guesses))
-    return _compare(pairs, most=Match.MAYBE)
 
 
 def _compare(pairs: Iterable[tuple[AnyPatterns, Effect]], most: Match = Match.ALIKE) -> Iterator[_Found]:

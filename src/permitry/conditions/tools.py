@@ -141,7 +141,8 @@ class ToolSelector:
         match self.text:
             case "@reads":
                 # INVARIANT: law 4. A restriction on `@reads` also applies to a command that cannot be read.
-                return None if _is_unread(request) else request.is_read_only
+                is_shell = request.tool is not None and request.tool.is_shell
+                return None if is_shell and request.actions.unknown is not None else request.is_read_only
             case "@writes":
                 return not request.is_read_only
             case "@shell":
@@ -175,10 +176,6 @@ class ToolsCondition(PlainCondition):
     def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
         return f"tool = {request.call.tool}"
-
-
-def _is_unread(request: Request) -> bool:
-    return request.tool is not None and request.tool.is_shell and request.actions.unknown is not None
 
 
 def _reaches_out(request: Request) -> bool | None:
