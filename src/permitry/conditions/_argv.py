@@ -47,12 +47,10 @@ class Token:
 
     @property
     def may_be_option(self) -> bool:
-        """Whether an alternative begins with a hyphen."""
         return any(pattern.text.startswith("-") for pattern in self.alternatives)
 
     @property
     def options(self) -> "Token | None":
-        """The alternatives that are options; None if there are none."""
         found = tuple(each for each in self.alternatives if each.text.startswith("-") and each.text not in _OPERANDS)
         return Token(found) if found else None
 
@@ -63,7 +61,6 @@ class Token:
 
     @property
     def are_assignments(self) -> bool:
-        """Whether each alternative names the variable that it assigns."""
         texts = [pattern.text.partition("=") for pattern in self.alternatives]
         return bool(texts) and all(name.isidentifier() and equals for name, equals, _ in texts)
 
@@ -86,7 +83,6 @@ class Token:
 
     @property
     def is_one(self) -> bool:
-        """Whether it matches any single word."""
         return self == ONE
 
     @functools.cached_property
@@ -249,7 +245,6 @@ class _Reader:
         return Token(tuple(Pattern(text) for text in texts))
 
     def _read_list(self, name: str) -> Token:
-        """Return a word with the values of a list as alternatives, each read as a word of a pattern."""
         self.names.append(name)
         if self.lists is None:
             return ONE

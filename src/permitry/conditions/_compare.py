@@ -78,8 +78,6 @@ def order_by(compare: Callable[[Any, Any], bool]) -> Callable[[JsonValue, JsonVa
 
 
 def only_of(kind: type, named: str, test: Callable[[Any, Any], Truth]) -> Callable[[JsonValue, Any], Truth]:
-    """Return a test that is undefined for values of any other type."""
-
     def truth(value: JsonValue, operand: object) -> Truth:
         return test(value, operand) if isinstance(value, kind) else f"is {describe_kind(value)}, not {named}"
 

@@ -36,28 +36,23 @@ class Conditions:
 
     @functools.cached_property
     def are_about_actions(self) -> bool:
-        """Whether some of the conditions are about actions."""
         return bool(self.commands or self.paths or self.hosts)
 
     @functools.cached_property
     def on_commands(self) -> CommandPatterns:
-        """The patterns of commands."""
         return CommandPatterns(self.commands)
 
     @functools.cached_property
     def on_paths(self) -> PathPatterns:
-        """The patterns of paths, with their accesses."""
         names_programs = any(not pattern.is_any for pattern in self.commands)
         return PathPatterns(self.paths, self.accesses, names_programs)
 
     @functools.cached_property
     def on_hosts(self) -> HostPatterns:
-        """The patterns of hosts."""
         return HostPatterns(self.hosts)
 
     @functools.cached_property
     def on_actions(self) -> tuple[AnyPatterns, ...]:
-        """The conditions on actions, each kind that there are patterns of."""
         if not self.are_about_actions:
             # Most rules: nothing is made for them.
             return ()
@@ -71,7 +66,6 @@ class Conditions:
 
     @property
     def are_pure(self) -> bool:
-        """Whether the results depend on the request alone."""
         return type(self) is Conditions and all(map(_is_pure, self.plain))
 
     def needs(self, *, is_permission: bool) -> Iterator[frozenset[Fact]]:

@@ -54,22 +54,14 @@ class _HostTest:
 
     def truth(self, link: Connect, _: Provenance, needed: Match) -> Truth:
         """Return whether a link certainly passes; where `ALIKE` is `needed`, whether it may."""
-        if needed is Match.YES:
-            return self._passes(link)
-        if self._may_pass(link):
-            return True
+        is_sure = needed is Match.YES
+        # A link certainly passes where it is one of them for certain, or may not even be one of those it must not be.
+        is_certain = is_sure is not self.is_negative
+        passes = any(_is_at(pattern, link, is_certain=is_certain) for pattern in self.hosts) is not self.is_negative
+        if passes or is_sure:
+            return passes and (link.is_certain or not (is_sure and self.is_negative))
         is_unread = link.host is None and link.scheme in _NEED_A_HOST and not self.is_negative
         return f"{_show_link(link)} {_say_where(link)}" if is_unread else False
-
-    def _passes(self, link: Connect) -> bool:
-        if self.is_negative:
-            return link.is_certain and not any(_may_be_at(pattern, link) for pattern in self.hosts)
-        return any(pattern.match_address(link) is Match.YES for pattern in self.hosts)
-
-    def _may_pass(self, link: Connect) -> bool:
-        if self.is_negative:
-            return not any(pattern.match_address(link) is Match.YES for pattern in self.hosts)
-        return any(_may_be_at(pattern, link) for pattern in self.hosts)
 
     def fact(self, link: Connect, _: Provenance) -> str:
         return _say_where(link)
@@ -95,7 +87,6 @@ class _SourceTest:
         return all(each.needs_user for each in self.sources)
 
     def truth(self, link: Connect, known: Provenance, needed: Match) -> Truth:
-        """Return whether a link certainly passes; where `ALIKE` is `needed`, whether it may."""
         may_pass = needed is Match.ALIKE
         if may_pass is not self.is_negative:
             return may_pass
@@ -173,11 +164,9 @@ class LinkCondition(PlainCondition):
 
     @property
     def expected(self) -> str:
-        """What it asks for, as shown in near misses."""
         return f"links {', or '.join(', and '.join(map(str, way)) for way in self.ways)}"
 
     def fact(self, request: Request) -> str:
-        """Return where the links lead or come from that do not pass, as shown in near misses."""
         links, known = self._links(request), provenance_of(request.context)
         if not links:
             return f"{join_path(self.path)} has no links"
@@ -201,10 +190,13 @@ class LinkCondition(PlainCondition):
             yield origin_of(".".join((*self.path, LINKS)), text, known, in_lists(sources, text))
 
 
-def _may_be_at(pattern: HostPattern, link: Connect) -> bool:
-    """Return whether a link may lead to a host; every link may lead to any."""
+def _is_at(pattern: HostPattern, link: Connect, *, is_certain: bool) -> bool:
+    """Return whether a link may lead to a host, or certainly does; every link may lead to any."""
+    match = pattern.match_address(link)
+    if is_certain:
+        return match is Match.YES
     is_any = pattern.host == "*" and link.host is None and pattern.scheme in (None, link.scheme)
-    return is_any or pattern.match_address(link) is not Match.NO
+    return is_any or match is not Match.NO
 
 
 def _show_link(link: Connect) -> str:

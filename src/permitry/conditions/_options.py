@@ -63,7 +63,6 @@ NONE = Named()
 
 
 def options_of(tokens: Sequence[Token]) -> tuple[Option, ...]:
-    """Return the options of a pattern."""
     found: list[Option] = []
     may_be_operand = False
     for at, token in enumerate(tokens):
@@ -99,7 +98,6 @@ class _Search:
     is_sure: bool
 
     def find(self) -> Iterator[Named]:
-        """Yield each way in which the words have the option."""
         at = self.option.at
         alone, both = frozenset((at,)), frozenset((at, at + 1))
         # A word that the shell may expand is not certain to be a flag.
@@ -193,7 +191,6 @@ def _in_full(word: Word, token: Token) -> Iterator[Word]:
 
 
 def _join(word: Word, mark: str, value: Word) -> Word:
-    """Return an option and its value as one word."""
     is_open = word.is_open or value.is_open
     return Word(
         f"{word.text}{mark}{value.text}",

@@ -70,7 +70,6 @@ class Patterns(Generic[_Pattern]):
         return self.match_open(effect) if match is Match.NO else match
 
     def _match_known(self, effect: Effect, least: Match, enough: Match) -> Match:
-        """Return how far what is known of an effect matches."""
         return best_of((pattern.match(effect, least, enough) for pattern in self.near(effect)), enough)
 
     def match_open(self, effect: Effect) -> Match:
@@ -130,7 +129,6 @@ class Patterns(Generic[_Pattern]):
 
     @property
     def _needs(self) -> list[frozenset[Fact]]:
-        """The facts of each pattern."""
         return [each.needs if type(each) in _CLASSES else frozenset() for each in self.patterns]
 
     @functools.cached_property
@@ -144,8 +142,6 @@ AnyPatterns: TypeAlias = Patterns[Any]
 
 @attrs.frozen(eq=False)
 class CommandPatterns(Patterns[ArgvPattern]):
-    """Patterns of commands."""
-
     about = role = "command"
     subject = Run
     _verb = "run"
@@ -159,7 +155,6 @@ class CommandPatterns(Patterns[ArgvPattern]):
         return super().among(effects) if self._named is self else effects.every
 
     def near(self, effect: Effect) -> Sequence[ArgvPattern]:
-        """Return the patterns that may match a program, found by its name."""
         run = effect.subject
         first = run.words[0] if isinstance(run, Run) and run.words else _UNNAMED
         if first.is_open or first.is_glob or first.is_home or len(self.patterns) < _FEW:
@@ -172,13 +167,12 @@ class CommandPatterns(Patterns[ArgvPattern]):
 
         What the shell may make of words takes long to compare, so it is not done for each pattern.
         """
-        near = self.near(effect)
-        if least < Match.ALIKE:
-            found = best_of((each.match(effect, least, Match.MAYBE) for each in near), Match.MAYBE)
-            if found is Match.NO or enough <= Match.MAYBE:
-                return found
-            return max(found, self._match_known(effect, Match.ALIKE, enough))
-        return best_of((each.match(effect, least, enough) for each in near), enough)
+        if least >= Match.ALIKE:
+            return super()._match_known(effect, least, enough)
+        found = super()._match_known(effect, least, Match.MAYBE)
+        if found is Match.NO or enough <= Match.MAYBE:
+            return found
+        return max(found, super()._match_known(effect, Match.ALIKE, enough))
 
     def in_doubt(self, effect: Effect) -> "CommandPatterns":
         """Return those that name a program, for a wrapper and a guess.
@@ -189,7 +183,6 @@ class CommandPatterns(Patterns[ArgvPattern]):
         return self._named if isinstance(run, Run) and (run.is_wrapper or run.is_guess) else self
 
     def for_guess(self, _effect: Effect, /) -> "CommandPatterns":
-        """Return those that name a program."""
         return self._named
 
     @functools.cached_property
@@ -225,12 +218,10 @@ class PathPatterns(Patterns[PathPattern]):
 
     @property
     def verb(self) -> str:
-        """The accesses, or that a path is touched at all."""
         return " or ".join(each.value for each in Access if each in self.accesses) or self._verb
 
     @functools.cached_property
     def for_permission(self) -> "PathPatterns":
-        """The same patterns as a permission takes them."""
         return attrs.evolve(self, permits=True) if self.accesses else self
 
     @functools.cached_property
@@ -246,7 +237,6 @@ class PathPatterns(Patterns[PathPattern]):
         return self.accesses
 
     def is_about(self, effect: Effect) -> bool:
-        """Return whether it is a path that is accessed in one of the ways."""
         touch = effect.subject
         return isinstance(touch, Touch) and (not self.accesses or touch.access in self._met)
 
@@ -261,7 +251,6 @@ class PathPatterns(Patterns[PathPattern]):
         return touch.access is Access.READ or touch.instead <= self._met
 
     def near(self, effect: Effect) -> Sequence[PathPattern]:
-        """Return the patterns that may match a path, found by an index."""
         if len(self.patterns) < _FEW or not isinstance(effect.subject, Touch):
             return self.patterns
         place, facts = effect.subject.place, effect.actions.once(facts_of)
@@ -269,7 +258,6 @@ class PathPatterns(Patterns[PathPattern]):
         return [self.patterns[at] for at in sorted(found)]
 
     def _match_known(self, effect: Effect, least: Match, enough: Match) -> Match:
-        """Return how far a path matches."""
         touch = cast("Touch", effect.subject)
         return match_best(self.near(effect), touch.place, effect.roots, least, enough)
 
@@ -286,7 +274,6 @@ class PathPatterns(Patterns[PathPattern]):
 
     @functools.cached_property
     def of_any_access(self) -> "PathPatterns":
-        """The same patterns, whatever happens to the path."""
         return attrs.evolve(self, accesses=frozenset()) if self.accesses else self
 
     def narrow(self, facts: Facts) -> Self | None:
@@ -304,7 +291,6 @@ class PathPatterns(Patterns[PathPattern]):
 
     @property
     def _needs(self) -> list[frozenset[Fact]]:
-        """The facts of each pattern, for each access."""
         return [frozenset(fact for each in needs for fact in self._by_access(each)) for needs in super()._needs]
 
     def _by_access(self, fact: Fact) -> Iterator[Fact]:
@@ -314,8 +300,6 @@ class PathPatterns(Patterns[PathPattern]):
 
 @attrs.frozen(eq=False)
 class HostPatterns(Patterns[HostPattern]):
-    """Patterns of hosts."""
-
     about = "host"
     role = "url"
     subject = Connect
@@ -324,5 +308,5 @@ class HostPatterns(Patterns[HostPattern]):
 
 def show_pattern(pattern: ArgvPattern | PathPattern | HostPattern) -> str:
     """Return a pattern as it is written, with the list that it is from."""
-    name = None if isinstance(pattern, ArgvPattern) else pattern.listed
+    name = getattr(pattern, "listed", None)
     return f"`{pattern.text}`" if name is None else f"`{pattern.text}` of `@{name}`"

@@ -52,7 +52,6 @@ class Regex:
     )
 
     def matches(self, text: str) -> bool:
-        """Return whether the whole of `text` matches."""
         return self._program.fullmatch(text) is not None
 
     def __str__(self) -> str:

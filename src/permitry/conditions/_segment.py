@@ -102,7 +102,6 @@ class Segment:
         return Segment(tuple(_fold_piece(piece) for piece in self.pieces), self.hides_dots, self.is_wide)
 
     def matches(self, name: str) -> bool:
-        """Return whether the whole of `name` fits."""
         return has_pieces(name, self.pieces)
 
     def may_name(self, name: str) -> bool:

@@ -154,7 +154,6 @@ class SourceCondition(PlainCondition):
 
     @property
     def needs_user(self) -> bool:
-        """Whether it has an answer only where messages of the user are known."""
         return all(each.needs_user for each in self.sources)
 
     def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
@@ -200,13 +199,11 @@ class SourceCondition(PlainCondition):
 
     @property
     def expected(self) -> str:
-        """What it asks for, as shown in near misses."""
         if self.share is not None:
             return f"{self.share:.0%} of its words in the user's messages"
         return f"{'not ' if self.is_negative else ''}from {' or '.join(each.text for each in self.sources)}"
 
     def fact(self, request: Request) -> str:
-        """Return where the value comes from, as shown in near misses."""
         value, known = value_at(request.call.arguments, self.path), provenance_of(request.context)
         parts = []
         for each in elements_of(value):

@@ -33,7 +33,6 @@ class Budget:
     by: Literal["session", "agent", "tool", "principal", "organisation"] = "session"
 
     def __attrs_post_init__(self) -> None:
-        """Raise `ValueError` for what cannot be counted."""
         if self.by in ("principal", "organisation") and (self.of == "targets" or self.seconds is None):
             raise ValueError(f"a budget by {self.by} counts calls in a window of time")
 

@@ -61,7 +61,6 @@ class ArgvPattern(WrittenPattern):
 
     @functools.cached_property
     def _command(self) -> tuple[Token, ...]:
-        """The words from the program on."""
         return self.tokens[len(self.assignments) :]
 
     @property
@@ -291,7 +290,6 @@ class _Tolerant:
         return _epsilon_closure(self.tokens, states, self.named.tokens)
 
     def _after(self, word: Word, states: Iterable[tuple[int, bool]]) -> set[tuple[int, bool]]:
-        """Return the states after `word`."""
         reached = {(at, False) for at, is_value in states if is_value}
         is_option = word.text.startswith("-") if self.is_sure else word.may_be_option
         # After the last word of a pattern only one that names options takes others.

@@ -110,7 +110,11 @@ def _folder(when: Conditions, pattern: PathPattern) -> Iterator[LookAlike]:
         return
     name = text.rpartition("/")[2]
     if text == name and _ENDING.fullmatch(name):
-        yield _only_at_top(when, text)
+        deep = f"/**/{text}"
+        is_likely = not any(each.text.endswith(f"/{text}") for each in when.paths)
+        reason = f"`{text}` is in the workspace itself, in no folder of it"
+        meant = attrs.evolve(when, paths=(PathPattern(deep),))
+        yield LookAlike(text, reason, f"write `{deep}`", meant, is_likely=is_likely)
         return
     if not name or _WILDCARDS.intersection(name) or name in (".", "~"):
         return
@@ -124,14 +128,6 @@ def _folder(when: Conditions, pattern: PathPattern) -> Iterator[LookAlike]:
         attrs.evolve(when, paths=(PathPattern(below),)),
         is_likely=(is_folder or name in _HIDDEN_FOLDERS) and not has_more,
     )
-
-
-def _only_at_top(when: Conditions, text: str) -> LookAlike:
-    deep = f"/**/{text}"
-    is_likely = not any(each.text.endswith(f"/{text}") for each in when.paths)
-    reason = f"`{text}` is in the workspace itself, in no folder of it"
-    meant = attrs.evolve(when, paths=(PathPattern(deep),))
-    return LookAlike(text, reason, f"write `{deep}`", meant, is_likely=is_likely)
 
 
 def _domain(when: Conditions, pattern: HostPattern) -> Iterator[LookAlike]:

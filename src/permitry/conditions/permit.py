@@ -127,7 +127,6 @@ def _takes_back(unless: Conditions, effect: Effect, request: Request) -> bool:
 
 
 def _takes_call_back(unless: Conditions, when: Conditions, request: Request) -> bool:
-    """Return whether an exception may be about a whole call."""
     if not unless.plain_match(request, Match.ALIKE):
         return False
     if not unless.are_about_actions:

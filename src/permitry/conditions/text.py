@@ -112,7 +112,6 @@ def _roles(tool: ToolSpec | None) -> Iterator[tuple[str, ArgumentRole]]:
 
 
 def _is_meant(value: "JsonValue | Misshapen", role: ArgumentRole) -> bool:
-    """Return whether the value of an argument has the type that its role requires."""
     if role is ArgumentRole.ARGV or (role in _COMMANDS and isinstance(value, tuple)):
         return isinstance(value, tuple) and bool(value) and all(isinstance(word, str) for word in value)
     return isinstance(value, str)

@@ -124,7 +124,6 @@ def _normal_text(value: str) -> str | None:
 
 
 def _special(text: str) -> str | None:
-    """Return the normal form of an address, a number or a date."""
     if number := _NUMBER.fullmatch(text):
         sign, whole, fraction = number.groups()
         rest = (fraction or "").rstrip("0")
@@ -140,8 +139,8 @@ def _special(text: str) -> str | None:
 
 
 def _unspecial(text: str) -> str:
-    """Return the normal form of plain words, or of a name with other signs."""
-    return f"words:{_plain(text, 'NFKC').lower()}" if _is_words(text) else f"text:{text}"
+    are_words = all(char.isalpha() or char in " '-." or unicodedata.combining(char) for char in text)
+    return f"words:{_plain(text, 'NFKC').lower()}" if are_words else f"text:{text}"
 
 
 def _url(text: str) -> str | None:
@@ -163,10 +162,6 @@ def _plain(text: str, form: Literal["NFC", "NFKC"]) -> str:
             return ""
         text = unicodedata.normalize(form, text)
     return " ".join(text.split())
-
-
-def _is_words(text: str) -> bool:
-    return all(char.isalpha() or char in " '-." or unicodedata.combining(char) for char in text)
 
 
 @attrs.frozen
@@ -202,7 +197,6 @@ class Message:
 
 
 def _forms(plain: str) -> Iterator[str]:
-    """Yield the normal forms of the addresses, numbers and dates in a text."""
     yield from filter(None, map(_special, _words_in(plain)))
     yield from _ibans_in(plain)
     yield from dates_in(plain)

@@ -223,7 +223,6 @@ class Heard:
             self._bound()
 
     def _look(self) -> None:
-        """Look for the values in the results that wait for that."""
         while self._waiting:
             self._look_into(self._waiting.popleft())
 
@@ -256,7 +255,6 @@ class Heard:
         return Provenance(self.messages, self.results, self)
 
     def _bound(self) -> None:
-        """Forget the oldest results while there are too many."""
         while len(self._returned) + len(self._waiting) > self.bounds.results or self._weight > self.bounds.result_size:
             self._forget()
 
@@ -428,7 +426,6 @@ def _values(
 
 
 def _forms_of(value: JsonValue) -> tuple[str, ...]:
-    """Return the normal forms of a value, or of the elements of a list."""
     return tuple(form for form in map(normal, elements_of(value)) if form is not None)
 
 
@@ -446,5 +443,4 @@ def _scalars_in(value: JsonValue) -> Iterator[str | int | float]:
 
 
 def _size(value: JsonValue) -> int:
-    """Return about how many bytes a value takes."""
     return sum(_OF_A_VALUE + (len(each) if isinstance(each, str) else 0) for each in _scalars_in(value))
