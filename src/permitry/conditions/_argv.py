@@ -37,7 +37,7 @@ _WRITTEN = str.maketrans({_STAR: "*", _MARK: "?"})
 
 @attrs.frozen
 class Token:
-    """One word of a pattern, with its alternatives; without alternatives it matches any number of words."""
+    """One word of a pattern, with its alternatives; without any it matches any number of words."""
 
     alternatives: tuple[Pattern, ...] = ()
 
@@ -55,7 +55,7 @@ class Token:
         return Token(found) if found else None
 
     def join(self, mark: str, other: "Token") -> "Token":
-        """Return the word that begins with one of its alternatives and ends with one of the other."""
+        """Return the word that begins with one of its alternatives and ends with one of another."""
         pairs = itertools.product(self.alternatives, other.alternatives)
         return Token(tuple(Pattern(f"{one.text}{mark}{two.text}") for one, two in pairs))
 
@@ -71,14 +71,14 @@ class Token:
 
     @property
     def texts(self) -> tuple[str, ...] | None:
-        """The only words it matches; None if an alternative has a wildcard."""
+        """The only words it matches; None with a wildcard."""
         if self.is_any or not all(pattern.is_exact for pattern in self.alternatives):
             return None
         return self.patterns
 
     @property
     def names(self) -> frozenset[str] | None:
-        """The names, without directories, of the only programs it matches; None if an alternative has a wildcard."""
+        """The names, without directories, of the only programs it matches; None with a wildcard."""
         return None if self.texts is None else frozenset(map(program_name, self.texts))
 
     @property
@@ -111,7 +111,7 @@ class Token:
     def may_match(self, word: Word) -> bool:
         """Return whether a word may match once the shell has expanded it.
 
-        If it has wildcards, only the text before the first and after the last one is compared.
+        Of one with wildcards only the text before the first and after the last one is compared.
         """
         if not (word.is_glob or word.is_home):
             return self.matches(word.text)
@@ -119,7 +119,7 @@ class Token:
         return any(_may_meet(text, head, tail) for text in self.patterns)
 
     def may_become(self, word: Word) -> bool:
-        """Return whether one word with an expansion may match; the value of an option is none, nor are some names."""
+        """Return whether one word with an expansion may match; the value of an option is none."""
         is_no_option = word.is_value or (word.found is not None and not word.may_be_option)
         start = word.start.translate(_LITERAL)
         every = (pattern.text for pattern in self.alternatives)
@@ -143,7 +143,7 @@ ONE = Token((Pattern("*"),))
 
 
 def _flags_in(pattern: Pattern) -> frozenset[str]:
-    """Return the letters of a short cluster of flags; empty for everything else, such as `-exec`."""
+    """Return the letters of a short cluster of flags; empty for all else, such as `-exec`."""
     flags = pattern.text[1:]
     is_cluster = pattern.is_exact and pattern.text.startswith("-") and flags.isalnum()
     return frozenset(flags) if is_cluster and len(set(flags)) == len(flags) <= MAX_CLUSTER else frozenset()
@@ -164,7 +164,7 @@ def _before_wildcard(text: str) -> str:
 
 
 def _may_meet(pattern: str, head: str, tail: str) -> bool:
-    """Return whether some text may match `pattern` and also begin with `head` and end with `tail`."""
+    """Return whether some text may match `pattern`, begin with `head` and end with `tail`."""
     start, end = _before_wildcard(pattern), _before_wildcard(pattern[::-1])[::-1]
     begins = start.startswith(head) or head.startswith(start)
     return begins and (end.endswith(tail) or tail.endswith(end))
@@ -174,10 +174,7 @@ def _may_meet(pattern: str, head: str, tail: str) -> bool:
 
 
 def list_names_in(text: str) -> Sequence[str]:
-    """Return the names of the lists that are words of a pattern.
-
-    Raises: `RuleError` for text that is not a valid pattern.
-    """
+    """Return the names of the lists in a pattern. Raises: `RuleError` for text that is not one."""
     reader = _Reader(text, None)
     return reader.names if "@" in text and list(reader.tokens()) else ()
 
@@ -208,9 +205,9 @@ def read_tokens(text: str, lists: WordLists = ()) -> tuple[Token, ...]:
 
 @attrs.define
 class _Reader:
-    """Splits a pattern into tokens in one pass.
+    """Splits a pattern into tokens in one pass; `names` are the lists that were met.
 
-    `names` are the lists that were met; without `lists`, any word is what such a list has.
+    Without `lists`, any word is what such a list has.
     """
 
     text: str
@@ -275,7 +272,7 @@ class _Reader:
         return texts
 
     def _piece(self) -> str:
-        """Return the next plain characters or quoted part; wildcards that are meant literally are replaced."""
+        """Return the next plain characters or quoted part; literal wildcards are replaced."""
         plain = _PLAIN.match(self.text, self.at)
         if plain is not None:
             self.at = plain.end()

@@ -1,4 +1,4 @@
-"""Three-valued comparison of JSON values: true, false, or a text that explains why it is undefined."""
+"""Three-valued comparison of JSON values: true, false, or a text why it is undefined."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias

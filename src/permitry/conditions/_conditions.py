@@ -1,4 +1,4 @@
-"""The conditions of one `when` or `unless`: those on the call and its context, and those on its actions."""
+"""The conditions of one `when` or `unless`: on the call and its context, and on its actions."""
 
 import functools
 from collections.abc import Iterator
@@ -20,10 +20,10 @@ from permitry.core.rule import Request
 class Conditions:
     """The conditions of one `when` or `unless`; all that are given must hold.
 
-    `plain` are about the call and its context; `commands`, `paths` and `hosts` about its actions:
-    of each, one pattern must match. `accesses` limits `paths` to these ways of access; if empty, to
-    none in particular. `runs_any`: what such a command runs is permitted with it. `looks` limits `commands` to those
-    that certainly only look.
+    `plain` are about the call and its context; of `commands`, `paths` and `hosts`, which are about
+    its actions, one pattern each must match. `accesses` limits `paths` to these ways of access, if
+    there are some. `runs_any`: what such a command runs is permitted with it. `looks` limits
+    `commands` to those that certainly only look.
     """
 
     plain: tuple[Condition, ...] = ()
@@ -69,7 +69,7 @@ class Conditions:
         return type(self) is Conditions and all(map(_is_pure, self.plain))
 
     def needs(self, *, is_permission: bool) -> Iterator[frozenset[Fact]]:
-        """Yield sets of facts. The conditions cannot hold, or fail, unless one fact of each set is present."""
+        """Yield sets of facts; unless one of each set is present, they cannot hold or fail."""
         for condition in self.plain:
             if _is_pure(condition) and (facts := getattr(condition, "needs", None)):
                 yield facts
@@ -78,9 +78,9 @@ class Conditions:
         yield from filter(None, ((each.for_permission if is_permission else each).needs for each in kinds))
 
     def plain_match(self, request: Request, needed: Match) -> bool:
-        """Return whether every plain condition matches as `needed`. False if one does not, even if another one raises.
+        """Return whether every plain condition matches as `needed`; one that does not is enough.
 
-        Raises: otherwise, the first exception that a condition raised, such as `UnevaluableError`.
+        Raises: otherwise, the first exception that a condition raised.
         """
         trouble: Exception | None = None
         for condition in self.plain:

@@ -15,9 +15,9 @@ _LONGEST = 120
 
 
 def say_joined(runs: Iterable[Effect], effects: Iterable[Effect]) -> str:
-    """Return from where a program gets what it runs, and how: "https://a.example/x (`curl | sh`)".
+    """Return from where a program gets what it runs: "https://a.example/x (`curl | sh`)".
 
-    Empty where none of `runs` certainly runs what the program of a connection among `effects` prints.
+    Empty unless one of `runs` certainly runs what the program of a connection prints.
     """
     return next(filter(None, itertools.starmap(_say, itertools.product(runs, effects))), "")
 

@@ -1,8 +1,7 @@
-"""The operator `links` of `when.args`: where the links in a text lead, and where they were seen before.
+"""The operator `links` of `when.args`: where the links in a text lead, and were seen before.
 
-Each link is looked at alone. It passes a table if it passes all tests in it, and a list of tables if it passes one. A
-permission needs that every link certainly passes, and a restriction applies if one link may pass. So a text without
-links passes a permission, and no restriction applies to it.
+A link passes a table if it passes all tests in it, and a list of tables if it passes one. For a
+permission every link must certainly pass, and a restriction applies if one may.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +36,7 @@ _NEED_A_HOST = (None, "http", "https")
 
 @attrs.frozen
 class LinkReader:
-    """How links are found in a text, and what pattern of hosts a text denotes: rules cannot import these functions."""
+    """How links are found, and what pattern of hosts a text is: rules cannot import these."""
 
     find: Callable[[str], Sequence[Connect]]
     host: Callable[[str], HostPattern]
@@ -45,7 +44,7 @@ class LinkReader:
 
 @attrs.frozen
 class _HostTest:
-    """What a link passes that leads to a host which fits one of the patterns; with `is_negative`, none of them."""
+    """What a link passes that leads to one of the hosts; with `is_negative`, to none."""
 
     needs_user: ClassVar[bool] = False
 
@@ -73,10 +72,10 @@ class _HostTest:
 
 @attrs.frozen
 class _SourceTest:
-    """What a link passes that certainly comes from one of the sources, as a whole; with `is_negative`, unless it does.
+    """What a link passes that certainly comes from a source; with `is_negative`, unless it does.
 
-    INVARIANT: law 4, as for `from` itself: a restriction cannot count on a link that comes from somewhere, and a
-    permission not on one that does not.
+    INVARIANT: law 4, as for `from` itself: a restriction cannot count on a link that comes from
+    somewhere, and a permission not on one that does not.
     """
 
     sources: tuple[Source, ...]
@@ -109,7 +108,7 @@ _Test: TypeAlias = _HostTest | _SourceTest
 
 @attrs.frozen
 class LinkCondition(PlainCondition):
-    """Holds when each link in the text at `path`, or in the texts of a list, passes all tests of one of the `ways`."""
+    """Holds when each link in the texts at `path` passes all tests of one of the `ways`."""
 
     key: ClassVar[str] = "args.links"
     table: ClassVar[Table] = dict
@@ -132,9 +131,9 @@ class LinkCondition(PlainCondition):
         return all(any(test.needs_user for test in way) for way in self.ways)
 
     def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
-        """Return what is `needed` if every link certainly passes, or where that is `ALIKE`, if one may pass.
+        """Return what is `needed` if every link certainly passes; if that is `ALIKE`, one may.
 
-        Raises: `UnevaluableError` as `_links`, and when that depends on a link of which it is not known.
+        Raises: `UnevaluableError` as `_links`, and when it depends on a link that is not known.
         """
         settle = all_of if needed is Match.YES else any_of
         answer = settle(self._passes(link, provenance_of(request.context), needed) for link in self._links(request))
@@ -148,8 +147,8 @@ class LinkCondition(PlainCondition):
     def _links(self, request: Request) -> list[Connect]:
         """Return the links.
 
-        Raises: `UnevaluableError` when the argument is missing or neither a text nor a list of texts, and when its
-        links cannot be found.
+        Raises: `UnevaluableError` when the argument is neither a text nor a list of texts, or its links
+        cannot be found.
         """
         value = value_at(request.call.arguments, self.path)
         if self.is_optional and value in EMPTY:
@@ -211,10 +210,7 @@ def _say_where(link: Connect) -> str:
 
 
 def link_condition(path: tuple[str, ...], raw: object, reader: LinkReader, *, optional: object = None) -> LinkCondition:
-    """Return the condition that a `links` denotes: a table whose tests all have to pass, or a list of such tables.
-
-    Raises: `RuleError`.
-    """
+    """Return the condition of a table of tests, or a list of such tables. Raises: `RuleError`."""
     try:
         tables = raw if isinstance(raw, list | tuple) and raw else [raw]
         return LinkCondition(path, reader, tuple(_way(each, reader) for each in tables), flag(optional))

@@ -1,7 +1,7 @@
-"""The options of a command pattern among the words of a command, in whatever place these have them.
+"""The options of a command pattern among the words of a command, wherever these have them.
 
-Most programs take options before, between and after operands, letters of flags alone or together, and the value of an
-option as the next word or after `=`. For a restriction all these are spellings of one command.
+Most programs take options between operands, flags alone or together, and the value of an option
+as the next word or after `=`. For a restriction all these are spellings of one command.
 """
 
 import functools
@@ -26,10 +26,10 @@ _CHANGING = re.compile(r"[$`*?\[]")
 
 @attrs.frozen
 class Option:
-    """An option in a pattern, and the word after it, which may be its value.
+    """An option in a pattern, with its index `at`, and the word after it, which may be its value.
 
-    `at` is its index. `has_any_value`: any words may follow. `may_be_operand`: `--` or `**` comes before it, so that
-    a command may have it behind `--`.
+    `has_any_value`: any words may follow. `may_be_operand`: `--` or `**` comes before it, so that a
+    command may have it behind `--`.
     """
 
     at: int
@@ -53,7 +53,7 @@ class Option:
 
 @attrs.frozen
 class Named:
-    """The indices of options and values in a pattern that a command has, and those of the values in the command."""
+    """The indices of options and values in a pattern, and of the values in a command that has them."""
 
     tokens: frozenset[int] = frozenset()
     values: frozenset[int] = frozenset()
@@ -77,7 +77,7 @@ def options_of(tokens: Sequence[Token]) -> tuple[Option, ...]:
 
 
 def find_options(options: Sequence[Option], words: Sequence[Word], *, is_sure: bool) -> Named:
-    """Return which of the options a command has. With `is_sure`, nothing is assumed of what the shell may expand."""
+    """Return which options a command has; with `is_sure`, whatever the shell may expand."""
     if not options:
         return NONE
     # `--` behind an option may be the value of that option.
@@ -134,7 +134,7 @@ class _Search:
         return any(token is not None and self._fits(token, word) for token in (joined, glued))
 
     def _is_joined(self, word: Word, following: Word) -> bool:
-        """Return whether two words are the option and its value, which the pattern has as one word."""
+        """Return whether two words are the option and its value, which are one in the pattern."""
         token = self.option.token
         is_short = len(word.text) == _SHORT and not self.is_sure
         return self._fits(token, _join(word, "=", following)) or (
@@ -152,7 +152,7 @@ class _Search:
         )
 
     def _is_known_value(self) -> bool:
-        """Return whether the pattern says more of the value than that there is one: otherwise it may be an operand."""
+        """Return whether the pattern says more of the value than that there is one."""
         return self.option.value is not None and not self.option.value.is_one
 
     def _fits(self, token: Token, word: Word) -> bool:
@@ -178,7 +178,7 @@ def _name_of(word: Word) -> Word | None:
 
 
 def _in_full(word: Word, token: Token) -> Iterator[Word]:
-    """Yield a long option with the rest of a name that it may be short for: `--har` is `--hard` to git.
+    """Yield a long option with the rest of a name that it may be short for: `--har`, `--hard`.
 
     A name behind which the longer one has a hyphen is another option, as `--force` is.
     """
@@ -201,11 +201,11 @@ def _join(word: Word, mark: str, value: Word) -> Word:
 
 
 def _have_flags(words: Sequence[Word], token: Token, *, is_sure: bool) -> bool:
-    """Return whether an alternative of a token is a cluster, such as `-rf`, whose letters are among the flags of words.
+    """Return whether an alternative of a token is a cluster of which words have all the flags.
 
-    A pattern that looks like a word, such as `-set`, may mean one option instead of a cluster. With `is_sure` it
-    then matches only clusters without other letters. A word of more than ten different letters is not taken for a
-    cluster either: never with `is_sure`, and never for a pattern that looks like a word.
+    A pattern that looks like a word, such as `-set`, may mean one option instead of a cluster: with
+    `is_sure` it matches only clusters without other letters. A word of more than ten letters is not
+    taken for a cluster with `is_sure`, nor for a pattern that looks like a word.
     """
     options = [word for word in words if word.may_be_option]
     # The flags of `rm` take no values, so that `-r.log`, which `*.log` may expand to, is an error to it.
@@ -226,7 +226,7 @@ def _include(given: Sequence[str], cluster: frozenset[str], *, is_sure: bool) ->
 
 
 def _may_be_any(word: Word, *, has_values: bool) -> bool:
-    """Return whether a word may become any flags; `*.log` may not where these have no values, as none has a dot."""
+    """Return whether a word may become any flags; not `*.log` where these have no values."""
     if word.is_open and not word.start.startswith("--"):
         return True
     tail = re.split(r"[*?\[\]]", word.text)[-1]

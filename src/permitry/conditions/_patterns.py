@@ -1,4 +1,4 @@
-"""The patterns of one kind in `when` or `unless`, of which one must match: those of commands, of paths, or of hosts."""
+"""The patterns of one kind in `when` or `unless`, of which one must match."""
 
 import functools
 import itertools
@@ -30,8 +30,8 @@ _Pattern = TypeVar("_Pattern", ArgvPattern, PathPattern, HostPattern)
 class Patterns(Generic[_Pattern]):
     """Some patterns of one kind; what is known of an effect matches as far as the best of them.
 
-    `about` is the kind, as `Unknown` has it, and `role` the role of an argument that is of this kind; `subject` is the
-    class of its actions.
+    `about` is the kind, as `Unknown` has it, and `role` the role of an argument of this kind;
+    `subject` is the class of its actions.
     """
 
     about: ClassVar[str]
@@ -52,7 +52,7 @@ class Patterns(Generic[_Pattern]):
         return self._phrase(self.patterns)
 
     def does_by(self, effect: Effect) -> str:
-        """Return the same phrase, with only the patterns that what is known of an effect may match."""
+        """Return the same phrase, with only the patterns that an effect may match."""
         found = (each for each in self.near(effect) if each.match(effect, Match.OPEN, Match.MAYBE) is not Match.NO)
         # No more than are needed to say that there are more.
         return self._phrase(tuple(itertools.islice(found, _MOST_SHOWN + 1)))
@@ -73,7 +73,7 @@ class Patterns(Generic[_Pattern]):
         return best_of((pattern.match(effect, least, enough) for pattern in self.near(effect)), enough)
 
     def match_open(self, effect: Effect) -> Match:
-        """Return how far an effect matches that may be anything of this kind; `NO` for any other."""
+        """Return how far an effect matches that may be anything of this kind."""
         return Match.OPEN if effect.is_open and self.is_about(effect) else Match.NO
 
     def is_about(self, effect: Effect) -> bool:
@@ -147,7 +147,7 @@ class CommandPatterns(Patterns[ArgvPattern]):
     _verb = "run"
 
     def is_about(self, effect: Effect) -> bool:
-        """Return whether it is a program, or what the shell itself does, which only `*` is about."""
+        """Return whether it is a program, or for `*` what the shell itself does."""
         return super().is_about(effect) or effect.is_of_shell
 
     def among(self, effects: Effects) -> Sequence[Effect]:
@@ -163,9 +163,9 @@ class CommandPatterns(Patterns[ArgvPattern]):
         return every.get(program_name(first.text), every[""])
 
     def _match_known(self, effect: Effect, least: Match, enough: Match) -> Match:
-        """Return how far a program matches: of most, no pattern may, and one that may is enough to look further.
+        """Return how far a program matches: of most no pattern may, which is asked first.
 
-        What the shell may make of words takes long to compare, so it is not done for each pattern.
+        What the shell may make of words takes long, so it is not compared for each pattern.
         """
         if least >= Match.ALIKE:
             return super()._match_known(effect, least, enough)
@@ -177,7 +177,7 @@ class CommandPatterns(Patterns[ArgvPattern]):
     def in_doubt(self, effect: Effect) -> "CommandPatterns":
         """Return those that name a program, for a wrapper and a guess.
 
-        What a wrapper runs is listed as an action of its own, and any text could be some command.
+        What a wrapper runs is an action of its own, and any text could be some command.
         """
         run = effect.subject
         return self._named if isinstance(run, Run) and (run.is_wrapper or run.is_guess) else self
@@ -193,7 +193,7 @@ class CommandPatterns(Patterns[ArgvPattern]):
 
     @functools.cached_property
     def _by_program(self) -> Mapping[str, Sequence[ArgvPattern]]:
-        """The patterns by the name of the program, in order; the empty key has those for any program."""
+        """The patterns by the name of the program, in order; by the empty one, those for any."""
         programs = [(each, each.programs if type(each) is ArgvPattern else None) for each in self.patterns]
         names = frozenset[str]().union(*(some for _, some in programs if some is not None), ("",))
         return {name: tuple(each for each, some in programs if some is None or name in some) for name in names}
@@ -203,7 +203,7 @@ class CommandPatterns(Patterns[ArgvPattern]):
 class PathPatterns(Patterns[PathPattern]):
     """Patterns of paths, and the ways of access they are about; of any, if there are none.
 
-    `names_programs`: the rule also names the programs that it is about, so its author knows what they do with a path.
+    `names_programs`: the rule also names programs, so its author knows what they do with a path.
     `permits`: they are those of a permission.
     """
 
@@ -262,14 +262,14 @@ class PathPatterns(Patterns[PathPattern]):
         return match_best(self.near(effect), touch.place, effect.roots, least, enough)
 
     def match_open(self, effect: Effect) -> Match:
-        """Return `ACCESS` where the patterns are about one access only, and it is the only one that is possible."""
+        """Return `ACCESS` where the patterns are about the only access that is possible."""
         match = super().match_open(effect)
         touch = effect.subject
         is_exact = isinstance(touch, Touch) and self.accesses == {touch.access} and not touch.instead
         return Match.ACCESS if is_exact and match is Match.OPEN else match
 
     def for_guess(self, effect: Effect) -> "PathPatterns":
-        """Return those of any access where no program is known that touches the path, as for an undeclared tool."""
+        """Return those of any access where no program is known that touches the path."""
         return self.of_any_access if effect.run is None else self
 
     @functools.cached_property
@@ -281,11 +281,11 @@ class PathPatterns(Patterns[PathPattern]):
         return self if self._finder.find(facts, is_of_known=True) else None
 
     def may_name(self, effect: Effect, place: Place) -> bool:
-        """Return whether a pattern may match the place of an effect itself, not only something below it."""
+        """Return whether a pattern may match a place itself, not only something below it."""
         return any(each.may_name(place, effect.roots) for each in self.near(effect))
 
     def names_below(self, effect: Effect, place: Place) -> Iterator[str | None]:
-        """Yield the names that match below a folder which a program goes through; None where not all are known."""
+        """Yield the names that match below a folder; None where not all are known."""
         for pattern in self.near(effect):
             yield from pattern.names_below(place, effect.roots)
 

@@ -41,9 +41,9 @@ def _hint(reason: str) -> str:
 
 @attrs.frozen
 class Regex:
-    """A pattern in RE2's syntax that the whole text must match; a dot matches any character, also a line break.
+    """A pattern of RE2 that the whole text must match; a dot matches a line break as well.
 
-    Raises: `RuleError` for a pattern that is invalid, over 1,000 characters, or too large when compiled.
+    Raises: `RuleError` for one that is invalid, over 1,000 characters, or too large when compiled.
     """
 
     text: str

@@ -1,7 +1,6 @@
 """One component of a path pattern: `*`, `?` and `[sets]`, matched by splitting at the stars.
 
-The cost is at most the product of the lengths of name and pattern. No component matches a `/`:
-names have none.
+The cost is at most the product of the lengths of name and pattern. No component has a `/`.
 """
 
 import re
@@ -37,19 +36,14 @@ class Segment:
 
     @classmethod
     def parse(cls, text: str) -> "Segment":
-        """Return the pattern that `text` in a rule file denotes.
-
-        Raises:
-            RuleError: a set is not closed, has a range in descending order, or is a class such as `[:alpha:]`.
-        """
+        """Return the pattern that `text` in a rule file denotes. Raises: `RuleError` for a wrong set."""
         return cls(_pieces(text))
 
     @classmethod
     def guess(cls, text: str) -> "Segment":
         """Return a pattern that fits every name to which a shell may expand `text`.
 
-        A simple set becomes `?`; other brackets, such as `[*]`, and all text between them become
-        `*`.
+        A simple set becomes `?`; other brackets, and all text between them, become `*`.
         """
         head, opening, rest = (text if text.startswith("[*]") else _SET.sub("?", text)).partition("[")
         tail = rest.rpartition("]")[2].replace("[", "?")
@@ -66,17 +60,11 @@ class Segment:
 
     @property
     def globs(self) -> frozenset[str]:
-        """Globs with no wildcard but `*`, for names as written and for folded names.
-
-        One of them fits each name that this pattern fits.
-        """
+        """Globs with no wildcard but `*`; one of them fits each name, or folded name, that fits."""
         return frozenset("*".join(_text_of(piece) for piece in each.pieces) for each in (self, self.folded))
 
     def writes_out(self, name: str, signs: frozenset[str]) -> bool:
-        """Return whether the pattern has a set with that character for each of `signs` in a name.
-
-        For example, `x[*]` has one for the star of `x*`.
-        """
+        """Return whether it has a set for each of `signs` in a name, as `x[*]` has for `x*`."""
         units = self.pieces[0]
         if len(self.pieces) > 1 or len(units) != len(name):
             return False
@@ -88,7 +76,7 @@ class Segment:
 
     @cached_property
     def hint(self) -> str:
-        """A text that is in every folded path with a component that fits, given that the path ends in a slash."""
+        """A text in every folded path, ending in a slash, that has a component which fits."""
         if self.literal is not None:
             return f"/{self.folded.literal}/"
         *runs, last = f"/{'*'.join(map(_text_of, self.folded.pieces))}/".split("*")
@@ -98,7 +86,7 @@ class Segment:
 
     @cached_property
     def folded(self) -> "Segment":
-        """The pattern for folded names: without differences of case, composition and invisible characters."""
+        """The pattern for folded names: without case, composition and invisible characters."""
         return Segment(tuple(_fold_piece(piece) for piece in self.pieces), self.hides_dots, self.is_wide)
 
     def matches(self, name: str) -> bool:
@@ -121,10 +109,9 @@ class Segment:
 
 
 def align(left: Sequence[object], right: Sequence[object], meet: Callable[[Any, Any], bool]) -> bool:
-    """Return whether two sequences can match: None matches any number of elements, anything else exactly one.
+    """Return whether two sequences can match: None matches any number of elements, others one.
 
-    `meet` compares two elements. The time is the product of both lengths, as two rows of the table
-    are kept.
+    `meet` compares two elements. It takes the product of both lengths, as two rows are kept.
     """
     row = begin(right)
     for here in left:
@@ -140,7 +127,7 @@ def begin(right: Sequence[object]) -> Row:
 
 
 def advance(row: Row, here: object, right: Sequence[object], meet: Callable[[Any, Any], bool]) -> Row:
-    """Return which beginnings of a sequence match one element more than those of `row`; `meet` as in `align`."""
+    """Return the same of one element more than for `row`; `meet` as in `align`."""
     below = [row[0] and here is None]
     for at, there in enumerate(right):
         if here is None or there is None:

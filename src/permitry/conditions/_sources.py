@@ -1,4 +1,4 @@
-"""The operators `from`, `not_from` and `words` of `when.args`: where the value of an argument was seen before."""
+"""The operators `from`, `not_from` and `words` of `when.args`: where a value was seen before."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,9 +29,9 @@ EMPTY: tuple[object, ...] = (None, "", ())
 class Source:
     """Where a value may come from. `kind` is `user`, `list`, `result`, `named` or `call`.
 
-    `path` leads to the value in a result of `tool`, or in the arguments of an earlier call; None: it is anywhere in the
-    result. With `other`, that value of the same object, or of the one so many levels `up` around it, is one that the
-    user wrote; of `named`, the texts and numbers in the call were.
+    `path` leads to the value in a result of `tool`, or in the arguments of an earlier call; None: it
+    is anywhere in the result. With `other`, that value of the same object, or of the one so many
+    levels `up` around it, is one that the user wrote; of `named`, the values in the call were.
     """
 
     text: str
@@ -81,11 +81,9 @@ def _are_said(forms: Sequence[str | None], known: Provenance) -> bool:
 
 
 def source_of(word: object) -> Iterable[Source]:
-    """Return the sources that a word, or the values of a list, denote.
+    """Return the sources that a word, or the values of a list, denote. Raises: `RuleError`.
 
-    A list, and a tool without a field, are known to the loader alone, which puts something else in their place.
-
-    Raises: `RuleError`.
+    A list, and a tool without a field, are known to the loader, which puts others in their place.
     """
     if isinstance(word, Source):
         return [word]
@@ -128,17 +126,17 @@ def _of_field(word: str, kind: str, tool: str, path: Path, other: str) -> Source
 
 
 def find_trusted(tool: str, fields: Iterable[str]) -> list[Source]:
-    """Return the sources that the bare name of a tool denotes; `fields` are those declared as trusted, `*` for all."""
+    """Return the sources of the bare name of a tool, by its trusted `fields`; `*` is all."""
     return [Source(tool, "result", tool, None if each == "*" else tuple(each.split("."))) for each in fields]
 
 
 @attrs.frozen
 class SourceCondition(PlainCondition):
-    """Holds when the argument at `path`, or each element of it, certainly comes from one of the sources.
+    """Holds when the argument at `path`, or each element of it, certainly is of one of the sources.
 
-    With `is_negative` it holds unless that is certain: for restrictions. `share` is how many of the words of a text
-    must be in the messages of the user, in place of sources. INVARIANT: law 4. Whatever is forgotten, neither does a
-    permission with `from` match that otherwise did not, nor does a restriction with `not_from` fail to.
+    With `is_negative` it holds unless that is certain: for restrictions. `share` is how many of the
+    words of a text must be the user's, in place of sources. INVARIANT: law 4. Whatever is forgotten,
+    no more is permitted by `from`, and no less restricted by `not_from`.
     """
 
     key: ClassVar[str] = "args.from"
@@ -157,12 +155,10 @@ class SourceCondition(PlainCondition):
         return all(each.needs_user for each in self.sources)
 
     def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
-        """Return `YES` if the value certainly comes from there, or with `is_negative` `NO`; otherwise `ALIKE`.
+        """Return `YES` if the value certainly comes from there, or if `is_negative` `NO`; else `ALIKE`.
 
-        A restriction cannot count on a value that comes from somewhere, and a permission not on one that does not.
-
-        Raises: `UnevaluableError` when the argument is missing or not a text, a number, or a list of these, and when
-        the messages of the user are not known, if that makes a difference.
+        Raises: `UnevaluableError` when the argument is missing or not of texts and numbers, and when the
+        messages of the user are not known, if that makes a difference.
         """
         makes_no_difference = (needed is Match.ALIKE) is not self.is_negative
         if makes_no_difference or not self._is_known(request):
@@ -213,7 +209,7 @@ class SourceCondition(PlainCondition):
         return f"{join_path(self.path)}: {', '.join(parts)}"
 
     def origins(self, request: Request) -> Iterator[Origin]:
-        """Yield where each value was seen, in its sources and elsewhere; no more than the first ten of a list."""
+        """Yield where each value was seen, also elsewhere; no more than the first ten."""
         try:
             value, known = value_at(request.call.arguments, self.path), provenance_of(request.context)
         except UnevaluableError:
@@ -239,10 +235,7 @@ def in_lists(sources: Iterable[Source], value: JsonValue) -> list[str]:
 
 
 def source_condition(path: tuple[str, ...], name: str, operand: object, *, optional: object = None) -> SourceCondition:
-    """Return the condition of one of these operators.
-
-    Raises: `RuleError`.
-    """
+    """Return the condition of one of these operators. Raises: `RuleError`."""
     try:
         share = _share_of(operand) if name == "words" else None
         sources = sources_of(operand) if share is None else ()
@@ -253,20 +246,14 @@ def source_condition(path: tuple[str, ...], name: str, operand: object, *, optio
 
 
 def flag(raw: object) -> bool:
-    """Return whether `optional` is given.
-
-    Raises: `RuleError` for anything but true.
-    """
+    """Return whether `optional` is given. Raises: `RuleError` for anything but true."""
     if raw not in (None, True):
         raise RuleError("`optional` is true; take it out where the argument is needed")
     return raw is True
 
 
 def sources_of(raw: object) -> tuple[Source, ...]:
-    """Return the sources that a list denotes.
-
-    Raises: `RuleError`.
-    """
+    """Return the sources that a list denotes. Raises: `RuleError`."""
     if not isinstance(raw, list | tuple) or not raw:
         raise RuleError('a list of sources is needed, such as `["user"]`')
     return tuple(source for word in raw for source in source_of(word))
@@ -279,7 +266,7 @@ def _share_of(raw: object) -> float:
 
 
 def _words_said(text: str, known: Provenance) -> tuple[int, int]:
-    """Return how many of the words of a text are in the messages of the user, and how many it has."""
+    """Return how many words of a text are in the messages of the user, and how many it has."""
     words = set(words_of(text))
     return sum(map(known.is_word, words)), len(words)
 
@@ -292,7 +279,7 @@ def join_path(path: Sequence[str]) -> str:
 def value_at(arguments: Mapping[str, JsonValue], path: Sequence[str]) -> JsonValue:
     """Return the value of an argument; None if it is missing.
 
-    Raises: `UnevaluableError` if there is something else than an object on the way to it.
+    Raises: `UnevaluableError` for something else than an object on the way to it.
     """
     value: JsonValue = arguments
     for depth, name in enumerate(path):

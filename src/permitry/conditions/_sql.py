@@ -1,9 +1,8 @@
 """One SQL statement that only reads: the operator `sql` of arguments.
 
-Databases cut the same text differently: `--x` is a comment or two signs, a backslash ends a string
-or does not, `[` and a backtick quote or do not. So the text is first cut by a small lexer of our own,
-which takes only what PostgreSQL, MySQL, SQLite and SQL Server cut in the same way; then sqlglot, an
-extra, says how each of them reads it.
+Databases cut the same text differently: `--x` is a comment or two signs. So it is first cut by a
+small lexer of our own, which takes only what PostgreSQL, MySQL, SQLite and SQL Server cut in the
+same way; then sqlglot, an extra, says how each of them reads it.
 """
 
 import contextlib
@@ -80,10 +79,7 @@ def _load() -> ModuleType:
 
 @attrs.frozen
 class Select:
-    """The test that a text is one statement that only reads.
-
-    Raises: `RuleError` where sqlglot is missing, with the command that installs it.
-    """
+    """The test that a text only reads. Raises: `RuleError` where sqlglot is missing."""
 
     _sqlglot: ModuleType = attrs.field(init=False, repr=False, eq=False, factory=_load)
 
@@ -127,10 +123,7 @@ class Select:
 
 
 def read_select(raw: object, _: int) -> Select:
-    """Return the test that a rule file names.
-
-    Raises: `RuleError` for any other word than `select`.
-    """
+    """Return the test that a rule file names. Raises: `RuleError` for all but `select`."""
     if raw != "select":
         raise RuleError(f'only `sql = "select"` is known, not `{str(raw)[:60]}`')
     return Select()

@@ -1,4 +1,4 @@
-"""Lists of words, guarded against the one string that would become its letters, and words that look alike."""
+"""Lists of words, not the one string that would become letters, and words that look alike."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -9,17 +9,14 @@ _LONGEST_COMPARED = 40
 
 
 def words(value: Iterable[str]) -> tuple[str, ...]:
-    """Return the words of a list.
-
-    Raises: `RuleError` for a single string.
-    """
+    """Return the words of a list. Raises: `RuleError` for a single string."""
     if isinstance(value, str):
         raise RuleError(f"a list of words is needed, not the one string `{value}`")
     return tuple(value)
 
 
 def check_sign(pattern: str, key: str) -> str:
-    """Return a pattern that does not begin with `!`, which elsewhere takes back what other patterns allow.
+    """Return a pattern that does not begin with `!`, which elsewhere takes back what others allow.
 
     Raises: `RuleError`, which says to write the exception under `unless` with this key.
     """

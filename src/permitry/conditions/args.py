@@ -1,11 +1,8 @@
 """The condition `when.args.<path>`: what an argument of the call must be.
 
-Three-valued: a test is true, false, or undefined, which is a text that explains why. Several
-operators in one table must all hold, and if one is false the result is false, whatever the others
-are.
-
-For a value of another type than the rule expects the test is undefined, not false: a restriction
-that looks for `"prod"` must not be lifted by sending `["prod"]`.
+A test is true, false, or undefined, which is a text why: for a value of another type than the
+rule expects, as a restriction on `"prod"` must not be lifted by sending `["prod"]`. Of several
+operators in one table all must hold, and one that is false makes the result false.
 """
 
 import datetime as dt
@@ -105,13 +102,13 @@ class _Check:
 
 @attrs.frozen
 class ArgumentTest:
-    """What a value must be: every check holds; if `is_optional`, it may also be left out or empty."""
+    """What a value must be: every check holds, or if `is_optional`, it is left out or empty."""
 
     checks: tuple[_Check, ...]
     is_optional: bool = False
 
     def truth(self, value: _Found) -> Truth:
-        """Return whether all checks hold, or why that is undefined; if one is false, the result is false."""
+        """Return whether all checks hold, or why that is undefined unless one is false."""
         if self.is_optional and value in (_Absent.ABSENT, None, "", ()):
             return True
         checks = self.checks
@@ -124,7 +121,7 @@ class ArgumentTest:
 
 @attrs.frozen
 class ArgumentCondition(PlainCondition):
-    """A test of the argument at `path`, which lists the names of nested objects from the outermost to the argument."""
+    """A test of the argument at `path`, which has the names from the outermost object on."""
 
     key: ClassVar[str] = "args"
     table: ClassVar[Table] = dict
@@ -160,7 +157,7 @@ class ArgumentCondition(PlainCondition):
 
     @property
     def needs(self) -> frozenset[Fact]:
-        """Facts of which one is present unless the test is false, or the argument missing or of another type.
+        """Facts of which one is present, or the test is false, or the argument missing or another type.
 
         Empty if they cannot be listed.
         """
@@ -191,7 +188,7 @@ AnyArgumentCondition: TypeAlias = ArgumentCondition | SourceCondition | LinkCond
 
 
 def argument_condition(path: str | tuple[str, ...], raw: object) -> ArgumentCondition:
-    """Return the condition of one entry of `when.args`: a literal to equal, or a table of operators.
+    """Return the condition of an argument: a literal to equal, or a table of operators.
 
     A text `path` is split at its dots; the parts of a tuple are names as they are.
 
@@ -208,7 +205,7 @@ def argument_condition(path: str | tuple[str, ...], raw: object) -> ArgumentCond
 
 
 def argument_conditions(place: Place, raw: object, links: LinkReader) -> Iterator[AnyArgumentCondition]:
-    """Yield the conditions of one entry of `when.args`: the test of the value, where it comes from, and its links.
+    """Yield the conditions of one entry of `when.args`: on the value, its sources and its links.
 
     Raises: `RuleError`.
     """
@@ -228,10 +225,7 @@ def argument_conditions(place: Place, raw: object, links: LinkReader) -> Iterato
 
 
 def text_test(raw: object) -> ArgumentTest:
-    """Return the test of one text: a table with `contains`, `regex`, or both.
-
-    Raises: `RuleError`.
-    """
+    """Return the test of a table with `contains`, `regex`, or both. Raises: `RuleError`."""
     return _test(raw, 0, ("contains", "regex"))
 
 
@@ -314,7 +308,7 @@ def _check(name: object, operand: object, depth: int, known: tuple[str, ...]) ->
 
 
 def _value(raw: object, depth: int) -> JsonValue:
-    """Return `raw` as a value to compare with; objects are not accepted, as their parts have paths of their own."""
+    """Return a value to compare with; no object, as its parts have paths of their own."""
     if isinstance(raw, dt.date | dt.time):
         raise RuleError(f'JSON has no dates, so arguments are texts; quote it: "{raw.isoformat()}"')
     if isinstance(raw, float) and not math.isfinite(raw):

@@ -17,11 +17,11 @@ __all__ = ["Budget"]
 
 @attrs.frozen
 class Budget:
-    """At most `most` calls, or distinct targets, in a sliding window of `seconds` (None: the whole session).
+    """At most `most` calls, or distinct targets, in a sliding window of `seconds` (None: the session).
 
-    Counted are the calls that ran and to which the rule `rule_id` applied; `by` is whose calls
-    these are: those of the whole session, of the calling agent, or of the tool that is called;
-    those of all sessions of a principal, or of the organisation.
+    Counted are the calls that ran and to which the rule `rule_id` applied; `by` says whose: those of
+    the session, of the calling agent or of the called tool, or of all sessions of a principal or an
+    organisation.
 
     Raises: `ValueError` for a budget that sessions share and that has no window, or counts targets.
     """
@@ -46,8 +46,8 @@ class Budget:
     def is_spent(self, request: Request) -> bool:
         """Return whether one more call, or the new targets of this one, would exceed the budget.
 
-        Raises: `UnevaluableError` for a window in time when the context has no clock; for targets that are not certain;
-        and when the session has forgotten too much to tell, or no store counts.
+        Raises: `UnevaluableError` for a window without a clock, for targets that are not certain, and
+        when the session has forgotten too much to tell, or no store counts.
         """
         limit = self.limit
         if limit is not None:
@@ -67,7 +67,7 @@ class Budget:
         return context.now - self.seconds
 
     def fact(self, request: Request, *, is_spent: bool) -> str | None:
-        """Return that it is spent, or is not, and how much of one that sessions share; None if that is not so."""
+        """Return that it is spent, or is not, and how much where sessions share it; None if untrue."""
         if self.is_spent(request) is not is_spent:
             return None
         state, limit = "the budget is spent" if is_spent else "the budget is not spent", self.limit
@@ -102,7 +102,7 @@ def _duration(seconds: float) -> str:
 
 
 def _are_countable(actions: Actions) -> bool:
-    """Return whether every target is known by name; not so for patterns, whole trees and unlisted operands."""
+    """Return whether every target is known by name, as a pattern or a whole tree is not."""
     runs = all(run.operands.is_listed for run in actions.runs())
     places = all(touch.place.is_certain and not touch.place.is_tree for touch in actions.touches())
     return actions.unknown is None and runs and places and all(each.host for each in actions.connects())

@@ -1,11 +1,11 @@
 """The condition `when.command`: patterns over the arguments a program is run with.
 
-A pattern is read like the words of a simple command. A lone `*` at the end matches any further arguments, or none;
-elsewhere exactly one argument; `**` matches any number. Inside a word `*`, `?` and `{this,that}` are wildcards; quotes
-and backslashes make them literal.
+A pattern is read like the words of a simple command. A lone `*` at the end matches any further
+arguments, elsewhere exactly one; `**` matches any number. In a word `*`, `?` and `{this,that}`
+are wildcards; quotes and backslashes make them literal.
 
-What is written exactly as in the pattern is `Match.YES`, another spelling of it `ALIKE`, and what the shell may make
-into it `MAYBE`.
+What is written as in the pattern is `Match.YES`, in another spelling `ALIKE`, and what the shell
+may make into it `MAYBE`.
 """
 
 import functools
@@ -31,9 +31,9 @@ _EXPANDING = frozenset("$`")
 
 @attrs.frozen
 class ArgvPattern(WrittenPattern):
-    """A pattern over argv, such as `git log *`; matching takes time in the product of both lengths.
+    """A pattern over argv, such as `git log *`; matching takes the product of both lengths.
 
-    `lists` has the values of each list that is a word of it, such as `@branches` in `git push origin @branches`.
+    `lists` has the values of each list that is a word of it, such as `@branches` in `git push @branches`.
 
     Raises: `RuleError` for text that is not a valid pattern.
     """
@@ -65,7 +65,7 @@ class ArgvPattern(WrittenPattern):
 
     @property
     def operands(self) -> tuple[Token, ...]:
-        """The words of the pattern that every command has as they are: neither options, nor perhaps values of these."""
+        """The words that every command has as they are: no options, nor perhaps their values."""
         pairs = itertools.pairwise(self._command)
         return tuple(token for before, token in pairs if not (before.may_be_option or token.may_be_option))
 
@@ -76,7 +76,7 @@ class ArgvPattern(WrittenPattern):
 
     @property
     def needs(self) -> frozenset[Fact]:
-        """Facts of which one is present if a command can match: a literal word after a program, or the program.
+        """Facts of which one is present if a command can match: a word after a program, or the program.
 
         Empty if any program may match.
         """
@@ -98,7 +98,7 @@ class ArgvPattern(WrittenPattern):
         return sum(not (token.is_any or token.is_one) for token in self.tokens)
 
     def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES, /) -> Match:
-        """Return how far a program and its arguments match; every command also what the shell itself writes."""
+        """Return how far a program matches; every command also what the shell itself writes."""
         run = effect.subject
         if not isinstance(run, Run):
             # INVARIANT: `unless` of such a rule may except `echo`, and not the file that `echo x > f` writes.
@@ -119,8 +119,8 @@ class ArgvPattern(WrittenPattern):
     ) -> Match:
         """Return how far the words of a command match.
 
-        `bare` are the words without the options of the program itself, where these options are known; `sets` are
-        assignments before the program that change what it runs, `assigned` these and all others that are known.
+        `bare` are the words without the options of the program itself, if these are known; `sets` are
+        assignments that change what it runs, `assigned` these and all others that are known.
         """
         if enough is Match.YES and self._is_exact(words, sets):
             return Match.YES
@@ -133,10 +133,9 @@ class ArgvPattern(WrittenPattern):
         return Match.MAYBE if may_be else Match.NO
 
     def _is_exact(self, words: Sequence[Word], sets: Sequence[str]) -> bool:
-        """Return whether the words certainly match: each is spelled as in the pattern, and each assignment named.
+        """Return whether the words certainly match, spelled as in the pattern, each assignment named.
 
-        What the shell may expand matches only a wildcard for any number of arguments; as the program, an open word
-        matches nothing.
+        What the shell may expand matches only a wildcard for any arguments, and is no program.
         """
         if not words or words[0].is_open or len(sets) != len(self.assignments):
             return False
@@ -182,13 +181,12 @@ class ArgvPattern(WrittenPattern):
         return is_whole and all(map(_is_spelled, spelled, words))
 
     def _fits(self, words: Sequence[Word], bare: Sequence[Word], sets: Sequence[str], *, is_sure: bool) -> bool:
-        """Return whether the words may match, in some spelling; with `is_sure`, by what is known of them alone.
+        """Return whether the words may match, in some spelling; if `is_sure`, by what is known of them.
 
-        The program may be written with a directory and in another case. Options, each with a value, may come between
-        the words of the pattern. The options of the pattern may be anywhere, also after operands; flags such as `-rf`
-        may be split and joined, and so may an option and its value. A glob may expand to any number of matching words,
-        and an open word to any words at all; with `is_sure` each matches only a wildcard. Of the assignments the
-        pattern need not name each.
+        The program may have a directory and another case. Options, each with a value, may come between
+        the words of the pattern, and its own ones may be anywhere; flags such as `-rf` may be split and
+        joined, and so may an option and its value. A glob may become any matching words, and an open word
+        any at all; if `is_sure` each matches only a wildcard. Not each assignment must be named.
         """
         if not all(any(_assigns(token, text, is_sure=is_sure) for text in sets) for token in self.assignments):
             return False
@@ -215,7 +213,7 @@ class ArgvPattern(WrittenPattern):
         return bool(named.tokens) and _Tolerant(self._command, named, is_sure=is_sure).fits(words)
 
     def _is_of_another_program(self, word: Word, *, is_sure: bool) -> bool:
-        """Return whether the first word already rules out a match, as for most pairs of a pattern and a command."""
+        """Return whether the first word rules out a match, as for most commands."""
         first = self._command[0]
         if may_change(word):
             return is_sure and not (first.is_any or first.is_one)
@@ -252,7 +250,7 @@ def _assigns(token: Token, text: str, *, is_sure: bool) -> bool:
 def _epsilon_closure(
     tokens: tuple[Token, ...], states: Iterable[int], optional: frozenset[int] = frozenset()
 ) -> set[int]:
-    """Return the states, and those reached by letting wildcards and `optional` tokens match nothing."""
+    """Return the states, and those reached where wildcards and `optional` match nothing."""
     reached = set(states)
     for start in tuple(reached):
         at = start
@@ -266,7 +264,7 @@ def _epsilon_closure(
 class _Tolerant:
     """Matches words as a restriction does, accepting other spellings.
 
-    `named` are the options that the words have in any place, and their values. `is_sure`: a word that the shell may
+    `named` are the options that the words have in any place. `is_sure`: a word that the shell may
     expand is not assumed to become what the pattern asks for.
     """
 

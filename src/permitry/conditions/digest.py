@@ -23,7 +23,7 @@ def _digest_problem(word: str) -> Problem | None:
 
 @attrs.frozen
 class DigestCondition(PlainCondition):
-    """Holds for exactly the calls whose digests are listed (SHA-256 over kind, server, name and arguments, in hex)."""
+    """Holds for exactly the calls whose SHA-256 is listed, over kind, server, name and arguments."""
 
     key: ClassVar[str] = "digest"
     table: ClassVar[Table] = Annotated[Words, _digest_problem]

@@ -42,9 +42,8 @@ _HIGHEST_PORT = 65_535
 class HostPattern(WrittenPattern):
     """One word of a rule's `host`: `[scheme://]host[:port]`, as `text` has it.
 
-    `host` is normalised like the host of a `Connect`. It may begin with `*.` (at least one more label), be `*` (any
-    host) or `private`. The meaning of a `scheme` or `port` of None differs between the methods. `listed` is the name
-    of the list that it is from.
+    `host` is normalised like that of a `Connect`. It may begin with `*.` (at least one more label),
+    be `*` (any host) or `private`. `listed` is the name of the list that it is from.
     """
 
     key: ClassVar[str] = "host"
@@ -58,7 +57,7 @@ class HostPattern(WrittenPattern):
 
     @classmethod
     def parse(cls, text: str, normalise: Callable[[str], str | None]) -> "HostPattern":
-        """Return the pattern that is written as `text`; `normalise` returns the canonical form of a host, or None.
+        """Return the pattern of a text; `normalise` returns the canonical form of a host, or None.
 
         Raises: `RuleError` if `text` is not a valid pattern.
         """
@@ -97,8 +96,8 @@ class HostPattern(WrittenPattern):
     def match_address(self, connect: Connect) -> Match:
         """Return how far the address of a connection matches.
 
-        For a permission a pattern without a scheme means https, and one without a port the default port of the scheme;
-        for a restriction either may be any. What the pattern names and the address leaves open only may match.
+        Without a scheme a pattern of a permission means https, and without a port the default one; of a
+        restriction any. What the pattern names and the address leaves open only may match.
         """
         named = [pair for pair in ((self.scheme, connect.scheme), (self.port, connect.port)) if pair[0] is not None]
         if not self._is_at(connect.host) or any(theirs not in (None, ours) for ours, theirs in named):
@@ -155,7 +154,7 @@ def _host(text: str, host: str, normalise: Callable[[str], str | None]) -> str:
 
 
 def is_private(host: str) -> bool:
-    """Return whether a host, in canonical form, belongs to the machine, its network, or its cloud's metadata."""
+    """Return whether a canonical host is of the machine, its network, or its cloud's metadata."""
     address = _address(host)
     if address is None:
         return host in _PRIVATE_NAMES or host.endswith(_PRIVATE_ENDINGS)
@@ -176,10 +175,7 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _inner(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """Return the IPv4 address that is embedded in an IPv6 address, or else the address.
-
-    `::` and `::1` have one as well, below 1.0.0.0.
-    """
+    """Return the IPv4 address that is embedded in an IPv6 address, as in `::1`, or the address."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address in _TRANSLATED or address in _COMPATIBLE:

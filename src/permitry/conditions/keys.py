@@ -1,4 +1,4 @@
-"""The keys of `when` and `unless`. Each is a file of this folder, which is loaded when a rule first has the key."""
+"""The keys of `when` and `unless`: each a file here, loaded when a rule first has the key."""
 
 import functools
 import importlib
@@ -16,10 +16,7 @@ CONDITIONS = (
 
 @functools.cache
 def condition(key: str) -> type[Written]:
-    """Return the class of a condition.
-
-    Raises: `ValueError` for a key that is not one of `CONDITIONS`.
-    """
+    """Return the class of a condition. Raises: `ValueError` for another key."""
     if key not in CONDITIONS:
         raise ValueError(f"there is no condition `{key}`")
     module = importlib.import_module(f"permitry.conditions.{key}")

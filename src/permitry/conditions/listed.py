@@ -22,13 +22,13 @@ WordLists: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def list_name(word: object) -> str | None:
-    """Return the name of the list that a word such as `@colleagues` refers to; None for any other value."""
+    """Return the name of the list that a word such as `@colleagues` refers to, or None."""
     found = _REFERENCE.fullmatch(word) if isinstance(word, str) else None
     return None if found is None else found[1]
 
 
 def unknown_list(name: str, known: Iterable[str], literal: str | None) -> RuleError:
-    """Return the error about a list that is not defined; `literal` is how the word itself is written, if it can be."""
+    """Return the error about an unknown list; `literal` is how the word is written, if it can."""
     hint = nearest(name, sorted(known))
     if not hint.startswith("did"):
         hint = f"define `[list.{name}]`" + ("" if literal is None else f", or write `{literal}` for the word itself")
@@ -53,7 +53,7 @@ class ListedValues(tuple[JsonValue, ...]):  # noqa: SLOT001 -- a tuple cannot ha
 
 @attrs.frozen
 class EmptyList(Condition):
-    """The condition that an action fits one of these words, whose lists are empty: no action does."""
+    """The condition that an action fits one of these words of empty lists: none does."""
 
     is_pure: ClassVar[bool] = True
 

@@ -44,8 +44,8 @@ _OPERATORS = {"<=": "le", ">=": "ge", "<": "lt", ">": "gt"}
 class LookAlike:
     """A pattern that fits less than it seems to: why, and how to write what it seems to mean.
 
-    `meant` are the conditions with that in its place, None if they cannot be written. `is_likely`: it is not likely to
-    be meant as it is written.
+    `meant` are the conditions with that in its place, None if they cannot be written. `is_likely`: it
+    is not likely to be meant as it is written.
     """
 
     pattern: str

@@ -12,7 +12,7 @@ __all__ = ["LooksCondition"]
 
 @attrs.frozen
 class LooksCondition(Written):
-    """Narrows the patterns of `command` to commands that certainly only look: `kubectl get pods`."""
+    """Narrows the patterns of `command` to commands that only look: `kubectl get pods`."""
 
     key: ClassVar[str] = "looks"
     table: ClassVar[Table] = bool
@@ -20,10 +20,7 @@ class LooksCondition(Written):
 
     @classmethod
     def read(cls, _place: Place, part: Value, /) -> Self:
-        """Return the condition.
-
-        Raises: `RuleError` for `false`: every command that is not known would meet it.
-        """
+        """Return the condition. Raises: `RuleError` for `false`, which any unknown command meets."""
         if not part:
             raise RuleError("`looks = false` is not a condition; leave it out")
         return cls()

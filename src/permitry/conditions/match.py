@@ -1,8 +1,8 @@
-"""How far a condition matches a call or one effect of it, and why it only may, for people to read.
+"""How far a condition matches a call or one effect of it, and why it only may, for people.
 
-`when` of a permission needs `YES`. A restriction applies from `ALIKE` on, and between that and `NO` it asks. `unless`
-is read the other way: that of a permission takes back what is not `NO`, that of a restriction lifts only what is `YES`.
-*Plain* conditions are about the call and its context; all others are about its actions: commands, paths and hosts.
+`when` of a permission needs `YES`. A restriction applies from `ALIKE` on, and between that and
+`NO` it asks. `unless` is read the other way: that of a permission takes back what is not `NO`,
+that of a restriction lifts only what is `YES`.
 """
 
 import enum
@@ -29,7 +29,7 @@ _EXPANSION = re.compile(r"\$\w+|\$\{[^}]*\}|\$\([^)]*\)|`[^`]*`|[^\s\"]+")
 
 
 class Match(enum.IntEnum):
-    """How far a condition matches, ascending; between `NO` and `ALIKE` is a maybe, with its number as its likeness."""
+    """How far a condition matches, ascending; a maybe has its number as its likeness."""
 
     NO = -1
     OPEN = 0
@@ -104,14 +104,14 @@ def why_open(effect: Effect) -> str:
 
 
 def why_several(effects: Iterable[Effect]) -> str:
-    """Return which programs, each of which does a part of it, only may do what a restriction is about."""
+    """Return which programs, each of which does a part, only may do what is restricted."""
     parts = [each.run or each.subject for each in effects]
     parts.sort(key=lambda each: each.start if isinstance(each, Run) else 0)
     return " and ".join(dict.fromkeys(f"`{phrase(each)}`" for each in parts)) + " together"
 
 
 def why_uncertain(place: Place, doubtful: Iterable[Run]) -> str:
-    """Return why "it", a path, is not certain; `doubtful` are programs before it of which not all is known."""
+    """Return why "it", a path, is not certain; not all is known of the `doubtful` before it."""
     if place.is_open:
         return "it is not known before it runs"
     if place.has_wildcards:

@@ -23,10 +23,7 @@ def mode_problem(word: str) -> Problem | None:
 
 @attrs.frozen
 class ModeCondition(PlainCondition):
-    """Holds in one of the named modes.
-
-    A permission compares the name of the mode; a restriction every mode that the session is in.
-    """
+    """Holds in one of the named modes; for a restriction, in every mode of the session."""
 
     key: ClassVar[str] = "mode"
     table: ClassVar[Table] = Annotated[Words, mode_problem]
@@ -39,7 +36,7 @@ class ModeCondition(PlainCondition):
     modes: tuple[str, ...] = attrs.field(converter=words)
 
     def match(self, request: Request, _needed: Match = Match.YES, /) -> Match:
-        """Return `YES` if the session has the name of one of the modes, and `ALIKE` if it is in one of them."""
+        """Return `YES` if the session has the name of a mode, and `ALIKE` if it is in one of them."""
         context = request.context
         if context.mode in self.modes:
             return Match.YES

@@ -1,6 +1,6 @@
 """Why conditions do not match, and why exceptions do not apply, for people to read.
 
-It reads the same matches as `permit` and `restrict`, so that it cannot say anything else than they decide.
+It reads the same matches as `permit` and `restrict`, and so says nothing but what they decide.
 """
 
 import itertools
@@ -22,7 +22,7 @@ __all__ = ["lack_roles", "say_not_lifted", "say_plain", "say_uncovered"]
 
 
 def say_plain(conditions: Conditions, request: Request, needed: Match) -> Iterator[str]:
-    """Yield what is true for each plain condition that does not match as `needed`: `mode = plan (expected: yolo)`."""
+    """Yield what is true where a plain condition does not match: `mode = plan (expected: yolo)`."""
     for condition in conditions.plain:
         try:
             if condition.match(request, needed) < needed:
@@ -47,7 +47,7 @@ def say_not_lifted(unless: Conditions, when: Conditions, request: Request) -> st
 
 
 def lack_roles(when: Conditions, request: Request) -> bool:
-    """Return whether the conditions are about arguments that the call seems to have, and that are not declared."""
+    """Return whether they are about arguments of the call that are not declared."""
     if request.tool is not None and request.tool.roles is not None:
         return False
     meant = {kind.role for kind in when.on_actions}
@@ -57,7 +57,7 @@ def lack_roles(when: Conditions, request: Request) -> bool:
 def say_uncovered(
     when: Conditions, unless: Sequence[Conditions], covered: frozenset[int], request: Request
 ) -> Iterator[str]:
-    """Yield why a permission does not cover each action that it leaves; not of those that may be left."""
+    """Yield why a permission does not cover each action; not of those that may be left."""
     is_shell = request.tool is not None and request.tool.is_shell
     for at, action in enumerate(request.actions.certain):
         if at in covered or (is_shell and only_reads(action)):
@@ -86,7 +86,7 @@ def _say_expected(effect: Effect, when: Conditions) -> str:
 
 
 def _find_left(effect: Effect, conditions: Conditions) -> tuple[str, str | None]:
-    """Return the part of an effect that the conditions do not certainly match, and why it is not certain.
+    """Return the part of an effect that does not certainly match, and why it is not certain.
 
     The reason is None for what is known, and is not what the conditions are about.
     """
@@ -103,7 +103,7 @@ def _find_left(effect: Effect, conditions: Conditions) -> tuple[str, str | None]
 
 
 def _doubt(effect: Effect, action: Action, conditions: Conditions) -> str | None:
-    """Return why a path is not certain that would match otherwise; `action` is the one that touches it."""
+    """Return why a path is not certain that would match otherwise; `action` touches it."""
     touch = effect.subject
     if not isinstance(touch, Touch) or touch.place.is_certain or not conditions.paths:
         return None
@@ -116,7 +116,7 @@ def _doubt(effect: Effect, action: Action, conditions: Conditions) -> str | None
 
 
 def _pattern_below(effect: Effect, when: Conditions) -> str | None:
-    """Return the pattern for what is below a folder that the conditions name, if the effect is something there."""
+    """Return the pattern for what is below a named folder, if the effect is there."""
     touch = effect.subject
     if not isinstance(touch, Touch) or not when.on_paths.for_permission.is_about(effect):
         return None

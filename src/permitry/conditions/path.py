@@ -1,4 +1,4 @@
-"""The condition `path`: patterns of paths, exact for a permission, over-approximate for a restriction."""
+"""The condition `path`: exact for a permission, over-approximate for a restriction."""
 
 import functools
 import itertools
@@ -35,12 +35,10 @@ class PathPattern(WrittenPattern):
     """A pattern of paths: `x` and `./x` below the workspace, `/x` absolute, `~/x` below the home folder.
 
     `*`, `?` and `[set]` stay within a component, `**` as a whole component is any number of them.
-    Stars match names that begin with a dot, and letters are compared byte by byte. A pattern always
-    starts at its root: `.env` is only the file at the top of the workspace. `listed` is the name of
-    the list that it is from.
+    Stars match names that begin with a dot, and letters are compared byte by byte. A pattern starts
+    at its root: `.env` is only at the top of the workspace. `listed` is the list that it is from.
 
-    Raises:
-        RuleError: the text is not such a pattern, or could never match.
+    Raises: `RuleError` for a text that is not such a pattern, or could never match.
     """
 
     key: ClassVar[str] = "path"
@@ -67,10 +65,9 @@ class PathPattern(WrittenPattern):
 
     @property
     def needs(self) -> frozenset[Fact]:
-        """Facts of which one is present if a path can match: its leading literal components.
+        """Facts of which one is present if a path can match, for any access.
 
-        If there are none: a literal component or part of one elsewhere, or the number of
-        components. The second part of the group is None: any access.
+        They are its leading literal components; else one elsewhere, a part of one, or their number.
         """
         head = itertools.takewhile(lambda part: part is not None and part.literal is not None, self._parts)
         names = tuple(part.folded.literal for part in head if part is not None)
@@ -121,8 +118,8 @@ class PathPattern(WrittenPattern):
     def _is_exact(self, place: Place, roots: Roots) -> bool:
         """Return whether the place certainly matches the pattern.
 
-        `x/**` matches what lies below `x`. A place that is a whole directory tree matches only a
-        pattern that ends in `**`; the tree of `x` itself matches `x/**`.
+        `x/**` matches what is below `x`. A whole tree matches only a pattern that ends in `**`; that of
+        `x` matches `x/**`.
         """
         if not place.is_certain or not place.real or not self._stays(place, roots):
             return False
@@ -135,7 +132,7 @@ class PathPattern(WrittenPattern):
     def may_name(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself may match the pattern, not only something below it.
 
-        Any name of the place counts, without regard to case and composition; a glob, if it may expand to such a name.
+        Any name counts, without regard to case and composition, and any that a glob may become.
         """
         if not (place.has_wildcards or self._needle in place.folded):
             return False
@@ -148,7 +145,7 @@ class PathPattern(WrittenPattern):
         return any(align(whole, name, Segment.may_match) for name in _names(place) for whole in wholes)
 
     def names_below(self, place: Place, roots: Roots) -> Iterator[str | None]:
-        """Yield the names that match below a folder which a program goes through; None where not all are known."""
+        """Yield the names that match below a folder; None where not all are known."""
         looked = self._look_below(place, roots)
         if looked is None or not all(listing.is_whole for _, listing in looked):
             yield None
@@ -156,7 +153,7 @@ class PathPattern(WrittenPattern):
             yield from self._find_below(looked)
 
     def _look_below(self, place: Place, roots: Roots) -> list[tuple[_Parts, Listing]] | None:
-        """Return the pattern from each root, and the names to compare with it; None where the disk does not tell.
+        """Return the pattern from each root, and the names to compare with it; None without a disk.
 
         They are looked for from the folder that the literal beginning of the pattern names.
         """
@@ -203,8 +200,8 @@ class PathPattern(WrittenPattern):
     def _must_name(self, place: Place, roots: Roots) -> bool:
         """Return whether the place itself matches by a known name.
 
-        A wildcard of the shell fits only a star or `**` of the pattern, or the same character in a
-        set: `/[*]` fits the word `/*` of `rm /*`.
+        A wildcard of the shell fits only a star of the pattern, or its own character in a set: `/[*]`
+        fits the word `/*` of `rm /*`.
         """
         if place.is_open or place.is_around or self._needle not in place.folded:
             return False
@@ -234,10 +231,7 @@ class PathPattern(WrittenPattern):
         return all(any(_below(name, root) is not None for root in roots.workspace) for name in place.lexical)
 
     def _is_below(self, base: _Parts, name: _Parts) -> bool:
-        """Return whether a walk through a folder reaches the literal part of the pattern.
-
-        Any folder may contain a match of `**/x`.
-        """
+        """Return whether a walk through a folder reaches the literal part; any one does of `**/x`."""
         spine = self._spine
         top = name[: name.index(None)] if None in name else name
         if None in base:
@@ -256,7 +250,7 @@ class PathPattern(WrittenPattern):
 def match_best(patterns: Sequence[PathPattern], place: Place, roots: Roots, least: Match, enough: Match) -> Match:
     """Return how far a place matches the best of some patterns.
 
-    What is below it is looked at last, which takes longer, and only where its names do not say as much.
+    What is below it takes longer, and is looked at only where its names do not say as much.
     """
     by_name = best_of((each.match_name(place, roots, least, enough) for each in patterns), enough)
     most = Match.ALIKE if enough >= Match.ALIKE and place.descent in _CERTAIN else Match.BELOW
@@ -341,7 +335,7 @@ def _letters(globs: frozenset[str]) -> int:
 
 
 def _starts(top: str, whole: _Parts) -> Iterator[str]:
-    """Yield the folder from which to look for matches of a pattern below `top`, unless none can be there."""
+    """Yield the folder from which to look for matches below `top`, unless none can be there."""
     head = [part.literal for part in itertools.takewhile(lambda part: part is not None and part.literal, whole) if part]
     # What the last literal component names is looked for in its folder, where letters of another case are found.
     names = [name for name in (head[:-1] if len(head) == len(whole) else head) if name is not None]
@@ -354,14 +348,14 @@ def _starts(top: str, whole: _Parts) -> Iterator[str]:
 
 
 def _depth(start: str, whole: _Parts) -> int | None:
-    """Return how many folders below `start` a pattern may name something first; None for any number."""
+    """Return how many folders below `start` a pattern may name something; None for any."""
     known = len(_split(start))
     rest = whole[known:-1] if whole[-1:] == (None,) else whole[known:]
     return None if None in (*whole[:known], *rest) else len(rest)
 
 
 def _find_fitting(whole: _Parts, listing: Listing) -> Iterator[str]:
-    """Yield the names that fit a pattern; how far a folder has come is kept for what is in it."""
+    """Yield the names that fit a pattern; how far a folder has come is kept for its names."""
     rows: list[Row] = []
     known: dict[tuple[Row, str], Row] = {}
     for name, parent in zip(listing.names, listing.parents, strict=True):
@@ -382,7 +376,7 @@ def _is_named(name: str, segment: Segment) -> bool:
 
 
 def _must_meet(ours: Segment, theirs: Segment) -> bool:
-    """Return whether every expansion of a component fits: where it has a wildcard, the pattern has a star."""
+    """Return whether every expansion of a component fits: for a wildcard there is a star."""
     text = theirs.literal or ""
     if ours.pieces == _STAR.pieces or _WILDCARDS.isdisjoint(text) or ours.writes_out(text, _WILDCARDS):
         return ours.may_match(theirs)
@@ -408,7 +402,7 @@ def _is_meant(last: Segment, end: str, *, is_reached: bool) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def _of_names(end: str) -> Segment:
-    """Return a pattern of names as a program takes it, whose stars match a dot at the beginning as well."""
+    """Return a pattern of names as a program takes it, whose stars match a leading dot."""
     return Segment.parse(re.sub(r"\*+", "*", end))
 
 

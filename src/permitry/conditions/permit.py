@@ -1,7 +1,6 @@
-"""How a permission reads matches: it needs `YES`, for the whole call or for each action that it covers.
+"""How a permission reads matches: it needs `YES`, for the whole call or each action it covers.
 
-Its exceptions are read in doubt: `unless` takes back whatever it may match. An exception of a restriction `fits` as a
-permission does.
+Its `unless` takes back whatever it may match. That of a restriction `fits` as a permission does.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +18,7 @@ __all__ = ["cover", "fits", "fits_operand", "is_taken_back", "permits", "runs"]
 def permits(when: Conditions, unless: Sequence[Conditions], request: Request) -> bool:
     """Return whether the plain conditions hold and no exception may match the whole call.
 
-    Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`.
+    Raises: the exception of a condition that cannot be evaluated.
     """
     holds = when.plain_match(request, Match.YES)
     return holds and not (unless and any(_takes_call_back(each, when, request) for each in unless))
@@ -88,7 +87,7 @@ def fits_operand(conditions: Conditions, effect: Effect) -> bool:
 
 
 def _fits_operands(conditions: Conditions, run: Run, effect: Effect) -> bool:
-    """Return whether all that a program names matches, which can be said only if all of it is known."""
+    """Return whether all that a program names is known, and matches."""
     if not (conditions.paths or conditions.hosts):
         return True
     operands: tuple[Touch | Connect, ...] = (*run.operands.touches, *run.operands.connects)
@@ -98,7 +97,7 @@ def _fits_operands(conditions: Conditions, run: Run, effect: Effect) -> bool:
 
 
 def _fits_program(conditions: Conditions, effect: Effect) -> bool:
-    """Return whether the condition on commands, if there is one, holds for the program that acts on a path or host."""
+    """Return whether a condition on commands holds for the program of a path or host."""
     # An assignment before the program may make it do something else with it.
     matches = (
         each.match_words(effect.words, sets=effect.sets, least=Match.YES) is Match.YES for each in conditions.commands
@@ -107,7 +106,7 @@ def _fits_program(conditions: Conditions, effect: Effect) -> bool:
 
 
 def is_taken_back(unless: Sequence[Conditions], effect: Effect, request: Request) -> bool:
-    """Return whether an exception may match this action, or what its program touches or connects to."""
+    """Return whether an exception may match an action, or something its program touches."""
     return any(_takes_back(each, effect, request) for each in unless)
 
 

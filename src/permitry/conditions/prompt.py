@@ -21,7 +21,7 @@ _OPERATORS = ("words", "regex")
 
 @attrs.frozen
 class PromptCondition(PlainCondition):
-    """Holds when the user wrote one of the words, or a message that the regex matches as a whole."""
+    """Holds when the user wrote one of the words, or a message that the regex matches."""
 
     key: ClassVar[str] = "prompt"
     table: ClassVar[Table] = dict
@@ -34,10 +34,7 @@ class PromptCondition(PlainCondition):
 
     @classmethod
     def read(cls, _place: Place, part: Mapping[str, Any], /) -> "PromptCondition":
-        """Return the condition of a table with `words` or `regex`.
-
-        Raises: `RuleError`.
-        """
+        """Return the condition of a table with `words` or `regex`. Raises: `RuleError`."""
         for name in part:
             if name not in _OPERATORS:
                 raise RuleError(f"unknown operator `{name}`; {nearest(name, _OPERATORS)}")
@@ -53,7 +50,7 @@ class PromptCondition(PlainCondition):
     def holds(self, request: Request) -> bool:
         """Return whether the user wrote one of them.
 
-        Raises: `UnevaluableError` when no message has it, and not all messages of the user are known.
+        Raises: `UnevaluableError` when no message has it, and not all of the user are known.
         """
         known = provenance_of(request.context)
         is_found = self.regex is not None and any(map(self.regex.matches, known.texts))
@@ -80,5 +77,5 @@ class PromptCondition(PlainCondition):
 
 
 def _can_be_said(word: object) -> bool:
-    """Return whether this is a text with a letter or digit, on one line: nothing else is found in a message."""
+    """Return whether a text has a letter or digit, on one line: all else is never found."""
     return isinstance(word, str) and bool(words_of(word)) and len(word.strip().splitlines()) == 1

@@ -14,7 +14,7 @@ __all__ = ["RepeatCondition"]
 
 @attrs.frozen
 class RepeatCondition(PlainCondition):
-    """Holds when the same call (by digest) would now run for at least the `times`-th time in the session."""
+    """Holds when the same call would now run for at least the `times`-th time in the session."""
 
     key: ClassVar[str] = "repeat"
     table: ClassVar[Table] = Annotated[int, range(2, 1_000_001)]

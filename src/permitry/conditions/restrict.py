@@ -1,4 +1,4 @@
-"""How a restriction reads matches: it applies from `ALIKE` on, and asks at any other match but `NO`.
+"""How a restriction reads matches: it applies from `ALIKE` on, and asks at any other but `NO`.
 
 Its exceptions must be certain: `unless` lifts it from an effect only by `YES`.
 """
@@ -33,8 +33,7 @@ class _Found(NamedTuple):
 def restricts(when: Conditions, unless: Sequence[Conditions], request: Request) -> bool | Unsure:
     """Return whether a restriction applies.
 
-    Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`, if the result would
-    otherwise be True.
+    Raises: the exception of a condition that cannot be evaluated, if the result would be True.
     """
     failure: Exception | None = None
     try:
@@ -58,7 +57,7 @@ def restricts(when: Conditions, unless: Sequence[Conditions], request: Request) 
 
 
 def _lift_whole_call(lifting: Sequence[Conditions], when: Conditions, request: Request) -> bool:
-    """Return whether exceptions whose plain conditions hold certainly lift a restriction from all of a call."""
+    """Return whether exceptions certainly lift a restriction from all of a call."""
     if not all(each.are_about_actions for each in lifting):
         return True
     if when.are_about_actions:
@@ -75,11 +74,10 @@ def _lift(lifting: Sequence[Conditions], effect: Effect) -> bool:
 
 
 def meets(when: Conditions, lifting: Sequence[Conditions], request: Request) -> bool | Unsure:
-    """Return whether effects that are not lifted meet every kind of condition on actions; `Unsure` if they only may.
+    """Return whether effects that are not lifted meet every kind of condition; `Unsure` if they may.
 
-    One program must meet all kinds; where several do a part of it each, it is `Unsure`.
-
-    `lifting` are the exceptions whose plain conditions hold.
+    One program must meet all kinds; where several do a part of it each, it is `Unsure`. `lifting` are
+    the exceptions whose plain conditions hold.
     """
     kinds = when.on_actions
     if len(kinds) > 1 and not all(kind.may_match(request.facts) for kind in kinds):
@@ -98,7 +96,7 @@ def meets(when: Conditions, lifting: Sequence[Conditions], request: Request) -> 
 
 
 def _meets_kind(kind: AnyPatterns, lifting: Sequence[Conditions], request: Request) -> bool | Unsure:
-    """Return whether an effect is what one kind of condition is about, or `Unsure` if it only may be."""
+    """Return whether an effect is of one kind of condition, or `Unsure` if it may be."""
     found = _find_best(kind, lifting, request)
     if found is not None:
         match, patterns, effect = found
@@ -115,7 +113,7 @@ def _meets_kind(kind: AnyPatterns, lifting: Sequence[Conditions], request: Reque
 
 
 def _find_best(kind: AnyPatterns, lifting: Sequence[Conditions], request: Request) -> _Found | None:
-    """Return the effect that matches best by what is known of it; a guess only where no other effect does as well."""
+    """Return the effect that matches best; a guess only where no other one does as well."""
     narrowed = kind.narrow(request.facts)
     if narrowed is None:
         return None
@@ -147,9 +145,9 @@ def _compare_known(kind: AnyPatterns, request: Request) -> Iterator[_Found]:
 
 
 def _compare(pairs: Iterable[tuple[AnyPatterns, Effect]], most: Match = Match.ALIKE) -> Iterator[_Found]:
-    """Yield the effects that match by what is known of them. A path is compared once, even if several effects name it.
+    """Yield the effects that match by what is known of them; a path is compared once.
 
-    INVARIANT: law 3. A guess never makes a restriction certain, and neither does an access that is not known.
+    INVARIANT: law 3. A guess never makes a restriction certain, nor does an unknown access.
     """
     known: dict[tuple[int, int, Match], Match] = {}
     for patterns, effect in pairs:
@@ -166,7 +164,7 @@ def _compare(pairs: Iterable[tuple[AnyPatterns, Effect]], most: Match = Match.AL
 
 
 def _lifts_all(lifting: Sequence[Conditions], kind: AnyPatterns, effect: Effect) -> bool:
-    """Return whether exceptions lift an effect, or every name below its folder that the patterns match."""
+    """Return whether exceptions lift an effect, or every match below its folder."""
     if _lift(lifting, effect):
         return True
     touch = effect.subject
@@ -187,9 +185,9 @@ def _lifts_all(lifting: Sequence[Conditions], kind: AnyPatterns, effect: Effect)
 
 
 def _meets_at_once(kinds: Sequence[AnyPatterns], lifting: Sequence[Conditions], request: Request) -> bool | Unsure:
-    """Return whether one program of a call meets the conditions of every kind, given that the call as a whole does.
+    """Return whether one program meets the conditions of every kind, if the call does.
 
-    Otherwise `Unsure`: one program matches the pattern of commands, and another touches the path or host.
+    Otherwise `Unsure`: one program matches the pattern of commands, and another touches the path.
     """
     runs, *others = found = [_find_certain(kind, lifting, request) for kind in kinds]
     for run in runs:
@@ -205,6 +203,6 @@ def _meets_at_once(kinds: Sequence[AnyPatterns], lifting: Sequence[Conditions], 
 
 
 def _find_certain(kind: AnyPatterns, lifting: Sequence[Conditions], request: Request) -> list[Effect]:
-    """Return the effects that a kind of condition is certainly about, and that no exception lifts."""
+    """Return the effects that a kind is certainly about, and that no exception lifts."""
     certain = [found.effect for found in _compare_known(kind, request) if found.match >= Match.ALIKE]
     return [effect for effect in certain if not _lifts_all(lifting, kind, effect)]

@@ -1,6 +1,7 @@
-"""The scope of a rule: the tools it selects, and its conditions in `when` and `unless`, as `match` says they are read.
+"""The scope of a rule: the tools it selects, and its conditions in `when` and `unless`.
 
-A condition that cannot be evaluated raises an exception; then a restriction counts as matched, a permission as not.
+*Plain* conditions are about the call and its context; all others are about its actions. If one
+cannot be evaluated, a restriction counts as matched, and a permission as not matched.
 """
 
 import contextlib
@@ -42,10 +43,10 @@ def _alternatives(unless: "Conditions | Iterable[Conditions] | None") -> tuple[C
 
 @attrs.frozen
 class Scope:
-    """The tools a rule selects (without selectors: every tool), and the conditions under which it applies.
+    """The tools a rule selects (without selectors: every tool), and its conditions.
 
-    `unless` holds alternatives: it takes back what one of them is about. `lists` are the named lists in the conditions;
-    `remake` makes the scope again from its source, with the values that a session adds to these.
+    `unless` holds alternatives: it takes back what one of them is about. `lists` are the named lists
+    in the conditions; `remake` makes the scope again, with the values that a session adds to these.
     """
 
     selectors: tuple[ToolSelector, ...] = ()
@@ -71,9 +72,9 @@ class Scope:
 
     @property
     def specificity(self) -> tuple[int, int]:
-        """How narrow the conditions are: the kind (2 commands, 1 paths or hosts, 0 neither), and the literal words.
+        """How narrow it is: its kind (2 commands, 1 paths or hosts, 0 neither), and literal words.
 
-        Of several patterns the one with the fewest literal words counts; `*` alone is not a condition on commands.
+        Of several patterns the one with the fewest counts; `*` alone is not a condition on commands.
         """
         when = self.when
         written = min((each.literals for each in when.commands or when.paths), default=0)
@@ -108,7 +109,7 @@ class Scope:
         return type(self) is Scope and self._knows_selectors and are_pure
 
     def needs(self, *, is_permission: bool) -> tuple[frozenset[Fact], ...]:
-        """Return sets of facts. It cannot permit, cover, restrict or fail unless one fact of each set is present."""
+        """Return sets of facts; unless one of each set is present, it cannot match or fail."""
         if type(self) is not Scope or not self._knows_selectors:
             return ()
         tools = frozenset(fact for each in self.selectors for fact in each.needs(is_permission=is_permission))
@@ -120,7 +121,7 @@ class Scope:
         return all(type(each) is ToolSelector for each in self.selectors)
 
     def selects(self, request: Request, needed: Match) -> bool:
-        """Return whether a selector selects the call as far as `needed`, which is `YES` for a permission."""
+        """Return whether a selector selects the call as far as `needed`."""
         for each in self.selectors:
             match = each.match(request, needed)
             # INVARIANT: law 2. What another class answers in place of a match selects for a restriction only.
@@ -131,8 +132,7 @@ class Scope:
     def permits(self, request: Request, *, is_alone: bool = True) -> bool:
         """Return whether a permission with this scope permits the whole call.
 
-        With `is_alone=False`, actions of a shell command that only read need not be covered: other
-        permissions may cover them.
+        Without `is_alone`, actions of a shell that only read may be left to other permissions.
         """
         if self._names_tools_alone:
             return self.selects(request, _YES)
@@ -149,10 +149,9 @@ class Scope:
         return permit.cover(self.when, self.unless, request)
 
     def restricts(self, request: Request) -> bool | Unsure:
-        """Return whether a restriction with this scope applies, by any reading of the call and of the tool's name.
+        """Return whether a restriction with this scope applies, by any reading of the call.
 
-        Raises: the exception of a condition that cannot be evaluated, such as `UnevaluableError`,
-        if the result would otherwise be True.
+        Raises: the exception of a condition that cannot be evaluated, if the result would be True.
         """
         answer: bool | Unsure = False
         for each in (request, *request.otherwise) if request.likely or request.others else (request,):
@@ -161,9 +160,9 @@ class Scope:
         return answer
 
     def facts(self, request: Request, needed: Match) -> Iterator[str]:
-        """Yield a phrase for each reason why the conditions do not hold, for people to read.
+        """Yield why the conditions do not hold, for people to read.
 
-        Of a restriction on actions that the call does not certainly do, only patterns that look alike are reasons.
+        Of a restriction on actions that are not certain, only patterns that look alike are reasons.
         """
         is_about_actions, restricts = self.when.are_about_actions, needed is Match.ALIKE
         if not (restricts and is_about_actions and restrict.meets(self.when, (), request) is not True):
@@ -179,7 +178,7 @@ class Scope:
             yield from near.say_uncovered(self.when, self.unless, self.covers(request), request)
 
     def _say_look_alikes(self, request: Request) -> Iterator[str]:
-        """Yield why a pattern of a restriction does not fit, where the call is what it seems to mean."""
+        """Yield why a pattern does not fit, where the call is what it seems to mean."""
         for each in look_alikes(self.when):
             with contextlib.suppress(UnevaluableError):
                 if each.meant is not None and attrs.evolve(self, when=each.meant).restricts(request) is True:
@@ -197,11 +196,11 @@ class Scope:
                 yield from each.origins(request)
 
     def not_lifted(self, request: Request) -> Iterator[str]:
-        """Yield for each alternative of `unless` why it does not lift the restriction from the call, for people."""
+        """Yield for each alternative of `unless` why it does not lift the restriction, for people."""
         return (near.say_not_lifted(unless, self.when, request) for unless in self.unless)
 
     def lacks_roles(self, request: Request) -> bool:
-        """Return whether the conditions are about arguments that the call seems to have, and that are not declared."""
+        """Return whether they are about arguments of the call that are not declared."""
         return near.lack_roles(self.when, request)
 
 

@@ -21,10 +21,7 @@ def _name_patterns(patterns: Iterable[Pattern]) -> tuple[NamePattern, ...]:
 
 @attrs.frozen
 class ServerCondition(PlainCondition):
-    """Holds when the tool belongs to an MCP server whose name fits one of the patterns.
-
-    For a restriction every server counts that the name of the tool may refer to.
-    """
+    """Holds when the MCP server of the tool fits; for a restriction, any the name may mean."""
 
     key: ClassVar[str] = "server"
     table: ClassVar[Table] = Words
@@ -42,7 +39,7 @@ class ServerCondition(PlainCondition):
         return cls(tuple(Pattern(check_sign(word, cls.key)) for word in part))
 
     def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
-        """Return how far the call goes to one of the servers; a tool of the agent itself goes to none."""
+        """Return how far the call goes to one of the servers; a tool of the agent goes to none."""
         call = request.call
         if call.server is not None and any(pattern.matches(call.server) for pattern in self.servers):
             return Match.YES

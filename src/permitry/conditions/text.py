@@ -22,9 +22,9 @@ _COMMANDS = frozenset({ArgumentRole.COMMAND, ArgumentRole.COMMAND_OR_ARGV})
 
 @attrs.frozen
 class TextCondition(PlainCondition):
-    """Holds when one text in the arguments passes the test: a value, an element, or a key of an object.
+    """Holds when one text in the arguments passes the test: a value, an element, or a key.
 
-    The names of the arguments themselves are not among the texts: they are those of the tool. For
+    The names of the arguments themselves are those of the tool, and not among the texts. For
     restrictions alone, as a model may write any text into some argument.
     """
 
@@ -43,7 +43,7 @@ class TextCondition(PlainCondition):
     def holds(self, request: Request) -> bool:
         """Return whether a text passes the test.
 
-        Raises: `UnevaluableError` when none does and an argument that could hold one is missing or holds none.
+        Raises: `UnevaluableError` when none does, and an argument that could have one does not.
         """
         arguments = request.call.arguments
         texts = itertools.chain.from_iterable(map(_texts, arguments.values()))
@@ -73,7 +73,7 @@ def _join_lists(arguments: Mapping[str, JsonValue], tool: ToolSpec | None) -> It
 
 
 def _find_lacking(arguments: Mapping[str, JsonValue], tool: ToolSpec | None) -> str | None:
-    """Return why a text that should be in the arguments is not there, None if all that should be are."""
+    """Return why a text that should be in the arguments is not there, or None."""
     if tool is None or (not tool.parameters and tool.roles is None):
         has_text = any(True for value in arguments.values() for _ in _texts(value))
         return None if has_text else "there is no text in the arguments of a tool that is not declared"
@@ -106,7 +106,7 @@ def _no_text(name: str) -> str:
 
 
 def _roles(tool: ToolSpec | None) -> Iterator[tuple[str, ArgumentRole]]:
-    """Yield the roles of arguments that hold texts: a `text` is there for people, and may be a number."""
+    """Yield the roles of arguments with texts: a `text` is for people, and may be a number."""
     roles = {} if tool is None or tool.roles is None else tool.roles
     yield from (each for each in roles.items() if each[1] is not ArgumentRole.TEXT)
 

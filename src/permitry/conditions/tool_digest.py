@@ -24,7 +24,7 @@ def _digest_problem(word: str) -> Problem | None:
 
 @attrs.frozen
 class ToolDigestCondition(PlainCondition):
-    """Holds for tools whose declaration has one of the listed digests; a digest may be shortened to its beginning."""
+    """Holds for tools whose declaration has a listed digest, or one that begins so."""
 
     key: ClassVar[str] = "tool_digest"
     table: ClassVar[Table] = Annotated[Words, _digest_problem]
@@ -36,8 +36,7 @@ class ToolDigestCondition(PlainCondition):
     def holds(self, request: Request) -> bool:
         """Return whether the digest of the tool's own declaration begins with one of those listed.
 
-        Raises: `UnevaluableError` when no registry declares the tool; a declaration in a rule file
-        does not count.
+        Raises: `UnevaluableError` when no registry declares the tool, whatever a rule file does.
         """
         return _digest(request).startswith(self.digests)
 

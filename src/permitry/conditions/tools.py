@@ -58,7 +58,7 @@ def name_problem(name: str) -> Problem | None:
 
 
 def own_name(name: str) -> str | None:
-    """Return `mcp:server/tool` for `mcp__server__tool`, as other programs write it; None for any other name."""
+    """Return `mcp:server/tool` for `mcp__server__tool`, as others write it; otherwise None."""
     server, _, tool = name.removeprefix("mcp__").partition("__")
     return f"mcp:{server}/{tool or '*'}" if name.startswith("mcp__") else None
 
@@ -75,7 +75,7 @@ def _sign_problem(name: str) -> Problem:
 
 
 def _call_hint(tool: str, given: str) -> str:
-    """Return how the calls of a tool that another program writes as `Bash(npm test:*)` are written here."""
+    """Return how the calls that another program names `Bash(npm test:*)` are written here."""
     selector, key = _CALL_CONDITIONS.get(tool.lower(), ("", ""))
     if not key:
         return f'write `tools = ["{tool}"]`, and what follows as a condition, such as `when.args.NAME`'
@@ -99,10 +99,9 @@ class ToolSelector:
     """One word of a rule's `tools`: a name, a glob, `mcp:server/tool`, or a trait selector.
 
     `@reads` selects calls known to change nothing, `@writes` all others; `@shell` tools that take a
-    command; `@network` tools that reach the world outside; `@agent` tools that start agents. If
-    that is not known of a tool, `@network` and `@agent` select it for a restriction and not for a
-    permission. For a permission, names must be equal; for a restriction, every name that the name
-    in the call may mean counts.
+    command; `@network` tools that reach the world outside; `@agent` tools that start agents. If that
+    is not known, the last two select for a restriction alone. For a permission, names must be equal;
+    for a restriction, every name that the name in the call may mean counts.
     """
 
     text: str = attrs.field(validator=_check_selector)
@@ -128,7 +127,7 @@ class ToolSelector:
             yield from (Fact(Kind.TOOL, True, form) for form in pattern.forms)
 
     def match(self, request: Request, needed: Match = _YES, /) -> Match:
-        """Return how far it selects the call; what a name may mean is looked at only where `ALIKE` is `needed`."""
+        """Return how far it selects the call; what a name may mean only if `ALIKE` is `needed`."""
         if self.text in _TRAITS:
             return Match.of(self._is_true(request))
         call = request.call
@@ -155,7 +154,7 @@ class ToolSelector:
 
 @attrs.frozen
 class ToolsCondition(PlainCondition):
-    """Holds when a selector selects the call; only in `unless`, as a rule names its tools in `tools`."""
+    """Holds when a selector selects the call; only in `unless`, next to the rule's `tools`."""
 
     key: ClassVar[str] = "tools"
     table: ClassVar[Table] = Annotated[Words, selector_problem]

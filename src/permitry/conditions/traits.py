@@ -30,7 +30,7 @@ def _traits(value: Iterable[str]) -> frozenset[Trait]:
 
 @attrs.frozen
 class TraitsCondition(PlainCondition):
-    """Holds when one of the traits is true of the tool; for a restriction, also when it is not known."""
+    """Holds when a trait is true of the tool; for a restriction, also when it is not known."""
 
     key: ClassVar[str] = "traits"
     table: ClassVar[Table] = Annotated[Words, Trait]
@@ -60,7 +60,7 @@ class TraitsCondition(PlainCondition):
 
 
 def _traits_of(request: Request) -> ToolTraits:
-    """Return what is declared of the very tool of the call; a declaration of another one says nothing of it."""
+    """Return what is declared of the very tool of the call; that of another says nothing."""
     tool = request.tool
     is_its_own = tool is not None and (request.spec is None or request.spec.name == request.call.tool)
     if tool is None or not is_its_own:

@@ -1,4 +1,4 @@
-"""The base classes of conditions: what the loader, editors, lint and explanations need to know of each."""
+"""The base classes of conditions: what files, editors, lint and explanations ask of each."""
 
 import enum
 from collections.abc import Callable, Iterable, Mapping
@@ -44,7 +44,7 @@ Words: TypeAlias = tuple[str, ...]
 
 
 def sorted_repr(values: Iterable[enum.Enum]) -> str:
-    """Return a set as text, which is the same in every process: the version of a policy is made of it."""
+    """Return a set as text, the same in every process: the version of a policy has it."""
     return f"{{{', '.join(sorted(map(repr, values)))}}}"
 
 
@@ -54,10 +54,7 @@ def bare_type(table: Table) -> tuple[Table, tuple[Value, ...]]:
 
 
 class Written:
-    """One key that a rule file may have in `when` and `unless`.
-
-    `description` is for editors. `has_wildcards`: the words are patterns.
-    """
+    """One key of `when` and `unless`, described for editors; `has_wildcards`: of patterns."""
 
     __slots__ = ()
 
@@ -68,15 +65,12 @@ class Written:
 
     @classmethod
     def parts(cls, value: Value, /) -> Iterable[tuple[Place, Value]]:
-        """Return the parts of the value of the key that are each read as a condition, and where they are."""
+        """Return the parts of the value that are each read as a condition, and their places."""
         return [((), value)]
 
     @classmethod
     def read(cls, _place: Place, part: Value, /) -> Self:
-        """Return the condition that one part of the value denotes.
-
-        Raises: `RuleError`.
-        """
+        """Return the condition that one part of the value denotes. Raises: `RuleError`."""
         return cast("Callable[[Value], Self]", cls)(part)
 
 
@@ -86,16 +80,15 @@ class Condition(Protocol):
     __slots__ = ()
 
     def match(self, request: Request, needed: Match = Match.YES, /) -> Match:
-        """Return how far the condition matches: `YES`, `NO`, or `ALIKE` where it only may, or by another name.
+        """Return how far the condition matches: `YES`, `NO`, or `ALIKE` where it only may.
 
-        `needed` is `YES` for a permission and `ALIKE` for a restriction. What makes no difference to such a reader need
-        not be evaluated.
+        `needed` is `YES` for a permission and `ALIKE` for a restriction. What makes no difference to such
+        a reader need not be evaluated.
 
         Raises: `UnevaluableError` when it cannot be evaluated for the call.
 
-        A condition may also have `is_pure` (True, or a property, defined in its own class and not
-        inherited): it depends on the request alone; and `needs`: it cannot hold or fail unless one
-        of these facts is present.
+        A condition may also have `is_pure` (True, or a property, in its own class and not inherited): it
+        depends on the request alone; and `needs`: facts of which one is present if it holds or fails.
         """
 
     def fact(self, request: Request) -> str:
@@ -110,10 +103,9 @@ class Condition(Protocol):
 class PlainCondition(Written, Condition):
     """A condition on the call and its context that a rule file may have.
 
-    `is_answered`: it can be evaluated for every call.
-    `example` is the type of its value in an example, None if an example cannot have the key; `in_context` is the field
-    of the context that such a value is, if it is one. `any_of` is its field with words of which one must be true, if it
-    has one.
+    `is_answered`: it can be evaluated for every call. `example` is the type of its value in an
+    example, if one can have the key; `in_context` is the field of the context that such a value is,
+    and `any_of` the field of the condition with words of which one must be true, if it has one.
     """
 
     __slots__ = ()
@@ -128,10 +120,7 @@ class PlainCondition(Written, Condition):
         return Match.YES if self.holds(request) else Match.NO
 
     def holds(self, request: Request) -> bool:
-        """Return whether the condition holds, of which nothing is in doubt unless it raises.
-
-        Raises: as `match`.
-        """
+        """Return whether the condition holds, of which nothing is in doubt. Raises: as `match`."""
         raise NotImplementedError
 
     @property
@@ -140,7 +129,7 @@ class PlainCondition(Written, Condition):
         return " or ".join(getattr(each, "text", each) for each in getattr(self, self.any_of)) if self.any_of else None
 
     def implies(self, other: object) -> bool:
-        """Return whether `other` certainly holds whenever this condition does: it is equal, or has all of its words."""
+        """Return whether `other` holds whenever this does: it is equal, or has all its words."""
         if type(self) is not type(other) or self.has_wildcards or not self.any_of:
             return self == other
         return set(getattr(self, self.any_of)) <= set(getattr(other, self.any_of))
@@ -162,7 +151,7 @@ class WrittenPattern(Written):
     def match(self, effect: Effect, least: Match = Match.OPEN, enough: Match = Match.YES, /) -> Match:
         """Return how far the pattern matches one effect of a call.
 
-        A reader does not distinguish what is below `least`, which may be `NO` as well, nor what is above `enough`.
+        A reader does not distinguish what is below `least`, which may be `NO`, nor above `enough`.
         """
         raise NotImplementedError
 

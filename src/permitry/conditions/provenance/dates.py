@@ -1,7 +1,7 @@
-"""Dates as people write them: `2025-01-11`, `January 11th, 2025`, `11 Jan 2025`; of each the same normal form.
+"""Dates as people write them: `2025-01-11`, `January 11th, 2025`; of each the same normal form.
 
-Digits between slashes or dots are not read, as the order of day and month differs by country. A date without a year has
-a form only where the year follows, as in `from January 11th to January 15th 2025`.
+Digits between slashes or dots are not read, as the order of day and month differs by country. A
+date without a year has a form only where the year follows: `from January 11th to January 15th 2025`.
 """
 
 import datetime as dt

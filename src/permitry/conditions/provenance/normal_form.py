@@ -1,9 +1,9 @@
-"""The normal form of a value: two values are one where their forms are equal, however they are written.
+"""The normal form of a value: two values are one where their forms are equal.
 
-What is folded depends on what a value looks like: the case of a mail address, a host or plain words; the blanks of an
-IBAN; the zeros of a number; the ways to write a date. Plain words are one in Unicode's NFKC. All else has to be the
-same text, as some tools read a fullwidth slash as a slash. An attacker may write every text, so all of this takes
-linear time.
+What is folded depends on what a value looks like: the case of a mail address, a host or plain
+words; the blanks of an IBAN; the zeros of a number; the ways to write a date. All else has to be
+the same text, as some tools read a fullwidth slash as a slash. An attacker may write every text,
+so all of this takes linear time.
 """
 
 import re
@@ -56,7 +56,7 @@ def elements_of(value: JsonValue) -> tuple[JsonValue, ...]:
 
 
 def leaves_of(value: JsonValue) -> Iterator[tuple[bool, JsonValue]]:
-    """Yield what is in a value: each name in an object, which is marked by True, and each value that has no parts."""
+    """Yield each name in a value, marked by True, and each value in it that has no parts."""
     if isinstance(value, Mapping):
         yield from ((True, name) for name in value)
         value = tuple(value.values())
@@ -68,7 +68,7 @@ def leaves_of(value: JsonValue) -> Iterator[tuple[bool, JsonValue]]:
 
 
 def normal(value: JsonValue) -> str | None:
-    """Return the normal form of a text or a number; None for anything else, and for texts that are blank or long."""
+    """Return the normal form of a text or a number; None for all else, and for long texts."""
     if isinstance(value, str):
         return _normal_text(value) if len(value) <= _LONGEST else None
     if isinstance(value, bool):
@@ -94,7 +94,7 @@ def addresses(text: str) -> Iterator[str]:
 
 
 def is_in_text(form: str, other: str) -> bool:
-    """Return whether words or a name with the first normal form are in a text with the other, as a whole word."""
+    """Return whether the first normal form is a whole word of a text with the other."""
     (kind, _, word), (of, _, text) = form.partition(":"), other.partition(":")
     if of not in ("text", "lines"):
         return False
@@ -108,7 +108,7 @@ def is_in_text(form: str, other: str) -> bool:
 
 
 def words_of(value: str) -> list[str]:
-    """Return the words of a text, as `Message.has_word` looks for them; those of a long text are not known."""
+    """Return the words of a text, as `Message.has_word` looks for them; none of a long one."""
     text = _plain(value, "NFKC").lower() if len(value) <= _LONGEST else ""
     return "".join(char if _is_in_a_word(char) else " " for char in text).split()
 
@@ -181,7 +181,7 @@ class Message:
         return cls(plain, _plain(plain, "NFKC").lower(), frozenset(_forms(plain.translate(_WIDE))))
 
     def has(self, form: str) -> bool:
-        """Return whether a value with this normal form is in the text, and not as a part of a longer one."""
+        """Return whether a value with this normal form is in the text, not as a part of a longer one."""
         kind, _, text = form.partition(":")
         match kind:
             case "words":
@@ -222,7 +222,7 @@ def _ibans_in(plain: str) -> Iterator[str]:
 
 
 def _readings(word: str) -> Iterator[str]:
-    """Yield what a word may be without the signs around it, and without a label as in `to:ann@x.com`."""
+    """Yield what a word may be without signs around it, and without a label: `to:ann@x.com`."""
     opened = word.lstrip(_BEFORE)
     opened = _LABEL.sub("", opened, count=1).lstrip(_BEFORE) if _LABEL.match(opened) else opened
     bare = opened.rstrip(_AFTER)
@@ -285,7 +285,7 @@ def _char(text: str, at: int) -> str:
 
 
 def _is_in_a_word(char: str) -> bool:
-    """Return whether a sign is a letter, a digit, a mark on one, or one that is not seen."""
+    """Return whether a sign is a letter, a digit, a mark on one, or is not seen."""
     if char.isascii():
         return char.isalnum() or char == "_" or not char.isprintable()
     return char.isalnum() or not char.isprintable() or unicodedata.category(char) in ("Mn", "Mc", "Me", "Pc")

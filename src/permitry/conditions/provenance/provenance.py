@@ -1,4 +1,4 @@
-"""Where values were seen in a session: in messages of the user, in results of tools, in arguments of calls that ran.
+"""Where values were seen in a session: in messages of the user, in results and arguments of calls.
 
 It only answers where a value certainly comes from. What is forgotten comes from nowhere.
 """
@@ -41,10 +41,10 @@ GivenResult: TypeAlias = tuple[str, Mapping[str, Any], object] | tuple[str, Mapp
 
 @attrs.frozen(eq=False)
 class Returned:
-    """A result of a call that ran, with its number in the session; `text` is the result where it is a text.
+    """A result of a call that ran, with its number in the session; `text` is that of a text.
 
-    `arguments` are the texts and numbers in the arguments, and `names` those of objects in them. `labels` are those
-    that the call put on the session; they are for explanations alone.
+    `arguments` are the texts and numbers in the arguments, and `names` those of objects in them.
+    `labels` are those that the call put on the session; they are for explanations alone.
     """
 
     number: int
@@ -62,7 +62,7 @@ class Returned:
         return tuple(map(normal, self.arguments))
 
     def echoes(self, form: str) -> bool:
-        """Return whether a value with this normal form is in the arguments, so that the tool may only repeat it."""
+        """Return whether a value is in the arguments, so that the tool may only repeat it."""
         return form in self.given or any(message.has(form) for message in self._messages)
 
     def has(self, form: str) -> bool:
@@ -70,7 +70,7 @@ class Returned:
         return form in self._forms or (self._message is not None and self._message.has(form))
 
     def places(self, form: str) -> Iterator[tuple[str, str]]:
-        """Yield the tool, and what of the call and its result a value with this normal form is, as texts for people."""
+        """Yield the tool, and what of the call and its result a value is, as texts for people."""
         labels = f" (labelled {', '.join(f'`{label}`' for label in sorted(self.labels))})" if self.labels else ""
         if self._message is not None and self._message.has(form):
             yield self.tool, labels
@@ -107,7 +107,7 @@ class Seen:
     record: _Record = attrs.field(repr=False)
 
     def other(self, name: str, up: int = 0) -> tuple[str, ...]:
-        """Return the values with a name in the same object, or in the one that is so many levels `up` around it."""
+        """Return the values with a name in the same object, or in the one `up` levels around it."""
         record: _Record | None = self.record
         for _ in range(up):
             record = None if record is None else record.around
@@ -115,7 +115,7 @@ class Seen:
 
 
 class _Key(NamedTuple):
-    """Where a value was seen: in the arguments of calls (`is_given`) or in results, of a tool, and at which path."""
+    """Where a value was seen: in arguments of calls or in results, of a tool, at which path."""
 
     is_given: bool
     tool: str
@@ -129,7 +129,7 @@ class _Key(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The field or argument, for people, after the name of the tool; empty for the whole result."""
+        """The field or argument, for people, after the name of the tool; empty for the whole."""
         path = ".".join(self.path)
         # INVARIANT: who writes a result chooses the names of its fields, and none may read like a phrase of ours.
         name = f"`{path}`" if _PLAIN_PATH.fullmatch(path) else shorten(canonical_text(path), _LONGEST_PATH)
@@ -158,7 +158,7 @@ class _Waiting(NamedTuple):
 
 @attrs.define(eq=False)
 class Heard:
-    """What a session hears. It only grows, and takes a bounded amount of memory. Thread-safe with a `lock`."""
+    """What a session hears; it takes a bounded amount of memory. Thread-safe with a `lock`."""
 
     bounds: Bounds = attrs.field(factory=Bounds)
     _lock: contextlib.AbstractContextManager[object] = attrs.field(factory=contextlib.nullcontext, repr=False)
@@ -186,12 +186,12 @@ class Heard:
                 self._size -= len(self._texts.popleft().text)
 
     def miss(self) -> None:
-        """Count a message that may be the user's, and is not known: a rule may ask for what is in it."""
+        """Count a message that may be the user's, and is not known."""
         with self._lock:
             self.messages += 1
 
     def label(self, digest: str, labels: frozenset[str]) -> None:
-        """Note the labels that a call with this digest puts on the session, for when its result comes."""
+        """Note the labels that a call with this digest puts on the session, for its result."""
         with self._lock:
             self.labels[digest] = self.labels.pop(digest, _NONE) | labels
             if len(self.labels) > self.bounds.results:
@@ -208,8 +208,8 @@ class Heard:
     ) -> None:
         """Keep a result: a JSON value, or a text, which is read as JSON where it is JSON.
 
-        Its values are looked for when a rule first asks for some: most sessions have no such rule. `size` is about how
-        many bytes the arguments take; `labels` are those that the call put on the session.
+        Its values are looked for when a rule first asks for some: most sessions have no such rule. `size`
+        is about how many bytes the arguments take; `labels` are those that the call put on the session.
         """
         # What the host has can change; a text, and what is frozen, cannot.
         value = result if isinstance(result, str | MappingProxyType) else _parse(result)
@@ -309,7 +309,7 @@ class Provenance(HeardCounts):
 
     @classmethod
     def of(cls, messages: Iterable[str], results: Iterable[GivenResult] = ()) -> "Provenance":
-        """Return that of these messages, and of these results: tool, arguments, the result itself, and its labels."""
+        """Return that of some messages and results, each with tool, arguments and labels."""
         heard = Heard()
         for text in messages:
             heard.hear(text)
@@ -336,11 +336,11 @@ class Provenance(HeardCounts):
         return any(message.has_word(word) for message in self._said)
 
     def given(self, tool: str, path: Path, form: str) -> tuple[Seen, ...]:
-        """Return where a value with this normal form was seen at `path` in arguments of calls of a tool."""
+        """Return where a value was seen at `path` in arguments of calls of a tool."""
         return self._heard.seen(_Key(True, tool, path, form), self.results)
 
     def seen(self, tool: str, path: Path, form: str) -> tuple[Seen, ...]:
-        """Return where a value with this normal form was seen at `path` in results of a tool that it was not given."""
+        """Return where a value was seen at `path` in results of a tool that it was not given."""
         found = self._heard.seen(_Key(False, tool, path, form), self.results)
         return tuple(seen for seen in found if not seen.of.echoes(form))
 
@@ -351,7 +351,7 @@ class Provenance(HeardCounts):
                 yield each
 
     def places(self, form: str) -> Mapping[tuple[str, str], Sequence[int]]:
-        """Return by each of `Returned.places` of a value with this normal form the numbers of the results."""
+        """Return by each of `Returned.places` of a value the numbers of the results."""
         found: dict[tuple[str, str], list[int]] = {}
         for each in self._returned:
             for place in dict.fromkeys(each.places(form)):
@@ -384,13 +384,13 @@ _NOTHING = Provenance()
 
 
 def provenance_of(context: AuthContext) -> Provenance:
-    """Return what the session of a context had heard; nothing where its host gave no more than counts."""
+    """Return what the session had heard; nothing where its host gave no more than counts."""
     known = context.provenance
     return known if isinstance(known, Provenance) else _NOTHING
 
 
 def _parse(result: object) -> JsonValue:
-    """Return a result as a JSON value; a text that is not JSON stays a text, what is neither is nothing."""
+    """Return a result as a JSON value; other text stays a text, and all else is nothing."""
     try:
         # A much longer one is more than is frozen, even with blanks for people.
         value = parse_json(result) if isinstance(result, str) and len(result) <= _LONGEST_JSON else result
@@ -404,8 +404,8 @@ def _values(
 ) -> Iterator[tuple[_Key, _Record]]:
     """Yield every text and number in a value, by its path, with the object that it is in.
 
-    Of a text in a result, the addresses in it as well: its author could make it one of them. So is an address that is
-    the name of a value in an object, as in `{"shared_with": {"ann@example.com": "read"}}`.
+    Of a text in a result, the addresses in it as well: its author could make it one of them. So is an
+    address that is the name of a value, as in `{"shared_with": {"ann@example.com": "read"}}`.
     """
     if isinstance(value, Mapping):
         others = {name: forms for name, inner in value.items() if (forms := _forms_of(inner))}
@@ -430,7 +430,7 @@ def _forms_of(value: JsonValue) -> tuple[str, ...]:
 
 
 def _addresses_in(value: JsonValue) -> Iterator[str]:
-    """Yield the normal forms of the addresses in a text, in the texts of a list, or in the names of an object."""
+    """Yield the normal forms of the addresses in a text, a list, or the names of an object."""
     for each in value if isinstance(value, Mapping) else elements_of(value):
         if isinstance(each, str):
             yield from addresses(each)
