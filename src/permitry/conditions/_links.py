@@ -11,13 +11,12 @@ import attrs
 
 from permitry.conditions._compare import Truth, all_of, any_of
 from permitry.conditions._patterns import show_pattern
-from permitry.conditions._sources import EMPTY, Source, flag, in_lists, join_path, places_in, sources_of, value_at
+from permitry.conditions._sources import EMPTY, Source, flag, join_path, origin_of, places_in, sources_of, value_at
 from permitry.conditions._words import nearest
 from permitry.conditions.host import HostPattern
 from permitry.conditions.listed import ListedValues
 from permitry.conditions.match import Match
 from permitry.conditions.provenance.normal_form import elements_of
-from permitry.conditions.provenance.places import origin_of
 from permitry.conditions.provenance.provenance import Provenance, provenance_of
 from permitry.conditions.written import PlainCondition, Table
 from permitry.core.action import Connect
@@ -186,7 +185,7 @@ class LinkCondition(PlainCondition):
         except UnevaluableError:
             return
         for text in list(dict.fromkeys(link.text for link in links))[:_MOST_VALUES]:
-            yield origin_of(".".join((*self.path, LINKS)), text, known, in_lists(sources, text))
+            yield origin_of(".".join((*self.path, LINKS)), text, known, sources)
 
 
 def _is_at(pattern: HostPattern, link: Connect, *, is_certain: bool) -> bool:

@@ -9,17 +9,19 @@ import attrs
 from permitry.conditions.listed import ListedValues
 from permitry.conditions.match import Match
 from permitry.conditions.provenance.normal_form import elements_of, normal, words_of
-from permitry.conditions.provenance.places import origin_of, show_value
 from permitry.conditions.provenance.provenance import Path, Provenance, provenance_of
 from permitry.conditions.written import PlainCondition, Table
-from permitry.core.json_values import JsonValue
+from permitry.core.json_values import JsonValue, canonical_json
 from permitry.core.origin import Origin
 from permitry.core.rule import Request
+from permitry.core.texts import shorten
 from permitry.errors import RuleError, UnevaluableError
 
 ABOUT_SOURCES = ("from", "not_from", "words")
 _BRIEF = 60
 _MOST_VALUES = 10
+_MOST_PLACES = 8
+_MOST_NUMBERS = 3
 _UP = "../"
 _PATH = re.compile(r"[^\s#@.*]+(\.[^\s#@.*]+)*")
 EMPTY: tuple[object, ...] = (None, "", ())
@@ -204,7 +206,7 @@ class SourceCondition(PlainCondition):
         parts = []
         for each in elements_of(value):
             places = list(dict.fromkeys(self._places(each, known)))
-            text = "missing" if each is None else show_value(each)
+            text = "missing" if each is None else _show_value(each)
             parts.append(f"{text} is in {' and '.join(places)}" if places else f"{text} is in none of its sources")
         return f"{join_path(self.path)}: {', '.join(parts)}"
 
@@ -215,7 +217,7 @@ class SourceCondition(PlainCondition):
         except UnevaluableError:
             return
         for each in elements_of(value)[:_MOST_VALUES] if value is not None else ():
-            origin = origin_of(".".join(self.path), each, known, in_lists(self.sources, each))
+            origin = origin_of(".".join(self.path), each, known, self.sources)
             words = _words_said(each, known) if self.share is not None and isinstance(each, str) else None
             yield attrs.evolve(origin, words=words)
 
@@ -228,10 +230,26 @@ def places_in(sources: Iterable[Source], value: JsonValue, known: Provenance) ->
             yield from source.places(form, known)
 
 
-def in_lists(sources: Iterable[Source], value: JsonValue) -> list[str]:
-    """Return the names of those lists among sources that a value is in."""
+def origin_of(argument: str, value: JsonValue, known: Provenance, sources: Iterable[Source] = ()) -> Origin:
+    """Return where a value was seen, and which lists among some sources it is in, for explanations."""
     form = normal(value)
-    return [source.text.removeprefix("list:") for source in sources if form in source.values]
+    places = {} if form is None else known.places(form)
+    found = [f"the list `{source.text.removeprefix('list:')}`" for source in sources if form in source.values]
+    found += [f"{tool} {_list_numbers(numbers)}{what}" for (tool, what), numbers in places.items()]
+    left = len(found) - _MOST_PLACES
+    more = [f"{left} more places"] if left > 0 else []
+    is_said = known.is_said(form) if known.texts else None
+    return Origin(argument, _show_value(value), (*found[:_MOST_PLACES], *more), is_said)
+
+
+def _list_numbers(numbers: Sequence[int]) -> str:
+    """Return the numbers of results, of many the first ones and how many more there are."""
+    few = ", ".join(f"#{number}" for number in numbers[:_MOST_NUMBERS])
+    return f"{few} and {len(numbers) - _MOST_NUMBERS} more" if len(numbers) > _MOST_NUMBERS else few
+
+
+def _show_value(value: JsonValue) -> str:
+    return shorten(canonical_json(value), _BRIEF)
 
 
 def source_condition(path: tuple[str, ...], name: str, operand: object, *, optional: object = None) -> SourceCondition:

@@ -6,10 +6,18 @@ import pytest
 from tests.matching import matches
 from tests.tables import for_each
 
-from permitry.conditions._sources import SourceCondition, find_trusted, source_condition, source_of
+from permitry.conditions._sources import (
+    Source,
+    SourceCondition,
+    find_trusted,
+    origin_of,
+    source_condition,
+    source_of,
+)
 from permitry.conditions.args import LinkReader, argument_conditions
 from permitry.conditions.listed import ListedValues
 from permitry.conditions.match import Match
+from permitry.conditions.provenance.normal_form import normal
 from permitry.conditions.provenance.provenance import Provenance
 from permitry.config.conditions import host_pattern
 from permitry.core.call import ToolCall
@@ -223,3 +231,45 @@ def test_sources_stay_what_they_are() -> None:
 def test_they_stand_next_to_other_operators(raw: Any, kinds: list[str]) -> None:  # noqa: ANN401 -- as in a file
     """Each becomes a condition of its own."""
     assert [type(each).__name__ for each in argument_conditions(("to",), raw, _NO_LINKS)] == kinds
+
+
+_SEEN = Provenance.of(
+    ["Pay 50 to AT11."],
+    [
+        ("look", {"who": "AT33", "deep": {"id": "n1"}}, {"iban": "AT11", "to": "AT33", "all": [{"by": "DE22"}]}),
+        ("page", {}, "Send it to DE22, or to ann lee."),
+        ("page", {}, {"body": "Dear Ann Lee,\nuse `DE22`.", "title": "for Ann-Lee", "odd`, and": "DE44"}),
+    ],
+)
+
+
+@for_each(
+    ("value", "is_said", "places"),
+    [
+        ("AT11", True, ["look #1, field `iban`"]),
+        ("DE22", False, ["look #1, field `all.by`", "page #2", "page #3, field `body`"]),
+        ("Ann Lee", False, ["page #2", "page #3, field `body`"]),
+        ("AT33", False, ["look #1, field `to`, which it was given", "look #1, argument `who`"]),
+        ("n1", False, ["look #1, argument `deep.id`"]),
+        ("DE44", False, ['page #3, field "odd`, and"']),
+        (50, True, []),
+        (51, False, []),
+        (None, False, []),
+        (["AT11"], False, []),
+    ],
+)
+def test_every_place_is_found(value: Any, places: list[str], *, is_said: bool) -> None:  # noqa: ANN401 -- JSON
+    """In fields, within texts, in arguments; the name of a field cannot read like a phrase of ours."""
+    origin = origin_of("to", value, _SEEN)
+    assert (list(origin.places), origin.is_said) == (places, is_said)
+
+
+def test_many_places_are_cut() -> None:
+    """Those of one field are one place; and a long value is cut."""
+    known = Provenance.of([], [("look", {}, {"iban": "x" * 100, f"f{number}": "x" * 100}) for number in range(12)])
+    origin = origin_of(
+        "to", "x" * 100, known, [Source("list:ours", "list", values=frozenset({str(normal("x" * 100))}))]
+    )
+    assert origin.places[:3] == ("the list `ours`", "look #1, #2, #3 and 9 more, field `iban`", "look #1, field `f0`")
+    assert origin.places[-2:] == ("look #6, field `f5`", "6 more places")
+    assert len(origin.value) < 90
