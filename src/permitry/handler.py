@@ -1,7 +1,8 @@
 """`ToolHandler`: a guard that decides and a registry that runs, combined. The only wiring of all the parts."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
 import attrs
 
@@ -24,7 +25,6 @@ from permitry.dispatch.scope import Caller
 from permitry.errors import ReplayError
 from permitry.guard.asking import abandon
 from permitry.guard.effects import Disk
-from permitry.guard.forwarding import Part, forward
 from permitry.guard.grants_in_force import Grants
 from permitry.guard.guard import Guard
 from permitry.guard.handled import HandledCalls
@@ -38,9 +38,34 @@ from permitry.guard.session import Session
 
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
 
-
+T = TypeVar("T")
+P = ParamSpec("P")
 # None would hide the mistake of a host whose policy did not load.
 _DEFAULT: Any = type("_Default", (), {"__repr__": lambda _: "<default>"})()
+
+
+class Part(Generic[T]):
+    """An attribute of a handler that is its guard's: read and set there."""
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, handler: "ToolHandler | None", _: type) -> T:
+        part: T = self if handler is None else getattr(handler.guard, self._name)
+        return part
+
+    def __set__(self, handler: "ToolHandler", part: T) -> None:
+        setattr(handler.guard, self._name, part)
+
+
+def _forward(method: Callable[Concatenate[Guard, P], T]) -> "Callable[Concatenate[Any, P], T]":
+    """Return a method of a handler that is its guard's."""
+
+    @functools.wraps(method)
+    def call_guard(handler: "ToolHandler", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return method(handler.guard, *args, **kwargs)
+
+    return call_guard
 
 
 class ToolHandler:
@@ -65,17 +90,17 @@ class ToolHandler:
     undo: Part[Undo | None] = Part()
     grants: Part[Grants | None] = Part()
 
-    call = forward(Guard.call)
-    check = forward(Guard.check)
-    answer = forward(Guard.answer)
-    inline = forward(Guard.inline)
-    ainline = forward(Guard.ainline)
-    ask = forward(Guard.ask)
-    aask = forward(Guard.aask)
-    resolve = forward(Guard.resolve)
-    withdraw = forward(Guard.withdraw)
-    begin_turn = forward(Guard.begin_turn)
-    turn_diff = forward(Guard.turn_diff)
+    call = _forward(Guard.call)
+    check = _forward(Guard.check)
+    answer = _forward(Guard.answer)
+    inline = _forward(Guard.inline)
+    ainline = _forward(Guard.ainline)
+    ask = _forward(Guard.ask)
+    aask = _forward(Guard.aask)
+    resolve = _forward(Guard.resolve)
+    withdraw = _forward(Guard.withdraw)
+    begin_turn = _forward(Guard.begin_turn)
+    turn_diff = _forward(Guard.turn_diff)
 
     def __init__(  # noqa: PLR0913 -- the parts of a handler
         self,

@@ -1,7 +1,7 @@
 """What may wait, in two ways: a way of a call is written once, as a generator, and driven on a thread or on a loop."""
 
 from collections.abc import Callable, Generator
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import attrs
 
@@ -11,26 +11,9 @@ from permitry.channels.request import ToolConfirmationRequest
 from permitry.guard.ledger import Ledger
 from permitry.guard.parts import Parts
 
-__all__ = ["Disk", "Effect", "Reply", "Steps", "await_all", "block_on"]
+__all__ = ["Disk", "Reply", "Steps", "await_all", "block_on"]
 
 T = TypeVar("T")
-R_co = TypeVar("R_co", covariant=True)
-
-
-class Effect(Protocol[R_co]):
-    """One thing that may wait."""
-
-    def block(self) -> R_co:
-        """Do it, and block this thread."""
-        ...
-
-    async def wait(self) -> R_co:
-        """Do it without blocking the event loop."""
-        ...
-
-
-Steps: TypeAlias = Generator[Effect[Any], Any, T]
-"""A way that asks its driver for each effect, and returns a result."""
 
 
 # Not frozen, which costs half as much: each is used once, by the driver that gets it.
@@ -65,13 +48,13 @@ class Reply:
     request: ToolConfirmationRequest
 
     @property
-    def has_others(self) -> bool:
-        """Whether a question may be answered on other ways than by the channel, which does not see that."""
+    def _has_others(self) -> bool:
+        # A question may be answered on other ways than by the channel, which does not see that.
         return self.ledger.is_durable and not getattr(self.channel, "is_stored", False)
 
     def block(self) -> object:
         """Ask, and wait on this thread."""
-        if not self.has_others:
+        if not self._has_others:
             return self.channel.ask(self.request)
         from permitry.guard.first_answer import first_here  # noqa: PLC0415 -- asyncio, which a hook does not need
 
@@ -81,9 +64,13 @@ class Reply:
         """Await an async channel; ask any other one in a thread."""
         from permitry.guard.first_answer import await_channel, first_on_loop  # noqa: PLC0415 -- as above
 
-        if not self.has_others:
+        if not self._has_others:
             return await await_channel(self.channel, self.request)
         return await first_on_loop(self.channel, self.ledger, self.request)
+
+
+Steps: TypeAlias = Generator[Disk[Any] | Reply, Any, T]
+"""A way that asks its driver for each thing that may wait, and returns a result."""
 
 
 def block_on(steps: Steps[T]) -> T:

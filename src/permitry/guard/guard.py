@@ -1,5 +1,6 @@
 """`Guard`: decide, ask, answer and record the calls that a host runs itself."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 
@@ -29,16 +30,24 @@ from permitry.guard.line import decide_call, settle_answer, withdraw
 from permitry.guard.open_questions import give_no_answer
 from permitry.guard.outcome import Ask, Blocked, Cause, Decided, Pending, Permit, Ready, Redeemed, Refusal, Silence
 from permitry.guard.parts import TurnTracker
-from permitry.guard.policy_check import check_policy
 from permitry.guard.refusal import already_handled
 from permitry.guard.session import Session
-from permitry.guard.tools import HostTools, Tools
+from permitry.guard.tools import Tools
 
 __all__ = ["Guard"]
 
 Passed = TypeVar("Passed", bound=Refusal | Silence)
 
 _NO_QUESTION = "No question about this call is open, so it did not run. Make the call again if you still need it."
+
+
+def _check_policy(_: object, __: object, policy: object) -> None:
+    if isinstance(policy, AuthorizationPolicy):
+        return
+    hint = "use load_policy(...) for rule files, or AuthorizationPolicy(rules) for rules"
+    if isinstance(policy, (str, os.PathLike)):
+        hint = f"load it first: policy=load_policy({os.fspath(policy)!r})"
+    raise TypeError(f"`policy` must be an AuthorizationPolicy, not {safe_str(policy, repr)}; {hint}")
 
 
 @attrs.define(repr=False)
@@ -57,7 +66,7 @@ class Guard:
     {'path': 'a'}
     """
 
-    policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy, validator=check_policy)
+    policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy, validator=_check_policy)
     session: Session = attrs.field(factory=Session)
     notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
     tracker: TurnTracker | None = attrs.field(default=None, kw_only=True)
@@ -75,7 +84,7 @@ class Guard:
     undo: Undo | None = attrs.field(default=None, kw_only=True)
     """Keeps what permissions with `keep` let calls change; without it they permit nothing."""
     grants: Grants | None = attrs.field(default=None, kw_only=True)
-    tools: Tools = attrs.field(factory=HostTools, init=False)
+    tools: Tools = attrs.field(factory=Tools, init=False)
     """What the calls are of: the one seam between deciding and running."""
     apart: Apart = attrs.field(factory=Apart, init=False)
     """Where work that waits for a disk is done, in turn, while an event loop goes on."""

@@ -1,6 +1,7 @@
 """What stages may use: the parts of a guard, each as it is when a stage looks."""
 
-from typing import Literal, Protocol
+from collections.abc import Callable
+from typing import Literal, Protocol, TypeAlias
 
 from permitry.actions.changes import Undo
 from permitry.audit.recorder import Recorder
@@ -57,12 +58,8 @@ class TurnTracker(Protocol):
         ...
 
 
-class Stage(Protocol):
-    """One step of the way of a call."""
-
-    def __call__(self, case: Case, parts: Parts, /) -> Step:
-        """Return the next case, or an outcome, which ends the way."""
-        ...
+Stage: TypeAlias = Callable[[Case, Parts], Step]
+"""One step of the way of a call: the next case, or an outcome, which ends the way."""
 
 
 def asker_of(parts: Parts) -> Asker:

@@ -2,8 +2,6 @@
 
 import difflib
 
-import attrs
-
 from permitry.audit.recorder import RunRecord
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -15,6 +13,7 @@ from permitry.errors import UnavailableError, safe_str
 from permitry.guard.outcome import Cause, Redeemed
 from permitry.guard.refusal import refuse_input
 from permitry.guard.session import Session
+from permitry.guard.tools import Tools
 
 __all__ = ["RegistryTools", "check_available"]
 
@@ -22,11 +21,11 @@ __all__ = ["RegistryTools", "check_available"]
 _BLOCK, _POLICY = Verdict.BLOCK, Cause.POLICY
 
 
-@attrs.frozen
-class RegistryTools:
+class RegistryTools(Tools):
     """The tools of a registry, which runs them: nothing else authorizes its calls."""
 
-    registry: ToolRegistry
+    def __init__(self, registry: ToolRegistry) -> None:
+        self.registry = registry
 
     def name(self, call: ToolCall) -> ToolCall:
         """Return the call under the name that the registry has for the tool."""

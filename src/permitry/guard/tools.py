@@ -1,7 +1,5 @@
 """What a guard asks about tools, and how a call that may run gets to one: the one seam between deciding and running."""
 
-from typing import Protocol
-
 from permitry.audit.recorder import RunRecord
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -11,78 +9,49 @@ from permitry.dispatch.authorized import Authorizations, AuthorizedCall
 from permitry.guard.outcome import Cause, Redeemed
 from permitry.guard.session import Session
 
-__all__ = ["HostTools", "Tools"]
+__all__ = ["Tools"]
 
 
-class Tools(Protocol):
-    """The tools of a host, or of a registry."""
+class Tools:
+    """The tools of a host that runs them itself, of which nothing is known but what comes with a call.
+
+    Of those of a registry more is known: see `RegistryTools`.
+    """
+
+    def __init__(self) -> None:
+        self._outstanding: Authorizations[Redeemed] = Authorizations()
 
     def name(self, call: ToolCall) -> ToolCall:
         """Return the call under the tool's own name, with its arguments in the form that rules see."""
-        ...
+        return call
 
     def declare(self, call: ToolCall, spec: ToolSpec | None) -> ToolSpec | None:
         """Return the declaration of the tool as it is now; `spec` is the one that came with the call.
 
         Raises: `ValueError` for the declaration of another tool.
         """
-        ...
+        if spec is not None and spec.name != call.tool:
+            raise ValueError(f"a call of `{call.tool}` came with the declaration of `{spec.name}`")
+        return spec
 
-    def check(self, call: ToolCall, context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:
+    def check(self, _call: ToolCall, _context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:
         """Return the decision, or a block when no tool can take the call in this context."""
-        ...
+        return decision, Cause.POLICY
 
     def authorize(
-        self, call: ToolCall, spec: ToolSpec | None, context: AuthContext, record: RunRecord, session: Session
+        self, call: ToolCall, _spec: ToolSpec | None, _context: AuthContext, record: RunRecord, _session: Session
     ) -> AuthorizedCall:
         """Authorize a call, whose run goes to the record.
 
         Raises: `UnknownToolError` when `spec` is not the declaration of the tool any more.
         """
-        ...
+        return self._outstanding.create(Redeemed(call, record))
 
     def redeem(self, authorized: AuthorizedCall) -> Redeemed:
         """Return the call that was authorized, once.
 
         Raises: `ReplayError`.
         """
-        ...
-
-    def is_open(self, authorized: AuthorizedCall) -> bool:
-        """Return whether the call that was authorized has not run yet."""
-        ...
-
-
-class HostTools:
-    """The tools of a host that runs them itself, of which nothing is known but what comes with a call."""
-
-    __slots__ = ("_outstanding",)
-
-    def __init__(self) -> None:
-        self._outstanding: Authorizations[Redeemed] = Authorizations()
-
-    def name(self, call: ToolCall) -> ToolCall:
-        """Return the call as it is."""
-        return call
-
-    def declare(self, call: ToolCall, spec: ToolSpec | None) -> ToolSpec | None:
-        """Return what came with the call."""
-        if spec is not None and spec.name != call.tool:
-            raise ValueError(f"a call of `{call.tool}` came with the declaration of `{spec.name}`")
-        return spec
-
-    def check(self, _call: ToolCall, _context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:
-        """Return the decision: whether a tool can take the call is for the host to see."""
-        return decision, Cause.POLICY
-
-    def authorize(
-        self, call: ToolCall, _spec: ToolSpec | None, _context: AuthContext, record: RunRecord, _session: Session
-    ) -> AuthorizedCall:
-        """Authorize a call that the host runs, and of which it says when it runs."""
-        return self._outstanding.create(Redeemed(call, record))
-
-    def redeem(self, authorized: AuthorizedCall) -> Redeemed:
-        """Return the call that was authorized, once."""
         return self._outstanding.redeem(authorized)
 
     def is_open(self, authorized: AuthorizedCall) -> bool:

@@ -3,19 +3,18 @@
 import asyncio
 from collections.abc import Callable
 
-import attrs
 import pytest
 from tests.tables import for_each
 
-from permitry.guard.effects import Steps, await_all, block_on
+from permitry.guard.effects import Disk, Steps, await_all, block_on
 
 
-@attrs.define
-class _Effect:
+class _Effect(Disk[object]):
     """Gives a result in two ways, or fails in both."""
 
-    result: object
-    done: list[str] = attrs.field(factory=list)
+    def __init__(self, result: object) -> None:
+        self.result = result
+        self.done: list[str] = []
 
     def block(self) -> object:
         self.done.append("blocked")

@@ -7,7 +7,8 @@ import threading
 from collections import UserDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, cast
 
 import attrs
 import pytest
@@ -19,6 +20,7 @@ from permitry.channels.response import ToolConfirmationResponse
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.core.decision import Phase, Verdict
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec, ToolTraits
 from permitry.errors import AuditError, ReplayError
 from permitry.guard.guard import Guard
@@ -676,3 +678,14 @@ def test_a_call_can_be_counted_that_is_not_decided() -> None:
     guard = Guard()
     guard.count(ToolCall("x"))
     assert guard.session.counts["x"] == 1
+
+
+@for_each(
+    ("given", "hint"),
+    [("rules.toml", "load_policy('rules.toml')"), (Path("a"), "load it first"), ([], "for rules")],
+)
+def test_what_is_not_a_policy_is_refused_with_the_way_to_one(given: object, hint: str) -> None:
+    """A path is the most usual mistake."""
+    with pytest.raises(TypeError, match="must be an AuthorizationPolicy") as caught:
+        Guard(cast("AuthorizationPolicy", given))
+    assert hint in str(caught.value)

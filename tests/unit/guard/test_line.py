@@ -27,7 +27,7 @@ from permitry.guard.parts import Parts, Stage
 from permitry.guard.registry_tools import RegistryTools
 from permitry.guard.session import Session
 from permitry.guard.stages.decide import decide
-from permitry.guard.tools import HostTools, Tools
+from permitry.guard.tools import Tools
 
 CALL = ["resolve", "resume", "decide", "use_grant", "charge", "take_snapshot", "record_call", "settle"]
 AGAIN = ["resolve", "resume", "decide", "pin", "charge", "take_snapshot", "record_call", "settle"]
@@ -141,7 +141,7 @@ def _guards() -> Iterator[Guard]:
         {"ledger": ConfirmationLedger(most=0)},
     ]
     for each in parts:
-        for tools in (HostTools(), _registry()):
+        for tools in (Tools(), _registry()):
             guard = new_guard(RULES, recorder=(recorder := MemoryRecorder()), **each)
             guard.tools = cast("Tools", _Watched(tools, recorder))
             yield guard

@@ -14,7 +14,7 @@ from permitry.errors import ReplayError, ToolError, UnavailableError, UnknownToo
 from permitry.guard.outcome import Cause
 from permitry.guard.registry_tools import RegistryTools
 from permitry.guard.session import Session
-from permitry.guard.tools import HostTools, Tools
+from permitry.guard.tools import Tools
 
 CALL = ToolCall("look", {"path": "a"}, call_id="c1")
 SPEC = ToolSpec("look", parameters={"type": "object", "required": ["path"]}, roles={})
@@ -31,7 +31,7 @@ def _record() -> RunRecord:
     return RunRecord(MemoryRecorder())
 
 
-@for_each("tools", [HostTools(), _registry()])
+@for_each("tools", [Tools(), _registry()])
 def test_a_call_is_authorized_once(tools: Tools) -> None:
     """Open until it is redeemed, and what comes back is the call itself."""
     authorized = tools.authorize(CALL, tools.declare(CALL, None), AuthContext(), _record(), Session())

@@ -19,7 +19,7 @@ from permitry.guard.guard import Guard
 from permitry.guard.outcome import Blocked, Cause
 from permitry.guard.session import Session
 from permitry.guard.stages.decide import decide
-from permitry.guard.tools import HostTools
+from permitry.guard.tools import Tools
 from permitry.handler import ToolHandler
 
 
@@ -65,7 +65,7 @@ def test_a_mode_that_no_rule_knows_is_warned_about_once(caplog: pytest.LogCaptur
     ]
 
 
-class _Unfit(HostTools):
+class _Unfit(Tools):
     """Tools that say that a call does not fit, and leave the decision as it is."""
 
     def check(self, _call: ToolCall, _context: AuthContext, decision: Decision) -> tuple[Decision, Cause]:

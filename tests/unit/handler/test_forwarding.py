@@ -2,10 +2,9 @@
 
 import pytest
 
-from permitry.guard.forwarding import Part
 from permitry.guard.guard import Guard
 from permitry.guard.session import Session
-from permitry.handler import ToolHandler
+from permitry.handler import Part, ToolHandler
 
 
 def test_a_part_is_that_of_the_guard() -> None:
