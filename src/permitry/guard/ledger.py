@@ -5,7 +5,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import attrs
 
@@ -57,21 +57,22 @@ class EarlierQuestion:
     takes_grants: bool = False
 
 
-class Ledger(Protocol):
-    """Knows which questions are open. Thread-safe.
+# What is set later is not validated: attrs would do that for every question, twice.
+@attrs.define(on_setattr=attrs.setters.NO_OP)
+class Ledger:
+    """Knows which questions are open, by pending id. Each can be claimed once, before its deadline. Thread-safe.
 
-    Only one that `is_durable` knows of answers from elsewhere, and of questions from before this process was started.
+    At most `most` are open, with at most `size` bytes of arguments; none is dropped for another. `new_id` gives
+    unguessable ids. Only one that `is_durable` knows of answers from elsewhere, and of questions from before this
+    process was started.
     """
 
-    @property
-    def is_durable(self) -> bool:
-        """Whether questions outlast the process."""
-        ...
-
-    @property
-    def new_id(self) -> Callable[[], str]:
-        """What gives unguessable ids."""
-        ...
+    is_durable: ClassVar[bool] = False
+    new_id: Callable[[], str] = attrs.field(default=lambda: secrets.token_urlsafe(9), kw_only=True, repr=False)
+    most: int = attrs.field(default=1_000, kw_only=True, validator=attrs.validators.ge(0))
+    size: int = attrs.field(default=64 * 1024 * 1024, kw_only=True, validator=attrs.validators.ge(0))
+    _asked: dict[str, PendingConfirmation] = attrs.field(factory=dict, init=False, repr=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
     def open(
         self,
@@ -85,18 +86,24 @@ class Ledger(Protocol):
 
         Raises: `FullLedgerError` when too many are open; `LedgerError`.
         """
-        ...
+        return self._keep(PendingConfirmation(self.new_id(), call, decision, 0.0, spec, asker), request)
+
+    def _keep(self, question: PendingConfirmation, request: ToolConfirmationRequest | None) -> PendingConfirmation:
+        """Return a question with its deadline, now that it is kept."""
+        raise NotImplementedError
 
     def find(self, pending_id: str) -> PendingConfirmation | None:
-        """Return an open question without closing it, or None."""
-        ...
+        """Return an open question of this process without closing it, or None."""
+        question = self._asked.get(pending_id)
+        # A fork copies the ledger as well; a question stays with the process that asked it.
+        return question if question is not None and question.process == os.getpid() else None
 
-    def answer(self, pending_id: str) -> ToolConfirmationResponse | None:
+    def answer(self, _pending_id: str) -> ToolConfirmationResponse | None:
         """Return the answer to an open question that was given elsewhere, and is still to be claimed, or None.
 
         Raises: `LedgerError` when that cannot be known.
         """
-        ...
+        return None
 
     def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
         """Close a question with its answer, and return it; this succeeds once per id.
@@ -105,69 +112,39 @@ class Ledger(Protocol):
 
         Raises: `LedgerError` when the id is unknown or already answered; `LateAnswerError` past the deadline.
         """
-        ...
+        raise NotImplementedError
 
     def expire(self) -> list[PendingConfirmation]:
         """Close the questions that are past their deadlines, and return those that this process asked."""
-        ...
+        raise NotImplementedError
 
-    def earlier(self, call: ToolCall, spec: ToolSpec | None, asker: Asker) -> EarlierQuestion | None:
+    def earlier(self, _call: ToolCall, _spec: ToolSpec | None, _asker: Asker) -> EarlierQuestion | None:
         """Return what is known of a call that was asked about before, with this very id, by this asker."""
-        ...
+        return None
 
     def __len__(self) -> int:
         """Return how many questions of this process are open."""
-        ...
+        return len(self._asked)
 
 
-# What is set later is not validated: attrs would do that for every question, twice.
 @attrs.define(on_setattr=attrs.setters.NO_OP)
-class ConfirmationLedger:
-    """Open questions by pending id, in memory. Each can be claimed once, before its deadline.
+class ConfirmationLedger(Ledger):
+    """Open questions in memory. `lifetime` is in seconds; `clock` gives seconds and never runs backwards."""
 
-    At most `most` are open, with at most `size` bytes of arguments; none is dropped for another. `lifetime` is in
-    seconds. `clock` gives seconds and never runs backwards; `new_id` gives unguessable ids.
-    """
-
-    is_durable: ClassVar[bool] = False
     lifetime: float = 3600.0
     clock: Callable[[], float] = time.monotonic
-    new_id: Callable[[], str] = lambda: secrets.token_urlsafe(9)
-    most: int = attrs.field(default=1_000, kw_only=True, validator=attrs.validators.ge(0))
-    size: int = attrs.field(default=64 * 1024 * 1024, kw_only=True, validator=attrs.validators.ge(0))
-    _open: dict[str, PendingConfirmation] = attrs.field(factory=dict, init=False, repr=False)
     _taken: int = attrs.field(default=0, init=False, repr=False)
-    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
-    def open(
-        self,
-        call: ToolCall,
-        decision: Decision,
-        spec: ToolSpec | None = None,
-        asker: Asker | None = None,
-        request: ToolConfirmationRequest | None = None,
-    ) -> PendingConfirmation:
-        """Note a question and return it with its id; `spec` is None for an undeclared tool."""
-        del request
-        question = PendingConfirmation(self.new_id(), call, decision, self.clock() + self.lifetime, spec, asker)
+    def _keep(self, question: PendingConfirmation, _request: ToolConfirmationRequest | None) -> PendingConfirmation:
+        question, size = attrs.evolve(question, deadline=self.clock() + self.lifetime), len(question.call.canonical)
         with self._lock:
-            if question.pending_id in self._open:
+            if question.pending_id in self._asked:
                 raise LedgerError(f"the id `{question.pending_id}` is already in use")
-            if len(self._open) >= self.most or self._taken + len(call.canonical) > self.size:
+            if len(self._asked) >= self.most or self._taken + size > self.size:
                 raise FullLedgerError(f"at most {self.most:,} at once, with {self.size:,} bytes of arguments")
-            self._taken += len(call.canonical)
-            self._open[question.pending_id] = question
+            self._taken += size
+            self._asked[question.pending_id] = question
         return question
-
-    def find(self, pending_id: str) -> PendingConfirmation | None:
-        """Return an open question without closing it, or None."""
-        question = self._open.get(pending_id)
-        return question if question is not None and question.process == os.getpid() else None
-
-    def answer(self, pending_id: str) -> ToolConfirmationResponse | None:
-        """Return None: an answer is given where the question was asked."""
-        del pending_id
-        return None
 
     def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
         """Close a question and return it; this succeeds once per id."""
@@ -184,22 +161,14 @@ class ConfirmationLedger:
         """Close the questions that are past their deadlines, and return those that this process asked."""
         now = self.clock()
         with self._lock:
-            late = [self._remove(each.pending_id) for each in list(self._open.values()) if now > each.deadline]
+            late = [self._remove(each.pending_id) for each in list(self._asked.values()) if now > each.deadline]
         return [each for each in late if each is not None and each.process == os.getpid()]
 
-    def earlier(self, call: ToolCall, spec: ToolSpec | None, asker: Asker) -> EarlierQuestion | None:
-        """Return None: nothing is known of what was asked before this process was started."""
-        del call, spec, asker
-        return None
-
     def _remove(self, pending_id: str) -> PendingConfirmation | None:
-        question = self._open.pop(pending_id, None)
+        question = self._asked.pop(pending_id, None)
         if question is not None:
             self._taken -= len(question.call.canonical)
         return question
-
-    def __len__(self) -> int:
-        return len(self._open)
 
 
 def digest_of(spec: ToolSpec | None) -> str | None:

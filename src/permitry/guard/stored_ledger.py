@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -13,12 +12,11 @@ from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import Row, StoredQuestion, answer_text, row_of
 from permitry.core.call import ToolCall
-from permitry.core.decision import Decision
 from permitry.core.json_values import parse_json
 from permitry.core.spec import ToolSpec
 from permitry.errors import FullLedgerError, LateAnswerError, LedgerError, StoreError, safe_str
 from permitry.guard.handled import Asker
-from permitry.guard.ledger import EarlierQuestion, PendingConfirmation, digest_of
+from permitry.guard.ledger import EarlierQuestion, Ledger, PendingConfirmation, digest_of
 from permitry.store.questions import StoredQuestions
 
 __all__ = ["StoredLedger"]
@@ -27,8 +25,8 @@ _DROPPED = "the answer does not count: it is too old, or the tool has changed si
 
 
 @attrs.define
-class StoredLedger:
-    """Open questions by id, in a store. Each is answered once, in time, here or by another process. Thread-safe.
+class StoredLedger(Ledger):
+    """Open questions in a store. Each is answered once, in time, here or by another process.
 
     A call that comes with the id, session and agent of one that was asked about before, in another process, is not
     asked about again: give its `Session` the same `id`. An answer that came in time counts for as long again after the
@@ -45,49 +43,35 @@ class StoredLedger:
     lifetime: float = attrs.field(default=3600.0, kw_only=True)
     approvers: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     above: tuple[int, ...] | None = attrs.field(default=None, kw_only=True)
-    most: int = attrs.field(default=1_000, kw_only=True, validator=attrs.validators.ge(0))
-    size: int = attrs.field(default=64 * 1024 * 1024, kw_only=True, validator=attrs.validators.ge(0))
     clock: Callable[[], Moment] = attrs.field(default=Moment.now, kw_only=True, repr=False)
     # As it is typed by a human: no sign that a shell or an eye could take for another.
     new_id: Callable[[], str] = attrs.field(default=lambda: secrets.token_hex(8), kw_only=True, repr=False)
-    _asked: dict[str, PendingConfirmation] = attrs.field(factory=dict, init=False, repr=False)
-    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
-    def open(
-        self,
-        call: ToolCall,
-        decision: Decision,
-        spec: ToolSpec | None = None,
-        asker: Asker | None = None,
-        request: ToolConfirmationRequest | None = None,
-    ) -> PendingConfirmation:
-        """Keep a question and return it with its id."""
-        now = self.clock()
+    def _keep(self, question: PendingConfirmation, request: ToolConfirmationRequest | None) -> PendingConfirmation:
+        now, call = self.clock(), question.call
         deadline = now.after(self.lifetime)
-        pending = PendingConfirmation(self.new_id(), call, decision, deadline.wall, spec, asker)
-        session, agent = asker or ("", "")
-        question = StoredQuestion(
-            pending.pending_id, session, agent, call.tool, call.digest, decision, None, digest_of(spec),
-            self.approvers, self._above, now.wall, deadline,
+        session, agent = question.asker or ("", "")
+        stored = StoredQuestion(
+            question.pending_id, session, agent, call.tool, call.digest, question.decision, None,
+            digest_of(question.spec), self.approvers, self._above, now.wall, deadline,
         )  # fmt: skip
-        row = row_of(question, request or ToolConfirmationRequest(call), self.redact)
+        row = row_of(stored, request or ToolConfirmationRequest(call), self.redact)
         try:
             is_kept = self.store.add(row, self.most, self.size)
         except StoreError as error:
             raise LedgerError(str(error)) from error
         if not is_kept:
             raise FullLedgerError(f"at most {self.most:,} at once, with {self.size:,} bytes of calls")
+        question = attrs.evolve(question, deadline=deadline.wall)
         with self._lock:
-            self._asked[pending.pending_id] = pending
-        return pending
+            self._asked[question.pending_id] = question
+        return question
 
     def find(self, pending_id: str) -> PendingConfirmation | None:
         """Return an open question of this process, or None; also where the store is away."""
-        pending = self._asked.get(pending_id)
-        if pending is None or pending.process != os.getpid():
-            return None
+        pending = super().find(pending_id)
         try:
-            return None if self._find_open(pending_id) is None else pending
+            return None if pending is None or self._find_open(pending_id) is None else pending
         except StoreError:
             return None
 
@@ -106,8 +90,8 @@ class StoredLedger:
 
         Where it was answered from elsewhere, that is the answer, and no other one is taken.
         """
-        pending = self._asked.get(pending_id)
-        if pending is None or pending.process != os.getpid():
+        pending = super().find(pending_id)
+        if pending is None:
             raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
         try:
             # An answer that comes in between is the one that counts, and never changes.
@@ -212,9 +196,6 @@ class StoredLedger:
         last = question.deadline if question.response is None else question.deadline.after(self.lifetime)
         is_same = question.spec == digest_of(spec)
         return is_same and not self.clock().is_past(last, question.asked_at)
-
-    def __len__(self) -> int:
-        return len(self._asked)
 
 
 def _already_answered(name: str) -> LedgerError:
