@@ -26,11 +26,10 @@ from permitry.errors import ReplayError
 from permitry.guard.asking import abandon
 from permitry.guard.effects import Disk
 from permitry.guard.grants_in_force import Grants
-from permitry.guard.guard import Guard
+from permitry.guard.guard import Guard, TurnTracker
 from permitry.guard.handled import HandledCalls
 from permitry.guard.ledger import Ledger
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready
-from permitry.guard.parts import TurnTracker
 from permitry.guard.preview import explain, preview
 from permitry.guard.refusal import already_handled
 from permitry.guard.registry_tools import RegistryTools, check_available

@@ -4,11 +4,11 @@ import contextlib
 
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.errors import LedgerError, ReplayError, safe_str
+from permitry.guard.case import Parts
 from permitry.guard.effects import Disk, Reply, Steps
 from permitry.guard.line import settle_answer, withdraw
 from permitry.guard.open_questions import give_no_answer, interrupt, is_open
 from permitry.guard.outcome import Blocked, Decided, Pending, Ready
-from permitry.guard.parts import Parts
 
 __all__ = ["abandon", "ask", "take_answer"]
 

@@ -1,19 +1,33 @@
-"""`Case`: one call on its way through a guard, and what the stages know of it so far."""
+"""What a stage works on: `Case`, one call on its way through a guard, with what is known of it so far, and `Parts`."""
 
-from typing import NamedTuple, TypeAlias, final
+from collections.abc import Callable
+from typing import Literal, NamedTuple, Protocol, TypeAlias, final
 
 import attrs
 
+from permitry.actions.changes import Undo
+from permitry.audit.recorder import Recorder
+from permitry.channels.channel import ConfirmationChannel
+from permitry.channels.notifier import ToolRejectionNotifier
+from permitry.channels.request import ConfirmationRequestFactory
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
-from permitry.guard.ledger import PendingConfirmation
-from permitry.guard.outcome import Cause, Decided, Pending
-from permitry.undo.first import Kept
+from permitry.dispatch.apart import Apart
+from permitry.guard.grants_in_force import Grants
+from permitry.guard.handled import Asker, HandledCalls
+from permitry.guard.ledger import Ledger, PendingConfirmation
+from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready
+from permitry.guard.session import Session
+from permitry.guard.tools import Tools
+from permitry.undo.first import Asked, Kept
 
-__all__ = ["NO_CONTEXT", "UNDECIDED", "Answer", "Case", "Step"]
+__all__ = [
+    "NO_CONTEXT", "UNDECIDED", "Answer", "Case", "Parts", "Stage", "Step", "asker_of", "inputs_of", "may_run",
+]  # fmt: skip
 
 NO_CONTEXT = AuthContext()
 # INVARIANT: law 2. A line from which the stage `decide` is missing blocks everything.
@@ -85,3 +99,48 @@ class Case(NamedTuple):
 
 Step: TypeAlias = Case | Decided
 """What a stage returns: the next case, or what ends the way."""
+
+
+class Parts(Protocol):
+    """The parts of a guard, each as it is when a stage looks; see `Guard` for what each of them is for."""
+
+    policy: AuthorizationPolicy
+    session: Session
+    notifier: ToolRejectionNotifier
+    factory: ConfirmationRequestFactory
+    channel: ConfirmationChannel
+    ledger: Ledger
+    recorder: Recorder
+    handled: HandledCalls[Decided]
+    undo: Undo | None
+    grants: Grants | None
+    unmatched: Literal["confirm", "silence"]
+    asked_by: Literal["guard", "host"]
+    tools: Tools
+    apart: Apart
+
+    def take_answer(self, pending: Pending, response: object) -> Ready | Blocked:
+        """Return what follows from whatever was answered to a question, which is closed by it."""
+        ...
+
+
+Stage: TypeAlias = Callable[[Case, Parts], Step]
+"""One step of the way of a call: the next case, or an outcome, which ends the way."""
+
+
+def asker_of(parts: Parts) -> Asker:
+    """Return whose calls are decided: outcomes and questions of another session or agent are not found by these."""
+    return parts.session.id, parts.session.agent
+
+
+def inputs_of(case: Case, parts: Parts) -> Asked:
+    """Return all that the decision on a call depends on."""
+    return Asked(parts.policy, case.call, case.context, case.spec)
+
+
+def may_run(decision: Decision, case: Case, parts: Parts) -> bool:
+    """Return whether a call may run by this decision: it is allowed, or left to the host."""
+    if decision.verdict is Verdict.ALLOW:
+        return True
+    is_left = parts.unmatched == "silence" and decision.phase is Phase.DEFAULT and not case.is_asked
+    return is_left and decision.verdict is Verdict.CONFIRM

@@ -8,8 +8,8 @@ import attrs
 from permitry.audit.recorder import waits_for_disk
 from permitry.channels.channel import ConfirmationChannel
 from permitry.channels.request import ToolConfirmationRequest
+from permitry.guard.case import Parts
 from permitry.guard.ledger import Ledger
-from permitry.guard.parts import Parts
 
 __all__ = ["Disk", "Reply", "Steps", "await_all", "block_on"]
 

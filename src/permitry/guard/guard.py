@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import attrs
 
@@ -29,16 +29,27 @@ from permitry.guard.ledger import ConfirmationLedger, Ledger
 from permitry.guard.line import decide_call, settle_answer, withdraw
 from permitry.guard.open_questions import give_no_answer
 from permitry.guard.outcome import Ask, Blocked, Cause, Decided, Pending, Permit, Ready, Redeemed, Refusal, Silence
-from permitry.guard.parts import TurnTracker
 from permitry.guard.refusal import already_handled
 from permitry.guard.session import Session
 from permitry.guard.tools import Tools
 
-__all__ = ["Guard"]
+__all__ = ["Guard", "TurnTracker"]
 
 Passed = TypeVar("Passed", bound=Refusal | Silence)
 
 _NO_QUESTION = "No question about this call is open, so it did not run. Make the call again if you still need it."
+
+
+class TurnTracker(Protocol):
+    """Compares a workspace with what it was when a turn began, such as `permitry_tools.turn_diff.TurnDiffTracker`."""
+
+    def begin(self) -> None:
+        """Begin a turn: later changes are relative to the workspace as it is now."""
+        ...
+
+    def diff(self) -> str:
+        """Return what has changed since the turn began, as one unified diff; empty if nothing has."""
+        ...
 
 
 def _check_policy(_: object, __: object, policy: object) -> None:

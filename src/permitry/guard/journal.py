@@ -9,10 +9,9 @@ from permitry.core.decision import Decision
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.errors import safe_str
-from permitry.guard.case import Case
+from permitry.guard.case import Case, Parts
 from permitry.guard.ledger import digest_of
 from permitry.guard.outcome import Blocked, Cause
-from permitry.guard.parts import Parts
 
 __all__ = ["block", "not_recorded", "record", "record_decision", "refuse"]
 

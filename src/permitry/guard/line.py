@@ -4,12 +4,11 @@ import logging
 
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.errors import LateAnswerError, LedgerError
-from permitry.guard.case import Answer, Case
+from permitry.guard.case import Answer, Case, Parts, Stage, asker_of
 from permitry.guard.journal import not_recorded, record
 from permitry.guard.ledger import PendingConfirmation
 from permitry.guard.open_questions import claim, close, decline, give_no_answer, keep
 from permitry.guard.outcome import Blocked, Decided, Pending, Ready
-from permitry.guard.parts import Parts, Stage, asker_of
 from permitry.guard.stages.bind import bind, edit
 from permitry.guard.stages.budget import charge
 from permitry.guard.stages.decide import decide

@@ -12,11 +12,10 @@ from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase
 from permitry.core.result import ToolResult
 from permitry.errors import FullLedgerError, LedgerError
-from permitry.guard.case import Case
+from permitry.guard.case import Case, Parts, asker_of
 from permitry.guard.journal import not_recorded, record
 from permitry.guard.ledger import PendingConfirmation
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready
-from permitry.guard.parts import Parts, asker_of
 
 __all__ = [
     "claim", "close", "decline", "give_no_answer", "interrupt", "is_open", "keep", "look_again", "open_question",

@@ -7,7 +7,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
 from permitry.core.explanation import Explanation
 from permitry.core.spec import ToolSpec
-from permitry.guard.parts import Parts
+from permitry.guard.case import Parts
 from permitry.undo.first import NOTHING_KEEPS, Asked, decide_unkept
 
 __all__ = ["explain", "preview"]

@@ -17,9 +17,9 @@ from permitry.core.decision import Verdict
 from permitry.core.json_values import parse_json
 from permitry.core.texts import visible
 from permitry.errors import AuditError, CallError, safe_str
+from permitry.guard.case import asker_of
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal, Silence
-from permitry.guard.parts import asker_of
 from permitry.guard.session import Session
 from permitry.store.questions import StoredQuestions
 from permitry_hosts.hooks.asking import HostLedger, HostRequests

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Verdict
 from permitry.errors import StoreError
+from permitry.guard.case import asker_of
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Refusal
-from permitry.guard.parts import asker_of
 from permitry.guard.preview import preview
 from permitry_hosts.hooks.asking import HostLedger
 

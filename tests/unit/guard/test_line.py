@@ -18,12 +18,11 @@ from permitry.dispatch.authorized import AuthorizedCall
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import LateAnswerError, LedgerError
 from permitry.guard import line
-from permitry.guard.case import UNDECIDED, Case
+from permitry.guard.case import UNDECIDED, Case, Parts, Stage
 from permitry.guard.grants_in_force import Grants
 from permitry.guard.guard import Guard
 from permitry.guard.ledger import ConfirmationLedger
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready, Silence
-from permitry.guard.parts import Parts, Stage
 from permitry.guard.registry_tools import RegistryTools
 from permitry.guard.session import Session
 from permitry.guard.stages.decide import decide

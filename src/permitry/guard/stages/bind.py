@@ -5,10 +5,9 @@ import attrs
 from permitry.core.decision import Verdict
 from permitry.core.result import ToolResult
 from permitry.errors import safe_str
-from permitry.guard.case import Case, Step
+from permitry.guard.case import Case, Parts, Step
 from permitry.guard.ledger import digest_of
 from permitry.guard.outcome import Blocked, Cause
-from permitry.guard.parts import Parts
 from permitry.guard.refusal import block_changed_tool
 
 __all__ = ["bind", "edit"]

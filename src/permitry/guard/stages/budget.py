@@ -9,8 +9,7 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.shared import Limit
 from permitry.errors import StoreError
-from permitry.guard.case import Case
-from permitry.guard.parts import Parts, inputs_of, may_run
+from permitry.guard.case import Case, Parts, inputs_of, may_run
 from permitry.guard.refusal import block_uncounted
 from permitry.undo.first import Asked
 

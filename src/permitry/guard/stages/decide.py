@@ -5,10 +5,9 @@ import logging
 from permitry.config.diagnostics import nearest
 from permitry.core.context import AuthContext
 from permitry.core.policy import AuthorizationPolicy
-from permitry.guard.case import Case, Step
+from permitry.guard.case import Case, Parts, Step
 from permitry.guard.journal import refuse
 from permitry.guard.outcome import Cause
-from permitry.guard.parts import Parts
 from permitry.rules.configured import ConfiguredRule
 
 __all__ = ["decide"]

@@ -3,11 +3,10 @@
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.decision import Verdict
 from permitry.errors import LedgerError
-from permitry.guard.case import Case, Step
+from permitry.guard.case import Case, Parts, Step
 from permitry.guard.journal import not_recorded, record
 from permitry.guard.open_questions import claim, look_again
 from permitry.guard.outcome import Pending
-from permitry.guard.parts import Parts
 
 __all__ = ["use_grant"]
 

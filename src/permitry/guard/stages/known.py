@@ -1,10 +1,9 @@
 """The same call id with the same call has the same outcome, without a second decision."""
 
 from permitry.errors import ReplayError
-from permitry.guard.case import Case, Step
+from permitry.guard.case import Case, Parts, Step, asker_of
 from permitry.guard.open_questions import look_again
 from permitry.guard.outcome import Decided, Pending, Ready, Silence
-from permitry.guard.parts import Parts, asker_of
 
 __all__ = ["recall"]
 

@@ -1,8 +1,7 @@
 """A call that was asked about, or left to the host, stays so."""
 
 from permitry.core.decision import Verdict
-from permitry.guard.case import Case
-from permitry.guard.parts import Parts
+from permitry.guard.case import Case, Parts
 from permitry.guard.refusal import ask_as_before
 
 __all__ = ["pin"]

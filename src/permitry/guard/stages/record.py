@@ -2,10 +2,9 @@
 
 from permitry.audit.recorder import decision_fields, waits_for_disk
 from permitry.core.decision import Verdict
-from permitry.guard.case import Case, Step
+from permitry.guard.case import Case, Parts, Step
 from permitry.guard.journal import not_recorded, record, record_decision
 from permitry.guard.ledger import digest_of
-from permitry.guard.parts import Parts
 
 __all__ = ["record_answer", "record_call"]
 

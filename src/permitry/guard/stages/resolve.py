@@ -1,7 +1,6 @@
 """What is decided on, recorded, asked about and authorized is one tool, even after a reload."""
 
-from permitry.guard.case import Case
-from permitry.guard.parts import Parts
+from permitry.guard.case import Case, Parts
 
 __all__ = ["resolve"]
 

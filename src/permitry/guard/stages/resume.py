@@ -4,12 +4,11 @@ import attrs
 
 from permitry.core.result import ToolResult
 from permitry.errors import LedgerError
-from permitry.guard.case import Case, Step
+from permitry.guard.case import Case, Parts, Step, asker_of
 from permitry.guard.journal import not_recorded, record_decision, refuse
 from permitry.guard.ledger import EarlierQuestion
 from permitry.guard.open_questions import close, decline, give_no_answer, look_again
 from permitry.guard.outcome import Blocked, Cause, Pending
-from permitry.guard.parts import Parts, asker_of
 from permitry.guard.refusal import already_handled, block_unasked, block_used_id
 
 __all__ = ["resume"]

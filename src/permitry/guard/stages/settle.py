@@ -5,11 +5,10 @@ from typing import Final, assert_never
 from permitry.audit.recorder import RunRecord
 from permitry.core.decision import Verdict
 from permitry.errors import FullLedgerError, LedgerError, UnknownToolError
-from permitry.guard.case import Case
+from permitry.guard.case import Case, Parts, may_run
 from permitry.guard.journal import block, not_recorded, record, refuse
 from permitry.guard.open_questions import open_question
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready, Silence
-from permitry.guard.parts import Parts, may_run
 from permitry.guard.refusal import block_changed_tool, block_too_many_questions, block_unasked
 from permitry.guard.stages.budget import charge_approved
 from permitry.undo.first import Snapshot

@@ -1,8 +1,7 @@
 """What a call changes is kept first, where only that permits it."""
 
 from permitry.core.decision import Verdict
-from permitry.guard.case import Case
-from permitry.guard.parts import Parts, inputs_of
+from permitry.guard.case import Case, Parts, inputs_of
 from permitry.undo.first import keep_first
 
 __all__ = ["take_snapshot"]
