@@ -39,8 +39,8 @@ __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
 
 T = TypeVar("T")
 P = ParamSpec("P")
-# None would hide the mistake of a host whose policy did not load.
-_DEFAULT: Any = type("_Default", (), {"__repr__": lambda _: "<default>"})()
+# What attrs takes for a part that is not given. None would hide the mistake of a host whose policy did not load.
+_DEFAULT: Any = attrs.NOTHING
 
 
 class Part(Generic[T]):
@@ -119,20 +119,11 @@ class ToolHandler:
         factory: ConfirmationRequestFactory = _DEFAULT,
     ) -> None:
         registry = ToolRegistry() if registry is _DEFAULT else registry
-        given: dict[str, Any] = {
-            "session": session,
-            "policy": policy,
-            "notifier": notifier,
-            "tracker": tracker,
-            "channel": channel,
-            "ledger": ledger,
-            "recorder": recorder,
-            "handled": handled,
-            "undo": undo,
-            "grants": grants,
-            "factory": ConfirmationRequestFactory(registry.preview) if factory is _DEFAULT else factory,
-        }
-        self.guard = Guard(**{name: part for name, part in given.items() if part is not _DEFAULT})
+        factory = ConfirmationRequestFactory(registry.preview) if factory is _DEFAULT else factory
+        self.guard = Guard(
+            policy, session, notifier, tracker=tracker, factory=factory, channel=channel, ledger=ledger,
+            recorder=recorder, handled=handled, undo=undo, grants=grants,
+        )  # fmt: skip
         self.registry = registry
 
     def __repr__(self) -> str:
