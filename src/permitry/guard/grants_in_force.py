@@ -9,16 +9,14 @@ import attrs
 
 from permitry.channels.clock import Moment
 from permitry.conditions.tool_digest import ToolDigestCondition
-from permitry.core.call import ToolCall
-from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request, Unsure
-from permitry.core.spec import ToolSpec
 from permitry.errors import ConfigError, RuleError, StoreError, safe_str
 from permitry.guard.grants import Grant
 from permitry.guard.session import Session
 from permitry.rules.configured import ConfiguredRule
+from permitry.undo.first import Asked
 
 if TYPE_CHECKING:
     from permitry.store.grants import StoredGrants
@@ -53,33 +51,28 @@ class Grants:
             kept = self._kept = policy, found, _extend(policy, found)
         return kept[2]
 
-    def decide(
-        self, policy: AuthorizationPolicy, call: ToolCall, session: Session, spec: ToolSpec | None, asked: Decision
-    ) -> Decision:
+    def decide(self, asked: Asked, session: Session, decision: Decision) -> Decision:
         """Return the decision about a call that would be asked about, with the grants; no use of any is taken."""
-        decision = self.policy(policy, session).decide(call, AuthContext.from_state(session), spec)
-        return decision if decision.verdict is Verdict.ALLOW else asked
+        granted = self.policy(asked.policy, session).decide(asked.call, asked.context, asked.spec)
+        return granted if granted.verdict is Verdict.ALLOW else decision
 
-    def take(
-        self, policy: AuthorizationPolicy, call: ToolCall, session: Session, spec: ToolSpec | None, asked: Decision
-    ) -> tuple[Decision, str | None]:
+    def take(self, asked: Asked, session: Session, decision: Decision) -> tuple[Decision, str | None]:
         """Return what `decide` does, and take a use of the grant that decides.
 
         With it comes the id of a grant of this very call that answers a question of a rule, or None.
         """
-        decision = self.decide(policy, call, session, spec, asked)
-        if decision.verdict is Verdict.ALLOW:
-            if self.take_use(decision.rule_id):
-                return decision, None
-            reason = f"the last use of `{decision.rule_id}` was taken meanwhile, or it was revoked"
-            refused = attrs.evolve(decision, verdict=Verdict.CONFIRM, phase=Phase.HOST, reason=reason)
+        granted = self.decide(asked, session, decision)
+        if granted.verdict is Verdict.ALLOW:
+            if self.take_use(granted.rule_id):
+                return granted, None
+            reason = f"the last use of `{granted.rule_id}` was taken meanwhile, or it was revoked"
+            refused = attrs.evolve(granted, verdict=Verdict.CONFIRM, phase=Phase.HOST, reason=reason)
             return attrs.evolve(refused, rule_id=None, source=None), None
-        context = AuthContext.from_state(session)
         for grant in self._in_force(session, is_answer=True):
-            is_same = grant.digest == call.digest
-            if is_same and _matches(grant, policy, call, context, spec) and self.take_use(_PREFIX + grant.id):
-                return asked, grant.id
-        return asked, None
+            is_same = grant.digest == asked.call.digest
+            if is_same and _matches(grant, asked) and self.take_use(_PREFIX + grant.id):
+                return decision, grant.id
+        return decision, None
 
     def take_use(self, rule_id: str | None) -> bool:
         """Return whether a grant still counts, and take a use of it; any other rule does."""
@@ -188,11 +181,9 @@ def _rules(grants: Iterable[Grant]) -> Iterable[ConfiguredRule | _Whole]:
             yield _Whole(rule, is_undeclared, rule.id, rule.reason, rule.source) if is_whole else rule
 
 
-def _matches(
-    grant: Grant, policy: AuthorizationPolicy, call: ToolCall, context: AuthContext, spec: ToolSpec | None
-) -> bool:
+def _matches(grant: Grant, asked: Asked) -> bool:
     """Return whether the rule of a grant is for a call; one that cannot be evaluated is not."""
-    request = policy.request(call, context, spec)
+    request = asked.policy.request(asked.call, asked.context, asked.spec)
     try:
         return any(rule.matches(request) is True for rule in _rules([grant]))
     except Exception as error:  # noqa: BLE001 -- law 2: a permission that fails in any way permits nothing

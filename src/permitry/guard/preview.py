@@ -6,7 +6,6 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Verdict
 from permitry.core.explanation import Explanation
-from permitry.core.spec import ToolSpec
 from permitry.guard.case import Parts
 from permitry.undo.first import NOTHING_KEEPS, Asked, decide_unkept
 
@@ -15,32 +14,35 @@ __all__ = ["explain", "preview"]
 
 def preview(call: ToolCall, parts: Parts) -> Decision:
     """Return what rules and grants say; a grant that keeps first what is changed is none yet."""
-    call, context = parts.tools.name(call), AuthContext.from_state(parts.session)
-    spec = parts.tools.declare(call, None)
-    decision = _decide(call, context, spec, parts)
+    asked = _ask(call, parts)
+    decision = _decide(asked, parts)
     if parts.grants is None or decision.verdict is not Verdict.CONFIRM:
         return decision
-    granted = parts.grants.decide(parts.policy, call, parts.session, spec, decision)
+    granted = parts.grants.decide(asked, parts.session, decision)
     return decision if granted.keeps else granted
 
 
 def explain(call: ToolCall, parts: Parts) -> Explanation:
     """Return the decision of `preview`, with the part that every rule and grant has in it."""
-    call, context = parts.tools.name(call), AuthContext.from_state(parts.session)
-    spec = parts.tools.declare(call, None)
-    full = parts.policy.explain(call, context, spec)
+    asked = _ask(call, parts)
+    full = parts.policy.explain(asked.call, asked.context, asked.spec)
     if full.decision.keeps and parts.undo is None:
-        full = attrs.evolve(full, decision=_decide(call, context, spec, parts))
+        full = attrs.evolve(full, decision=_decide(asked, parts))
     if parts.grants is None or full.decision.verdict is not Verdict.CONFIRM:
         return full
-    wider = parts.grants.policy(parts.policy, parts.session).explain(call, context, spec)
+    wider = parts.grants.policy(parts.policy, parts.session).explain(asked.call, asked.context, asked.spec)
     is_granted = wider.decision.verdict is Verdict.ALLOW and not wider.decision.keeps
     return wider if is_granted else attrs.evolve(wider, decision=full.decision)
 
 
-def _decide(call: ToolCall, context: AuthContext, spec: ToolSpec | None, parts: Parts) -> Decision:
+def _ask(call: ToolCall, parts: Parts) -> Asked:
+    call = parts.tools.name(call)
+    return Asked(parts.policy, call, AuthContext.from_state(parts.session), parts.tools.declare(call, None))
+
+
+def _decide(asked: Asked, parts: Parts) -> Decision:
     """Return what the rules say here: permissions with `keep` say nothing where nothing keeps."""
-    decision = parts.policy.decide(call, context, spec)
+    decision = asked.policy.decide(asked.call, asked.context, asked.spec)
     if parts.undo is not None or not decision.keeps:
         return decision
-    return decide_unkept(Asked(parts.policy, call, context, spec), decision, NOTHING_KEEPS)
+    return decide_unkept(asked, decision, NOTHING_KEEPS)

@@ -3,7 +3,7 @@
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.decision import Verdict
 from permitry.errors import LedgerError
-from permitry.guard.case import Case, Parts, Step
+from permitry.guard.case import Case, Parts, Step, inputs_of
 from permitry.guard.journal import not_recorded, record
 from permitry.guard.open_questions import claim, look_again
 from permitry.guard.outcome import Pending
@@ -20,7 +20,7 @@ def use_grant(case: Case, parts: Parts) -> Step:
     """
     granted = case
     if parts.grants is not None and case.decision.verdict is Verdict.CONFIRM:
-        decision, grant = parts.grants.take(parts.policy, case.call, parts.session, case.spec, case.decision)
+        decision, grant = parts.grants.take(inputs_of(case, parts), parts.session, case.decision)
         granted = case._replace(decision=decision, grant=grant)
     if case.open is None:
         return granted
