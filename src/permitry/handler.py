@@ -25,7 +25,7 @@ from permitry.dispatch.scope import Caller
 from permitry.errors import ReplayError
 from permitry.guard.asking import abandon
 from permitry.guard.effects import Disk
-from permitry.guard.grants_in_force import Grants
+from permitry.guard.grants import Grants
 from permitry.guard.guard import Guard, TurnTracker
 from permitry.guard.handled import HandledCalls
 from permitry.guard.ledger import Ledger

@@ -17,7 +17,7 @@ from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.apart import Apart
-from permitry.guard.grants_in_force import Grants
+from permitry.guard.grants import Grants
 from permitry.guard.handled import Asker, HandledCalls
 from permitry.guard.ledger import Ledger, PendingConfirmation
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready

@@ -23,7 +23,7 @@ from permitry.errors import LateAnswerError, LedgerError, safe_str
 from permitry.guard.asking import ask, take_answer
 from permitry.guard.case import Case
 from permitry.guard.effects import Disk, Steps, await_all, block_on
-from permitry.guard.grants_in_force import Grants
+from permitry.guard.grants import Grants
 from permitry.guard.handled import HandledCalls
 from permitry.guard.ledger import ConfirmationLedger, Ledger
 from permitry.guard.line import decide_call, settle_answer, withdraw
