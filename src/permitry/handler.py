@@ -238,7 +238,7 @@ class ToolHandler:
         try:
             return self.registry.dispatch(outcome.authorized, scope)
         except ReplayError:
-            return _replay(outcome)
+            return ToolResult(False, already_handled(outcome.call))
 
     async def arun(self, outcome: Ready | Blocked, scope: Caller | None = None) -> ToolResult:
         """Do what `run` does on the event loop."""
@@ -247,7 +247,7 @@ class ToolHandler:
         try:
             return await self.registry.adispatch(outcome.authorized, scope)
         except ReplayError:
-            return _replay(outcome)
+            return ToolResult(False, already_handled(outcome.call))
 
     # Steps ----------------------------------------------------------------------------------------
 
@@ -266,13 +266,7 @@ class ToolHandler:
         return check_available(self.registry, call, context, decision) if len(self.registry) else decision
 
 
-def _replay(outcome: Ready) -> ToolResult:
-    return ToolResult(False, already_handled(outcome.call))
-
-
 def _rule_out_silence(outcome: Decided) -> Ready | Blocked:
-    match outcome:
-        case Ready() | Blocked():
-            return outcome
-        case _:
-            raise AssertionError("a handler leaves no call to its host")
+    if isinstance(outcome, Ready | Blocked):
+        return outcome
+    raise AssertionError("a handler leaves no call to its host")

@@ -61,5 +61,3 @@ def abandon(outcome: Decided, parts: Parts) -> None:
                 parts.tools.redeem(outcome.authorized).record.abandoned(outcome.call)
         case Pending():
             interrupt(outcome, parts, "CancelledError")
-        case _:
-            pass

@@ -33,17 +33,6 @@ _TURN = "\n"
 _SHARED = ("id", "rule", "digest", "agent", "principal", "reason", "granted_by", "made_at", "uses_left", "revoked_at")
 
 
-def _check_request(grant: "Grant", _: object, request: str | None) -> None:
-    if request is not None and not grant.session:
-        raise ValueError("a grant for a request of the user is for a session")
-
-
-def _check_session(_: "Grant", __: object, session: str | None) -> None:
-    # INVARIANT: law 6. Kept, it would be that of another session, for one of its turns.
-    if session is not None and _TURN in session:
-        raise ValueError("the name of a session in a grant has no line break")
-
-
 @attrs.frozen
 class Grant:
     """A remembered approval.
@@ -60,9 +49,9 @@ class Grant:
     rule: str
     digest: str | None = None
     agent: str | None = None
-    session: str | None = attrs.field(default=None, validator=_check_session)
+    session: str | None = None
     principal: str | None = None
-    request: str | None = attrs.field(default=None, kw_only=True, validator=_check_request)
+    request: str | None = attrs.field(default=None, kw_only=True)
     reason: str = ""
     granted_by: str = ""
     made_at: float = 0.0
@@ -70,6 +59,13 @@ class Grant:
     uses_left: int | None = attrs.field(default=None, validator=attrs.validators.optional(attrs.validators.ge(0)))
     revoked_at: float | None = None
     id: str = attrs.field(factory=lambda: secrets.token_hex(4), kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        # INVARIANT: law 6. Kept, it would be that of another session, for one of its turns.
+        if self.session is not None and _TURN in self.session:
+            raise ValueError("the name of a session in a grant has no line break")
+        if self.request is not None and not self.session:
+            raise ValueError("a grant for a request of the user is for a session")
 
     @classmethod
     def of_call(cls, tool: str, digest: str, tool_digest: str | None) -> "Grant":

@@ -62,10 +62,7 @@ def decide_call(case: Case, parts: Parts) -> Decided:
 
 
 def settle_answer(pending_id: str, response: ToolConfirmationResponse, parts: Parts) -> Ready | Blocked:
-    """Claim a question with its answer, once, and return what follows.
-
-    Raises: `LedgerError` when the id is unknown, already answered, or late.
-    """
+    """Claim a question with its answer, once, and return what follows: see `Guard.resolve`."""
     with parts.session.lock:
         try:
             question = claim(pending_id, parts, response)
@@ -115,7 +112,6 @@ def _conclude(answer: Answer, parts: Parts) -> Ready | Blocked:
 
 
 def _run_stages(case: Case, parts: Parts, stages: tuple[Stage, ...]) -> Decided:
-    """Return the first outcome that a stage gives."""
     for stage in stages:
         step = stage(case, parts)
         if type(step) is not Case:

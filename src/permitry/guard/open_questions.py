@@ -25,10 +25,7 @@ _LOG = logging.getLogger("permitry.questions")
 
 
 def open_question(case: Case, parts: Parts) -> Pending | Blocked:
-    """Open a question about a call.
-
-    Raises: `FullLedgerError`; `LedgerError`.
-    """
+    """Open a question about a call, or raise what the ledger does."""
     call, decision = case.call, case.decision
     request = parts.factory.create(call, decision, case.spec)
     request = attrs.evolve(
@@ -95,10 +92,7 @@ def look_again(pending: Pending, parts: Parts) -> Pending | Ready | Blocked:
 
 
 def claim(pending_id: str, parts: Parts, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
-    """Claim a question of this session and agent; the guards of others may share the ledger.
-
-    Raises: `LedgerError`.
-    """
+    """Claim a question of this session and agent, as the ledger does: the guards of others may share it."""
     question = parts.ledger.find(pending_id)
     if question is not None and question.asker != asker_of(parts):
         raise LedgerError(f"the question `{pending_id}` was asked somewhere else")

@@ -166,10 +166,7 @@ class Permit(_Outcome):
 
 
 def _text_of(result: object) -> str:
-    """Return what the model is shown of a result.
-
-    Raises: `TypeError` for one that is neither a text nor a JSON value.
-    """
+    """Return what the model is shown of a result."""
     if isinstance(result, str):
         return result
     return "" if result is None else json.dumps(result)

@@ -6,16 +6,9 @@ from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase, Verdict
 
 __all__ = [
-    "MISTAKEN_RULES",
-    "already_handled",
-    "ask_as_before",
-    "block_changed_tool",
-    "block_too_many_questions",
-    "block_unasked",
-    "block_uncounted",
-    "block_used_id",
-    "refuse_input",
-]
+    "MISTAKEN_RULES", "already_handled", "ask_as_before", "block_changed_tool", "block_too_many_questions",
+    "block_unasked", "block_uncounted", "block_used_id", "refuse_input",
+]  # fmt: skip
 
 MISTAKEN_RULES = (
     "The user's rule files have mistakes, and until they are right no call runs. Tell the user; leave the files alone."

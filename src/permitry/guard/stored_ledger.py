@@ -106,10 +106,7 @@ class StoredLedger(Ledger):
     def _settle(
         self, pending: PendingConfirmation, response: ToolConfirmationResponse | None
     ) -> PendingConfirmation | None:
-        """Close a question with the answer that came first; None where it is closed, or was answered in between.
-
-        Raises: as `claim`.
-        """
+        """Close a question with the answer that came first; None where it is closed, or was answered in between."""
         name = pending.pending_id
         row = self._find_open(name)
         if row is None:
@@ -169,7 +166,6 @@ class StoredLedger(Ledger):
         return EarlierQuestion(pending, None, is_open=False, dropped=None if has is None else _DROPPED)
 
     def _find_row(self, call: ToolCall, asker: Asker) -> Row | None:
-        """Return the row of the last question about a call."""
         return self.store.earlier(*asker, call.call_id or "", call.digest)
 
     @property
@@ -177,10 +173,7 @@ class StoredLedger(Ledger):
         return (os.getpid(), os.getppid()) if self.above is None else self.above
 
     def _text_to_keep(self, response: ToolConfirmationResponse) -> str:
-        """Return an answer as it is kept of a closed question.
-
-        Raises: `LedgerError`.
-        """
+        """Return an answer as it is kept of a closed question."""
         try:
             # The parts that can hold a secret, as plain JSON.
             arguments = None if response.arguments is None else parse_json(answer_text(response))["arguments"]

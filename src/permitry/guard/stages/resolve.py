@@ -6,9 +6,6 @@ __all__ = ["resolve"]
 
 
 def resolve(case: Case, parts: Parts) -> Case:
-    """Look up the declaration of the tool, once.
-
-    Raises: `ValueError` for the declaration of another tool.
-    """
+    """Look up the declaration of the tool, once."""
     spec = parts.tools.declare(case.call, case.spec)
     return case if spec is case.spec else case.with_spec(spec)
