@@ -267,6 +267,7 @@ class ToolHandler:
 
 
 def _rule_out_silence(outcome: Decided) -> Ready | Blocked:
-    if isinstance(outcome, Ready | Blocked):
-        return outcome
+    match outcome:
+        case Ready() | Blocked():
+            return outcome
     raise AssertionError("a handler leaves no call to its host")
