@@ -24,9 +24,11 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import Caller
 from permitry.errors import ReplayError
 from permitry.guard.asking import abandon
+from permitry.guard.case import TurnTracker
+from permitry.guard.case import TurnTracker
 from permitry.guard.effects import Disk
 from permitry.guard.grants import Grants
-from permitry.guard.guard import Guard, TurnTracker
+from permitry.guard.guard import Guard
 from permitry.guard.handled import HandledCalls
 from permitry.guard.ledger import Ledger
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready

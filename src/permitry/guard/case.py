@@ -1,32 +1,36 @@
 """What a stage works on: `Case`, one call on its way through a guard, with what is known of it so far, and `Parts`."""
 
+import os
 from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol, TypeAlias, final
 
 import attrs
 
 from permitry.actions.changes import Undo
-from permitry.audit.recorder import Recorder
-from permitry.channels.channel import ConfirmationChannel
+from permitry.audit.recorder import MemoryRecorder, Recorder
+from permitry.channels.channel import ConfirmationChannel, UnattendedChannel, check_channel
 from permitry.channels.notifier import ToolRejectionNotifier
 from permitry.channels.request import ConfirmationRequestFactory
 from permitry.channels.response import ToolConfirmationResponse
+from permitry.config.default import create_default_authorization_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.apart import Apart
+from permitry.errors import safe_str
 from permitry.guard.grants import Grants
 from permitry.guard.handled import Asker, HandledCalls
-from permitry.guard.ledger import Ledger, PendingConfirmation
+from permitry.guard.ledger import ConfirmationLedger, Ledger, PendingConfirmation
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready
 from permitry.guard.session import Session
 from permitry.guard.tools import Tools
 from permitry.undo.first import Asked, Kept
 
 __all__ = [
-    "NO_CONTEXT", "UNDECIDED", "Answer", "Case", "Parts", "Stage", "Step", "asker_of", "inputs_of", "may_run",
+    "NO_CONTEXT", "UNDECIDED", "Answer", "Case", "Parts", "Stage", "Step", "TurnTracker", "asker_of", "inputs_of",
+    "may_run",
 ]  # fmt: skip
 
 NO_CONTEXT = AuthContext()
@@ -101,27 +105,57 @@ Step: TypeAlias = Case | Decided
 """What a stage returns: the next case, or what ends the way."""
 
 
-class Parts(Protocol):
+class TurnTracker(Protocol):
+    """Compares a workspace with what it was when a turn began, such as `permitry_tools.turn_diff.TurnDiffTracker`."""
+
+    def begin(self) -> None:
+        """Begin a turn: later changes are relative to the workspace as it is now."""
+        ...
+
+    def diff(self) -> str:
+        """Return what has changed since the turn began, as one unified diff; empty if nothing has."""
+        ...
+
+
+def _check_policy(_: object, __: object, policy: object) -> None:
+    if isinstance(policy, AuthorizationPolicy):
+        return
+    hint = "use load_policy(...) for rule files, or AuthorizationPolicy(rules) for rules"
+    if isinstance(policy, (str, os.PathLike)):
+        hint = f"load it first: policy=load_policy({os.fspath(policy)!r})"
+    raise TypeError(f"`policy` must be an AuthorizationPolicy, not {safe_str(policy, repr)}; {hint}")
+
+
+@attrs.define(repr=False)
+class Parts:
     """The parts of a guard, each as it is when a stage looks; see `Guard` for what each of them is for."""
 
-    policy: AuthorizationPolicy
-    session: Session
-    notifier: ToolRejectionNotifier
-    factory: ConfirmationRequestFactory
-    channel: ConfirmationChannel
-    ledger: Ledger
-    recorder: Recorder
-    handled: HandledCalls[Decided]
-    undo: Undo | None
-    grants: Grants | None
-    unmatched: Literal["confirm", "silence"]
-    asked_by: Literal["guard", "host"]
-    tools: Tools
-    apart: Apart
+    policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy, validator=_check_policy)
+    session: Session = attrs.field(factory=Session)
+    notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
+    tracker: TurnTracker | None = attrs.field(default=None, kw_only=True)
+    factory: ConfirmationRequestFactory = attrs.field(factory=ConfirmationRequestFactory, kw_only=True)
+    channel: ConfirmationChannel = attrs.field(factory=UnattendedChannel, kw_only=True, validator=check_channel)
+    ledger: Ledger = attrs.field(factory=ConfirmationLedger, kw_only=True)
+    recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True)
+    handled: HandledCalls[Decided] = attrs.field(factory=HandledCalls, kw_only=True)
+    unmatched: Literal["confirm", "silence"] = attrs.field(
+        default="confirm", kw_only=True, validator=attrs.validators.in_(("confirm", "silence"))
+    )
+    asked_by: Literal["guard", "host"] = attrs.field(
+        default="guard", kw_only=True, validator=attrs.validators.in_(("guard", "host"))
+    )
+    undo: Undo | None = attrs.field(default=None, kw_only=True)
+    """Keeps what permissions with `keep` let calls change; without it they permit nothing."""
+    grants: Grants | None = attrs.field(default=None, kw_only=True)
+    tools: Tools = attrs.field(factory=Tools, init=False)
+    """What the calls are of: the one seam between deciding and running."""
+    apart: Apart = attrs.field(factory=Apart, init=False)
+    """Where work that waits for a disk is done, in turn, while an event loop goes on."""
 
     def take_answer(self, pending: Pending, response: object) -> Ready | Blocked:
-        """Return what follows from whatever was answered to a question, which is closed by it."""
-        ...
+        """Return what follows from whatever was answered to a question: anything but an answer blocks its call."""
+        raise NotImplementedError
 
 
 Stage: TypeAlias = Callable[[Case, Parts], Step]

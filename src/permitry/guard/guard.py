@@ -1,68 +1,33 @@
 """`Guard`: decide, ask, answer and record the calls that a host runs itself."""
 
-import os
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
-from permitry.actions.changes import Undo
-from permitry.audit.recorder import MemoryRecorder, Recorder
-from permitry.channels.channel import ConfirmationChannel, UnattendedChannel, check_channel
-from permitry.channels.notifier import ToolRejectionNotifier
-from permitry.channels.request import ConfirmationRequestFactory
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.config.default import create_default_authorization_policy
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.apart import Apart
 from permitry.dispatch.authorized import AuthorizedCall
 from permitry.errors import LateAnswerError, LedgerError, safe_str
 from permitry.guard.asking import ask, take_answer
-from permitry.guard.case import Case
+from permitry.guard.case import Case, Parts
 from permitry.guard.effects import Disk, Steps, await_all, block_on
-from permitry.guard.grants import Grants
-from permitry.guard.handled import HandledCalls
-from permitry.guard.ledger import ConfirmationLedger, Ledger
 from permitry.guard.line import decide_call, settle_answer, withdraw
 from permitry.guard.open_questions import give_no_answer
 from permitry.guard.outcome import Ask, Blocked, Cause, Decided, Pending, Permit, Ready, Redeemed, Refusal, Silence
 from permitry.guard.refusal import already_handled
-from permitry.guard.session import Session
-from permitry.guard.tools import Tools
 
-__all__ = ["Guard", "TurnTracker"]
+__all__ = ["Guard"]
 
 Passed = TypeVar("Passed", bound=Refusal | Silence)
 
 _NO_QUESTION = "No question about this call is open, so it did not run. Make the call again if you still need it."
 
 
-class TurnTracker(Protocol):
-    """Compares a workspace with what it was when a turn began, such as `permitry_tools.turn_diff.TurnDiffTracker`."""
-
-    def begin(self) -> None:
-        """Begin a turn: later changes are relative to the workspace as it is now."""
-        ...
-
-    def diff(self) -> str:
-        """Return what has changed since the turn began, as one unified diff; empty if nothing has."""
-        ...
-
-
-def _check_policy(_: object, __: object, policy: object) -> None:
-    if isinstance(policy, AuthorizationPolicy):
-        return
-    hint = "use load_policy(...) for rule files, or AuthorizationPolicy(rules) for rules"
-    if isinstance(policy, (str, os.PathLike)):
-        hint = f"load it first: policy=load_policy({os.fspath(policy)!r})"
-    raise TypeError(f"`policy` must be an AuthorizationPolicy, not {safe_str(policy, repr)}; {hint}")
-
-
 @attrs.define(repr=False)
-class Guard:
+class Guard(Parts):
     """Decides, asks about and records the calls of a host that runs its tools itself. Thread-safe.
 
     One guard serves one session: calls of a sub-agent go to a guard of `session.child(...)`. `unmatched` says what
@@ -76,29 +41,6 @@ class Guard:
     ...     arguments
     {'path': 'a'}
     """
-
-    policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy, validator=_check_policy)
-    session: Session = attrs.field(factory=Session)
-    notifier: ToolRejectionNotifier = attrs.field(factory=ToolRejectionNotifier)
-    tracker: TurnTracker | None = attrs.field(default=None, kw_only=True)
-    factory: ConfirmationRequestFactory = attrs.field(factory=ConfirmationRequestFactory, kw_only=True)
-    channel: ConfirmationChannel = attrs.field(factory=UnattendedChannel, kw_only=True, validator=check_channel)
-    ledger: Ledger = attrs.field(factory=ConfirmationLedger, kw_only=True)
-    recorder: Recorder = attrs.field(factory=MemoryRecorder, kw_only=True)
-    handled: HandledCalls[Decided] = attrs.field(factory=HandledCalls, kw_only=True)
-    unmatched: Literal["confirm", "silence"] = attrs.field(
-        default="confirm", kw_only=True, validator=attrs.validators.in_(("confirm", "silence"))
-    )
-    asked_by: Literal["guard", "host"] = attrs.field(
-        default="guard", kw_only=True, validator=attrs.validators.in_(("guard", "host"))
-    )
-    undo: Undo | None = attrs.field(default=None, kw_only=True)
-    """Keeps what permissions with `keep` let calls change; without it they permit nothing."""
-    grants: Grants | None = attrs.field(default=None, kw_only=True)
-    tools: Tools = attrs.field(factory=Tools, init=False)
-    """What the calls are of: the one seam between deciding and running."""
-    apart: Apart = attrs.field(factory=Apart, init=False)
-    """Where work that waits for a disk is done, in turn, while an event loop goes on."""
 
     def __attrs_post_init__(self) -> None:
         """Raise `RuleError` when the rules or the lists of the session cannot be used with the policy."""
