@@ -1,8 +1,7 @@
 """`ToolHandler`: a guard that decides and a registry that runs, combined. The only wiring of all the parts."""
 
-import functools
-from collections.abc import Callable, Mapping
-from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import attrs
 
@@ -25,9 +24,9 @@ from permitry.dispatch.scope import Caller
 from permitry.errors import ReplayError
 from permitry.guard.asking import abandon
 from permitry.guard.case import TurnTracker
-from permitry.guard.case import TurnTracker
 from permitry.guard.effects import Disk
-from permitry.guard.grants import Grants
+from permitry.guard.forwarding import Part, forward
+from permitry.guard.grants_in_force import Grants
 from permitry.guard.guard import Guard
 from permitry.guard.handled import HandledCalls
 from permitry.guard.ledger import Ledger
@@ -39,34 +38,8 @@ from permitry.guard.session import Session
 
 __all__ = ["Blocked", "Cause", "Pending", "Ready", "ToolHandler"]
 
-T = TypeVar("T")
-P = ParamSpec("P")
 # What attrs takes for a part that is not given. None would hide the mistake of a host whose policy did not load.
 _DEFAULT: Any = attrs.NOTHING
-
-
-class Part(Generic[T]):
-    """An attribute of a handler that is its guard's: read and set there."""
-
-    def __set_name__(self, _: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, handler: "ToolHandler | None", _: type) -> T:
-        part: T = self if handler is None else getattr(handler.guard, self._name)
-        return part
-
-    def __set__(self, handler: "ToolHandler", part: T) -> None:
-        setattr(handler.guard, self._name, part)
-
-
-def _forward(method: Callable[Concatenate[Guard, P], T]) -> "Callable[Concatenate[Any, P], T]":
-    """Return a method of a handler that is its guard's."""
-
-    @functools.wraps(method)
-    def call_guard(handler: "ToolHandler", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return method(handler.guard, *args, **kwargs)
-
-    return call_guard
 
 
 class ToolHandler:
@@ -91,17 +64,17 @@ class ToolHandler:
     undo: Part[Undo | None] = Part()
     grants: Part[Grants | None] = Part()
 
-    call = _forward(Guard.call)
-    check = _forward(Guard.check)
-    answer = _forward(Guard.answer)
-    inline = _forward(Guard.inline)
-    ainline = _forward(Guard.ainline)
-    ask = _forward(Guard.ask)
-    aask = _forward(Guard.aask)
-    resolve = _forward(Guard.resolve)
-    withdraw = _forward(Guard.withdraw)
-    begin_turn = _forward(Guard.begin_turn)
-    turn_diff = _forward(Guard.turn_diff)
+    call = forward(Guard.call)
+    check = forward(Guard.check)
+    answer = forward(Guard.answer)
+    inline = forward(Guard.inline)
+    ainline = forward(Guard.ainline)
+    ask = forward(Guard.ask)
+    aask = forward(Guard.aask)
+    resolve = forward(Guard.resolve)
+    withdraw = forward(Guard.withdraw)
+    begin_turn = forward(Guard.begin_turn)
+    turn_diff = forward(Guard.turn_diff)
 
     def __init__(  # noqa: PLR0913 -- the parts of a handler
         self,
@@ -123,9 +96,18 @@ class ToolHandler:
         registry = ToolRegistry() if registry is _DEFAULT else registry
         factory = ConfirmationRequestFactory(registry.preview) if factory is _DEFAULT else factory
         self.guard = Guard(
-            policy, session, notifier, tracker=tracker, factory=factory, channel=channel, ledger=ledger,
-            recorder=recorder, handled=handled, undo=undo, grants=grants,
-        )  # fmt: skip
+            policy,
+            session,
+            notifier,
+            tracker=tracker,
+            factory=factory,
+            channel=channel,
+            ledger=ledger,
+            recorder=recorder,
+            handled=handled,
+            undo=undo,
+            grants=grants,
+        )
         self.registry = registry
 
     def __repr__(self) -> str:
@@ -240,7 +222,7 @@ class ToolHandler:
         try:
             return self.registry.dispatch(outcome.authorized, scope)
         except ReplayError:
-            return ToolResult(False, already_handled(outcome.call))
+            return _replay(outcome)
 
     async def arun(self, outcome: Ready | Blocked, scope: Caller | None = None) -> ToolResult:
         """Do what `run` does on the event loop."""
@@ -249,7 +231,7 @@ class ToolHandler:
         try:
             return await self.registry.adispatch(outcome.authorized, scope)
         except ReplayError:
-            return ToolResult(False, already_handled(outcome.call))
+            return _replay(outcome)
 
     # Steps ----------------------------------------------------------------------------------------
 
@@ -266,6 +248,10 @@ class ToolHandler:
         call, context = self.registry.resolved(ToolCall(tool_name)), AuthContext.from_state(self.session)
         decision = preview(call, self.guard)
         return check_available(self.registry, call, context, decision) if len(self.registry) else decision
+
+
+def _replay(outcome: Ready) -> ToolResult:
+    return ToolResult(False, already_handled(outcome.call))
 
 
 def _rule_out_silence(outcome: Decided) -> Ready | Blocked:

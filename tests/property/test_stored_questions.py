@@ -19,7 +19,8 @@ from permitry.channels.stored_question import answer_text
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
 from permitry.errors import ReplayError
-from permitry.guard.grants import Grant, Grants
+from permitry.guard.grants import Grant
+from permitry.guard.grants_in_force import Grants
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Permit
 from permitry.guard.session import Session

@@ -25,7 +25,8 @@ from permitry.core.decision import Phase
 from permitry.core.texts import one_line, visible
 from permitry.errors import PermitryError
 from permitry.extras import load
-from permitry.guard.grants import Grant, rule_of, text_of
+from permitry.guard.grants import Grant
+from permitry.guard.grants_in_force import rule_of, text_of
 from permitry.guard.ledgers import RecordedGrants, grants_at, questions_at
 from permitry.handler import ToolHandler
 from permitry.store.records import store_at

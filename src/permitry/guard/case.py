@@ -20,7 +20,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.apart import Apart
 from permitry.errors import safe_str
-from permitry.guard.grants import Grants
+from permitry.guard.grants_in_force import Grants
 from permitry.guard.handled import Asker, HandledCalls
 from permitry.guard.ledger import ConfirmationLedger, Ledger, PendingConfirmation
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready
@@ -49,7 +49,7 @@ class Answer:
 # A tuple: each call builds three, and an attrs class of this size takes three times as long.
 @final
 class Case(NamedTuple):
-    """A call and what the stages know of it so far. A stage that changes nothing returns the same object."""
+    """A call and what stages know of it; one that changes nothing returns the same object."""
 
     call: ToolCall
     is_given: bool = True
@@ -98,7 +98,18 @@ class Case(NamedTuple):
 
     def with_decision(self, context: AuthContext, decision: Decision) -> "Case":
         """Return the case as the rules decide it; no other stage has had a say yet."""
-        return Case(*self[:8], context, decision)
+        return Case(
+            self.call,
+            self.is_given,
+            self.is_asked,
+            self.runs,
+            self.spec,
+            self.answer,
+            self.before,
+            self.open,
+            context,
+            decision,
+        )
 
 
 Step: TypeAlias = Case | Decided
@@ -113,7 +124,7 @@ class TurnTracker(Protocol):
         ...
 
     def diff(self) -> str:
-        """Return what has changed since the turn began, as one unified diff; empty if nothing has."""
+        """Return all changes since the turn began as one unified diff; empty for none."""
         ...
 
 
@@ -128,7 +139,7 @@ def _check_policy(_: object, __: object, policy: object) -> None:
 
 @attrs.define(repr=False)
 class Parts:
-    """The parts of a guard, each as it is when a stage looks; see `Guard` for what each of them is for."""
+    """The parts of a guard, each as it is when a stage looks: see `Guard`."""
 
     policy: AuthorizationPolicy = attrs.field(factory=create_default_authorization_policy, validator=_check_policy)
     session: Session = attrs.field(factory=Session)

@@ -41,7 +41,7 @@ class Disk(Generic[T]):
 
 @attrs.define(eq=False)
 class Reply:
-    """The answer of a channel, whatever it is, or one from elsewhere that the ledger learns of first."""
+    """The answer of a channel, whatever it is, or one from elsewhere that comes first."""
 
     channel: ConfirmationChannel
     ledger: Ledger

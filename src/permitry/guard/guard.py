@@ -43,7 +43,7 @@ class Guard(Parts):
     """
 
     def __attrs_post_init__(self) -> None:
-        """Raise `RuleError` when the rules or the lists of the session cannot be used with the policy."""
+        """Raise `RuleError` when the session's rules or lists cannot be used with the policy."""
         for context in AuthContext.from_state(self.session).lineage():
             self.policy.within(context)
 
@@ -64,7 +64,7 @@ class Guard(Parts):
     ) -> ToolCall | Refusal:
         """Return the call that a model made, or why it is none: `arguments` are an object or its JSON text.
 
-        `shown` is the name by which the model knows the tool, where `name` is the one that rules use.
+        `shown` is the name that the model knows, where `name` is the one that rules use.
         """
         make = ToolCall.from_json if isinstance(arguments, str) else ToolCall
         given: Any = arguments
@@ -135,7 +135,7 @@ class Guard(Parts):
                 return outcome
 
     def _redeem(self, authorized: AuthorizedCall) -> Redeemed:
-        # Of the tools that there are when it runs: a permit does not outlive the registry that it was given for.
+        # Of the tools of that moment: a permit does not outlive the registry that it was given for.
         return self.tools.redeem(authorized)
 
     # The way of a call ----------------------------------------------------------------------------
@@ -147,7 +147,7 @@ class Guard(Parts):
 
         With `runs` it runs at once if it may, so that its start is recorded with the decision.
 
-        Raises: `TypeError` for anything but a call; `ValueError` for the declaration of another tool.
+        Raises: `TypeError` for what is not a call; `ValueError` for another tool's declaration.
         """
         if type(call) is not ToolCall and not isinstance(call, ToolCall):
             raise TypeError(f"a call is a ToolCall(name, arguments), not {safe_str(call, repr)}")

@@ -4,7 +4,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 import attrs
@@ -115,16 +115,23 @@ class Ledger:
         raise NotImplementedError
 
     def expire(self) -> list[PendingConfirmation]:
-        """Close the questions that are past their deadlines, and return those that this process asked."""
+        """Close the questions past their deadlines, and return those of this process."""
         raise NotImplementedError
 
     def earlier(self, _call: ToolCall, _spec: ToolSpec | None, _asker: Asker) -> EarlierQuestion | None:
-        """Return what is known of a call that was asked about before, with this very id, by this asker."""
+        """Return what is known of an earlier question of this asker about a call by this id."""
         return None
 
     def __len__(self) -> int:
         """Return how many questions of this process are open."""
         return len(self._asked)
+
+    def _remove(self, pending_id: str) -> PendingConfirmation | None:
+        return self._asked.pop(pending_id, None)
+
+    def _remove_late(self, names: Iterable[str]) -> list[PendingConfirmation]:
+        late = [self._remove(name) for name in names]
+        return [each for each in late if each is not None and each.process == os.getpid()]
 
 
 @attrs.define(on_setattr=attrs.setters.NO_OP)
@@ -158,14 +165,13 @@ class ConfirmationLedger(Ledger):
         return attrs.evolve(question, response=response)
 
     def expire(self) -> list[PendingConfirmation]:
-        """Close the questions that are past their deadlines, and return those that this process asked."""
+        """Close the questions past their deadlines, and return those of this process."""
         now = self.clock()
         with self._lock:
-            late = [self._remove(each.pending_id) for each in list(self._asked.values()) if now > each.deadline]
-        return [each for each in late if each is not None and each.process == os.getpid()]
+            return self._remove_late([name for name, each in self._asked.items() if now > each.deadline])
 
     def _remove(self, pending_id: str) -> PendingConfirmation | None:
-        question = self._asked.pop(pending_id, None)
+        question = super()._remove(pending_id)
         if question is not None:
             self._taken -= len(question.call.canonical)
         return question

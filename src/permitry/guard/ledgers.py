@@ -14,7 +14,8 @@ import attrs
 from permitry.audit.record import user_name, utc_now
 from permitry.audit.redaction import redacted
 from permitry.channels.clock import Moment
-from permitry.guard.grants import Grant, Grants
+from permitry.guard.grants import Grant
+from permitry.guard.grants_in_force import Grants
 from permitry.guard.stored_ledger import StoredLedger
 from permitry.store.counters import StoredCounters
 from permitry.store.grants import StoredGrants

@@ -73,7 +73,7 @@ def settle_answer(pending_id: str, response: ToolConfirmationResponse, parts: Pa
 
 
 def withdraw(pending_id: str, parts: Parts, error: str | None) -> Ready | Blocked | None:
-    """Close a question without an answer, unless it was answered from elsewhere: that answer counts.
+    """Close a question without an answer; one that was given elsewhere counts.
 
     None for one that is closed already.
     """

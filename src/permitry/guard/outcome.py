@@ -213,5 +213,5 @@ class Ask(_Outcome):
         return self.request.call
 
     def as_json(self) -> dict[str, Any]:
-        """Return the question as plain JSON: its `pending_id`, and what `request.to_dict()` gives."""
+        """Return the question as plain JSON: a `pending_id`, and what `request.to_dict()` gives."""
         return {"pending_id": self.id, **self.request.to_dict()}

@@ -17,7 +17,7 @@ MISTAKEN_RULES = (
 
 
 def block_changed_tool(call: ToolCall, decision: Decision) -> Decision:
-    """Return the block of a call whose tool is not any more the one that was decided on, or asked about."""
+    """Return the block of a call whose tool has changed since it was decided on, or asked about."""
     message = (
         f"The tool `{call.tool}` changed in the meantime, and the call did not run. "
         "Look at what the tool takes now, and make the call again if you still need it."
@@ -26,7 +26,7 @@ def block_changed_tool(call: ToolCall, decision: Decision) -> Decision:
 
 
 def block_too_many_questions(decision: Decision, most: str) -> Decision:
-    """Return the block of a call that cannot be asked about now; `most` says how much may be open."""
+    """Return the block of a call that cannot be asked about now; `most` is the bound."""
     message = (
         "It needs the user's confirmation, and too many calls wait for one already; it did not run. "
         "Go on without it, or stop until the user has answered."
@@ -48,7 +48,7 @@ def block_uncounted(decision: Decision, error: str) -> Decision:
 
 
 def block_used_id(call: ToolCall, version: str) -> Decision:
-    """Return the block of a call that may have been handled before; `version` is that of the policy."""
+    """Return the block of a call that may have been handled before; `version` is the policy's."""
     reason = f"the call id `{call.call_id}` may have been used for this call before"
     return Decision(Verdict.BLOCK, None, Phase.INPUT, reason, already_handled(call), policy_version=version)
 

@@ -1,4 +1,4 @@
-"""The tools of a registry, as a guard asks about them; a file of its own, as a hook needs no registry."""
+"""The tools of a registry, as a guard asks about them; apart, as a hook needs no registry."""
 
 import difflib
 
@@ -26,6 +26,7 @@ class RegistryTools(Tools):
 
     def __init__(self, registry: ToolRegistry) -> None:
         self.registry = registry
+        self._outstanding = registry._outstanding  # noqa: SLF001 -- what is authorized here runs there
 
     def name(self, call: ToolCall) -> ToolCall:
         """Return the call under the name that the registry has for the tool."""
@@ -53,12 +54,8 @@ class RegistryTools(Tools):
 
     def redeem(self, authorized: AuthorizedCall) -> Redeemed:
         """Return the call that was authorized, once."""
-        found = self.registry._outstanding.redeem(authorized)  # noqa: SLF001 -- as above
+        found = self._outstanding.redeem(authorized)
         return Redeemed(found.call, found.record)
-
-    def is_open(self, authorized: AuthorizedCall) -> bool:
-        """Return whether the call that was authorized has not run yet."""
-        return authorized in self.registry._outstanding  # noqa: SLF001 -- as above
 
 
 def check_available(tools: ToolRegistry, call: ToolCall, context: AuthContext, decision: Decision) -> Decision:

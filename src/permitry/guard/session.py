@@ -72,7 +72,7 @@ class Session:
         default=(None, None), init=False, repr=False, eq=False
     )
     lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False, eq=False)
-    """Held while a call is decided and noted, so that no two calls are decided on the same budget."""
+    """Held while a call is decided and noted, as no two are decided on the same budget."""
     bounds: Bounds = attrs.field(factory=Bounds, kw_only=True, repr=False)
     """How much of the past is remembered."""
     _modes_met: set[str] = attrs.field(factory=lambda: {"default"}, init=False, repr=False, eq=False)
@@ -80,7 +80,8 @@ class Session:
     _heard: Heard = attrs.field(init=False, repr=False, eq=lambda heard: heard.provenance)
 
     def __attrs_post_init__(self) -> None:
-        self._log, self._heard = Log(self.bounds, threading.Lock()), Heard(self.bounds, threading.Lock())
+        self._log = Log(self.bounds, threading.Lock())
+        self._heard = Heard(self.bounds, threading.Lock())
         _check_mode(self._word)
         self.is_plan_mode = self.is_plan_mode or self._word == "plan"
         self.yolo_mode = self.yolo_mode or self._word == "yolo"
@@ -110,7 +111,7 @@ class Session:
         self._word = _host_word(mode)
 
     def meet_mode(self) -> bool:
-        """Return whether the word of the host for its mode is another one than at each call before."""
+        """Return whether the host's word for its mode is another than at each call before."""
         is_new = self._word not in self._modes_met
         if is_new:
             self._modes_met.add(self._word)
@@ -128,7 +129,7 @@ class Session:
 
     @property
     def turn(self) -> str:
-        """An id of what the user wrote last, the same for all sub-agents; empty if that is not known."""
+        """An id of what the user wrote last, the same for all sub-agents; empty if unknown."""
         if self.parent is None:
             return self._turn
         return self.parent.turn
@@ -182,7 +183,7 @@ class Session:
         heard.keep(call.tool, call.arguments, result, len(call.canonical), labels=labels)
 
     def apply(self, call: ToolCall, effects: SideEffects) -> None:
-        """Count a call that may run, and apply its side effects: labels, and entries for budgets."""
+        """Count a call that may run, and apply its labels and its entries for budgets."""
         tool = call.tool
         self.counts[tool] += 1
         if effects.labels:
@@ -214,7 +215,9 @@ class Session:
             parent=self,
             id=_new_id() if id is None else id,
         )
-        child._log, child._heard, child.lock = self._log, self._heard, self.lock
+        child._log = self._log
+        child._heard = self._heard
+        child.lock = self.lock
         return child
 
 

@@ -1,8 +1,9 @@
 """The ledger in a store: what is asked and answered outlasts the process."""
 
+import contextlib
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import attrs
@@ -56,10 +57,8 @@ class StoredLedger(Ledger):
             digest_of(question.spec), self.approvers, self._above, now.wall, deadline,
         )  # fmt: skip
         row = row_of(stored, request or ToolConfirmationRequest(call), self.redact)
-        try:
+        with _ledger_errors():
             is_kept = self.store.add(row, self.most, self.size)
-        except StoreError as error:
-            raise LedgerError(str(error)) from error
         if not is_kept:
             raise FullLedgerError(f"at most {self.most:,} at once, with {self.size:,} bytes of calls")
         question = attrs.evolve(question, deadline=deadline.wall)
@@ -71,16 +70,16 @@ class StoredLedger(Ledger):
         """Return an open question of this process, or None; also where the store is away."""
         pending = super().find(pending_id)
         try:
-            return None if pending is None or self._find_open(pending_id) is None else pending
+            if pending is not None and self._find_open(pending_id) is not None:
+                return pending
         except StoreError:
             return None
+        return None
 
     def answer(self, pending_id: str) -> ToolConfirmationResponse | None:
         """Return the answer to an open question that was given elsewhere, or None."""
-        try:
+        with _ledger_errors():
             row = self._find_open(pending_id)
-        except StoreError as error:
-            raise LedgerError(str(error)) from error
         if row is None or row["answer"] is None:
             return None
         return StoredQuestion.of(row).response
@@ -93,11 +92,9 @@ class StoredLedger(Ledger):
         pending = super().find(pending_id)
         if pending is None:
             raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
-        try:
+        with _ledger_errors():
             # An answer that comes in between is the one that counts, and never changes.
             claimed = self._settle(pending, response) or self._settle(pending, response)
-        except StoreError as error:
-            raise LedgerError(str(error)) from error
         if claimed is None:
             raise _already_answered(pending_id)
         self._asked.pop(pending_id, None)
@@ -138,12 +135,11 @@ class StoredLedger(Ledger):
             names = self.store.expire(self.clock())
         except StoreError:
             return []
-        late = [self._asked.pop(name, None) for name in names]
-        return [each for each in late if each is not None and each.process == os.getpid()]
+        return self._remove_late(names)
 
     def earlier(self, call: ToolCall, spec: ToolSpec | None, asker: Asker) -> EarlierQuestion | None:
         """Return what is known of a call that was asked about in another process."""
-        try:
+        with _ledger_errors():
             row = self._find_row(call, asker)
             if row is None:
                 return None
@@ -151,8 +147,6 @@ class StoredLedger(Ledger):
             pending = PendingConfirmation(question.id, call, question.decision, question.deadline.wall, spec, asker)
             if not self._counts(question, spec):
                 return self._drop(question, pending, row["answer"])
-        except StoreError as error:
-            raise LedgerError(str(error)) from error
         if not question.is_closed:
             with self._lock:
                 self._asked[question.id] = pending
@@ -189,6 +183,14 @@ class StoredLedger(Ledger):
         last = question.deadline if question.response is None else question.deadline.after(self.lifetime)
         is_same = question.spec == digest_of(spec)
         return is_same and not self.clock().is_past(last, question.asked_at)
+
+
+@contextlib.contextmanager
+def _ledger_errors() -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        raise LedgerError(str(error)) from error
 
 
 def _already_answered(name: str) -> LedgerError:

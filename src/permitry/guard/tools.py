@@ -1,5 +1,7 @@
 """What a guard asks about tools, and how a call that may run gets to one: the one seam between deciding and running."""
 
+from typing import Any
+
 from permitry.audit.recorder import RunRecord
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
@@ -13,20 +15,20 @@ __all__ = ["Tools"]
 
 
 class Tools:
-    """The tools of a host that runs them itself, of which nothing is known but what comes with a call.
+    """The tools of a host that runs them itself: all that is known of one comes with a call.
 
     Of those of a registry more is known: see `RegistryTools`.
     """
 
     def __init__(self) -> None:
-        self._outstanding: Authorizations[Redeemed] = Authorizations()
+        self._outstanding: Authorizations[Any] = Authorizations()
 
     def name(self, call: ToolCall) -> ToolCall:
-        """Return the call under the tool's own name, with its arguments in the form that rules see."""
+        """Return the call under the tool's own name, with its arguments as rules see them."""
         return call
 
     def declare(self, call: ToolCall, spec: ToolSpec | None) -> ToolSpec | None:
-        """Return the declaration of the tool as it is now; `spec` is the one that came with the call.
+        """Return the tool's declaration of now; `spec` is the one that came with the call.
 
         Raises: `ValueError` for the declaration of another tool.
         """
@@ -52,7 +54,8 @@ class Tools:
 
         Raises: `ReplayError`.
         """
-        return self._outstanding.redeem(authorized)
+        redeemed: Redeemed = self._outstanding.redeem(authorized)
+        return redeemed
 
     def is_open(self, authorized: AuthorizedCall) -> bool:
         """Return whether the call that was authorized has not run yet."""

@@ -11,7 +11,7 @@ import attrs
 from permitry.audit.record import JsonlRecorder, StoredRecorder, user_name
 from permitry.config.layers import default_store
 from permitry.errors import StoreError
-from permitry.guard.grants import Grants
+from permitry.guard.grants_in_force import Grants
 from permitry.guard.ledgers import counters_at, grants_at
 from permitry.store.leases import Counters
 from permitry.store.records import is_address, is_store, store_at

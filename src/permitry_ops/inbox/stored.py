@@ -10,7 +10,8 @@ from permitry.channels.clock import Moment
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import StoredQuestion, answer_to
 from permitry.errors import LedgerError
-from permitry.guard.grants import Grant, rule_of
+from permitry.guard.grants import Grant
+from permitry.guard.grants_in_force import rule_of
 from permitry.guard.ledgers import RecordedGrants
 from permitry_ops.inbox.questions import Shown
 

@@ -19,7 +19,7 @@ from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import LateAnswerError, LedgerError
 from permitry.guard import line
 from permitry.guard.case import UNDECIDED, Case, Parts, Stage
-from permitry.guard.grants import Grants
+from permitry.guard.grants_in_force import Grants
 from permitry.guard.guard import Guard
 from permitry.guard.ledger import ConfirmationLedger
 from permitry.guard.outcome import Blocked, Cause, Decided, Pending, Ready, Silence

@@ -14,7 +14,7 @@ __all__ = ["bind", "edit"]
 
 
 def edit(case: Case, parts: Parts) -> Step:
-    """Return the call with the arguments that a human gave it; a call that cannot be built is blocked."""
+    """Return the call with the arguments that a human gave it, or block one that cannot be built."""
     if case.answer is None or case.answer.response.arguments is None:
         return case
     question = case.answer.question
@@ -31,7 +31,8 @@ def bind(case: Case, _: Parts) -> Case:
     if case.answer is None:
         return case
     # INVARIANT: law 1. The answer is for these very arguments and this very tool, and no answer lifts a BLOCK.
-    question, response, now, cause = case.answer.question, case.answer.response, case.decision, case.cause
+    question, response = case.answer.question, case.answer.response
+    now, cause = case.decision, case.cause
     if now.verdict is not Verdict.BLOCK and digest_of(case.spec) != digest_of(question.spec):
         now, cause = block_changed_tool(case.call, now), Cause.POLICY
     is_as_asked = not case.is_edited and now.verdict is not Verdict.BLOCK

@@ -7,7 +7,7 @@ import attrs
 
 from permitry.core.context import AuthContext
 from permitry.core.decision import Decision, Phase, Verdict
-from permitry.core.shared import Limit
+from permitry.core.shared import Limit, SharedLimits
 from permitry.errors import StoreError
 from permitry.guard.case import Case, Parts, inputs_of, may_run
 from permitry.guard.refusal import block_uncounted
@@ -23,27 +23,29 @@ def charge(case: Case, parts: Parts) -> Case:
     """Count the call; where a budget is spent by now, or cannot be counted, the decision only gets stricter."""
     if parts.session.shared is None:
         return case
-    context, decision = _count(case, parts, lambda now: may_run(now, case, parts))
+    context, decision = _count(case, parts, parts.session.shared, lambda now: may_run(now, case, parts))
     return case._replace(context=context, decision=decision)
 
 
-def charge_approved(case: Case, parts: Parts) -> Decision:
+def charge_approved(case: Case, parts: Parts, shared: SharedLimits) -> Decision:
     """Count a call that a human approved, or may approve elsewhere, and return the decision, or the block of the call.
 
     It counts also beyond a budget that is spent, unless the rule of this budget blocks.
     """
     # INVARIANT: law 1. Of calls that are approved at the same time, none goes beyond a budget that blocks.
-    return _count(case, parts, lambda now: now.verdict is not Verdict.BLOCK)[1]
+    return _count(case, parts, shared, lambda now: now.verdict is not Verdict.BLOCK)[1]
 
 
-def _count(case: Case, parts: Parts, runs: Callable[[Decision], bool]) -> tuple[AuthContext, Decision]:
+def _count(
+    case: Case, parts: Parts, shared: SharedLimits, runs: Callable[[Decision], bool]
+) -> tuple[AuthContext, Decision]:
     """Count a call that may run by its decision; return what is decided when it is counted, and in which context.
 
     Where a budget that was not spent before is spent now, or cannot be counted, the rules decide again, and nothing
     makes the decision less strict. `runs` says whether a call may run by a decision.
     """
-    asked, decision, shared = inputs_of(case, parts), case.decision, parts.session.shared
-    if shared is None or not any(asked.policy.within(each).shares_budgets for each in asked.context.lineage()):
+    asked, decision = inputs_of(case, parts), case.decision
+    if not any(asked.policy.within(each).shares_budgets for each in asked.context.lineage()):
         return asked.context, decision
     why = "others use it up each time that it is free"
     for _ in range(_TRIES):

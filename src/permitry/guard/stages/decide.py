@@ -33,6 +33,5 @@ def decide(case: Case, parts: Parts) -> Step:
 
 def _warn_of_unknown_mode(mode: str, policy: AuthorizationPolicy) -> None:
     """Log a warning for a mode that no rule of a file names: a misspelt `plan` would be a session without plan mode."""
-    scopes = (rule.scope for rule in policy.rules if isinstance(rule, ConfiguredRule))
-    if not any(mode in scope.modes for scope in scopes):
+    if not any(mode in rule.scope.modes for rule in policy.rules if isinstance(rule, ConfiguredRule)):
         _LOG.warning("no rule knows the mode `%s`; %s", mode, nearest(mode.lower(), ("plan", "yolo", "default")))

@@ -18,7 +18,8 @@ from permitry.core.shared import Limit
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import StoreError
-from permitry.guard.grants import Grant, Grants
+from permitry.guard.grants import Grant
+from permitry.guard.grants_in_force import Grants
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask, Permit, Refusal, Silence
 from permitry.guard.session import Session

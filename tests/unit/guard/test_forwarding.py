@@ -2,9 +2,10 @@
 
 import pytest
 
+from permitry.guard.forwarding import Part
 from permitry.guard.guard import Guard
 from permitry.guard.session import Session
-from permitry.handler import Part, ToolHandler
+from permitry.handler import ToolHandler
 
 
 def test_a_part_is_that_of_the_guard() -> None:
