@@ -104,12 +104,10 @@ class Grants:
 
 @attrs.frozen
 class _Whole:
-    """A grant that permits a whole call: of one call, or with a number of uses, so that it is known which one took one.
-
-    With `is_undeclared` it is of one call of a tool that no registry declared then.
-    """
+    """A grant for a whole call: of one call, or with a number of uses, so that it is known which one took one."""
 
     rule: ConfiguredRule
+    # It is of one call of a tool that no registry declared then.
     is_undeclared: bool
     id: str
     reason: str
@@ -145,10 +143,7 @@ def text_of(grant: Grant) -> str:
 
 
 def rule_of(grant: Grant) -> ConfiguredRule:
-    """Return the rule that a grant means.
-
-    Raises: `ConfigError` for one that does not load; `RuleError` for one that is more than one permission.
-    """
+    """Return the rule that a grant means; `ConfigError` if it does not load, `RuleError` if it is more than one."""
     from permitry.config.load import load_rules  # noqa: PLC0415 -- which a hook without grants does not need
 
     rules = load_rules(text_of(grant))

@@ -23,10 +23,7 @@ _WORDED_BY_TOOL = (Cause.MISFIT, Cause.UNAVAILABLE)
 def record(
     parts: Parts, event: str, call: ToolCall, details: Mapping[str, object], *, is_started: bool = False
 ) -> bool:
-    """Record the event, and return whether that worked; a call that is not recorded must not run.
-
-    With `is_started` the start of the call is recorded with it.
-    """
+    """Record the event, and the start with it if `is_started`; return whether that worked: else it must not run."""
     try:
         if is_started:
             record_start(parts.recorder, call, details)

@@ -99,10 +99,7 @@ class Ledger:
         return question if question is not None and question.process == os.getpid() else None
 
     def answer(self, _pending_id: str) -> ToolConfirmationResponse | None:
-        """Return the answer to an open question that was given elsewhere, and is still to be claimed, or None.
-
-        Raises: `LedgerError` when that cannot be known.
-        """
+        """Return an answer that was given elsewhere, and is still to be claimed; `LedgerError` if unknown."""
         return None
 
     def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:

@@ -1,7 +1,7 @@
 """The ledger in a store, its grants, and its shared budgets: what outlasts a process, and is answered from another one.
 
 A store is named as the one of a record: the path of a file of SQLite, or the address of a PostgreSQL; one that is open
-already is used as it is. Each access waits at most `patience` seconds for others.
+already is used as it is. Each access waits at most `patience` seconds for others. All raise `StoreError`.
 """
 
 import json
@@ -33,7 +33,7 @@ _MEANT = ("digest", "agent", "principal", "reason", "uses_left", "request")
 
 @attrs.frozen
 class RecordedGrants:
-    """Grants as a human gives and revokes them: the record of the same store says so. All raise `StoreError`."""
+    """Grants as a human gives and revokes them: the record of the same store says so."""
 
     store: "Store"
 
@@ -61,10 +61,7 @@ class RecordedGrants:
 
 
 def questions_at(store: "str | Path | Store", *, patience: float = 10.0) -> StoredQuestions:
-    """Return the questions in a store, which is made if it is not there.
-
-    Raises: `StoreError`.
-    """
+    """Return the questions in a store, which is made if it is not there."""
     return StoredQuestions(_open(store, patience))
 
 
@@ -74,18 +71,13 @@ def ledger_at(
     """Return a ledger in a store; `lifetime` in seconds, `approvers` by name, all where there are none.
 
     What is kept of a call when its question is closed has no secrets.
-
-    Raises: `StoreError`.
     """
     questions = questions_at(store, patience=patience)
     return StoredLedger(questions, redacted, lifetime=lifetime, approvers=tuple(approvers))
 
 
 def grants_at(store: "str | Path | Store", *, principal: str | None = None, patience: float = 10.0) -> Grants:
-    """Return the grants in a store, for the calls of a principal.
-
-    Raises: `StoreError`.
-    """
+    """Return the grants in a store, for the calls of a principal."""
     return Grants(StoredGrants(_open(store, patience)), principal)
 
 
@@ -96,7 +88,7 @@ def counters_at(
 
     Without a name, the principal is the user of the system; one store is one organisation.
 
-    Raises: `StoreError`; `ValueError` for a name that cannot be printed.
+    Raises: `ValueError` for a name that cannot be printed.
     """
     counters = StoredCounters(_open(store, patience))
     return Counters(counters, user_name() if principal is None else principal, organisation)

@@ -73,10 +73,7 @@ def settle_answer(pending_id: str, response: ToolConfirmationResponse, parts: Pa
 
 
 def withdraw(pending_id: str, parts: Parts, error: str | None) -> Ready | Blocked | None:
-    """Close a question without an answer; one that was given elsewhere counts.
-
-    None for one that is closed already.
-    """
+    """Close a question without an answer, or by one from elsewhere; None for one that is closed already."""
     with parts.session.lock:
         try:
             question: PendingConfirmation = claim(pending_id, parts)

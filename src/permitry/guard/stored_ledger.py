@@ -85,10 +85,7 @@ class StoredLedger(Ledger):
         return StoredQuestion.of(row).response
 
     def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
-        """Close a question of this process with its answer, and return it; once.
-
-        Where it was answered from elsewhere, that is the answer, and no other one is taken.
-        """
+        """Close a question of this process with its answer, once, and return it; one from elsewhere counts first."""
         pending = super().find(pending_id)
         if pending is None:
             raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")

@@ -15,10 +15,7 @@ __all__ = ["Tools"]
 
 
 class Tools:
-    """The tools of a host that runs them itself: all that is known of one comes with a call.
-
-    Of those of a registry more is known: see `RegistryTools`.
-    """
+    """The tools of a host that runs them itself: all that is known of one comes with a call; see `RegistryTools`."""
 
     def __init__(self) -> None:
         self._outstanding: Authorizations[Any] = Authorizations()
@@ -50,10 +47,7 @@ class Tools:
         return self._outstanding.create(Redeemed(call, record))
 
     def redeem(self, authorized: AuthorizedCall) -> Redeemed:
-        """Return the call that was authorized, once.
-
-        Raises: `ReplayError`.
-        """
+        """Return the call that was authorized, once, or raise `ReplayError`."""
         redeemed: Redeemed = self._outstanding.redeem(authorized)
         return redeemed
 
