@@ -98,7 +98,7 @@ def test_what_decides_is_imported_without_the_edges(name: str) -> None:
 
 def test_a_hook_is_imported_without_what_is_slow() -> None:
     """It is started for every call; what names nearest matches and reads TOML is small, and asked of a guard."""
-    code = "import sys; import permitry_hosts.cli.hook, permitry_hosts.hooks.claude_code; print(*sys.modules)"
+    code = "import sys; import permitry_hosts.cli.hook, permitry_hosts.hooks.hosts.claude_code; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert (SLOW | READERS) & set(done.stdout.split()) <= {"logging", "tomllib"}
 

@@ -37,7 +37,9 @@ from permitry_hosts.hooks.waiting import deny_unanswered, wait_for_answer
 
 __all__ = ["HOSTS", "UNDECIDED", "Options", "answer", "find_hosts", "host_named"]
 
-HOSTS = ("claude-code", "codex", "gemini", "copilot", "cursor", "cline", "opencode")
+_FILES = Path(__file__).with_name("hosts").glob("[!_]*.py")
+HOSTS = tuple(sorted(path.stem.replace("_", "-") for path in _FILES))
+"""The names of all hosts: each is a file in `hosts/`."""
 UNDECIDED = "permitry could not decide about this call, so it did not run: {}"
 """What the model is shown where something goes wrong."""
 _EDITED = "The user permits this call with other arguments only, and it did not run. Make it with these: {arguments}"
@@ -85,8 +87,8 @@ class Options:
 
 
 def host_named(name: str) -> Host:
-    """Return a host by its name, one of `HOSTS`."""
-    host: Host = importlib.import_module(f"permitry_hosts.hooks.{name.replace('-', '_')}").HOST
+    """Return a host by its name, one of `HOSTS`; its file is not imported before."""
+    host: Host = importlib.import_module(f"permitry_hosts.hooks.hosts.{name.replace('-', '_')}").HOST
     return host
 
 

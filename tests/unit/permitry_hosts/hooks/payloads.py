@@ -38,7 +38,7 @@ class Captured:
 
 def captured(host: str) -> Captured:
     """Return what a host sends and is answered, which its own test says."""
-    found: Captured = importlib.import_module(f"{__package__}.test_{host.replace('-', '_')}").CAPTURED
+    found: Captured = importlib.import_module(f"{__package__}.hosts.test_{host.replace('-', '_')}").CAPTURED
     return found
 
 

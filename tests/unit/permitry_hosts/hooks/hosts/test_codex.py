@@ -5,8 +5,8 @@ import json
 from tests.tables import for_each
 from tests.unit.permitry_hosts.hooks.payloads import CLAUDE, SPECIFIC, Captured
 
-from permitry_hosts.hooks.codex import HOST
 from permitry_hosts.hooks.host import Effect, Kind, Reply, Verb
+from permitry_hosts.hooks.hosts.codex import HOST
 
 CAPTURED = Captured(
     {

@@ -7,8 +7,8 @@ from tests.tables import for_each
 from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured
 
 from permitry.errors import CallError
-from permitry_hosts.hooks.cursor import HOST
 from permitry_hosts.hooks.host import Effect, Reply, Verb
+from permitry_hosts.hooks.hosts.cursor import HOST
 
 CAPTURED = Captured(
     {

@@ -4,8 +4,8 @@ import pytest
 from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured
 
 from permitry.errors import CallError
-from permitry_hosts.hooks.gemini import HOST
 from permitry_hosts.hooks.host import Effect, Reply, Verb
+from permitry_hosts.hooks.hosts.gemini import HOST
 
 CAPTURED = Captured(
     {

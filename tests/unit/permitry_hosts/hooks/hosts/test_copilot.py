@@ -5,8 +5,8 @@ import json
 from tests.tables import for_each
 from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured
 
-from permitry_hosts.hooks.copilot import HOST
 from permitry_hosts.hooks.host import Effect, Kind, Reply, Verb
+from permitry_hosts.hooks.hosts.copilot import HOST
 
 CAPTURED = Captured(
     {

@@ -4,7 +4,7 @@ from tests.tables import for_each
 from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured
 
 from permitry_hosts.hooks.host import Effect, Reply, Verb
-from permitry_hosts.hooks.opencode import HOST, PLUGIN
+from permitry_hosts.hooks.hosts.opencode import HOST, PLUGIN
 
 CAPTURED = Captured(
     {

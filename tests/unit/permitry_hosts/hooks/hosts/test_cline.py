@@ -8,8 +8,8 @@ from tests.tables import for_each
 from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured
 
 from permitry.errors import CallError
-from permitry_hosts.hooks.cline import HOST
 from permitry_hosts.hooks.host import Effect, Verb
+from permitry_hosts.hooks.hosts.cline import HOST
 
 CAPTURED = Captured(
     {

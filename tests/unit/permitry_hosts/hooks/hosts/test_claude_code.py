@@ -6,8 +6,8 @@ from typing import Any
 from tests.tables import for_each
 from tests.unit.permitry_hosts.hooks.payloads import CLAUDE, SPECIFIC, Captured
 
-from permitry_hosts.hooks.claude_code import HOST
 from permitry_hosts.hooks.host import Effect, Kind, Reply, Verb
+from permitry_hosts.hooks.hosts.claude_code import HOST
 
 CAPTURED = Captured(
     {
