@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from permitry.cli.main import main
-from permitry_hosts.hooks.answering import host_named
 from permitry_hosts.hooks.doctor import Finding
 from permitry_hosts.hooks.host import Host
+from permitry_hosts.hooks.hosts import host_named
 
 Out = pytest.CaptureFixture[str]
 

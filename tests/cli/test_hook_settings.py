@@ -12,7 +12,7 @@ from tests.tables import for_each
 from tests.unit.permitry_hosts.hooks.payloads import command
 
 from permitry.cli.main import main
-from permitry_hosts.hooks.answering import HOSTS
+from permitry_hosts.hooks.hosts import HOSTS, host_named
 
 Out = pytest.CaptureFixture[str]
 
@@ -105,7 +105,7 @@ def test_being_asked_less_is_offered_in_a_sentence(capsys: Out, host: str) -> No
     """Where the host runs what the hook permits, and `--grant` is not given."""
     assert main(["hook", "install", host, "--dry-run"]) == 0
     is_offered = "asked less: with `--grant`" in capsys.readouterr().err
-    assert is_offered is (host not in ("opencode", "cline"))
+    assert is_offered is host_named(host).takes_permissions
     assert main(["hook", "install", host, "--dry-run", "--grant"]) == 0
     assert "asked less" not in capsys.readouterr().err
 

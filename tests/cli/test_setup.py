@@ -8,7 +8,7 @@ import pytest
 
 from permitry.config.trust import TrustStore
 from permitry_hosts.cli.init import write_rules
-from permitry_hosts.hooks.answering import HOSTS, host_named
+from permitry_hosts.hooks.hosts import HOSTS, host_named
 from permitry_hosts.hooks.install import installed
 
 Outcome = tuple[int, str, str]

@@ -13,8 +13,9 @@ import pytest
 from tests.tables import for_each
 from tests.unit.permitry_hosts.hooks.payloads import captured, command
 
-from permitry_hosts.hooks.answering import HOSTS, Options, answer, host_named
+from permitry_hosts.hooks.answering import Options, answer
 from permitry_hosts.hooks.host import Effect, Reply, Verb
+from permitry_hosts.hooks.hosts import HOSTS, host_named
 
 Answer = Callable[[str, str], Reply]
 PAGE = Path(__file__).parents[2] / "docs/reference/what-users-see.md"
@@ -100,11 +101,12 @@ TABLES: Mapping[str, Callable[[Answer], Iterable[str]]] = {
 }  # fmt: skip
 
 
-def _write(reply: Answer) -> None:
-    def fill(match: re.Match[str]) -> str:
-        return match[1] + "".join(TABLES[match[2]](reply))
-
-    PAGE.write_text(TABLE.sub(fill, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+def write() -> None:
+    """Write the tables of the page."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as context:
+        reply = _answer_in(Path(folder), context)
+        text = TABLE.sub(lambda match: match[1] + "".join(TABLES[match[2]](reply)), PAGE.read_text(encoding="utf-8"))
+    PAGE.write_text(text, encoding="utf-8")
 
 
 @for_each("name", sorted(TABLES))
@@ -125,5 +127,4 @@ def test_the_screens_have_the_same_sentences(reply: Answer) -> None:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as context:
-        _write(_answer_in(Path(folder), context))
+    write()

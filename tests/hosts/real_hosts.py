@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 from tests.hosts.fake_models import Call, FakeModel, serving
 
-from permitry_hosts.hooks.answering import host_named
+from permitry_hosts.hooks.hosts import host_named
 from permitry_hosts.hooks.install import change
 
 __all__ = ["HOSTS", "Outcome", "RealHost"]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.tables import for_each
 
-from permitry_hosts.hooks.answering import HOSTS, host_named
 from permitry_hosts.hooks.host import Kind
+from permitry_hosts.hooks.hosts import HOSTS, host_named
 
 CASES = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "hosts"
 FILES = {

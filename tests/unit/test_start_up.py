@@ -156,5 +156,10 @@ def test_the_quick_form_of_the_shipped_sets_says_what_they_say() -> None:
     assert COMPILED.read_text(encoding="utf-8") == compile_sets()
 
 
-if __name__ == "__main__":
+def write() -> None:
+    """Write the quick form of the shipped sets."""
     COMPILED.write_text(compile_sets(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

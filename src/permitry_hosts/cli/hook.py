@@ -13,9 +13,10 @@ import attrs
 
 from permitry.cli.inputs import add_rules_option
 from permitry.errors import CallError, PermitryError, safe_str
-from permitry_hosts.hooks.answering import HOSTS, UNDECIDED, Options, answer, host_named
+from permitry_hosts.hooks.answering import UNDECIDED, Options, answer
 from permitry_hosts.hooks.deadline_process import DEADLINE, supervise
 from permitry_hosts.hooks.host import Reply
+from permitry_hosts.hooks.hosts import HOSTS, host_named
 from permitry_hosts.hooks.policies import Policies
 from permitry_hosts.hooks.request import LARGEST, HandedOverError, Request, limit
 from permitry_hosts.hooks.stores import Stores

@@ -18,9 +18,9 @@ from permitry.config.load import load_rules
 from permitry.config.origin import Origin
 from permitry.core.texts import one_line
 from permitry.errors import PermitryError
-from permitry_hosts.hooks.answering import HOSTS, host_named
 from permitry_hosts.hooks.doctor import Finding, trials, unfit, version
 from permitry_hosts.hooks.host import Host
+from permitry_hosts.hooks.hosts import HOSTS, host_named
 from permitry_hosts.hooks.install import installed, is_as_written
 from permitry_hosts.hooks.managed import find_managed, is_pinned
 from permitry_hosts.hooks.switches import check_switches
@@ -63,7 +63,7 @@ def _hosts(named: str | None) -> Iterator[str]:
 
 def _places(host: Host) -> list[Path]:
     """Return the files of settings that a host reads here."""
-    managed = find_managed(host.name)
+    managed = find_managed(host)
     own = [Path.home() / host.settings.user, Path.cwd() / host.settings.project]
     return own if managed is None else [*own, managed]
 
@@ -76,7 +76,7 @@ def _find(host: Host, path: Path) -> list[str] | PermitryError | None:
 
 
 def _findings(host: Host, parsed: Parsed, total: Total) -> Iterator[Finding]:
-    yield version(host.name)
+    yield version(host)
     is_there = False
     for path in _places(host):
         words = _find(host, path)
@@ -93,7 +93,7 @@ def _findings(host: Host, parsed: Parsed, total: Total) -> Iterator[Finding]:
 
 def _about_switches(host: Host) -> Iterator[Finding]:
     """Yield what would switch off here what the user has installed, or in a folder above."""
-    here, pinned = _places(host), is_pinned(host.name)
+    here, pinned = _places(host), is_pinned(host)
     above = [folder / host.settings.project for folder in Path.cwd().parents]
     for path in (*here, *(path for path in above if path not in here)):
         try:
@@ -101,7 +101,7 @@ def _about_switches(host: Host) -> Iterator[Finding]:
         except PermitryError as error:
             counts = path in here or host.settings.is_inherited
             if pinned:
-                yield Finding("settings", None, f"{error}; `{find_managed(host.name)}` keeps it on")
+                yield Finding("settings", None, f"{error}; `{find_managed(host)}` keeps it on")
             elif counts:
                 start = f"; or start it as `{host.settings.pinned}`" if host.settings.pinned else ""
                 yield Finding("settings", False, f"{error}{start}")
@@ -132,7 +132,7 @@ def _about_rules(host: Host, given: argparse.Namespace) -> Iterator[Finding]:
         yield Finding("rules", False, str(error))
         return
     yield Finding("rules", True, f"{len(rules.rules)} rules of {len(rules.files)} files")
-    yield from unfit(host.name, rules, frozenset(load_rules([tools]).tools), given.ask)
+    yield from unfit(host, rules, frozenset(load_rules([tools]).tools), given.ask)
 
 
 def _show(found: Sequence[tuple[str, Finding]]) -> None:

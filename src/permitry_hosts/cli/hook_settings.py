@@ -15,9 +15,9 @@ from permitry.config.load import load_rules
 from permitry.config.origin import Origin
 from permitry.errors import PermitryError
 from permitry.store.records import is_address
-from permitry_hosts.hooks.answering import host_named
 from permitry_hosts.hooks.doctor import version
-from permitry_hosts.hooks.host import Settings
+from permitry_hosts.hooks.host import Host
+from permitry_hosts.hooks.hosts import host_named
 from permitry_hosts.hooks.install import SPARE, Change, change, hook_command, installed, write_managed_command
 from permitry_hosts.hooks.managed import find_managed, is_pinned, pin
 from permitry_hosts.hooks.places import place
@@ -47,21 +47,22 @@ def plan_change(options: argparse.Namespace, seconds: float) -> Change:
 
     Raises: `PermitryError` where the hook could not be started, or would not guard.
     """
-    guarded = host_named(options.host)
-    settings = guarded.settings
-    if options.is_install and seconds > settings.longest:
-        host, longest = options.host, f"{settings.longest:g} seconds"
-        raise PermitryError(f"a hook of {host} may take {longest}: {host} runs calls whose hook is late")
+    host = host_named(options.host)
+    longest = host.settings.longest
+    if options.is_install and seconds > longest:
+        raise PermitryError(
+            f"a hook of {host.name} may take {longest:g} seconds: {host.name} runs calls whose hook is late"
+        )
     if options.is_install and options.rules:
         # A hook whose rules do not load blocks each call, and the user would learn it from the agent.
         load_rules([Origin(name) for name in options.rules])
-    path, command = _path(options, settings), None
+    path, command = _path(options, host), None
     if options.is_install:
         command = _command(options, seconds)
-        _check(options.host, command)
+        _check(host, command)
     # The hook is to be the first to give up, then its client.
     make = pin if options.managed else change
-    return make(guarded, path, command, math.ceil(seconds) + settings.spare)
+    return make(host, path, command, math.ceil(seconds) + host.settings.spare)
 
 
 def carry_out(made: Change, options: argparse.Namespace) -> None:
@@ -83,16 +84,17 @@ def _command(options: argparse.Namespace, seconds: float) -> list[str]:
     return hook_command(options.host, words, seconds + SPARE)
 
 
-def _path(options: argparse.Namespace, settings: Settings) -> Path:
+def _path(options: argparse.Namespace, host: Host) -> Path:
     """Return the file of settings that is to be changed.
 
     Raises: `PermitryError` for a host that has none for a machine.
     """
     if not options.managed:
+        settings = host.settings
         return Path.cwd() / settings.project if options.project else Path.home() / settings.user
-    path = find_managed(options.host)
+    path = find_managed(host)
     if path is None:
-        raise PermitryError(f"{options.host} has no settings of a machine that permitry can write here")
+        raise PermitryError(f"{host.name} has no settings of a machine that permitry can write here")
     return path
 
 
@@ -120,7 +122,7 @@ def _record(option: str, record: str) -> str:
     return record
 
 
-def _check(host: str, command: list[str]) -> None:
+def _check(host: Host, command: list[str]) -> None:
     """Raise `PermitryError` where the hook could not be started, or where the host would not wait for it."""
     at = command.index("hook")
     start = [command[0], *command[at - 4 : at], "--version"]
@@ -128,7 +130,7 @@ def _check(host: str, command: list[str]) -> None:
         raise PermitryError("permitry cannot be started as `python -I -m permitry`; install it in an environment")
     found = version(host)
     if found.is_well is False:
-        raise PermitryError(f"{host}: {found.text}")
+        raise PermitryError(f"{host.name}: {found.text}")
 
 
 def notices(options: argparse.Namespace, path: Path) -> list[str]:
@@ -138,8 +140,8 @@ def notices(options: argparse.Namespace, path: Path) -> list[str]:
     found = [settings.note] if settings.note else []
     if host.takes_permissions and not options.grant:
         found.append(f"asked less: with `--grant`, {host.name} runs unasked what your rules permit")
-    is_managed = path == find_managed(host.name)
-    if settings.pinned and not is_managed and not is_pinned(host.name):
+    is_managed = path == find_managed(host)
+    if settings.pinned and not is_managed and not is_pinned(host):
         alias = f"alias {settings.pinned.split()[0]}={shlex.quote(settings.pinned)}"
         pinned = f"`permitry hook install {host.name} --managed` as root, or `{alias}` in your shell"
         found.append(f"a project can switch this hook off; so that none can: {pinned}")

@@ -8,7 +8,7 @@ from permitry.config.layers import PROJECT_FILE
 from permitry.config.starter import kinds_of, starter_text
 from permitry.core.texts import one_line
 from permitry.errors import PermitryError
-from permitry_hosts.hooks.answering import find_hosts
+from permitry_hosts.hooks.hosts import find_hosts
 
 __all__ = ["configure", "found_in", "text_for", "write_rules"]
 

@@ -21,7 +21,7 @@ from permitry.errors import PermitryError
 from permitry_hosts.cli import hook_settings
 from permitry_hosts.cli.hook import examine_hooks, options_of, total_seconds
 from permitry_hosts.cli.init import found_in, text_for, write_rules
-from permitry_hosts.hooks.answering import HOSTS, find_hosts, host_named
+from permitry_hosts.hooks.hosts import HOSTS, find_hosts, host_named
 from permitry_hosts.hooks.install import installed
 from permitry_hosts.setup.journal import Journal, Setup, Touched
 

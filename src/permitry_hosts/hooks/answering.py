@@ -2,11 +2,9 @@
 
 import codecs
 import functools
-import importlib
 import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 
 import attrs
 
@@ -25,6 +23,7 @@ from permitry.store.questions import StoredQuestions
 from permitry_hosts.hooks.asking import HostLedger, HostRequests
 from permitry_hosts.hooks.hearing import heard_file, note, recall
 from permitry_hosts.hooks.host import Effect, Event, Host, Kind, Reply, Verb
+from permitry_hosts.hooks.hosts import HOSTS, host_named
 from permitry_hosts.hooks.joined import count_all, is_grant, strictest
 from permitry_hosts.hooks.memory import locked
 from permitry_hosts.hooks.own_files import own_rules
@@ -35,11 +34,8 @@ from permitry_hosts.hooks.stores import Places, Stores
 from permitry_hosts.hooks.undo import LateVault, note_end
 from permitry_hosts.hooks.waiting import deny_unanswered, wait_for_answer
 
-__all__ = ["HOSTS", "UNDECIDED", "Options", "answer", "find_hosts", "host_named"]
+__all__ = ["UNDECIDED", "Options", "answer"]
 
-_FILES = Path(__file__).with_name("hosts").glob("[!_]*.py")
-HOSTS = tuple(sorted(path.stem.replace("_", "-") for path in _FILES))
-"""The names of all hosts: each is a file in `hosts/`."""
 UNDECIDED = "permitry could not decide about this call, so it did not run: {}"
 """What the model is shown where something goes wrong."""
 _EDITED = "The user permits this call with other arguments only, and it did not run. Make it with these: {arguments}"
@@ -84,17 +80,6 @@ class Options:
         Raises: `StoreError`.
         """
         return StoredQuestions(self.stores.at(self.places.store, self.patience))
-
-
-def host_named(name: str) -> Host:
-    """Return a host by its name, one of `HOSTS`; its file is not imported before."""
-    host: Host = importlib.import_module(f"permitry_hosts.hooks.hosts.{name.replace('-', '_')}").HOST
-    return host
-
-
-def find_hosts(home: Path) -> list[str]:
-    """Return the names of the hosts that have a folder in a home folder."""
-    return [name for name in HOSTS if (home / host_named(name).settings.folder).is_dir()]
 
 
 def answer(name: str, data: bytes, options: Options, environ: Mapping[str, str]) -> Reply:

@@ -17,7 +17,6 @@ from permitry.config.heard import wishes_in
 from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
-from permitry_hosts.hooks.answering import host_named
 from permitry_hosts.hooks.host import Effect, Host, Kind, Verb
 from permitry_hosts.hooks.install import OR_BLOCK
 from permitry_hosts.hooks.places import PACKAGE
@@ -25,12 +24,6 @@ from permitry_hosts.hooks.policies import is_of_user, rules_for_host
 
 __all__ = ["Finding", "trials", "unfit", "version"]
 
-_PROGRAMS = {"claude-code": "claude", "cursor": "cursor-agent"}
-_LEAST = {"claude-code": (2, 1, 295)}
-"""The first version of a host that can block a call whose hook has crashed."""
-_ASKS = frozenset({"claude-code", "copilot"})
-_UNSEEN: Mapping[str, frozenset[str]] = {"codex": frozenset({"write_stdin"})}
-"""Tools whose calls reach no hook."""
 _SECONDS = 60.0
 _LONG_TEXT = 24
 _BLOCKED = 2
@@ -53,9 +46,9 @@ class Finding:
     text: str
 
 
-def version(host: str) -> Finding:
+def version(host: Host) -> Finding:
     """Return what a host says about its version."""
-    name = _PROGRAMS.get(host, host)
+    name = host.program or host.name
     # What a project has in its own folder is not the host.
     folders = [folder for folder in os.get_exec_path() if folder.startswith("/")]
     program = shutil.which(name, path=os.pathsep.join(folders))
@@ -75,9 +68,8 @@ def version(host: str) -> Finding:
     found = re.search(r"(\d+)\.(\d+)\.(\d+)", done.stdout)
     if found is None:
         return Finding("version", None, f"`{program} --version` says no version")
-    least = _LEAST.get(host)
-    if least is not None and tuple(map(int, found.groups())) < least:
-        needed = ".".join(map(str, least))
+    if tuple(map(int, found.groups())) < host.least:
+        needed = ".".join(map(str, host.least))
         return Finding("version", False, f"{found[0]} runs calls whose hook has crashed; {needed} or later is needed")
     return Finding("version", True, found[0])
 
@@ -164,31 +156,32 @@ def _shape(document: Any) -> object:  # noqa: ANN401 -- any JSON
     return "text" if isinstance(document, str) and len(document) > _LONG_TEXT else document
 
 
-def unfit(host: str, rules: RuleSet, own_tools: frozenset[str], wait: float) -> Iterator[Finding]:
+def unfit(host: Host, rules: RuleSet, own_tools: frozenset[str], wait: float) -> Iterator[Finding]:
     """Yield what a host cannot carry out of rules."""
     asking = [rule for rule in rules_for_host(rules) if rule.effect is Verdict.CONFIRM]
-    if host not in _ASKS and asking:
+    if asking and not host.asks:
         so = f"waited for, {wait:g} seconds" if wait else "refused"
-        text = f"{host} cannot ask: the questions of {len(asking)} rules are {so}, such as {_names(asking)}"
-        yield Finding("questions", None, text)
+        text = f"{host.name} cannot ask: the questions of {len(asking)} rules are {so}"
+        yield Finding("questions", None, f"{text}, such as {_names(asking)}")
     yield from _unheard(host, rules)
-    known = (own_tools | rules.tools.keys()) - _UNSEEN.get(host, frozenset())
+    known = (own_tools | rules.tools.keys()) - host.unseen
     lost = [rule for rule in rules.rules if is_of_user(rule) and _is_lost(rule, known)]
     if lost:
-        yield Finding("tools", None, f"{host} calls no tool that these rules are about: {_names(lost)}")
+        text = f"{host.name} calls no tool that these rules are about"
+        yield Finding("tools", None, f"{text}: {_names(lost)}")
 
 
-def _unheard(host: str, rules: RuleSet) -> Iterator[Finding]:
+def _unheard(host: Host, rules: RuleSet) -> Iterator[Finding]:
     """Yield that rules ask where a value comes from, which this host does not report."""
     wanted = [(rule, wishes_in([rule.scope])) for rule in rules.rules]
-    kinds = host_named(host).hears
     for what, is_heard, deaf in (
-        ("what its user writes", Kind.PROMPT in kinds, [rule for rule, asked in wanted if asked.user]),
-        ("what calls return", Kind.AFTER in kinds, [rule for rule, asked in wanted if asked.tools]),
+        ("what its user writes", Kind.PROMPT in host.hears, [rule for rule, asked in wanted if asked.user]),
+        ("what calls return", Kind.AFTER in host.hears, [rule for rule, asked in wanted if asked.tools]),
     ):
         if deaf and not is_heard:
-            text = f"{host} does not report {what} so that it is certain: {_names(deaf)} can permit nothing by that"
-            yield Finding("hearing", None, f"{text}, and restrict each time")
+            text = f"{host.name} does not report {what} so that it is certain"
+            so = f"{_names(deaf)} can permit nothing by that, and restrict each time"
+            yield Finding("hearing", None, f"{text}: {so}")
 
 
 def _is_lost(rule: ConfiguredRule, known: frozenset[str]) -> bool:

@@ -126,8 +126,10 @@ class Settings:
     `note` says what else the user has to know. `switches` are keys of the document, in dotted form, with the value that
     switches hooks off, or that does so in a list; `elsewhere` has such keys of other files, named from the same folder.
     `programs` are keys of the document that name programs, which the host starts by itself.
-    `pinned` is a command that starts the host so that no project switches hooks off;
-    `is_inherited` says that the settings of the folders above count as well.
+    `pinned` is a command that starts the host so that no project switches hooks off, `managed` the file of a machine
+    that does so, by platform. `is_inherited` says that the settings of the folders above count as well.
+    `protected` are patterns of all files by which an agent could take the hook away: the shipped rule
+    `protect-agent-hooks` has those of each host.
     No hook may take more than `longest` seconds, whatever the settings say; the host waits `spare` seconds longer than
     its hook may take.
     """
@@ -144,9 +146,15 @@ class Settings:
     elsewhere: Mapping[str, Sequence[tuple[str, object]]] = attrs.field(factory=dict)
     programs: frozenset[str] = frozenset()
     pinned: str = ""
+    managed: Mapping[str, str] = attrs.field(factory=dict)
+    protected: Sequence[str] = attrs.field()
     is_inherited: bool = False
     longest: float = math.inf
     spare: int = 10
+
+    @protected.default
+    def _protect_both(self) -> Sequence[str]:
+        return tuple(dict.fromkeys((f"/**/{self.project}", f"/**/{self.user}")))
 
     @property
     def folder(self) -> str:
@@ -167,7 +175,9 @@ class Host:
     reported in the same way, `proven` returns turn and text of what the user wrote, as known when a call is made.
 
     `sample` returns a payload as the host writes one before its shell runs a command: for command, folder and session.
-    `takes_permissions` says that it runs a call unasked when the hook allows it.
+    `takes_permissions` says that it runs a call unasked when the hook allows it, and `asks` that it can ask its user.
+    `unseen` are tools whose calls reach no hook. `program` is how it is started where that is not its name,
+    and `least` its first version that can block a call whose hook has crashed.
     """
 
     name: str
@@ -183,6 +193,10 @@ class Host:
     hears: frozenset[Kind] = frozenset()
     proven: Callable[[Event], Collection[tuple[str, str]]] | None = None
     takes_permissions: bool = True
+    asks: bool = False
+    unseen: frozenset[str] = frozenset()
+    program: str = ""
+    least: tuple[int, int, int] = (0, 0, 0)
 
     def servers(self, name: str) -> Iterator[tuple[str, str]]:
         """Yield each server and tool that the name of a call may mean."""

@@ -4,7 +4,7 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from permitry.errors import PermitryError
@@ -14,24 +14,18 @@ from permitry_hosts.hooks.switches import parse_settings, read_settings
 
 __all__ = ["find_managed", "is_pinned", "pin"]
 
-_FILES: Mapping[tuple[str, str], str] = {
-    ("claude-code", "linux"): "/etc/claude-code/managed-settings.json",
-    ("claude-code", "darwin"): "/Library/Application Support/ClaudeCode/managed-settings.json",
-    ("codex", "linux"): "/etc/codex/requirements.toml",
-    ("codex", "darwin"): "/etc/codex/requirements.toml",
-}
 _SWITCH = "disableAllHooks"
 _HEADER = re.compile(r"^\[features\][ \t]*(?:#.*)?$", re.MULTILINE)
 _LINE = "hooks = true\n"
 
 
-def find_managed(host: str) -> Path | None:
+def find_managed(host: Host) -> Path | None:
     """Return the file by which an administrator keeps the hooks of a host switched on; None where there is none."""
-    name = _FILES.get((host, sys.platform))
+    name = host.settings.managed.get(sys.platform)
     return None if name is None else Path(name)
 
 
-def is_pinned(host: str) -> bool:
+def is_pinned(host: Host) -> bool:
     """Return whether an administrator keeps the hooks of a host switched on.
 
     Raises: `PermitryError` for a file that cannot be read.

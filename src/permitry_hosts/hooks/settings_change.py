@@ -31,7 +31,7 @@ def find_refusal(host: Host, event: Event, notes: Path) -> str | None:
     users, project = Path.home() / host.settings.user, Path(event.workspace, host.settings.project)
     projects = [path for path in (project, *map(project.parent.joinpath, host.settings.elsewhere)) if path != users]
     changed = [] if event.changed is None else [Path(event.changed)]
-    managed = [path for path in (find_managed(host.name),) if path is not None]
+    managed = [path for path in (find_managed(host),) if path is not None]
     try:
         for path in (users, *projects, *changed):
             check_switches(host, path)

@@ -1,5 +1,6 @@
 """The shipped rule sets are found by name, and each of them is fit to be shipped."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from permitry.core.decision import Verdict
 from permitry.core.spec import ToolSpec
 from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import ConfigError
-from permitry_hosts.hooks.answering import HOSTS
+from permitry_hosts.hooks.hosts import HOSTS
 
 every_set = for_each("name", list_shipped())
 TOOL_SETS = {f"{PREFIX}tools-{host}" for host in HOSTS}
@@ -134,7 +135,9 @@ def test_a_set_of_tools_says_what_is_known_of_a_name_and_more(name: str) -> None
             assert _arguments(known) <= _arguments(tool)
 
 
-LISTS = {"Glob", "LS", "List", "glob", "list", "list_dir", "list_directory", "list_files"}
+# By its name, a tool only lists files, or searches in them.
+LISTS = re.compile(r"glob|ls|list(_(dir|directory|files))?", re.IGNORECASE)
+SEARCHES = re.compile(r".*(grep|search|read|definition).*|rg", re.IGNORECASE)
 
 
 @for_each("name", sorted(TOOL_SETS))
@@ -144,10 +147,9 @@ def test_a_tool_that_lists_names_reads_no_contents_and_one_that_searches_does(na
     blocked = '[[rule]]\nid = "no"\neffect = "block"\nwhen.path = ["**/.env", "key/**"]\n'
     loaded = load_rules([Origin("rules.toml", text=f'schema = 1\nextends = ["{name}"]\n{blocked}')])
     policy, context = loaded.policy(), AuthContext(workspace=str(tmp_path))
-    trees = [tool for tool in loaded.tools.values() if {"read_tree", "list_tree"} & _roles(tool)]
-    assert any(tool.name in LISTS for tool in trees)
-    for tool in trees:
-        lists = tool.name in LISTS
+    for tool in (each for each in loaded.tools.values() if {"read_tree", "list_tree"} & _roles(each)):
+        lists = "list_tree" in _roles(tool)
+        assert not (SEARCHES if lists else LISTS).fullmatch(tool.name)
         decided = policy.decide(ToolCall(tool.name, {"pattern": "*"}), context).verdict
         assert decided is (Verdict.ALLOW if lists else Verdict.CONFIRM), tool.name
         assert policy.decide(ToolCall(tool.name, {"path": "key"}), context).verdict is Verdict.BLOCK

@@ -155,11 +155,21 @@ _PROGRAMS = frozenset({
     "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "fileSuggestion", "gcpAuthRefresh", "hooks",
     "otelHeadersHelper", "proxyAuthHelper", "statusLine", "subagentStatusLine",
 })  # fmt: skip
+_MANAGED = {
+    "linux": "/etc/claude-code/managed-settings.json",
+    "darwin": "/Library/Application Support/ClaudeCode/managed-settings.json",
+}
 _SETTINGS = Settings(
     _FILE, _FILE, _entries, reports=report_entries, switches=_SWITCHES, elsewhere={"settings.local.json": _SWITCHES},
-    programs=_PROGRAMS, pinned="""claude --settings '{"disableAllHooks": false}'""",
+    programs=_PROGRAMS, pinned="""claude --settings '{"disableAllHooks": false}'""", managed=_MANAGED,
+    protected=(
+        "/**/.claude/settings*.json", "/etc/claude-code/**", "/Library/Application Support/ClaudeCode/**",
+    ),
 )  # fmt: skip
 
 
 _HEARS = frozenset({Kind.PROMPT, Kind.AFTER})
-HOST = Host("claude-code", _wrote, _read, _write, sample_call, _SETTINGS, hears=_HEARS, proven=_proven)
+HOST = Host(
+    "claude-code", _wrote, _read, _write, sample_call, _SETTINGS, hears=_HEARS, proven=_proven,
+    asks=True, program="claude", least=(2, 1, 295),
+)  # fmt: skip

@@ -81,7 +81,13 @@ def _sample(command: str, folder: str, session: str) -> Mapping[str, Any]:
 
 _FILES = (".cline/hooks/PreToolUse", ".clinerules/hooks/PreToolUse")
 # Its own limit is 30 seconds, and then it runs the call. Python needs some of them to start.
-_SETTINGS = Settings(*_FILES, text=_script, is_program=True, longest=20)
+_SETTINGS = Settings(
+    *_FILES, text=_script, is_program=True, longest=20,
+    protected=(
+        "/**/.cline/hooks/**", "/**/.clinerules/hooks/**",
+        "~/Documents/Cline/Hooks/**", "~/.cline/data/settings.json",
+    ),
+)  # fmt: skip
 
 
 HOST = Host("cline", _wrote, _read, _write, _sample, _SETTINGS, _cancel, takes_permissions=False)

@@ -63,11 +63,15 @@ _FILE = ".codex/hooks.json"
 _SETTINGS = Settings(
     _FILE, _FILE, _entries, reports=report_entries, note=_NOTE, elsewhere=_ELSEWHERE, spare=PATIENT,
     pinned="codex -c features.hooks=true", is_inherited=True,
+    managed=dict.fromkeys(("linux", "darwin"), "/etc/codex/requirements.toml"),
+    protected=(
+        "/**/.codex/hooks.json", "/**/.codex/config.toml", "/**/.agents/hooks.json", "/etc/codex/**",
+    ),
 )  # fmt: skip
 
 
 HOST = Host(
     "codex", _wrote, _read, _write, _sample, _SETTINGS,
     rules="permitry:hooks-codex", folders=frozenset({"workdir", "dir_path"}),
-    hears=frozenset({Kind.PROMPT, Kind.AFTER}),
+    hears=frozenset({Kind.PROMPT, Kind.AFTER}), unseen=frozenset({"write_stdin"}),
 )  # fmt: skip

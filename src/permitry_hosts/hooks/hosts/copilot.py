@@ -103,7 +103,11 @@ _ELSEWHERE = ("../copilot/settings.json", "../copilot/settings.local.json", "../
 _SETTINGS = Settings(
     *_FILES, _entries, _reports, {"version": 1}, switches=_SWITCH, spare=PATIENT,
     elsewhere=dict.fromkeys(_ELSEWHERE, _SWITCH),
+    protected=(
+        "/**/.github/hooks/**", "~/.copilot/hooks/**", "/etc/github-copilot/**",
+        "~/.copilot/config.json", "~/.copilot/settings.json", "/**/.github/copilot/settings*.json",
+    ),
 )  # fmt: skip
 
 
-HOST = Host("copilot", _wrote, _read, _write, _sample, _SETTINGS, joint="-", hears=frozenset({Kind.AFTER}))
+HOST = Host("copilot", _wrote, _read, _write, _sample, _SETTINGS, joint="-", hears=frozenset({Kind.AFTER}), asks=True)

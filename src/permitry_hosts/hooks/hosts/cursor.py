@@ -78,4 +78,5 @@ def _sample(command: str, folder: str, session: str) -> Mapping[str, Any]:
 _SETTINGS = Settings(".cursor/hooks.json", ".cursor/hooks.json", _entries, frame={"version": 1})
 
 
-HOST = Host("cursor", _wrote, _read, _write, _sample, _SETTINGS, folders=frozenset({"path", "working_directory"}))
+_FOLDERS = frozenset({"path", "working_directory"})
+HOST = Host("cursor", _wrote, _read, _write, _sample, _SETTINGS, folders=_FOLDERS, program="cursor-agent")

@@ -86,6 +86,7 @@ _SWITCHES = [
 ]  # fmt: skip
 _SETTINGS = Settings(
     _FILE, _FILE, partial(_hook, "BeforeTool"), reports=partial(_hook, "AfterTool"), switches=_SWITCHES, spare=PATIENT,
+    protected=("/**/.gemini/settings.json", "/etc/gemini-cli/**"),
 )  # fmt: skip
 
 

@@ -75,7 +75,11 @@ def _sample(command: str, folder: str, session: str) -> Mapping[str, Any]:
 
 
 _FILES = (".config/opencode/plugin/permitry.js", ".opencode/plugin/permitry.js")
-_SETTINGS = Settings(*_FILES, text=_plugin)
+_PROTECTED = (
+    "/**/.opencode/plugin/**", "/**/.opencode/plugins/**", "/**/opencode.json", "/**/opencode.jsonc",
+    "~/.config/opencode/plugin/**", "~/.config/opencode/plugins/**",
+)  # fmt: skip
+_SETTINGS = Settings(*_FILES, text=_plugin, protected=_PROTECTED)
 
 
 HOST = Host(

@@ -2,12 +2,12 @@
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import attrs
 
-__all__ = ["CLAUDE", "FOLDER", "SPECIFIC", "Captured", "call", "captured", "command", "put"]
+__all__ = ["CLAUDE", "FOLDER", "SPECIFIC", "Captured", "as_text", "call", "captured", "command", "put", "report_result"]
 
 Payload: TypeAlias = dict[str, Any]
 Place: TypeAlias = tuple[str, ...]
@@ -23,6 +23,9 @@ class Captured:
     `denied` is the answer by which the command must not run, for the reason `NO`; `silent` that which leaves the call
     to the host. `permits` says that a hook can let a call run, `has_folder` that the payload says where the agent is,
     apart from the folder of the project.
+
+    `prompt` is what another payload has that reports a message, and `turn` its key with the turn; `after` returns what
+    one has that reports the result of a call, and `own` is a tool whose results count.
     """
 
     payload: Payload
@@ -34,6 +37,20 @@ class Captured:
     event: Place = ("hook_event_name",)
     permits: bool = True
     has_folder: bool = True
+    prompt: Payload | None = None
+    turn: str | None = None
+    after: Callable[[object], Payload] | None = None
+    own: str = "contacts"
+
+
+def as_text(result: object) -> str:
+    """Return a result as hosts report it that report texts alone."""
+    return result if isinstance(result, str) else json.dumps(result)
+
+
+def report_result(result: object) -> Payload:
+    """Return what a payload has that reports a result as Claude Code does."""
+    return {"hook_event_name": "PostToolUse", "tool_response": result}
 
 
 def captured(host: str) -> Captured:

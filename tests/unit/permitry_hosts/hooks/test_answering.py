@@ -11,8 +11,9 @@ from tests.unit.permitry_hosts.hooks.payloads import call, captured, command, pu
 
 from permitry.errors import CallError
 from permitry_hosts.hooks import answering
-from permitry_hosts.hooks.answering import HOSTS, Options, answer, host_named
+from permitry_hosts.hooks.answering import Options, answer
 from permitry_hosts.hooks.host import Effect, Kind, Reply, Verb
+from permitry_hosts.hooks.hosts import HOSTS, host_named
 
 Answer = Callable[..., Reply]
 ENVIRON = {"PWD": "/home/ann/project"}
@@ -128,9 +129,10 @@ def test_a_permission_counts_only_if_it_is_granted(replied: Answer, host: str) -
 @every_host
 def test_a_question_is_refused_where_the_host_would_not_ask(replied: Answer, host: str) -> None:
     """With words about what to do; Copilot asks, and says no if there is no one."""
-    reply = replied(host, command(host, "rm -rf /srv/data"))
-    if host == "copilot":
-        assert json.loads(reply.out)["permissionDecision"] == "ask"
+    payload = command(host, "rm -rf /srv/data")
+    reply = replied(host, payload)
+    if host_named(host).read(payload, ENVIRON).can_ask:
+        assert '"ask"' in reply.out
     else:
         assert "No one can be asked here" in reply.out
         assert '"ask"' not in reply.out
@@ -310,9 +312,10 @@ def test_a_permission_that_is_asked_for_is_not_counted(replied: Answer) -> None:
 def test_the_model_is_not_shown_where_a_rule_is_written(replied: Answer, host: str, tmp_path: Path) -> None:
     """It is shown what it may do; the place is for the operator."""
     rules = "[[rule]]\nid = 'a'\neffect = 'confirm'\nwhen.command = 'make *'\nmessage = 'Say why.'\nreason = 'makes'"
-    out = replied(host, command(host, "make test"), rules=rules).out
+    payload = command(host, "make test")
+    out = replied(host, payload, rules=rules).out
     assert str(tmp_path) not in out
-    assert ("makes" if host == "copilot" else "Say why.") in out
+    assert ("makes" if host_named(host).read(payload, ENVIRON).can_ask else "Say why.") in out
 
 
 def test_a_server_that_could_be_read_as_another_one_is_refused(replied: Answer) -> None:
@@ -329,9 +332,7 @@ def test_the_hook_itself_is_guarded_whatever_the_rules_are(replied: Answer, host
 
 
 def _named(host: str, tool: str) -> dict[str, Any]:
-    payload = captured(host).payload
-    inner = {"input": {**payload["input"], "tool": tool}} if host == "opencode" else {"toolName": tool}
-    return {**payload, **inner}
+    return put(captured(host).payload, captured(host).tool, tool)
 
 
 @for_each(

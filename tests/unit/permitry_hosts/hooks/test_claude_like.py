@@ -7,7 +7,6 @@ from tests.tables import for_each
 from tests.unit.permitry_hosts.hooks.payloads import captured
 
 from permitry.errors import CallError
-from permitry_hosts.hooks.answering import host_named
 from permitry_hosts.hooks.claude_like import (
     agent_in,
     call_key,
@@ -19,6 +18,7 @@ from permitry_hosts.hooks.claude_like import (
     report_entries,
 )
 from permitry_hosts.hooks.host import Kind
+from permitry_hosts.hooks.hosts import host_named
 
 _KINDS = {"Before": Kind.BEFORE, "PostToolUse": Kind.AFTER, "Prompt": Kind.PROMPT}
 _EVENT: dict[str, Any] = {"hook_event_name": "Before", "cwd": "/c", "session_id": "s"}

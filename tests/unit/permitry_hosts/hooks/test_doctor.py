@@ -8,8 +8,8 @@ from tests.tables import for_each
 
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
-from permitry_hosts.hooks.answering import HOSTS, host_named
 from permitry_hosts.hooks.doctor import Finding, trials, unfit, version
+from permitry_hosts.hooks.hosts import HOSTS, host_named
 from permitry_hosts.hooks.install import hook_command
 
 MAIN = "from permitry.cli.main import run_from_shell; run_from_shell()"
@@ -37,8 +37,8 @@ def test_the_version_is_what_the_host_says(
 ) -> None:
     """One that runs calls whose hook has crashed is not well."""
     _program(tmp_path, monkeypatch, host.removesuffix("-code").replace("gemini", "other"), f"echo '{said}'")
-    assert version(host).is_well is found[0]
-    assert found[1] in version(host).text
+    assert version(host_named(host)).is_well is found[0]
+    assert found[1] in version(host_named(host)).text
 
 
 @for_each("path", [".", "", "bin", "./bin"])
@@ -49,7 +49,7 @@ def test_a_program_of_the_project_is_not_asked(path: str, tmp_path: Path, monkey
     for folder in (tmp_path, tmp_path / "bin"):
         _program(folder, monkeypatch, "codex", "touch ran; echo 1.2.3")
     monkeypatch.setenv("PATH", f"{path}:/usr/bin:/bin:{path}")
-    assert "not on the path" in version("codex").text
+    assert "not on the path" in version(host_named("codex")).text
     assert not (tmp_path / "ran").exists()
 
 
@@ -59,7 +59,7 @@ def test_a_host_that_does_not_say_its_version_is_not_waited_for(
     """It might wait for a human."""
     monkeypatch.setattr("permitry_hosts.hooks.doctor._SECONDS", 0.2)
     _program(tmp_path, monkeypatch, "codex", "exec sleep 60")
-    assert version("codex").is_well is False
+    assert version(host_named("codex")).is_well is False
 
 
 @pytest.fixture
@@ -154,9 +154,9 @@ reason = "r"
 """
 
 
-def _unfit(host: str, tmp_path: Path, tools: set[str], wait: float = 0) -> list[Finding]:
-    (tmp_path / "rules.toml").write_text(RULES)
-    return list(unfit(host, load_rules([Origin(str(tmp_path / "rules.toml"))]), frozenset(tools), wait))
+def _unfit(host: str, path: Path, tools: set[str], wait: float = 0, *, rules: str = RULES) -> list[Finding]:
+    (path / "rules.toml").write_text(rules)
+    return list(unfit(host_named(host), load_rules([Origin(str(path / "rules.toml"))]), frozenset(tools), wait))
 
 
 def test_what_a_host_cannot_carry_out_is_said(tmp_path: Path) -> None:
@@ -171,8 +171,8 @@ def test_what_a_host_cannot_carry_out_is_said(tmp_path: Path) -> None:
 def test_many_rules_are_not_all_named(tmp_path: Path) -> None:
     """A few are enough to know what is meant."""
     rule = '[[rule]]\nid = "r{}"\neffect = "block"\ntools = ["none"]\nreason = "r"\n'
-    (tmp_path / "rules.toml").write_text("schema = 1\n" + "".join(rule.format(each) for each in range(5)))
-    (found,) = unfit("claude-code", load_rules([Origin(str(tmp_path / "rules.toml"))]), frozenset({"Bash"}), 0)
+    rules = "schema = 1\n" + "".join(rule.format(each) for each in range(5))
+    (found,) = _unfit("claude-code", tmp_path, {"Bash"}, rules=rules)
     assert found.text.endswith("`r0`, `r1`, `r2`, …")
 
 
@@ -192,7 +192,6 @@ when.args.to.not_from = ["contacts#mail"]
 @for_each(("host", "said"))
 def test_a_host_that_is_not_heard_is_said(host: str, said: list[str], tmp_path: Path) -> None:
     """With the rules that ask where a value comes from."""
-    (tmp_path / "rules.toml").write_text(ASKING)
-    found = [each.text for each in unfit(host, load_rules([Origin(str(tmp_path / "rules.toml"))]), frozenset(), 0)]
+    found = [each.text for each in _unfit(host, tmp_path, set(), rules=ASKING)]
     assert len(found) == len(said)
     assert all(text in each for text, each in zip(said, found, strict=True))

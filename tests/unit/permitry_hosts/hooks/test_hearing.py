@@ -13,9 +13,10 @@ from tests.unit.permitry_hosts.hooks.payloads import call, captured, command, pu
 
 from permitry.config.heard import Wanted
 from permitry.guard.session import Session as GuardSession
-from permitry_hosts.hooks.answering import HOSTS, Options, answer, host_named
+from permitry_hosts.hooks.answering import Options, answer
 from permitry_hosts.hooks.hearing import recall
 from permitry_hosts.hooks.host import Event, Kind, Reply, returned
+from permitry_hosts.hooks.hosts import HOSTS, host_named
 
 Payload = dict[str, Any]
 RULES = """\
@@ -29,14 +30,7 @@ when.args.to.not_from = {sources}
 ENVIRON = {"PWD": "/home/ann/project"}
 HEARS_USER = [host for host in HOSTS if Kind.PROMPT in host_named(host).hears]
 HEARS_RESULTS = [host for host in HOSTS if Kind.AFTER in host_named(host).hears]
-PROMPTS: dict[str, Payload] = {
-    "claude-code": {"hook_event_name": "UserPromptSubmit"},
-    "codex": {"hook_event_name": "UserPromptSubmit"},
-    "gemini": {"hook_event_name": "BeforeAgent"},
-    "cursor": {"hook_event_name": "beforeSubmitPrompt"},
-}
-TURNS = {"claude-code": "prompt_id", "codex": "turn_id"}
-CALL = {"tool_name", "tool_input", "tool_use_id", "toolName", "toolArgs"}
+PROMPTING = [host for host in HOSTS if captured(host).prompt is not None]
 
 
 class Session:
@@ -44,6 +38,7 @@ class Session:
 
     def __init__(self, folder: Path, host: str, name: str = "s1") -> None:
         self.folder, self.host, self.name = folder, host, name
+        self.captured = captured(host)
         self.transcript = folder / f"{host}.jsonl"
         self.rules = folder / "rules.toml"
 
@@ -58,9 +53,10 @@ class Session:
 
     def prompt(self, text: object, *, turn: str = "p1", origin: str | None = "human", **more: object) -> None:
         """Report a message, and write it into the transcript as one of some origin."""
-        base = {key: value for key, value in captured(self.host).payload.items() if key not in CALL}
-        turns = {TURNS[self.host]: turn} if self.host in TURNS else {}
-        assert self.send({**base, **turns, **PROMPTS.get(self.host, {}), "prompt": text, **more}) == Reply()
+        of_call = {*self.captured.tool, *self.captured.arguments, "tool_use_id"}
+        base = {key: value for key, value in self.captured.payload.items() if key not in of_call}
+        assert self.captured.prompt is not None
+        assert self.send({**base, **self._turn(turn), **self.captured.prompt, "prompt": text, **more}) == Reply()
         if origin is not None:
             self.write(text, turn=turn, turnOrigin=origin)
 
@@ -72,27 +68,15 @@ class Session:
 
     def returns(self, tool: str, result: object, arguments: Payload | None = None, **more: object) -> None:
         """Report the result of a call."""
-        assert self.send({**call(self.host, tool, arguments or {}), **self._after(result), **more}) == Reply()
+        assert self.captured.after is not None
+        assert self.send({**call(self.host, tool, arguments or {}), **self.captured.after(result), **more}) == Reply()
 
-    def _after(self, result: object) -> Payload:
-        text = result if isinstance(result, str) else json.dumps(result)
-        match self.host:
-            case "gemini":
-                return {
-                    "hook_event_name": "AfterTool",
-                    "tool_response": {"llmContent": [{"text": text, "type": "text"}]},
-                }
-            case "copilot":
-                return {"toolResult": {"resultType": "success", "textResultForLlm": text}}
-            case "opencode":
-                return {"ev": "tool.execute.after", "output": {"args": {}, "output": text}}
-            case _:
-                return {"hook_event_name": "PostToolUse", "tool_response": result}
+    def _turn(self, turn: str) -> Payload:
+        return {self.captured.turn: turn} if self.captured.turn else {}
 
     def is_paid(self, to: str, *, turn: str = "p1") -> bool:
         """Return whether a payment is not blocked."""
-        turns = {TURNS[self.host]: turn} if self.host in TURNS else {}
-        reply = self.send({**call(self.host, "pay", {"to": to}), **turns})
+        reply = self.send({**call(self.host, "pay", {"to": to}), **self._turn(turn)})
         assert "only-named" in reply.out or "was blocked" in reply.out or reply.out in ("", "{}", '{"cancel": false}')
         return "blocked" not in reply.out
 
@@ -130,7 +114,7 @@ def test_what_the_user_wrote_is_the_users(begun: Begun, host: str, tmp_path: Pat
     assert [path.stat().st_mode & 0o777 for path in (tmp_path / "hooks").glob("*.heard")] == [0o600]
 
 
-@for_each("host", [host for host in PROMPTS if host not in HEARS_USER])
+@for_each("host", [host for host in PROMPTING if host not in HEARS_USER])
 def test_a_host_that_may_report_other_texts_as_prompts_is_not_heard(begun: Begun, host: str, tmp_path: Path) -> None:
     """Such as those of files that the user names."""
     session = begun(host)
@@ -251,7 +235,7 @@ def test_what_was_not_proven_in_its_turn_is_dropped(begun: Begun, tmp_path: Path
 @for_each("host", HEARS_RESULTS)
 def test_a_result_is_known_with_its_tool(begun: Begun, host: str) -> None:
     """Field by field, where it is JSON; a result of another tool is not that."""
-    own = {"gemini": "glob", "copilot": "view", "opencode": "list"}.get(host, "contacts")
+    own = captured(host).own
     session = begun(host, f"{own}#mail")
     session.returns("other", {"mail": "bob@example.com"})
     session.returns(own, {"name": "eve@example.com"})
@@ -317,11 +301,11 @@ def test_nothing_is_kept_that_no_rule_asks_for(begun: Begun, host: str, tmp_path
     session = begun(host)
     session.rules.write_text("schema = 1\n[[rule]]\nid = 'a'\neffect = 'block'\nwhen.args.to = 'x'\n")
     for _ in range(2):
-        session.prompt("MESSAGE") if host in PROMPTS else None
+        session.prompt("MESSAGE") if host in PROMPTING else None
         session.returns("look", "RESULT") if host in HEARS_RESULTS else None
     assert not _kept(tmp_path)
     session.rules.write_text(RULES.format(sources=["look#mail"]))
-    session.prompt("MESSAGE") if host in PROMPTS else None
+    session.prompt("MESSAGE") if host in PROMPTING else None
     session.returns("other", "RESULT") if host in HEARS_RESULTS else None
     assert not _kept(tmp_path)
 

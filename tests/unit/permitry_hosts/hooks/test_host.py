@@ -1,9 +1,22 @@
 """What all hosts have in common."""
 
 import pytest
+from tests.host_tables import RULES, protect
 
 from permitry.errors import CallError
-from permitry_hosts.hooks.host import arguments_in, optional, text_in
+from permitry_hosts.hooks.host import Settings, arguments_in, optional, text_in
+
+
+def test_the_shipped_rule_protects_the_files_of_all_hosts() -> None:
+    """The command writes those of a new one, and its rows in the pages."""
+    text = RULES.read_text(encoding="utf-8")
+    assert protect(text) == text, "python -m tests.host_tables"
+
+
+def test_both_files_of_settings_are_protected_where_a_host_says_no_more() -> None:
+    """Wherever the project and the home folder are."""
+    assert Settings(".quill/a", ".quill/b").protected == ("/**/.quill/b", "/**/.quill/a")
+    assert Settings(".quill/a", ".quill/a").protected == ("/**/.quill/a",)
 
 
 def test_parts_of_a_payload_are_of_their_type() -> None:

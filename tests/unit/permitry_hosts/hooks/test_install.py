@@ -11,8 +11,8 @@ from tests.tables import for_each
 
 from permitry.errors import PermitryError
 from permitry_hosts.hooks import client
-from permitry_hosts.hooks.answering import HOSTS, host_named
 from permitry_hosts.hooks.host import Settings
+from permitry_hosts.hooks.hosts import HOSTS, host_named
 from permitry_hosts.hooks.install import Change, change, hook_command, installed, is_as_written
 from permitry_hosts.hooks.places import LONGEST_PATH, place
 from permitry_hosts.hooks.switches import check_switches

@@ -3,11 +3,12 @@
 import json
 import tomllib
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from permitry.errors import PermitryError
-from permitry_hosts.hooks.answering import host_named
+from permitry_hosts.hooks.hosts import host_named
 from permitry_hosts.hooks.install import installed, write_managed_command
 from permitry_hosts.hooks.managed import find_managed, is_pinned, pin
 
@@ -17,22 +18,22 @@ CLAUDE, CODEX = host_named("claude-code"), host_named("codex")
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder that stands for `/etc`."""
-    for host in ("claude-code", "codex"):
+    monkeypatch.setattr("sys.platform", "linux")
+    for host in (CLAUDE, CODEX):
         real = find_managed(host)
         assert real is not None
-        monkeypatch.setitem(find_managed.__globals__["_FILES"], (host, "linux"), str(tmp_path / real.name))
-    monkeypatch.setattr("sys.platform", "linux")
+        monkeypatch.setitem(cast("dict[str, str]", host.settings.managed), "linux", str(tmp_path / real.name))
     return tmp_path
 
 
 def test_claude_code_gets_the_hook_and_the_pin(machine: Path) -> None:
     """The command names no home folder: it is for every user."""
     path, words = machine / "managed-settings.json", write_managed_command("claude-code", ["--grant"])
-    assert not is_pinned("claude-code")
+    assert not is_pinned(CLAUDE)
     path.write_text('{"model": "x"}')
     pin(CLAUDE, path, words, 30).carry_out()
     assert json.loads(path.read_text())["disableAllHooks"] is False
-    assert is_pinned("claude-code")
+    assert is_pinned(CLAUDE)
     assert installed(CLAUDE, path) == words
     assert not any("=" in word for word in words)
     assert not list(pin(CLAUDE, path, words, 30).diff())
@@ -50,10 +51,10 @@ def test_codex_gets_one_line(machine: Path, text: str) -> None:
     """And loses it again."""
     path = machine / "requirements.toml"
     path.write_text(text)
-    assert not is_pinned("codex")
+    assert not is_pinned(CODEX)
     made = pin(CODEX, path, ["x"], 30)
     made.carry_out()
-    assert is_pinned("codex")
+    assert is_pinned(CODEX)
     assert set(text.split()) <= set(path.read_text().split())
     assert not list(pin(CODEX, path, ["x"], 30).diff())
     pin(CODEX, path, None, 30).carry_out()
@@ -73,5 +74,5 @@ def test_what_switches_off_or_cannot_be_changed_is_left_alone(machine: Path, tex
 
 def test_other_hosts_have_none() -> None:
     """So that nothing is promised."""
-    assert find_managed("cline") is None
-    assert not is_pinned("cline")
+    assert find_managed(host_named("cline")) is None
+    assert not is_pinned(host_named("cline"))

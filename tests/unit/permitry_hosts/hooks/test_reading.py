@@ -6,8 +6,8 @@ import attrs
 from tests.tables import for_each
 
 from permitry.core.spec import ArgumentRole
-from permitry_hosts.hooks.answering import host_named
 from permitry_hosts.hooks.host import Event, Kind
+from permitry_hosts.hooks.hosts import host_named
 from permitry_hosts.hooks.policies import Policies
 from permitry_hosts.hooks.reading import Reading, find_rules, own_tools, reading
 

@@ -7,8 +7,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from permitry_hosts.hooks.answering import Options, answer, host_named
+from permitry_hosts.hooks.answering import Options, answer
 from permitry_hosts.hooks.host import Reply
+from permitry_hosts.hooks.hosts import host_named
 from permitry_hosts.hooks.install import change, hook_command
 
 Changed: TypeAlias = Callable[..., Reply]

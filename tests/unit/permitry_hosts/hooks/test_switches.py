@@ -6,7 +6,7 @@ import pytest
 from tests.tables import for_each
 
 from permitry.errors import PermitryError
-from permitry_hosts.hooks.answering import host_named
+from permitry_hosts.hooks.hosts import host_named
 from permitry_hosts.hooks.switches import check_switches, read_settings
 
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import CLAUDE, SPECIFIC, Captured
+from tests.unit.permitry_hosts.hooks.payloads import CLAUDE, SPECIFIC, Captured, report_result
 
 from permitry_hosts.hooks.host import Effect, Kind, Reply, Verb
 from permitry_hosts.hooks.hosts.claude_code import HOST
@@ -15,6 +15,9 @@ CAPTURED = Captured(
         "tool_input": {"command": "?", "description": "x"}, "tool_use_id": "toolu_1",
     },
     {"hookSpecificOutput": SPECIFIC},
+    prompt={"hook_event_name": "UserPromptSubmit"},
+    turn="prompt_id",
+    after=report_result,
 )  # fmt: skip
 PAYLOAD = CAPTURED.payload
 ATTENDED = {"CLAUDE_CODE_SESSION_ATTENDED": "1", "CLAUDE_PROJECT_DIR": "/home/ann"}

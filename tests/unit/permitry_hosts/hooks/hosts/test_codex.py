@@ -3,7 +3,7 @@
 import json
 
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import CLAUDE, SPECIFIC, Captured
+from tests.unit.permitry_hosts.hooks.payloads import CLAUDE, SPECIFIC, Captured, report_result
 
 from permitry_hosts.hooks.host import Effect, Kind, Reply, Verb
 from permitry_hosts.hooks.hosts.codex import HOST
@@ -15,6 +15,9 @@ CAPTURED = Captured(
     },
     {"hookSpecificOutput": SPECIFIC},
     permits=False,
+    prompt={"hook_event_name": "UserPromptSubmit"},
+    turn="turn_id",
+    after=report_result,
 )  # fmt: skip
 PAYLOAD = CAPTURED.payload
 ENVIRON = {"PWD": "/home/ann/project"}

@@ -3,7 +3,7 @@
 import json
 
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured
+from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured, as_text
 
 from permitry_hosts.hooks.host import Effect, Kind, Reply, Verb
 from permitry_hosts.hooks.hosts.copilot import HOST
@@ -18,6 +18,8 @@ CAPTURED = Captured(
     arguments=("toolArgs",),
     session=("sessionId",),
     event=("hookName",),
+    after=lambda result: {"toolResult": {"resultType": "success", "textResultForLlm": as_text(result)}},
+    own="view",
 )  # fmt: skip
 PAYLOAD = CAPTURED.payload
 # What a hook gets that is written for the events of Claude Code.

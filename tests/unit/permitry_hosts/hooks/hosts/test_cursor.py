@@ -19,6 +19,7 @@ CAPTURED = Captured(
     {"permission": "deny", "user_message": "NO", "agent_message": "NO"},
     silent={},
     session=("conversation_id",),
+    prompt={"hook_event_name": "beforeSubmitPrompt"},
 )  # fmt: skip
 
 REST = {key: value for key, value in CAPTURED.payload.items() if not key.startswith("tool_")}

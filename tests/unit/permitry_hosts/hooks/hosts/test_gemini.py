@@ -1,7 +1,7 @@
 """Gemini CLI: servers, folders, and no questions."""
 
 import pytest
-from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured
+from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured, as_text
 
 from permitry.errors import CallError
 from permitry_hosts.hooks.host import Effect, Reply, Verb
@@ -13,6 +13,12 @@ CAPTURED = Captured(
         "timestamp": "2026-11-20T04:20:02.557Z", "tool_name": "run_shell_command", "tool_input": {"command": "?"},
     },
     {"decision": "deny", "reason": "NO"},
+    prompt={"hook_event_name": "BeforeAgent"},
+    after=lambda result: {
+        "hook_event_name": "AfterTool",
+        "tool_response": {"llmContent": [{"text": as_text(result), "type": "text"}]},
+    },
+    own="glob",
 )  # fmt: skip
 PAYLOAD = CAPTURED.payload
 SERVER = {"tool_name": "mcp_a_b_pay", "mcp_context": {"server_name": "a_b", "tool_name": "pay"}}

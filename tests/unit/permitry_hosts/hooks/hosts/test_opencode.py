@@ -1,7 +1,7 @@
 """opencode: the plugin."""
 
 from tests.tables import for_each
-from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured
+from tests.unit.permitry_hosts.hooks.payloads import FOLDER, Captured, as_text
 
 from permitry_hosts.hooks.host import Effect, Reply, Verb
 from permitry_hosts.hooks.hosts.opencode import HOST, PLUGIN
@@ -19,6 +19,8 @@ CAPTURED = Captured(
     event=("ev",),
     permits=False,
     has_folder=False,
+    after=lambda result: {"ev": "tool.execute.after", "output": {"args": {}, "output": as_text(result)}},
+    own="list",
 )  # fmt: skip
 
 _MOST_LINES = 25
