@@ -125,7 +125,9 @@ def _declare(data: Mapping[str, Any], field: str) -> str:
 
 
 def _split(word: str) -> tuple[str, str]:
-    """Return the name of an option, and the ending that says how it takes a value."""
+    """Return the name of an option, and the ending that says how it takes a value; other words have none."""
+    if not word.startswith("-"):
+        return word, ""
     ending = next(filter(word.endswith, _ENDINGS))
     return word.removesuffix(ending), ending
 

@@ -28,12 +28,12 @@ from permitry.actions.programs.expressions import compares_texts, paths_in_condi
 from permitry.actions.programs.filters import expand_by_program
 from permitry.actions.programs.git_files import files_of_git
 from permitry.actions.programs.inner import without_commands
+from permitry.actions.programs.name_lists import find_lists
 from permitry.actions.programs.named import Collector, Named, Operands, limit_hosts, limit_names
 from permitry.actions.programs.nested import reads_list, xargs
 from permitry.actions.programs.possible import Reads, possible_operands
 from permitry.actions.programs.sed import files_of_sed
 from permitry.actions.programs.shapes import check_shape, roles_by_shape
-from permitry.actions.programs.spelling import is_option
 from permitry.actions.programs.tops import with_tops
 from permitry.core.action import Access, Word
 
@@ -69,11 +69,10 @@ def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
     expanded = tuple(Named(Access.READ, word, is_tree) for word, is_tree in expand_by_program(words))
     if expanded:
         found = attrs.evolve(found, paths=(*found.paths, *expanded), is_listed=False)
-    unseen = tuple(_names_from_files(words))
-    if unseen:
-        hosts = () if only_reads(words) else tuple(word for word in unseen if word.is_open)
-        paths = (*found.paths, *(Named(Access.READ, word) for word in unseen))
-        found = attrs.evolve(found, paths=paths, hosts=(*found.hosts, *hosts), is_listed=False)
+    listed = tuple(_names_from_lists(words, only_reads))
+    if listed:
+        hosts = tuple(each.word for each in listed if each.word is UNSEEN and not only_reads(words))
+        found = attrs.evolve(found, paths=(*found.paths, *listed), hosts=(*found.hosts, *hosts), is_listed=False)
     return limit_names(with_tops(attrs.evolve(found, paths=(*found.paths, *files_of_git(words)))))
 
 
@@ -123,19 +122,13 @@ def _only_prints_help(words: Sequence[Word]) -> bool:
     return first.text.startswith("--") and first.text in entry.shows and not is_spread(first)
 
 
-def _names_from_files(words: Sequence[Word]) -> Iterator[Word]:
-    """Yield an unknown name for each option that reads names from a file, and that file."""
-    names = record_of(words[0].text).names_from
-    if _always_takes_names(words):
-        yield UNSEEN
-    for at, word in enumerate(words[1:], start=1):
-        option, _, value = word.text.partition("=")
-        if not option.startswith("--"):
-            option, value = word.text[:2], word.text[2:]
-        # GNU programs take the beginning of a long option for the whole.
-        if any(is_option(option, name) for name in names):
-            yield UNSEEN
-            yield from [attrs.evolve(word, text=value)] if value else words[at + 1 : at + 2]
+def _names_from_lists(words: tuple[Word, ...], only_reads: Reads) -> Iterator[Named]:
+    """Yield an unknown name for each list of names that the program reads, and the file that has it."""
+    files = tuple(find_lists(words))
+    if files or _always_takes_names(words):
+        accesses = (Access.READ,) if only_reads(words) else (Access.READ, Access.WRITE, Access.DELETE)
+        yield from (Named(access, UNSEEN) for access in accesses)
+    yield from (Named(Access.READ, word) for file in files for word in file)
 
 
 def _always_takes_names(words: Sequence[Word]) -> bool:
