@@ -25,10 +25,11 @@ _PLAIN = re.compile(r"(?:[\w.,@%+~:=][\w.,@%+~:=-]*)?")
 
 @attrs.define
 class _Made:
-    """The names that were made, and the paths with a folder; `is_any`: some name is not known."""
+    """The names that were made, the paths with a folder, and the folders; `is_any`: some name is not known."""
 
     names: set[str] = attrs.field(factory=set)
     paths: set[str] = attrs.field(factory=set)
+    folders: set[str] = attrs.field(factory=set)
     is_any: bool = False
 
     def add(self, text: str, *, is_open: bool) -> None:
@@ -41,8 +42,9 @@ class _Made:
 
     def add_operands(self, words: Sequence[Word]) -> None:
         """Add what a program makes under the names of its operands."""
-        makes = record_of(program_of(words)).makes
+        makes = "named" if _edits(words) else record_of(program_of(words)).makes
         self.is_any = self.is_any or _renames(words)
+        self.folders.update(_find_folders(words))
         for word in words[1:] if makes in ("copies", "named", "downloads") else ():
             is_known = not (word.is_open or word.is_glob)
             # `chmod` makes no other name: a pattern is one for files that are there.
@@ -51,9 +53,11 @@ class _Made:
 
     def has(self, program: str, *, in_path: bool) -> bool:
         """Return whether a program may be one of these; without a folder it must be in one of the folders of PATH."""
-        name = posixpath.basename(program)
+        *above, name = posixpath.normpath(program).split("/")
         if "/" in program:
-            return name in self.names or (self.is_any and not program.startswith(_SYSTEM))
+            # The first of an absolute path is the empty text.
+            is_in_folder = not self.folders.isdisjoint(above if above[:1] == [""] else (".", *above))
+            return name in self.names or is_in_folder or (self.is_any and not program.startswith(_SYSTEM))
         return name in (self.names if in_path else self.paths)
 
 
@@ -93,6 +97,27 @@ def _renames(words: Sequence[Word]) -> bool:
     """Return whether a program makes files under names that its words do not say."""
     options = record_of(program_of(words)).renames
     return "*" in options or any(has_option(word, options) for word in words[1:])
+
+
+def _edits(words: Sequence[Word]) -> bool:
+    """Return whether an option has a program change files under their names, as `sed -i` does."""
+    record = record_of(program_of(words))
+    editing = (each.when for each in record.shapes if any("read/replace" in role for role in each.operands))
+    return not record.makes and any(has_option(word, options) for options in editing for word in words[1:])
+
+
+def _find_folders(words: Sequence[Word]) -> Iterator[str]:
+    """Yield the names of folders that a program may make with files in them, or lead elsewhere by a link."""
+    record = record_of(program_of(words))
+    used = [each for each in record.shapes if not each.when or any(has_option(word, each.when) for word in words[1:])]
+    options = record.fills.union(*(each.trees for each in used))
+    is_tree = "*" in options or any(has_option(word, options) for word in words[1:])
+    if record.makes == "copies" and (is_tree or any("link" in role for each in used for role in each.operands)):
+        texts = [word.text for word in words[1:] if not word.text.startswith("-")]
+        # What is in a folder goes into this one: `cp -r a/. .`.
+        has_content = any(text.endswith(("/", "/.")) for text in texts)
+        names = (posixpath.basename(posixpath.normpath(text)) for text in texts)
+        yield from (name for name in names if has_content or name != ".")
 
 
 def _is_made(run: Run, made: _Made) -> bool:
