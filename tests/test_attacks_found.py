@@ -64,6 +64,7 @@ def test_no_name_reaches_a_secret_unasked(text: str, say: Callable[[str], Verdic
         "find src -name '*.py' -exec ln -s {} . \\;", "find src -name '*.py' -exec ln -sT {} a \\;",
         "find src -name '*.py' -print0 | xargs -0 ln -st .", "ln -sfn a/$(date +%F) current",
         "find src -name '*.py' -exec mv {} docs \\;", "find src -name '*.py' | xargs mv -t docs",
+        "cp -a src d; cat d/a.py", "mv src d && pytest d", "rsync -a src/ d; cat d/a.py", "cp -r src/* docs",
     ],
 )  # fmt: skip
 def test_names_that_reach_no_secret_are_not_asked_about(text: str, say: Callable[[str], Verdict]) -> None:

@@ -18,7 +18,7 @@ import attrs
 from permitry.actions.archives import Names, names_in
 from permitry.core.action import Listing, Place
 
-__all__ = ["Disk", "Links"]
+__all__ = ["Disk", "Links", "link_kind"]
 
 MOST_LOOKS = 100_000
 """How many names of paths are looked at for one decision."""
@@ -171,7 +171,7 @@ class Disk:
             try:
                 for entry in self._listed(folder):
                     if entry.is_symlink():
-                        found = max(found, _kind(os.readlink(entry.path), depth))  # noqa: PTH115 -- as below
+                        found = max(found, link_kind(os.readlink(entry.path), depth))  # noqa: PTH115 -- as below
                     elif entry.is_dir(follow_symlinks=False):
                         waiting.append((entry.path, depth + 1))
             except (FileNotFoundError, NotADirectoryError):
@@ -257,7 +257,7 @@ def _is_folder(name: str) -> bool:
         return False
 
 
-def _kind(target: str, depth: int) -> Links:
+def link_kind(target: str, depth: int) -> Links:
     """Return what kind a link is that is `depth` folders below the top one.
 
     `INSIDE` are relative links that do not lead above the top folder, and have `..` only at the beginning: after

@@ -1,11 +1,13 @@
 """From the paths and copies that a program's operands name to what is read, written and deleted on the disk."""
 
-from collections.abc import Iterator
+import fnmatch
+import itertools
+from collections.abc import Container, Iterator
 from posixpath import basename, dirname, join
 
 import attrs
 
-from permitry.actions.disk import Links
+from permitry.actions.disk import Links, link_kind
 from permitry.actions.folders import Folder
 from permitry.actions.found_names import finds_links, found_in
 from permitry.actions.programs.git_files import join_words
@@ -19,6 +21,8 @@ __all__ = ["touched"]
 
 _HERE = ("", ".")
 _NOTHING = Given()
+_MOST_LINKS = 256
+"""How many links of a folder that is copied are followed; any path represents the rest."""
 
 
 def touched(operands: Operands, folder: Folder, given: Given = _NOTHING) -> Iterator[Touch]:
@@ -33,6 +37,12 @@ def touched(operands: Operands, folder: Folder, given: Given = _NOTHING) -> Iter
             yield folder.place_of(Word("", is_open=True), named.access, origin=UNSEEN_NAME)
     for copy in operands.copies:
         yield from dict.fromkeys(_copy(copy, folder, given))
+    filled = [named for named in operands.paths if named.is_filled and named.is_tree and named.found is None]
+    targets = [named.word for named in filled if named.access is Access.WRITE]
+    for target, named in itertools.product(targets, filled):
+        if named.access is Access.READ:
+            is_content = named.word.text.endswith("/")
+            yield from _follow_kept(named.word, target if is_content else _below(target, named.word), folder)
 
 
 def _touch(named: Named, folder: Folder, given: Given) -> Touch:
@@ -169,6 +179,50 @@ def _make(copy: Copy, source: Word, target: Word, folder: Folder, given: Given) 
     yield attrs.evolve(_certain_if(touch, is_closed), makes_links=makes_links)
     for text in texts:
         yield from _follow(text, target, folder)
+    if copy.keeps_links and copy.is_tree:
+        yield from _follow_links(source, target, folder)
+
+
+def _follow_kept(source: Word, target: Word, folder: Folder) -> Iterator[Touch]:
+    """Yield as guesses where links lead that are copied as links: the source itself, and those below it."""
+    original = folder.place_of(source, Access.READ, is_entry=True).place
+    for text in _texts_of(original, folder):
+        yield from (attrs.evolve(each, is_guess=True) for each in _follow(Word(text), target, folder))
+    yield from _follow_links(source, target, folder)
+
+
+def _follow_links(source: Word, target: Word, folder: Folder) -> Iterator[Touch]:
+    """Yield as guesses where the links below `source` lead from the same places below `target`."""
+    top = dirname(target.text) if source.is_glob else target.text
+    # Below a folder that is there already, a link may lead to a file of that one.
+    is_new = not folder.leads_to_folder(attrs.evolve(target, text=top))
+    kinds = (Links.OPEN,) if is_new else (Links.INSIDE, Links.OPEN)
+    found = tuple(itertools.islice(_links_below(source, kinds, folder), _MOST_LINKS + 1))
+    for below, text in found[:_MOST_LINKS]:
+        followed = _follow(Word(text), attrs.evolve(target, text=join(top, below)), folder)
+        # No other command of the call writes there.
+        needed = (each for each in followed if not (folder.writes_alone and each.access.is_change))
+        yield from (attrs.evolve(each, is_guess=True) for each in needed)
+    if len(found) > _MOST_LINKS:
+        touch = folder.place_of(Word("", is_open=True), Access.READ, origin=UNSEEN_NAME)
+        yield attrs.evolve(touch, is_guess=True)
+
+
+def _links_below(source: Word, kinds: Container[Links], folder: Folder) -> Iterator[tuple[str, str]]:
+    """Yield the name below `source`, and the text, of each link there that is of one of these kinds.
+
+    Of a pattern, these are the links among the names that fit it, and below them.
+    """
+    for top in folder.place_of(source, Access.READ, is_entry=True).place.real:
+        names = top.split("/")
+        wild = next((at for at, name in enumerate(names) if source.is_glob and set(name) & set("*?[{(")), len(names))
+        for link in folder.disk.listed("/".join(names[:wild]) or "/", None, has_hidden=True).links:
+            parts = link.split("/")
+            fits = len(parts) >= len(names) and all(map(fnmatch.fnmatchcase, parts[wild:], names[wild:]))
+            below = "/".join(parts[len(names) - (wild < len(names)) :])
+            text, _ = folder.disk.link_at(link)
+            if fits and below and text and link_kind(text, below.count("/")) in kinds:
+                yield below, text
 
 
 def _follow(text: Word, link: Word, folder: Folder) -> Iterator[Touch]:

@@ -117,6 +117,43 @@ def test_a_kept_link_leads_where_the_original_leads(folder: Folder, tmp_path: Pa
     assert not touch.makes_links
 
 
+@for_each(
+    ("source", "target", "led"),
+    [
+        ("src", "new", {"new/b"}), ("src/", "to/x", {"to/b"}), ("src/.", "to", {"b", "to/in"}),
+        ("sr*", "to", {"to/b", "to/src/in"}), ("src/*", "to", {"b", "to/in"}), ("x*", "to", set()), ("to", "new", set()),
+    ],
+)  # fmt: skip
+def test_a_link_below_a_folder_leads_elsewhere_from_its_new_place(
+    tmp_path: Path, source: str, target: str, led: set[str]
+) -> None:
+    """One that stays inside does so where the folder is new; a program that fills a folder keeps links as well."""
+    for name in ("src/low", "to"):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
+    for name, text in (("up", "../b"), ("low/out", "/etc"), ("low/in", "../in")):
+        (tmp_path / "src" / name).unlink(missing_ok=True)
+        (tmp_path / "src" / name).symlink_to(text)
+    folder, word = Folder((str(tmp_path),), None), Word(source, is_glob="*" in source)
+    whole = {*(f"{tmp_path}/{name}" for name in led), *(["/etc"] if led else [])}
+    kept = (Named(READ, word, is_tree=True, is_filled=True), Named(WRITE, Word(target), is_tree=True, is_filled=True))
+    assert _guessed(folder, *kept) == {(name, access) for name in whole for access in (READ, WRITE)}
+    assert {name for name, _ in _guessed(folder, Copy((word,), Word(target), keeps_links=True, is_tree=True))} >= whole
+
+
+def test_too_many_links_may_lead_anywhere(folder: Folder, tmp_path: Path) -> None:
+    """So that no time is lost."""
+    (tmp_path / "src").mkdir()
+    for number in range(300):
+        (tmp_path / "src" / str(number)).symlink_to("/etc")
+    assert ("", READ) in _guessed(folder, Copy((Word("src"),), Word("new"), keeps_links=True, is_tree=True))
+
+
+def _guessed(folder: Folder, *operands: Named | Copy) -> set[tuple[str, Access]]:
+    """Return what is touched by a guess, by absolute names; the empty text is any path."""
+    touches = (touch for touch in _touches(folder, *operands) if touch.is_guess)
+    return {(name, touch.access) for touch in touches for name in (touch.place.names or ("",))}
+
+
 def test_a_hard_link_is_the_file_it_is_made_of(folder: Folder) -> None:
     """Whatever is done to it is done to that."""
     copy = Copy((Word("a"),), Word("new"), is_below=False, makes_links=True)
