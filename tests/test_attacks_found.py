@@ -21,7 +21,7 @@ from tests.whole_calls import EVERYTHING
 
 _DENIED = '[[rule]]\nid = "secret"\neffect = "block"\nwhen.path = "/**/.env"\n'
 _FILES = (".env", "a.txt", "b.txt", "src/a.py", "src/b.py", "docs/c.md", "sub/.env")
-_LINKS = {"link": "sub", "lib/l": ".env", "lib/deep/l": "../.env", "lib/in": "/dev/stdin"}
+_LINKS = {"link": "sub", "lib/l": ".env", "lib/deep/l": "../.env", "lib/in": "/dev/stdin", "ext/up": "../sub"}
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +40,7 @@ def say(policy: AuthorizationPolicy, tmp_path_factory: pytest.TempPathFactory) -
         (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text("", encoding="utf-8")
     (project / "lib" / "deep").mkdir(parents=True)
+    (project / "ext").mkdir()
     for link, text in _LINKS.items():
         (project / link).symlink_to(text)
 
@@ -65,6 +66,7 @@ def test_no_name_reaches_a_secret_unasked(text: str, say: Callable[[str], Verdic
         "find src -name '*.py' -print0 | xargs -0 ln -st .", "ln -sfn a/$(date +%F) current",
         "find src -name '*.py' -exec mv {} docs \\;", "find src -name '*.py' | xargs mv -t docs",
         "cp -a src d; cat d/a.py", "mv src d && pytest d", "rsync -a src/ d; cat d/a.py", "cp -r src/* docs",
+        "cat src/*", "cat */*.py", "grep -R x src", "ls ext/*", "rm ext/*", "grep -r x ext", "chmod -R 700 ext",
     ],
 )  # fmt: skip
 def test_names_that_reach_no_secret_are_not_asked_about(text: str, say: Callable[[str], Verdict]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 import attrs
 
 from permitry.actions.folders import Folder
+from permitry.actions.links_met import follow_below, follow_pattern
 from permitry.actions.programs.named import Named
 from permitry.actions.programs.tops import fits_one
 from permitry.core.action import UNSEEN_NAME, Descent, Listing, Place, Touch, Word
@@ -21,7 +22,10 @@ _MOST_LINKS = 100
 def touch_perhaps(named: Named, folder: Folder) -> Iterator[Touch]:
     """Yield what is touched if a word is what it may be."""
     if named.found is None:
-        yield folder.place_of(named.word, named.access, descent=named.below)
+        touch = folder.place_of(named.word, named.access, descent=named.below)
+        yield touch
+        yield from follow_pattern(touch, folder)
+        yield from follow_below(touch, folder) if named.follows else ()
     else:
         yield from found_in(named, named.found, folder)
 

@@ -1,15 +1,15 @@
 """From the paths and copies that a program's operands name to what is read, written and deleted on the disk."""
 
-import fnmatch
 import itertools
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from posixpath import basename, dirname, join
 
 import attrs
 
-from permitry.actions.disk import Links, link_kind
+from permitry.actions.disk import Links
 from permitry.actions.folders import Folder
 from permitry.actions.found_names import finds_links, found_in
+from permitry.actions.links_met import follow_below, follow_pattern, links_below
 from permitry.actions.programs.git_files import join_words
 from permitry.actions.programs.named import Contents, Copy, Named, Operands
 from permitry.actions.programs.tops import only_top
@@ -29,7 +29,10 @@ def touched(operands: Operands, folder: Folder, given: Given = _NOTHING) -> Iter
     """Yield what is touched: the operands, the names of copies, and the targets of new links."""
     for named in operands.paths:
         if named.found is None:
-            yield _touch(named, folder, given)
+            touch = _touch(named, folder, given)
+            yield touch
+            yield from follow_pattern(touch, folder)
+            yield from follow_below(touch, folder) if named.follows else ()
         else:
             yield from found_in(named, named.found, folder)
         if named.contents is not None and (named.found or any(word.found for word in named.contents.sources)):
@@ -197,8 +200,8 @@ def _follow_links(source: Word, target: Word, folder: Folder) -> Iterator[Touch]
     # Below a folder that is there already, a link may lead to a file of that one.
     is_new = not folder.leads_to_folder(attrs.evolve(target, text=top))
     kinds = (Links.OPEN,) if is_new else (Links.INSIDE, Links.OPEN)
-    found = tuple(itertools.islice(_links_below(source, kinds, folder), _MOST_LINKS + 1))
-    for below, text in found[:_MOST_LINKS]:
+    found = tuple(itertools.islice(links_below(source, folder, kinds), _MOST_LINKS + 1))
+    for _, below, text in found[:_MOST_LINKS]:
         followed = _follow(Word(text), attrs.evolve(target, text=join(top, below)), folder)
         # No other command of the call writes there.
         needed = (each for each in followed if not (folder.writes_alone and each.access.is_change))
@@ -206,23 +209,6 @@ def _follow_links(source: Word, target: Word, folder: Folder) -> Iterator[Touch]
     if len(found) > _MOST_LINKS:
         touch = folder.place_of(Word("", is_open=True), Access.READ, origin=UNSEEN_NAME)
         yield attrs.evolve(touch, is_guess=True)
-
-
-def _links_below(source: Word, kinds: Container[Links], folder: Folder) -> Iterator[tuple[str, str]]:
-    """Yield the name below `source`, and the text, of each link there that is of one of these kinds.
-
-    Of a pattern, these are the links among the names that fit it, and below them.
-    """
-    for top in folder.place_of(source, Access.READ, is_entry=True).place.real:
-        names = top.split("/")
-        wild = next((at for at, name in enumerate(names) if source.is_glob and set(name) & set("*?[{(")), len(names))
-        for link in folder.disk.listed("/".join(names[:wild]) or "/", None, has_hidden=True).links:
-            parts = link.split("/")
-            fits = len(parts) >= len(names) and all(map(fnmatch.fnmatchcase, parts[wild:], names[wild:]))
-            below = "/".join(parts[len(names) - (wild < len(names)) :])
-            text, _ = folder.disk.link_at(link)
-            if fits and below and text and link_kind(text, below.count("/")) in kinds:
-                yield below, text
 
 
 def _follow(text: Word, link: Word, folder: Folder) -> Iterator[Touch]:

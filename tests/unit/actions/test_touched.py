@@ -121,7 +121,8 @@ def test_a_kept_link_leads_where_the_original_leads(folder: Folder, tmp_path: Pa
     ("source", "target", "led"),
     [
         ("src", "new", {"new/b"}), ("src/", "to/x", {"to/b"}), ("src/.", "to", {"b", "to/in"}),
-        ("sr*", "to", {"to/b", "to/src/in"}), ("src/*", "to", {"b", "to/in"}), ("x*", "to", set()), ("to", "new", set()),
+        ("sr*", "to", {"to/b", "to/src/in"}), ("src/*", "to", {"b", "to/in"}),
+        ("x*", "to", set()), ("to", "new", set()),
     ],
 )  # fmt: skip
 def test_a_link_below_a_folder_leads_elsewhere_from_its_new_place(
@@ -136,7 +137,7 @@ def test_a_link_below_a_folder_leads_elsewhere_from_its_new_place(
     folder, word = Folder((str(tmp_path),), None), Word(source, is_glob="*" in source)
     whole = {*(f"{tmp_path}/{name}" for name in led), *(["/etc"] if led else [])}
     kept = (Named(READ, word, is_tree=True, is_filled=True), Named(WRITE, Word(target), is_tree=True, is_filled=True))
-    assert _guessed(folder, *kept) == {(name, access) for name in whole for access in (READ, WRITE)}
+    assert _guessed(folder, *kept) >= {(name, access) for name in whole for access in (READ, WRITE)}
     assert {name for name, _ in _guessed(folder, Copy((word,), Word(target), keeps_links=True, is_tree=True))} >= whole
 
 

@@ -10,6 +10,7 @@ from permitry.actions.derive.given import run_of
 from permitry.actions.derive.lines import say_by_name
 from permitry.actions.derive.redirections import EXPANSION, may_be_socket, socket_of
 from permitry.actions.folders import Folder
+from permitry.actions.links_met import follow_pattern
 from permitry.actions.programs.inner import program_of
 from permitry.actions.programs.settings import connects
 from permitry.actions.reading.words import has_wildcard
@@ -64,7 +65,9 @@ def _loose(
                 is_open = EXPANSION.search(text) is not None
                 word = Word(text, has_wildcard(text), is_home=text.startswith("~"), is_open=is_open)
                 touch = folder.place_of(word, access, is_certain=False)
-                yield socket_of(text) or attrs.evolve(touch, is_guess=command.is_guess, words=command.words, sets=sets)
+                touch = attrs.evolve(touch, is_guess=command.is_guess, words=command.words, sets=sets)
+                yield socket_of(text) or touch
+                yield from follow_pattern(touch, folder)
 
 
 def inner_actions(

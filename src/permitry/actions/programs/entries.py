@@ -163,6 +163,7 @@ class Entry:
     code: frozenset[str] = frozenset()
     renames: frozenset[str] = frozenset()
     descends: bool = False
+    follows: frozenset[str] = frozenset()
     only_lists: bool = False
     contents: frozenset[str] = frozenset()
     fills: frozenset[str] = frozenset()

@@ -54,7 +54,7 @@ class Named:
     there, None if that is not known. `instead` are other accesses it may make in place of `access`. `work_tree` is a
     folder in a work tree of git, to the top of which `word` is relative; None if it is to the current folder.
     `is_around`: only what is below `word` is touched. `found`: only what was found there; and what is below that, if it
-    `goes_on`.
+    `goes_on`. `follows`: links below it are followed.
     """
 
     access: Access
@@ -69,6 +69,7 @@ class Named:
     is_around: bool = attrs.field(default=False, kw_only=True)
     found: Found | None = attrs.field(default=None, kw_only=True)
     goes_on: bool = attrs.field(default=False, kw_only=True)
+    follows: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def below(self) -> Descent | None:

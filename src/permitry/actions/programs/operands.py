@@ -34,6 +34,7 @@ from permitry.actions.programs.nested import reads_list, xargs
 from permitry.actions.programs.possible import Reads, possible_operands
 from permitry.actions.programs.sed import files_of_sed
 from permitry.actions.programs.shapes import check_shape, roles_by_shape
+from permitry.actions.programs.spelling import has_option
 from permitry.actions.programs.tops import with_tops
 from permitry.core.action import Access, Word
 
@@ -73,7 +74,11 @@ def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
     if listed:
         hosts = tuple(each.word for each in listed if each.word is UNSEEN and not only_reads(words))
         found = attrs.evolve(found, paths=(*found.paths, *listed), hosts=(*found.hosts, *hosts), is_listed=False)
-    return limit_names(with_tops(attrs.evolve(found, paths=(*found.paths, *files_of_git(words)))))
+    found = attrs.evolve(found, paths=(*found.paths, *files_of_git(words)))
+    if _follows(words):
+        paths, guessed = (tuple(map(_follow, group)) for group in (found.paths, found.guessed))
+        found = attrs.evolve(found, paths=paths, guessed=guessed)
+    return limit_names(with_tops(found))
 
 
 def _of_outer(words: tuple[Word, ...], only_reads: Reads) -> Operands | None:
@@ -136,6 +141,19 @@ def _always_takes_names(words: Sequence[Word]) -> bool:
     record = record_of(words[0].text)
     is_known = record.script == "xargs" and _of_xargs(tuple(words), only_reads_alone) is not None
     return "*" in record.names_from and not is_known
+
+
+def _follows(words: tuple[Word, ...]) -> bool:
+    """Return whether a program follows the links below a folder."""
+    record = record_of(words[0].text)
+    given = words[1:]
+    if record.script == "tar" and given and given[0].text[:1].isalpha():
+        given = (attrs.evolve(given[0], text=f"-{given[0].text}"), *given[1:])
+    return "*" in record.follows or any(has_option(word, record.follows) for word in given)
+
+
+def _follow(named: Named) -> Named:
+    return attrs.evolve(named, follows=True) if named.is_tree else named
 
 
 def _read_operands(words: tuple[Word, ...], reads: Reads) -> Operands:

@@ -25,7 +25,8 @@ def test_a_program_that_the_text_makes_is_not_known(text: str) -> None:
         "cp a b; ./x", "cp a x; x", 'cp a "$y"; /usr/bin/ls', 'cp a "$y"; ls', "chmod +x *.sh; ./x", "cat x > a; ./x",
         "./x; ls", "cp a b; . ./x", "cat a > x.py; python x.py", "cat a > x; sh -c 'ls' x",
         "cp a venv; . venv/bin/activate", "cp -r a .; ./x", "cp -r a b; . venv/bin/activate", "mv a b; d/x",
-        "mkdir venv; . venv/bin/activate", "ln a d; d/x", "sed -i s/a/b/ src/*.py; ./x", "sed -n 1p x; ./x", ". venv/bin/activate", "cat a > x; git commit -m x",
+        "mkdir venv; . venv/bin/activate", "ln a d; d/x",
+        "sed -i s/a/b/ src/*.py; ./x", "sed -n 1p x; ./x", ". venv/bin/activate", "cat a > x; git commit -m x",
     ],
 )  # fmt: skip
 def test_another_program_is_what_it_is_called(text: str) -> None:
