@@ -67,6 +67,8 @@ def test_no_name_reaches_a_secret_unasked(text: str, say: Callable[[str], Verdic
         "find src -name '*.py' -exec mv {} docs \\;", "find src -name '*.py' | xargs mv -t docs",
         "cp -a src d; cat d/a.py", "mv src d && pytest d", "rsync -a src/ d; cat d/a.py", "cp -r src/* docs",
         "cat src/*", "cat */*.py", "grep -R x src", "ls ext/*", "rm ext/*", "grep -r x ext", "chmod -R 700 ext",
+        "git add '*.py'", "git rm --cached '*.md'", "git clean -f '*.pyc'", "git commit -m 'a * b'", "git add src",
+        "git add 'src/*'", "git stash -- 'docs/*'", "git reset -- '*.py'", "git clean -fd src",
     ],
 )  # fmt: skip
 def test_names_that_reach_no_secret_are_not_asked_about(text: str, say: Callable[[str], Verdict]) -> None:

@@ -120,9 +120,10 @@ def _narrow(
     named: Named, look: Callable[[str, int | None], Listing], found: Found, top: str, depth: int | None
 ) -> Listing:
     """Return a listing of what was found alone, and of what is below that, if the program goes on there."""
-    listing = look(top, depth)
-    if not found.ends or depth == 0:
-        return listing
+    if not found.ends:
+        return look(top, depth)
+    # A pattern of all that is in a folder takes that folder alone, in which there need be no such name.
+    listing = look(top, depth or None)
     names = tuple(name for name in listing.names if _is_found(name, found, goes_on=named.goes_on))
     return Listing(names, (-1,) * len(names), listing.is_whole)
 

@@ -1,6 +1,6 @@
-"""The folders into which a `git` command puts files under names that are not in its words, and where these are read.
+"""The files that a `git` command touches under names that are not in its words, and where these are read.
 
-A patch names files, and so do a branch, an index and a stash. Commands that move a whole work tree from one commit to
+A patch names files, and so do a branch, an index, a stash, and a pattern that git itself compares with names. Commands that move a whole work tree from one commit to
 another, such as `git switch` and `git pull`, are not among them, unless they move another one than that of the folder.
 """
 
@@ -17,6 +17,7 @@ from permitry.actions.programs.entries import Entry, RefusedError
 from permitry.actions.programs.named import HERE, Contents, Named
 from permitry.actions.programs.spelling import is_option
 from permitry.core.action import Access, Descent, Word
+from permitry.core.words import Found
 
 __all__ = ["files_of_git", "fills_work_tree", "join_words"]
 
@@ -27,6 +28,7 @@ _HARMLESS_SETTINGS = ("advice.", "color.", "commit.", "user.")
 _TEMPLATE = "init.templatedir"
 _WORK_TREE = "core.worktree="
 _WILDCARDS = frozenset("*?[\\")
+_SIGNS = re.compile(r"[*?\[\]\\]")
 _FROM_FILE = "--pathspec-fr"
 _TOP = Word(":/")
 _HOOKS = Word(".git/hooks")
@@ -125,7 +127,7 @@ def fills_work_tree(words: Words) -> bool:
 
 
 def files_of_git(words: Words) -> Iterator[Named]:
-    """Yield the folders into which a command puts files, if it is one of git."""
+    """Yield the folders into which a command puts files, and where its patterns fit some, if it is one of git."""
     if words[0].text.rpartition("/")[2] != "git":
         return
     call = _read(words)
@@ -134,6 +136,8 @@ def files_of_git(words: Words) -> Iterator[Named]:
         yield attrs.evolve(call, is_plain=False).fill(call.tree, None)
     elif name in _COMMANDS:
         yield from _COMMANDS[name](call)
+    if name in record_of("git").kinds["match"]:
+        yield from _match(call)
 
 
 def _read(words: Words) -> _Call:
@@ -220,6 +224,34 @@ def _paths(call: _Call, paths: Words, kind: str, sources: Words) -> Iterator[Nam
         # A pathspec for all but some files is about the whole folder.
         is_around = _NARROW.match(word.text) is not None if is_magic else target != word
         yield attrs.evolve(named, instead=instead, is_around=is_around)
+
+
+def _match(call: _Call) -> Iterator[Named]:
+    """Yield the folders below which names fit the patterns of a command; a star stands for slashes as well."""
+    words = (*call.operands, *(call.behind or ()))
+    if not words and call.words[0].text == "clean":
+        words = (HERE,)
+    shapes = record_of("git").commands[call.words[0].text].shapes
+    only_reads = {role for shape in shapes for role in shape.operands} == {"read*"}
+    is_dry = not call.names.isdisjoint({"-n", "--dry-run"})
+    accesses = (Access.READ,) if only_reads or is_dry else (Access.READ, Access.WRITE, Access.DELETE)
+    for word, access in itertools.product(words, accesses):
+        if word == HERE or word.text.startswith(":"):
+            # From the top, without regard to case, or all but some.
+            yield Named(access, HERE, is_tree=True, work_tree=call.at)
+        elif not _WILDCARDS.isdisjoint(word.text):
+            top, ends = join_words(call.at, _before_wildcard(word)), _ends_of(word.text)
+            found = Word(word.text, is_open=True, found=Found((top,), ends, has_links=False))
+            yield Named(access, found if ends else top, is_tree=not ends)
+
+
+def _ends_of(pattern: str) -> tuple[str, ...]:
+    """Return what the last part of each name fits that a pattern of git fits; nothing if that is any."""
+    end = _SIGNS.split(pattern)[-1]
+    *above, last = end.split("/")
+    if last:
+        return (last if above else f"*{last}",)
+    return ()
 
 
 def _before_wildcard(word: Word) -> Word:

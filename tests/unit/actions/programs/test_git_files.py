@@ -117,3 +117,35 @@ def test_which_calls_fill_a_work_tree() -> None:
     """Those that only look do not."""
     texts = ("git reset --hard", "/usr/bin/git -c a=b pull", "git status", "make pull")
     assert [fills_work_tree(read_strictly(text)[0].words) for text in texts] == [True, True, False, False]
+
+
+def _matched(text: str) -> list[tuple[str, tuple[str, ...], str]]:
+    """Return each folder, what the names end with that git looks for below it, and the access."""
+    named = list(files_of_git(read_strictly(text)[0].words))
+    found = [(each.word.found.tops[0].text if each.word.found else each.word.text, each) for each in named]
+    return [(top, each.word.found.ends if each.word.found else (), each.access.value) for top, each in found]
+
+
+@for_each(
+    ("text", "top", "ends"),
+    [
+        ("git add '*.py'", ".", ("*.py",)), ("git add 'src/*/a.py'", "src", ("a.py",)), ("git add 'a/b*'", "a", ()),
+        ("git add ':!a'", ".", ()), ("git -C x add 's?c'", "x", ("*c",)), ("git clean -n '*.c'", ".", ("*.c",)),
+        ("git clean -ne '*.c'", ".", ()),
+    ],
+)  # fmt: skip
+def test_a_pattern_is_compared_with_names_in_all_folders(text: str, top: str, ends: tuple[str, ...]) -> None:
+    """Only the text behind its last wildcard is that of the name."""
+    assert _matched(text) == [(top, ends, "read")]
+
+
+@for_each("text", ["git rm '*.c'", "git clean -f '*.c'", "git stash push '*.c'", "git commit -m x '*.c'"])
+def test_what_may_be_removed_is(text: str) -> None:
+    """With every access, where the command may make it."""
+    assert _matched(text) == [(".", ("*.c",), access) for access in ("read", "write", "delete")]
+
+
+@for_each("text", ["git add src", "git commit -m 'a * b'", "git rm a.c", "git log '*.c'", "git diff '*.c'", "ls '*'"])
+def test_a_name_is_no_pattern(text: str) -> None:
+    """Nor is a message; and what only looks is known otherwise."""
+    assert _matched(text) == []
