@@ -8,7 +8,7 @@ import contextlib
 import functools
 import itertools
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from types import NoneType
 from typing import TypeAlias
 
@@ -39,6 +39,7 @@ FEW = 4
 _NOWHERE = AuthContext()
 _OF_TOOL = frozenset({Kind.TOOL, Kind.TRAIT})
 _CHEAP = frozenset({*_OF_TOOL, Kind.ARGUMENT})
+_PUT = tuple(vars(Request)[name].__set__ for name in (*(each.name for each in attrs.fields(Request)), "tool"))
 _Reference: TypeAlias = Callable[[], ToolSpec | None]
 """A weak reference to the declaration of a tool, as its registry gave it."""
 
@@ -73,7 +74,7 @@ class _Tool:
     """One tool, or one name: what is known about it, and the rules that can match its calls. Thread-safe."""
 
     __slots__ = (
-        "_completed", "_is_own", "_known", "_likely", "_others", "_visibility", "kind", "name", "selection", "spec",
+        "_completed", "_is_own", "_known", "_likely", "_others", "kind", "name", "selection", "spec", "visibility",
     )  # fmt: skip
 
     def __init__(self, request: Request, spec: _Reference, selection: _Selection) -> None:
@@ -87,27 +88,31 @@ class _Tool:
         self._is_own = request.tool is request.own
         self._known = None if self._is_own else request.tool
         self._likely, self._others = request.likely, request.others
-        self._visibility: Visibility | None = None
+        self.visibility: Visibility | None = None
 
     def request(
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None, reader: ActionReader | None
     ) -> Request:
         """Return the request to the rules, with what is already known about the tool filled in."""
-        declared = spec if self._completed is None else self._completed
         request = Request.__new__(Request)
-        # As in `AuthContext.from_state`.
-        Request.__init__(request, call, context, declared, reader, own=spec, likely=self._likely, others=self._others)
-        # This fills the cached property, which would be worked out for each call otherwise.
-        object.__setattr__(request, "tool", spec if self._is_own else self._known)
+        # Sooner than `__init__`: there is a request for every call. And its tool is known here.
+        put_call, put_context, put_spec, put_reader, put_own, put_likely, put_others, put_tool = _PUT
+        put_call(request, call)
+        put_context(request, context)
+        put_spec(request, spec if self._completed is None else self._completed)
+        put_reader(request, reader)
+        put_own(request, spec)
+        put_likely(request, self._likely)
+        put_others(request, self._others)
+        put_tool(request, spec if self._is_own else self._known)
         return request
 
-    def blocks_all(self, context: AuthContext, spec: ToolSpec, evaluate: Evaluate) -> bool:
-        """Return whether every call of the tool is certain to be blocked in this context."""
-        if self._visibility is None:
-            call = call_of_tool(ToolCall(self.name, kind=self.kind))
-            ask = functools.partial(self.request, call, reader=raise_unresolved)
-            self._visibility = Visibility(spec, self.selection.phases, evaluate, ask)
-        return self._visibility.blocks_all(context, spec)
+    def look(self, spec: ToolSpec, evaluate: Evaluate) -> Visibility:
+        """Return what is certain of all calls of the tool, and keep it."""
+        call = call_of_tool(ToolCall(self.name, kind=self.kind))
+        ask = functools.partial(self.request, call, reader=raise_unresolved)
+        self.visibility = Visibility(spec, self.selection.phases, evaluate, ask)
+        return self.visibility
 
 
 class Index:
@@ -161,22 +166,15 @@ class Index:
         request = found.request(call, context, spec, self._reader)
         return request, found.selection.rules_for(request)
 
-    def blocks_all(self, spec: ToolSpec, contexts: Sequence[AuthContext]) -> bool:
-        """Return whether every call that the tool takes is certainly blocked in one of the contexts."""
-        # What takes no call at all cannot run.
-        for kind in spec.kinds:
-            found = self._specs.get(id(spec))
-            if found is None or found.spec() is not spec or found.kind is not kind:
-                found = self._by_spec(ToolCall(spec.name, kind=kind), spec)
-            # Of what is not known, nothing is certain.
-            if found is None:
-                return False
-            for context in contexts:
-                if found.blocks_all(context, spec, self._evaluate):
-                    break
-            else:
-                return False
-        return True
+    def blocks_all(self, spec: ToolSpec, kind: PayloadKind, context: AuthContext) -> bool:
+        """Return whether every call of this kind that the tool takes is certainly blocked in this context alone."""
+        found = self._specs.get(id(spec))
+        if found is None or found.spec() is not spec or found.kind is not kind:
+            found = self._by_spec(ToolCall(spec.name, kind=kind), spec)
+        # Of what is not known, nothing is certain.
+        if found is None:
+            return False
+        return (found.visibility or found.look(spec, self._evaluate)).blocks_all(context, spec)
 
     # Keeping ------------------------------------------------------------------------------------------------------
 

@@ -299,12 +299,16 @@ class AuthorizationPolicy:
         False only when every call of a kind that `spec` takes is blocked, whatever its arguments, so that the tool can
         be left out of what a model is shown. For a sub-agent a block in a context above its own is enough.
         """
-        if context.parent is None and context.rules is None and context.lists is None:
-            return not self._index.blocks_all(spec, (context,))
-        contexts = tuple(context.lineage())
-        if all(each.rules is context.rules and each.lists is context.lists for each in contexts):
-            return not _index_of(self.within(context)).blocks_all(spec, contexts)
-        return not any(_index_of(self.within(each)).blocks_all(spec, (each,)) for each in contexts)
+        contexts = (context,) if context.parent is None else tuple(context.lineage())
+        for kind in spec.kinds:
+            for each in contexts:
+                index = self._index if each.rules is None and each.lists is None else _index_of(self.within(each))
+                if index.blocks_all(spec, kind, each):
+                    break
+            else:
+                return True
+        # What takes no call at all cannot run.
+        return False
 
     def should_confirm(self, tool_name: str, context: AuthContext) -> bool:
         """Return whether the bare tool may not run unasked: True for CONFIRM and for BLOCK."""

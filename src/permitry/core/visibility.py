@@ -51,10 +51,8 @@ class _StandIn:
     def _refuse(self, *_: object) -> NoReturn:
         raise Unresolved(is_of_context=self._is_of_context)
 
-    def __getattribute__(self, name: str) -> object:
-        return self._refuse() if name == "__class__" else object.__getattribute__(self, name)
-
     __getattr__ = __eq__ = __hash__ = __repr__ = _refuse
+    __class__ = property(_refuse)
 
 
 class _KnownCall(_StandIn):
@@ -93,11 +91,12 @@ class Visibility:
     `ask` returns the request about a call of which only the tool is known.
     """
 
-    __slots__ = ("_ask", "_blocking", "_evaluate", "_phases")
+    __slots__ = ("_ask", "_blocking", "_blocks_others", "_evaluate", "_phases")
 
     def __init__(self, spec: ToolSpec, phases: Phases, evaluate: Evaluate, ask: Ask) -> None:
         self._evaluate, self._ask = evaluate, ask
         self._phases = Phases.of(map(_for_trial, phases.every), phases.cache)
+        self._blocks_others = phases.cache.unmatched is _BLOCK
         trial = ask(unknown_context(), spec)
         # Those that look at the call before the context are uncertain in every context.
         restrictions = self._phases.restrictions
@@ -105,17 +104,19 @@ class Visibility:
 
     def blocks_all(self, context: AuthContext, spec: ToolSpec) -> bool:
         """Return whether every call of the tool is certain to be blocked in this context."""
-        phases = self._phases
-        blocks_others = phases.cache.unmatched is _BLOCK
-        if not (self._blocking or blocks_others):
+        if not (self._blocking or self._blocks_others):
             return False
         request = self._ask(context, spec)
-        if phases.overrides and any(_may_allow(rule, request) for rule in phases.overrides):
+        overrides = self._phases.overrides
+        if overrides and any(_may_allow(rule, request) for rule in overrides):
             return False
         for rule in self._blocking:
-            if _ask(rule, request) in _CERTAIN:
-                return True
-        return blocks_others and self._blocks_unmatched(request)
+            try:
+                if rule.ask(request, []) in _CERTAIN:
+                    return True
+            except Unresolved:
+                continue
+        return self._blocks_others and self._blocks_unmatched(request)
 
     def _blocks_unmatched(self, request: Request) -> bool:
         """Return whether every call is certain to be blocked, as no rule permits any."""
