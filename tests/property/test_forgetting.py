@@ -19,9 +19,9 @@ from permitry.conditions.repeat import RepeatCondition
 from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.tools import ToolSelector
 from permitry.config.default import create_default_authorization_policy
-from permitry.core._tally import Tally
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
+from permitry.core.counts import Tally
 from permitry.core.decision import Verdict
 from permitry.core.history import Bounds, History, Log, Ran
 from permitry.core.policy import AuthorizationPolicy

@@ -23,9 +23,9 @@ from permitry.conditions.tools import ToolsCondition, ToolSelector
 from permitry.conditions.written import Condition
 from permitry.core.effects import only_reads
 from permitry.core.facts import Fact
-from permitry.core.lists import Lists
 from permitry.core.origin import Origin
 from permitry.core.rule import Request, Unsure
+from permitry.core.source import Lists
 from permitry.errors import UnevaluableError
 
 __all__ = ["Condition", "Conditions", "Scope", "Scoped"]

@@ -20,7 +20,7 @@ from permitry.conditions.written import Place, PlainCondition, Value, Written
 from permitry.config._list_reader import ListReader
 from permitry.config.lists import ListUses
 from permitry.core.action import Connect
-from permitry.core.lists import Lists
+from permitry.core.source import Lists
 from permitry.errors import RuleError
 
 __all__ = ["Given", "Place", "Refusals", "host_pattern", "scope_of"]

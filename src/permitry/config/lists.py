@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from permitry.core.decision import Verdict
-from permitry.core.lists import Lists
+from permitry.core.source import Lists
 
 __all__ = ["ListUses", "NamedList", "collect_trusted", "lists_of", "uses_of"]
 

@@ -10,8 +10,8 @@ import attrs
 from permitry.core.decision import Decision, DecisionCache, Phase, RuleFailure, Verdict
 from permitry.core.explanation import RuleOutcome, RuleTrace
 from permitry.core.facts import Fact, Kind
-from permitry.core.lists import lists_in
 from permitry.core.rule import Request, Rule, Unsure
+from permitry.core.source import lists_in
 from permitry.core.texts import one_line
 from permitry.errors import safe_str
 

@@ -11,10 +11,9 @@ from typing import Any, Final, Protocol, cast
 import attrs
 
 from permitry.core.history import History
-from permitry.core.lists import Lists, lists_of
 from permitry.core.origin import HeardCounts
 from permitry.core.shared import SharedCounts
-from permitry.core.source import RuleSource, is_rule_source
+from permitry.core.source import Lists, RuleSource, is_rule_source, lists_of
 from permitry.core.template import Template
 
 __all__ = ["MODES", "AuthContext", "AuthState", "misspelt_mode"]

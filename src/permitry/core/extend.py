@@ -8,9 +8,8 @@ from typing import Any, Protocol, TypeAlias, cast
 from permitry.core.action import ActionReader
 from permitry.core.decision import Verdict
 from permitry.core.flow import Flow
-from permitry.core.lists import Lists, lists_in
 from permitry.core.rule import AnyRule
-from permitry.core.source import RuleSource, is_rule_source
+from permitry.core.source import Lists, RuleSource, is_rule_source, lists_in
 from permitry.core.spec import ToolSpec
 from permitry.errors import RuleError
 

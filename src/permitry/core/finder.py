@@ -5,9 +5,9 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from itertools import chain
 from typing import Any, TypeAlias
 
-from permitry.core._globs import Globs
 from permitry.core.action import Access
 from permitry.core.facts import NO_PATHS, Anchor, Fact, Facts, Kind, Paths
+from permitry.core.pattern import Globs
 
 __all__ = ["Finder", "Names"]
 

@@ -11,8 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import attrs
 
-from permitry.core._tally import Tally
-from permitry.core.fingerprints import Fingerprints
+from permitry.core.counts import Fingerprints, Tally
 from permitry.errors import UnevaluableError
 
 __all__ = ["Bounds", "History", "Log", "Ran", "Whose"]

@@ -38,11 +38,10 @@ from permitry.core.explanation import Explanation
 from permitry.core.extend import add_lists, add_rules
 from permitry.core.flow import Flow, check_relied_on, side_effects
 from permitry.core.index import Index
-from permitry.core.lists import Lists
 from permitry.core.origin import Origin
 from permitry.core.rule import AnyRule, Request
 from permitry.core.shared import SideEffects
-from permitry.core.source import RuleSource
+from permitry.core.source import Lists, RuleSource
 from permitry.core.spec import ToolSpec
 from permitry.errors import safe_str
 

@@ -12,9 +12,9 @@ from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
 from permitry.core.effects import Effects, guesses_of, parts_of
 from permitry.core.facts import Fact, Facts
-from permitry.core.lists import Lists
 from permitry.core.origin import Origin
 from permitry.core.shared import SideEffects
+from permitry.core.source import Lists
 from permitry.core.spec import TRAIT_SELECTORS, ToolSpec
 from permitry.core.well_known import well_known
 from permitry.errors import safe_str

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 
 import attrs
 
-from permitry.core.fingerprints import Fingerprints
+from permitry.core.counts import Fingerprints
 from permitry.errors import ForgottenSessionError
 from permitry.guard.guard import Guard
 

@@ -6,7 +6,7 @@ from typing import Generic, TypeAlias, TypeVar
 import attrs
 
 from permitry.core.call import ToolCall
-from permitry.core.fingerprints import Fingerprints
+from permitry.core.counts import Fingerprints
 from permitry.errors import LedgerError
 
 __all__ = ["Asker", "HandledCalls"]

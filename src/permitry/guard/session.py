@@ -12,9 +12,8 @@ from permitry.conditions.provenance.provenance import Heard, Provenance
 from permitry.core.call import ToolCall
 from permitry.core.context import MODES, misspelt_mode
 from permitry.core.history import Bounds, History, Log, Ran
-from permitry.core.lists import Lists, lists_of
 from permitry.core.shared import SharedLimits, SideEffects
-from permitry.core.source import RuleSource
+from permitry.core.source import Lists, RuleSource, lists_of
 from permitry.core.template import Template
 
 __all__ = ["Session"]

@@ -15,8 +15,8 @@ from permitry.config.load import Origin, RuleSet, load_policy, load_rules
 from permitry.config.plain import rule_set_of
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.lists import Lists
 from permitry.core.policy import AuthorizationPolicy
+from permitry.core.source import Lists
 from permitry.errors import ConfigError, RuleError
 from permitry.guard.session import Session
 

@@ -2,7 +2,7 @@
 
 from tests.tables import for_each
 
-from permitry.core.pattern import CharSet, Pattern
+from permitry.core.pattern import CharSet, Globs, Pattern
 
 
 @for_each(("pattern", "name"))
@@ -41,3 +41,13 @@ def test_a_set_that_ignores_case_holds_a_letter_in_either() -> None:
     assert [char in CharSet((("b", "c"),), is_negated=False, ignores_case=True) for char in "aBbCD"] == [
         False, True, True, True, False,
     ]  # fmt: skip
+
+
+def test_a_glob_that_is_found_must_fit_as_well() -> None:
+    """The piece it is filed under is only a part of it."""
+    globs = Globs()
+    globs.add("a*b*c", 1)
+    globs.add("a*b*c", 2)
+    globs.close()
+    assert globs.find("a-b-c") == {1, 2}
+    assert globs.find("a-c") == set()

@@ -26,10 +26,10 @@ from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
 from permitry.core.history import History, Ran
-from permitry.core.lists import Lists
 from permitry.core.pattern import Pattern
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.rule import Request, Unsure
+from permitry.core.source import Lists
 from permitry.core.template import Template
 from permitry.errors import RuleError, UnevaluableError
 from permitry.rules.configured import ConfiguredRule
