@@ -11,17 +11,7 @@ import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from permitry.core.action import (
-    Access,
-    Action,
-    Actions,
-    Connect,
-    Place,
-    Run,
-    Touch,
-    Word,
-    components_of,
-)
+from permitry.core.action import Access, Action, Actions, Connect, Place, Run, Touch, Word, components_of
 from permitry.core.call import ToolCall
 
 __all__ = [

@@ -18,9 +18,7 @@ _DELEGATES = ToolTraits(read_only=False, spawns_agent=True)
 
 _FILE = "path|file_path|filepath|filename"
 _FOLDER = "path?|dir_path?|directory?|folder?"
-_SHELL = {
-    "workdir?|cwd?|working_directory?|dir_path?|directory?": ArgumentRole.FOLDER,
-}
+_SHELL = {"workdir?|cwd?|working_directory?|dir_path?|directory?": ArgumentRole.FOLDER}
 _SHELLS = (
     "bash", "exec_command", "local_shell", "run_command", "run_shell", "run_shell_bg", "run_shell_command",
     "run_terminal_cmd", "shell", "shell_command", "terminal",
