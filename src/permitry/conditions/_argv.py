@@ -23,7 +23,9 @@ MAX_CLUSTER = 4
 _BLANK = " \t"
 _OPERATORS = "|&;<>\n\r"
 _EXPANSIONS = "$`"
-_PLAIN = re.compile(r"[\w./:=*?@+-]+")
+_PIECE = re.compile(
+    r"""(?P<plain>[\w./:=*?@+-]+)|\\(?P<escaped>.)|'(?P<single>[^']*)'|"(?P<double>[^"]*)"|(?P<sign>.)""", re.DOTALL
+)
 _OPERANDS = ("-", "--")
 """What begins with a hyphen without being an option: the standard input, and the end of all options."""
 _SUBSTITUTIONS = ("$(", "<(", "`")
@@ -273,31 +275,18 @@ class _Reader:
 
     def _piece(self) -> str:
         """Return the next plain characters or quoted part; literal wildcards are replaced."""
-        plain = _PLAIN.match(self.text, self.at)
-        if plain is not None:
-            self.at = plain.end()
-            return plain[0]
-        char = self.text[self.at]
-        if char in "'\"":
-            return self._read_quoted(char)
-        if char == "\\":
-            if self.at + 1 == len(self.text):
-                raise RuleError("nothing follows the last backslash; double it if it is meant literally")
-            self.at += 2
-            return self.text[self.at - 1].translate(_LITERAL)
-        self._check(char)
-        self.at += 1
-        return char
-
-    def _read_quoted(self, quote: str) -> str:
-        end = self.text.find(quote, self.at + 1)
-        if end < 0:
-            raise RuleError(f"the quote at character {self.at + 1} is not closed; put a backslash before a literal one")
-        part = self.text[self.at + 1 : end]
-        self.at = end + 1
-        return part.translate(_LITERAL)
+        found = next(_PIECE.finditer(self.text, self.at))
+        kind = str(found.lastgroup)
+        if kind == "sign":
+            self._check(found[0])
+        self.at = found.end()
+        return found[0] if kind in ("plain", "sign") else found[kind].translate(_LITERAL)
 
     def _check(self, char: str) -> None:
+        if char == "\\":
+            raise RuleError("nothing follows the last backslash; double it if it is meant literally")
+        if char in "'\"":
+            raise RuleError(f"the quote at character {self.at + 1} is not closed; put a backslash before a literal one")
         if char in _OPERATORS:
             shown = "a line break" if char in "\n\r" else f"`{char}`"
             raise RuleError(f"{shown} joins or redirects commands, and a pattern is for one command; list the commands")

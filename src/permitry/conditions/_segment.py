@@ -18,6 +18,7 @@ Row: TypeAlias = tuple[bool, ...]
 """For each beginning of a sequence, the empty one first, whether it matches the elements so far."""
 
 _SET = re.compile(r"\[[!^]?\]?(?:[^\[\]]|\[:[a-z]+:\])*\]")
+_UNIT = re.compile(r"\[([!^]?+)(.[^\]]*+)\]|(.)", re.DOTALL)
 _RANGE = re.compile("(.)-(.)|(.)", re.DOTALL)
 _MOST_PAIRS = 250_000  # beyond any name a disk can hold; more than that is taken to overlap
 
@@ -156,14 +157,13 @@ def _fold_piece(piece: Piece) -> Piece:
 
 def _pieces(text: str) -> tuple[Piece, ...]:
     pieces: list[list[Unit]] = [[]]
-    at = 0
-    while at < len(text):
-        char, at = text[at], at + 1
+    for negation, body, char in _UNIT.findall(text):
         if char == "*":
             pieces.append([])
         elif char == "[":
-            unit, at = _read_set(text, at)
-            pieces[-1].append(unit)
+            raise RuleError(f"the set in `{text}` is never closed; write `[[]` for the character `[`")
+        elif body:
+            pieces[-1].append(CharSet(tuple(_ranges(text, body)), bool(negation)))
         else:
             pieces[-1].append(ANY if char == "?" else char)
     joined = [_join(piece) for piece in pieces]
@@ -175,20 +175,10 @@ def _join(units: list[Unit]) -> Piece:
     return "".join(letters) if len(letters) == len(units) else tuple(units)
 
 
-def _read_set(text: str, at: int) -> tuple[Unit, int]:
-    """Return the set that was opened by the `[` before `at`, and where it ends."""
-    is_negated = text[at : at + 1] in ("!", "^")
-    start = at + is_negated
-    end = text.find("]", start + 1)
-    if end < 0:
-        raise RuleError(f"the set in `{text}` is never closed; write `[[]` for the character `[`")
-    body = text[start:end]
+def _ranges(text: str, body: str) -> Iterator[tuple[str, str]]:
+    """Yield the ranges of a set in a text, whose brackets are taken off."""
     if any(f"[{mark}" in body[:-1] and body.endswith(mark) for mark in ":.="):
         raise RuleError(f"the set in `{text}` holds a class; write its ranges, such as `[a-z]`")
-    return CharSet(tuple(_ranges(body)), is_negated), end + 1
-
-
-def _ranges(body: str) -> Iterator[tuple[str, str]]:
     for low, high, alone in _RANGE.findall(body):
         if low > high:
             raise RuleError(f"the range `{low}-{high}` runs backwards, and can never match; write `{high}-{low}`")
