@@ -66,12 +66,10 @@ class HostPattern(WrittenPattern):
             raise RuleError(f"the host pattern `{text}` is empty or has a blank in it; write `example.com`")
         scheme, colon_slashes, rest = text.rpartition("://")
         if _NETWORK.fullmatch(rest):
-            raise RuleError(
-                f"`{text}` is a network, and a pattern is for one host; write `private` for those that are not public, "
-                "or list the addresses"
-            )
+            hint = "write `private` for those that are not public, or list the addresses"
+            raise RuleError(f"`{text}` is a network, and a pattern is for one host; {hint}")
         if set(rest) & set("/?#\\"):
-            raise RuleError(f"the host pattern `{text}` has a path or query; a host has none, so leave it out")
+            raise _wrong(text, "has a path or query; a host has none, so leave it out")
         host, colon, port = rest.rpartition(":")
         if not colon or rest.endswith("]"):
             host, colon, port = rest, "", ""
@@ -117,39 +115,38 @@ class HostPattern(WrittenPattern):
         return self.host in {"*", host} or (self.host == PRIVATE and is_private(host))
 
 
+def _wrong(text: str, why: str) -> RuleError:
+    return RuleError(f"the host pattern `{text}` {why}")
+
+
 def _scheme(text: str, scheme: str) -> str:
     if _SCHEME.fullmatch(scheme):
         return scheme
     if _SCHEME.fullmatch(scheme.lower()):
         raise RuleError(f"the scheme of the host pattern `{text}` has capitals; write `{scheme.lower()}://`")
-    raise RuleError(f"the host pattern `{text}` has no valid scheme before `://`; leave both out for https")
+    raise _wrong(text, "has no valid scheme before `://`; leave both out for https")
 
 
 def _port(text: str, port: str) -> int:
     if not _PORT.fullmatch(port) or int(port) > _HIGHEST_PORT:
-        raise RuleError(
-            f"the port of the host pattern `{text}` is not a number from 1 to 65535; leave it out, or write one"
-        )
+        why = "is not a number from 1 to 65535; leave it out, or write one"
+        raise RuleError(f"the port of the host pattern `{text}` {why}")
     return int(port)
 
 
 def _host(text: str, host: str, normalise: Callable[[str], str | None]) -> str:
     if "@" in text:
-        raise RuleError(f"the host pattern `{text}` has user information; write only what follows the `@`")
+        raise _wrong(text, "has user information; write only what follows the `@`")
     if host == "*":
         return host
     rest = host.removeprefix("*.")
     if "*" in rest:
-        raise RuleError(
-            f"the host pattern `{text}` has `*` within a name; write `*` alone, or `*.` before a whole name"
-        )
+        raise _wrong(text, "has `*` within a name; write `*` alone, or `*.` before a whole name")
     name = normalise(rest)
     if name is None:
-        raise RuleError(
-            f"the host pattern `{text}` names no host; write a name, an IPv4 address or an `[IPv6]` address"
-        )
+        raise _wrong(text, "names no host; write a name, an IPv4 address or an `[IPv6]` address")
     if rest != host and _address(name) is not None:
-        raise RuleError(f"the host pattern `{text}` has `*` before an address; write the address alone")
+        raise _wrong(text, "has `*` before an address; write the address alone")
     return f"*.{name}" if rest != host else name
 
 

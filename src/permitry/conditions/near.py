@@ -12,13 +12,12 @@ import attrs
 from permitry.conditions import permit
 from permitry.conditions._conditions import Conditions
 from permitry.conditions.match import Match, why_uncertain
-from permitry.core.action import Action, Connect, Run, Touch, phrase
+from permitry.core.action import Action, Run, Touch, phrase
 from permitry.core.effects import Effect, only_reads
-from permitry.core.likely_roles import likely_roles
 from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
 
-__all__ = ["lack_roles", "say_not_lifted", "say_plain", "say_uncovered"]
+__all__ = ["say_not_lifted", "say_plain", "say_uncovered"]
 
 
 def say_plain(conditions: Conditions, request: Request, needed: Match) -> Iterator[str]:
@@ -44,14 +43,6 @@ def say_not_lifted(unless: Conditions, when: Conditions, request: Request) -> st
             shown, why = _find_left(effect, unless)
             return f"{shown} (expected: {unless.does})" if why is None else f"{shown} is not certain, because {why}"
     return f"something that is not certain (expected: {unless.does})"
-
-
-def lack_roles(when: Conditions, request: Request) -> bool:
-    """Return whether they are about arguments of the call that are not declared."""
-    if request.tool is not None and request.tool.roles is not None:
-        return False
-    meant = {kind.role for kind in when.on_actions}
-    return any(role.value in meant for role in likely_roles(request.call).values())
 
 
 def say_uncovered(
@@ -94,9 +85,7 @@ def _find_left(effect: Effect, conditions: Conditions) -> tuple[str, str | None]
     shown = f"`{phrase(action)}`"
     if not isinstance(action, Run) or not permit.runs(conditions, effect):
         return shown, _doubt(effect, action, conditions)
-    every: tuple[Touch | Connect, ...] = (*action.operands.touches, *action.operands.connects)
-    operands = (Effect(each, action, effect.actions) for each in every)
-    left = next((each for each in operands if not permit.fits_operand(conditions, each)), None)
+    left = permit.find_left(conditions, action, effect)
     if left is None:
         return shown, None if action.operands.is_listed else "not all that it touches is known"
     return f"`{phrase(left.subject)}` of {shown}", _doubt(left, action, conditions)

@@ -269,34 +269,24 @@ def _parse(text: str) -> tuple[Anchor, _Parts]:
 
 def _check(text: str) -> None:
     check_sign(text, PathPattern.key)
+    names, shown = text.split("/"), f"the path pattern `{text}`"
+    has_control = not text.isprintable() and any(unicodedata.category(char) in ("Cc", "Cs") for char in text)
+    is_users = text.startswith("~") and names[0] != "~"
+    is_joined = any("**" in name and name != "**" for name in names)
+    has_more = names.count("**") > _MOST_STARS
     for is_wrong, why in (
         (not text, "a path pattern is empty; write `**` for everything in the workspace"),
         (len(text) > _LONGEST, f"a path pattern has more than {_LONGEST} characters; no path is that long"),
-        ("\\" in text, f"the path pattern `{text}` holds a backslash; write `/` between names, and `[*]` for a star"),
+        ("\\" in text, f"{shown} holds a backslash; write `/` between names, and `[*]` for a star"),
         (
-            not text.isprintable() and any(unicodedata.category(char) in ("Cc", "Cs") for char in text),
+            has_control,
             f"the path pattern {text!a} holds a control character, and such a path never matches; leave it out",
         ),
-        (
-            ".." in text.split("/"),
-            f"the path pattern `{text}` holds `..`; name the folder itself, from `/` or `~/` if it is elsewhere",
-        ),
-        (
-            text.startswith("~") and not f"{text}/".startswith("~/"),
-            f"the path pattern `{text}` names the home of a user; write it from `/`, or `./{text}` for a file",
-        ),
-        (
-            text.split("/").count("**") > _MOST_STARS,
-            f"the path pattern `{text[:60]}` holds `**` more than {_MOST_STARS} times; no tree needs that",
-        ),
-        (
-            any("**" in name and name != "**" for name in text.split("/")),
-            f"the path pattern `{text}` holds `**` next to other letters; for folders write it alone: `src/**/*.py`",
-        ),
-        (
-            _has_braces(text),
-            f"the path pattern `{text}` holds a choice in braces; list the patterns one by one",
-        ),
+        (".." in names, f"{shown} holds `..`; name the folder itself, from `/` or `~/` if it is elsewhere"),
+        (is_users, f"{shown} names the home of a user; write it from `/`, or `./{text}` for a file"),
+        (has_more, f"the path pattern `{text[:60]}` holds `**` more than {_MOST_STARS} times; no tree needs that"),
+        (is_joined, f"{shown} holds `**` next to other letters; for folders write it alone: `src/**/*.py`"),
+        (_has_braces(text), f"{shown} holds a choice in braces; list the patterns one by one"),
     ):
         if is_wrong:
             raise RuleError(why)

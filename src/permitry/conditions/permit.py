@@ -3,6 +3,7 @@
 Its `unless` takes back whatever it may match. That of a restriction `fits` as a permission does.
 """
 
+import itertools
 from collections.abc import Iterable, Sequence
 
 from permitry.conditions._conditions import Conditions
@@ -12,7 +13,7 @@ from permitry.core.action import Connect, Run, Touch
 from permitry.core.effects import Effect, effects_of
 from permitry.core.rule import Request
 
-__all__ = ["cover", "fits", "fits_operand", "is_taken_back", "permits", "runs"]
+__all__ = ["cover", "find_left", "fits", "fits_operand", "is_taken_back", "permits", "runs"]
 
 
 def permits(when: Conditions, unless: Sequence[Conditions], request: Request) -> bool:
@@ -90,10 +91,13 @@ def _fits_operands(conditions: Conditions, run: Run, effect: Effect) -> bool:
     """Return whether all that a program names is known, and matches."""
     if not (conditions.paths or conditions.hosts):
         return True
-    operands: tuple[Touch | Connect, ...] = (*run.operands.touches, *run.operands.connects)
-    return run.operands.is_listed and all(
-        fits_operand(conditions, Effect(each, run, effect.actions)) for each in operands
-    )
+    return run.operands.is_listed and find_left(conditions, run, effect) is None
+
+
+def find_left(conditions: Conditions, run: Run, effect: Effect) -> Effect | None:
+    """Return the first path or address of a program that does not match."""
+    operands = itertools.islice(effects_of((run,), effect.actions), 1, None)
+    return next((each for each in operands if not fits_operand(conditions, each)), None)
 
 
 def _fits_program(conditions: Conditions, effect: Effect) -> bool:

@@ -23,6 +23,7 @@ from permitry.conditions.tools import ToolsCondition, ToolSelector
 from permitry.conditions.written import Condition
 from permitry.core.effects import only_reads
 from permitry.core.facts import Fact
+from permitry.core.likely_roles import likely_roles
 from permitry.core.origin import Origin
 from permitry.core.rule import Request, Unsure
 from permitry.core.source import Lists
@@ -201,7 +202,10 @@ class Scope:
 
     def lacks_roles(self, request: Request) -> bool:
         """Return whether they are about arguments of the call that are not declared."""
-        return near.lack_roles(self.when, request)
+        if request.tool is not None and request.tool.roles is not None:
+            return False
+        meant = {kind.role for kind in self.when.on_actions}
+        return any(role.value in meant for role in likely_roles(request.call).values())
 
 
 @attrs.frozen
