@@ -17,7 +17,7 @@ from permitry.core.rule import Request
 from permitry.core.texts import shorten
 from permitry.errors import RuleError, UnevaluableError
 
-ABOUT_SOURCES = ("from", "not_from", "words")
+ON_SOURCES = ("from", "not_from", "words")
 _BRIEF = 60
 _MOST_VALUES = 10
 _MOST_PLACES = 8

@@ -17,29 +17,11 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import attrs
 
-from permitry.conditions._compare import (
-    Truth,
-    all_of,
-    among,
-    any_of,
-    class_of,
-    describe_kind,
-    kind_of,
-    negate,
-    only_of,
-    order_by,
-    same,
-)
+from permitry.conditions import _compare
+from permitry.conditions._compare import Truth, all_of, any_of, class_of, describe_kind
 from permitry.conditions._links import LINKS, LinkCondition, LinkReader, link_condition
 from permitry.conditions._regex import Regex
-from permitry.conditions._sources import (
-    ABOUT_SOURCES,
-    Source,
-    SourceCondition,
-    find_trusted,
-    join_path,
-    source_condition,
-)
+from permitry.conditions._sources import ON_SOURCES, Source, SourceCondition, find_trusted, join_path, source_condition
 from permitry.conditions._sql import Select, read_select
 from permitry.conditions._words import check_sign, nearest
 from permitry.conditions.listed import ListedValues, list_name, unknown_list
@@ -212,7 +194,7 @@ def argument_conditions(place: Place, raw: object, links: LinkReader) -> Iterato
     path, rest = tuple(map(str, place)), raw
     if isinstance(raw, Mapping):
         optional = raw.get("optional")
-        apart = [name for name in (*ABOUT_SOURCES, LINKS) if name in raw]
+        apart = [name for name in (*ON_SOURCES, LINKS) if name in raw]
         for name in apart:
             if name == LINKS:
                 yield link_condition(path, raw[name], links, optional=optional)
@@ -253,7 +235,7 @@ def _length(value: JsonValue, test: ArgumentTest) -> Truth:
 def _is_kind(value: JsonValue, name: str) -> bool:
     # As in JSON Schema: some models write every number with a fraction.
     is_whole = name == "integer" and isinstance(value, float) and value.is_integer()
-    return is_whole or name in (kind_of(value), class_of(value))
+    return is_whole or name in (_compare.kind_of(value), class_of(value))
 
 
 def _each(value: JsonValue, test: ArgumentTest) -> Truth:
@@ -401,20 +383,20 @@ class _Operator(NamedTuple):
     truth: Callable[[JsonValue, Any], Truth]
 
 
-_of_text = functools.partial(only_of, str, "a string")
-_of_array = functools.partial(only_of, tuple, "an array")
+_of_text = functools.partial(_compare.only_of, str, "a string")
+_of_array = functools.partial(_compare.only_of, tuple, "an array")
 _KINDS = ("string", "number", "integer", "boolean", "array", "object", "null")
 
 _OPERATORS: Mapping[str, _Operator] = MappingProxyType(
     {
-        "eq": _Operator(_value, same),
-        "ne": _Operator(_value, lambda value, operand: negate(same(value, operand))),
-        "in": _Operator(_values, among),
-        "not_in": _Operator(_values, lambda value, operands: negate(among(value, operands))),
-        "lt": _Operator(_order_operand, order_by(operator.lt)),
-        "le": _Operator(_order_operand, order_by(operator.le)),
-        "gt": _Operator(_order_operand, order_by(operator.gt)),
-        "ge": _Operator(_order_operand, order_by(operator.ge)),
+        "eq": _Operator(_value, _compare.same),
+        "ne": _Operator(_value, lambda value, operand: _compare.negate(_compare.same(value, operand))),
+        "in": _Operator(_values, _compare.among),
+        "not_in": _Operator(_values, lambda value, operands: _compare.negate(_compare.among(value, operands))),
+        "lt": _Operator(_order_operand, _compare.order_by(operator.lt)),
+        "le": _Operator(_order_operand, _compare.order_by(operator.le)),
+        "gt": _Operator(_order_operand, _compare.order_by(operator.gt)),
+        "ge": _Operator(_order_operand, _compare.order_by(operator.ge)),
         "glob": _Operator(_globs, _of_text(lambda value, texts: any(Pattern(text).matches(value) for text in texts))),
         "prefix": _Operator(_texts, _of_text(str.startswith)),
         "suffix": _Operator(_texts, _of_text(str.endswith)),

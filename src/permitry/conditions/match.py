@@ -9,17 +9,7 @@ import enum
 import re
 from collections.abc import Iterable
 
-from permitry.core.action import (
-    UNSEEN_ADDRESS,
-    UNSEEN_NAME,
-    Connect,
-    Descent,
-    Place,
-    Run,
-    Touch,
-    Unknown,
-    phrase,
-)
+from permitry.core.action import UNSEEN_ADDRESS, UNSEEN_NAME, Connect, Descent, Place, Run, Touch, Unknown, phrase
 from permitry.core.decision import Verdict
 from permitry.core.effects import Effect
 

@@ -15,14 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
-from permitry.conditions.provenance.normal_form import (
-    Message,
-    addresses,
-    elements_of,
-    is_in_text,
-    leaves_of,
-    normal,
-)
+from permitry.conditions.provenance.normal_form import Message, addresses, elements_of, is_in_text, leaves_of, normal
 from permitry.core.context import AuthContext
 from permitry.core.history import Bounds
 from permitry.core.json_values import MAX_BYTES, JsonValue, canonical_text, freeze_object, parse_json
