@@ -111,10 +111,7 @@ class Token:
         return any(each.text.startswith(_SUBSTITUTIONS) and each.matches(text) for each in self.alternatives)
 
     def may_match(self, word: Word) -> bool:
-        """Return whether a word may match once the shell has expanded it.
-
-        Of one with wildcards only the text before the first and after the last one is compared.
-        """
+        """Return whether a word may match once the shell has expanded it; only its ends are compared."""
         if not (word.is_glob or word.is_home):
             return self.matches(word.text)
         head, tail = _ends_of(word)
@@ -207,10 +204,7 @@ def read_tokens(text: str, lists: WordLists = ()) -> tuple[Token, ...]:
 
 @attrs.define
 class _Reader:
-    """Splits a pattern into tokens in one pass; `names` are the lists that were met.
-
-    Without `lists`, any word is what such a list has.
-    """
+    """Splits a pattern into tokens in one pass; without `lists`, any word is what a list has."""
 
     text: str
     lists: Mapping[str, Iterable[str]] | None

@@ -144,11 +144,7 @@ class LinkCondition(PlainCondition):
         return any_of(all_of(test.truth(link, known, needed) for test in way) for way in self.ways)
 
     def _links(self, request: Request) -> list[Connect]:
-        """Return the links.
-
-        Raises: `UnevaluableError` when the argument is neither a text nor a list of texts, or its links
-        cannot be found.
-        """
+        """Return the links. Raises: `UnevaluableError` where there is no text, or none is read."""
         value = value_at(request.call.arguments, self.path)
         if self.is_optional and value in EMPTY:
             return []

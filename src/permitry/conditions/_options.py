@@ -135,21 +135,18 @@ class _Search:
 
     def _is_joined(self, word: Word, following: Word) -> bool:
         """Return whether two words are the option and its value, which are one in the pattern."""
-        token = self.option.token
-        is_short = len(word.text) == _SHORT and not self.is_sure
-        return self._fits(token, _join(word, "=", following)) or (
-            is_short and self._fits(token, _join(word, "", following))
-        )
+        marks = ("=", "") if len(word.text) == _SHORT and not self.is_sure else ("=",)
+        return any(self._fits(self.option.token, _join(word, mark, following)) for mark in marks)
 
     def _takes_value(self, word: Word, following: Word) -> bool:
         """Return whether a word is the option, and the next one the value that the pattern has."""
         value = self.option.value
         if value is None or (self.is_sure and not self._is_known_value()) or not self._fits(value, following):
             return False
-        return self._fits(self.option.token, word) or (
-            not (self.is_sure and may_change(word))
-            and _have_flags((self.words[0], word), self.option.token, is_sure=self.is_sure)
-        )
+        if self._fits(self.option.token, word):
+            return True
+        is_known = not (self.is_sure and may_change(word))
+        return is_known and _have_flags((self.words[0], word), self.option.token, is_sure=self.is_sure)
 
     def _is_known_value(self) -> bool:
         """Return whether the pattern says more of the value than that there is one."""

@@ -42,10 +42,7 @@ class Segment:
 
     @classmethod
     def guess(cls, text: str) -> "Segment":
-        """Return a pattern that fits every name to which a shell may expand `text`.
-
-        A simple set becomes `?`; other brackets, and all text between them, become `*`.
-        """
+        """Return a pattern for all that a shell may make of `text`; a simple set becomes `?`."""
         head, opening, rest = (text if text.startswith("[*]") else _SET.sub("?", text)).partition("[")
         tail = rest.rpartition("]")[2].replace("[", "?")
         pieces = _pieces(f"{head}*{tail}" if opening else head)
@@ -110,10 +107,7 @@ class Segment:
 
 
 def align(left: Sequence[object], right: Sequence[object], meet: Callable[[Any, Any], bool]) -> bool:
-    """Return whether two sequences can match: None matches any number of elements, others one.
-
-    `meet` compares two elements. It takes the product of both lengths, as two rows are kept.
-    """
+    """Return whether two sequences can match, by `meet` of two elements; None matches any number."""
     row = begin(right)
     for here in left:
         if True not in row:

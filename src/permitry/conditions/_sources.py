@@ -107,10 +107,8 @@ def source_of(word: object) -> Iterable[Source]:
         return [Source(word, kind, tool)]
     is_whole = is_tool and _PATH.fullmatch(path)
     if not mark or not is_whole or bool(at) is not bool(other) or (other and kind != "result"):
-        raise RuleError(
-            f"`{word}` is not a source; write `user`, `list:NAME`, `TOOL#field`, `TOOL#field@other`, "
-            "`named:TOOL`, `named:TOOL#field` or `call:TOOL#arg`"
-        )
+        forms = "`TOOL#field`, `TOOL#field@other`, `named:TOOL`, `named:TOOL#field` or `call:TOOL#arg`"
+        raise RuleError(f"`{word}` is not a source; write `user`, `list:NAME`, {forms}")
     return [_of_field(word, kind, tool, tuple(path.split(".")), other)]
 
 
@@ -121,9 +119,8 @@ def _of_field(word: str, kind: str, tool: str, path: Path, other: str) -> Source
     # INVARIANT: the object is named by its level. The next one around it that has the name would be another one where
     # a record lacks it, which who writes the record decides.
     if up >= len(path) or (up and not other):
-        raise RuleError(
-            f"`{word}` names no object; `../` leads to the object around, and `{'.'.join(path)}` is in {len(path)}"
-        )
+        why = f"`../` leads to the object around, and `{'.'.join(path)}` is in {len(path)}"
+        raise RuleError(f"`{word}` names no object; {why}")
     return Source(word, kind, tool, path, other or None, up)
 
 
@@ -295,10 +292,7 @@ def join_path(path: Sequence[str]) -> str:
 
 
 def value_at(arguments: Mapping[str, JsonValue], path: Sequence[str]) -> JsonValue:
-    """Return the value of an argument; None if it is missing.
-
-    Raises: `UnevaluableError` for something else than an object on the way to it.
-    """
+    """Return the value of an argument, or None. Raises: `UnevaluableError` if it has no place."""
     value: JsonValue = arguments
     for depth, name in enumerate(path):
         if not isinstance(value, Mapping):

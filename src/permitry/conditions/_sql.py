@@ -84,10 +84,7 @@ class Select:
     _sqlglot: ModuleType = attrs.field(init=False, repr=False, eq=False, factory=_load)
 
     def truth(self, text: str) -> Truth:
-        """Return whether a text only reads, or why that is not certain, as a text.
-
-        False is only what begins with the word for a change.
-        """
+        """Return whether a text only reads, or a text why not; False only for the word of a change."""
         first = text.split(None, 1)[0].lower() if text.strip() else ""
         if first in _STATEMENTS:
             return False
@@ -97,10 +94,11 @@ class Select:
     def _find_change(self, text: str) -> str | None:
         """Return what one of the databases may take for more than reading, by sqlglot; or None."""
         for dialect in _DIALECTS:
-            # INVARIANT: law 2. Whatever a parser raises, the text was not read.
+            # The kinds of the nodes, the root first. INVARIANT: law 2. Whatever a parser raises, the text was not read.
             found: list[list[str]] = []
             with contextlib.suppress(Exception):
-                found = self._parse(text, dialect)
+                statements = self._sqlglot.parse(text, dialect=dialect, error_level=self._sqlglot.ErrorLevel.RAISE)
+                found = [[type(node).__name__ for node in each.walk()] for each in statements]
             if len(found) != 1:
                 return f"it is not one statement of {dialect}"
             if found[0][0] not in _ROOTS:
@@ -108,12 +106,6 @@ class Select:
             if unknown := set(found[0]) - _NODES:
                 return f"`{min(unknown)}` is not known only to read"
         return None
-
-    def _parse(self, text: str, dialect: str) -> list[list[str]]:
-        """Return the kinds of the nodes of each statement, the root first."""
-        level = self._sqlglot.ErrorLevel.RAISE
-        statements = self._sqlglot.parse(text, dialect=dialect, error_level=level)
-        return [[type(node).__name__ for node in each.walk()] for each in statements]
 
     def __str__(self) -> str:
         return "select"

@@ -16,15 +16,11 @@ def words(value: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_sign(pattern: str, key: str) -> str:
-    """Return a pattern that does not begin with `!`, which elsewhere takes back what others allow.
-
-    Raises: `RuleError`, which says to write the exception under `unless` with this key.
-    """
+    """Return a pattern. Raises: `RuleError` for `!` before it, with the key for `unless`."""
     if pattern.startswith("!"):
         rest = pattern.lstrip("! ") or "..."
-        raise RuleError(
-            f'the pattern `{pattern}` begins with `!`, which excepts nothing; write `unless.{key} = "{rest}"`'
-        )
+        hint = f'write `unless.{key} = "{rest}"`'
+        raise RuleError(f"the pattern `{pattern}` begins with `!`, which excepts nothing; {hint}")
     return pattern
 
 

@@ -40,7 +40,3 @@ class AgentCondition(PlainCondition):
     def holds(self, request: Request) -> bool:
         """Return whether the calling agent fits."""
         return any(agent.matches(request.context.agent) for agent in self.agents)
-
-    def fact(self, request: Request) -> str:
-        """Return what is true instead, as shown in near misses."""
-        return f"agent = {request.context.agent}"

@@ -128,10 +128,7 @@ class ArgumentCondition(PlainCondition):
                 yield (*above, name), raw
 
     def holds(self, request: Request) -> bool:
-        """Return whether the argument of the call passes the test.
-
-        Raises: `UnevaluableError` when it is missing, or of a type that the test does not accept.
-        """
+        """Return whether the argument passes. Raises: `UnevaluableError` where that is undefined."""
         truth = self.test.truth(_find(request.call.arguments, self.path))
         if isinstance(truth, str):
             raise UnevaluableError(f"`{join_path(self.path)}` {truth}")
@@ -139,10 +136,7 @@ class ArgumentCondition(PlainCondition):
 
     @property
     def needs(self) -> frozenset[Fact]:
-        """Facts of which one is present, or the test is false, or the argument missing or another type.
-
-        Empty if they cannot be listed.
-        """
+        """Facts of which one is present unless the test is false or undefined; empty if unknown."""
         can_tell = type(self.test) is ArgumentTest and not self.test.is_optional
         for check in self.test.checks if can_tell else ():
             values = {"eq": (check.operand,), "in": check.operand}.get(check.name, ())
@@ -187,10 +181,7 @@ def argument_condition(path: str | tuple[str, ...], raw: object) -> ArgumentCond
 
 
 def argument_conditions(place: Place, raw: object, links: LinkReader) -> Iterator[AnyArgumentCondition]:
-    """Yield the conditions of one entry of `when.args`: on the value, its sources and its links.
-
-    Raises: `RuleError`.
-    """
+    """Yield the conditions of one entry of `when.args`. Raises: `RuleError`."""
     path, rest = tuple(map(str, place)), raw
     if isinstance(raw, Mapping):
         optional = raw.get("optional")
@@ -249,9 +240,8 @@ def _test(raw: object, depth: int, known: tuple[str, ...] = ()) -> ArgumentTest:
     if depth > MAX_NESTING:
         raise RuleError(f"operators are nested more than {MAX_NESTING} deep")
     if isinstance(raw, list | tuple):
-        raise RuleError(
-            "a list alone can be read in two ways; write `in = [...]` for one of these, `eq = [...]` for this list"
-        )
+        hint = "write `in = [...]` for one of these, `eq = [...]` for this list"
+        raise RuleError(f"a list alone can be read in two ways; {hint}")
     if not isinstance(raw, Mapping):
         return ArgumentTest((_Check("eq", _value(raw, depth)),))
     if not raw:

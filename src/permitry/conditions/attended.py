@@ -27,7 +27,3 @@ class AttendedCondition(PlainCondition):
     def holds(self, request: Request) -> bool:
         """Return whether the session is as the rule wants it."""
         return request.context.attended is self.is_attended
-
-    def fact(self, request: Request) -> str:
-        """Return what is true instead, as shown in near misses."""
-        return f"attended = {str(request.context.attended).lower()}"

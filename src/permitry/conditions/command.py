@@ -76,10 +76,7 @@ class ArgvPattern(WrittenPattern):
 
     @property
     def needs(self) -> frozenset[Fact]:
-        """Facts of which one is present if a command can match: a word after a program, or the program.
-
-        Empty if any program may match.
-        """
+        """Facts of which one is present if a command can match; empty if any program may."""
         program = self._command[0]
         words = next((token.texts for token in self.operands if token.texts), None)
         if words is not None:

@@ -57,10 +57,7 @@ class HostPattern(WrittenPattern):
 
     @classmethod
     def parse(cls, text: str, normalise: Callable[[str], str | None]) -> "HostPattern":
-        """Return the pattern of a text; `normalise` returns the canonical form of a host, or None.
-
-        Raises: `RuleError` if `text` is not a valid pattern.
-        """
+        """Return the pattern of a text, with the canonical form of its host. Raises: `RuleError`."""
         check_sign(text, cls.key)
         if not text or text != "".join(text.split()):
             raise RuleError(f"the host pattern `{text}` is empty or has a blank in it; write `example.com`")

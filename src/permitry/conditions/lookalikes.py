@@ -121,32 +121,23 @@ def _folder(when: Conditions, pattern: PathPattern) -> Iterator[LookAlike]:
     below = f"{text}/**"
     is_folder = _FOLDER.fullmatch(name) is not None and name.lower() not in _FILES
     has_more = any(each.text.startswith(f"{text}/") for each in when.paths if each is not pattern)
-    yield LookAlike(
-        text,
-        f"`{text}` is this one entry, and nothing below it",
-        f"write `{below}` next to it, if it is a folder",
-        attrs.evolve(when, paths=(PathPattern(below),)),
-        is_likely=(is_folder or name in _HIDDEN_FOLDERS) and not has_more,
-    )
+    is_likely = (is_folder or name in _HIDDEN_FOLDERS) and not has_more
+    reason, hint = f"`{text}` is this one entry, and nothing below it", f"write `{below}` next to it, if it is a folder"
+    yield LookAlike(text, reason, hint, attrs.evolve(when, paths=(PathPattern(below),)), is_likely=is_likely)
 
 
 def _domain(when: Conditions, pattern: HostPattern) -> Iterator[LookAlike]:
-    if pattern.host.startswith("."):
-        below = f"*{pattern.host}"
-        meant = attrs.evolve(when, hosts=(attrs.evolve(pattern, text=below, host=below),))
-        yield LookAlike(pattern.text, f"no host is called `{pattern.text}`", f"write `{below}`", meant)
+    is_ending, text = pattern.host.startswith("."), pattern.text
+    if not (is_ending or is_name(pattern.host)):
         return
-    if not is_name(pattern.host):
+    below = f"*{pattern.host}" if is_ending else f"*.{pattern.host}"
+    meant = attrs.evolve(when, hosts=(attrs.evolve(pattern, text=below, host=below),))
+    if is_ending:
+        yield LookAlike(text, f"no host is called `{text}`", f"write `{below}`", meant)
         return
-    below = f"*.{pattern.host}"
-    has_more = any(each.host == below for each in when.hosts)
-    yield LookAlike(
-        pattern.text,
-        f"`{pattern.text}` is this one host, and no subdomain of it",
-        f"write `{below}` next to it",
-        attrs.evolve(when, hosts=(attrs.evolve(pattern, text=below, host=below),)),
-        is_likely=pattern.host.count(".") == 1 and not has_more,
-    )
+    is_likely = pattern.host.count(".") == 1 and not any(each.host == below for each in when.hosts)
+    reason = f"`{text}` is this one host, and no subdomain of it"
+    yield LookAlike(text, reason, f"write `{below}` next to it", meant, is_likely=is_likely)
 
 
 def _value(when: Conditions, condition: ArgumentCondition) -> Iterator[LookAlike]:

@@ -41,7 +41,3 @@ class ModeCondition(PlainCondition):
         if context.mode in self.modes:
             return Match.YES
         return Match.NO if context.modes.isdisjoint(self.modes) else Match.ALIKE
-
-    def fact(self, request: Request) -> str:
-        """Return what is true instead, as shown in near misses."""
-        return f"mode = {request.context.mode}"

@@ -77,10 +77,7 @@ def _say_expected(effect: Effect, when: Conditions) -> str:
 
 
 def _find_left(effect: Effect, conditions: Conditions) -> tuple[str, str | None]:
-    """Return the part of an effect that does not certainly match, and why it is not certain.
-
-    The reason is None for what is known, and is not what the conditions are about.
-    """
+    """Return the part of an effect that does not match, and why that is not certain, or None."""
     action = effect.subject
     shown = f"`{phrase(action)}`"
     if not isinstance(action, Run) or not permit.runs(conditions, effect):

@@ -48,15 +48,16 @@ class PathPattern(WrittenPattern):
     listed: str | None = attrs.field(default=None, repr=False, eq=False)
     _anchor: Anchor = attrs.field(init=False, repr=False, eq=False)
     _parts: _Parts = attrs.field(init=False, repr=False, eq=False)
-    _needle: str = attrs.field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         anchor, parts = _parse(self.text)
-        literal = [part.folded.literal or "" for part in parts if part is not None]
-        # The longest literal component: a name without it cannot fit, and the check is cheap.
-        object.__setattr__(self, "_needle", max(literal, key=len, default=""))
         object.__setattr__(self, "_anchor", anchor)
         object.__setattr__(self, "_parts", parts)
+
+    @functools.cached_property
+    def _needle(self) -> str:
+        """The longest literal component: a name without it cannot fit, and the check is cheap."""
+        return max((part.folded.literal or "" for part in self._parts if part is not None), key=len, default="")
 
     @property
     def literals(self) -> int:

@@ -38,9 +38,7 @@ def cover(when: Conditions, unless: Sequence[Conditions], request: Request) -> f
         failure = error
     actions = request.actions
     numbered = ((at, Effect(action, None, actions)) for at, action in enumerate(actions.certain))
-    covered = frozenset(
-        at for at, effect in numbered if fits(when, effect) and not is_taken_back(unless, effect, request)
-    )
+    covered = frozenset(at for at, each in numbered if fits(when, each) and not is_taken_back(unless, each, request))
     if covered and failure is not None:
         raise failure
     return covered
@@ -74,11 +72,9 @@ def runs(conditions: Conditions, effect: Effect) -> bool:
     if conditions.on_commands.match(effect, least=Match.YES) is Match.YES:
         return True
     run = effect.subject
-    return (
-        isinstance(run, Run)
-        and run.line is not None
-        and any(each.spells(run, runs_any=conditions.runs_any) for each in conditions.commands)
-    )
+    if not isinstance(run, Run) or run.line is None:
+        return False
+    return any(each.spells(run, runs_any=conditions.runs_any) for each in conditions.commands)
 
 
 def fits_operand(conditions: Conditions, effect: Effect) -> bool:
@@ -103,10 +99,9 @@ def find_left(conditions: Conditions, run: Run, effect: Effect) -> Effect | None
 def _fits_program(conditions: Conditions, effect: Effect) -> bool:
     """Return whether a condition on commands holds for the program of a path or host."""
     # An assignment before the program may make it do something else with it.
-    matches = (
-        each.match_words(effect.words, sets=effect.sets, least=Match.YES) is Match.YES for each in conditions.commands
-    )
-    return not conditions.commands or any(matches)
+    words, sets = effect.words, effect.sets
+    matches = (each.match_words(words, sets=sets, least=Match.YES) for each in conditions.commands)
+    return not conditions.commands or Match.YES in matches
 
 
 def is_taken_back(unless: Sequence[Conditions], effect: Effect, request: Request) -> bool:

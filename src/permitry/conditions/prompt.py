@@ -48,10 +48,7 @@ class PromptCondition(PlainCondition):
         return cls(tuple(words), None if regex is None else Regex(regex))
 
     def holds(self, request: Request) -> bool:
-        """Return whether the user wrote one of them.
-
-        Raises: `UnevaluableError` when no message has it, and not all of the user are known.
-        """
+        """Return whether the user wrote one. Raises: `UnevaluableError` where that is not known."""
         known = provenance_of(request.context)
         is_found = self.regex is not None and any(map(self.regex.matches, known.texts))
         if is_found or any(known.is_said(normal(word)) for word in self.words):

@@ -25,10 +25,7 @@ class RepeatCondition(PlainCondition):
     times: int
 
     def holds(self, request: Request) -> bool:
-        """Return whether the call was repeated at least `times` times.
-
-        Raises: `UnevaluableError` when the history no longer goes back far enough.
-        """
+        """Return whether the call is repeated. Raises: `UnevaluableError` for too little history."""
         return _count(request.call, request.context) >= self.times
 
     @property

@@ -63,10 +63,7 @@ class Scope:
         return not (self.unless or self.when.plain or self.when.are_about_actions)
 
     def with_lists(self, added: Lists) -> "Scope":
-        """Return the scope with more values in its lists.
-
-        Raises: `RuleError` for a value that is not valid where its list is used.
-        """
+        """Return the scope with more values in its lists. Raises: `RuleError` for a wrong value."""
         if self.remake is None or self.lists.isdisjoint(added):
             return self
         return self.remake(added)

@@ -34,10 +34,7 @@ class ToolDigestCondition(PlainCondition):
     digests: tuple[str, ...] = attrs.field(converter=words)
 
     def holds(self, request: Request) -> bool:
-        """Return whether the digest of the tool's own declaration begins with one of those listed.
-
-        Raises: `UnevaluableError` when no registry declares the tool, whatever a rule file does.
-        """
+        """Return whether the digest begins so. Raises: `UnevaluableError` without a registry."""
         return _digest(request).startswith(self.digests)
 
     def fact(self, request: Request) -> str:

@@ -123,6 +123,11 @@ class PlainCondition(Written, Condition):
         """Return whether the condition holds, of which nothing is in doubt. Raises: as `match`."""
         raise NotImplementedError
 
+    def fact(self, request: Request) -> str:
+        """Return what the context has instead, as shown in near misses."""
+        value = getattr(request.context, self.in_context)
+        return f"{self.key} = {str(value).lower() if isinstance(value, bool) else value}"
+
     @property
     def expected(self) -> str | None:
         """What it asks for, as shown in near misses; None if its `fact` says it all."""

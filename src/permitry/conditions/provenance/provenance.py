@@ -249,18 +249,12 @@ class Heard:
 
     def _bound(self) -> None:
         while len(self._returned) + len(self._waiting) > self.bounds.results or self._weight > self.bounds.result_size:
-            self._forget()
-
-    def _forget(self) -> None:
-        if not self._returned:
-            self._weight -= self._waiting.popleft().size
-            return
-        gone = self._returned.popleft()
-        self._weight -= gone.size
-        for key in frozenset(gone.keys):
-            left = [seen for seen in self._seen.pop(key, ()) if seen.of is not gone]
-            if left:
-                self._seen[key] = left
+            gone = (self._returned or self._waiting).popleft()
+            self._weight -= gone.size
+            for key in frozenset(gone.keys) if isinstance(gone, Returned) else ():
+                left = [seen for seen in self._seen.pop(key, ()) if seen.of is not gone]
+                if left:
+                    self._seen[key] = left
 
     # Asking; the numbers are how much there was at the moment that is asked about -------------------------------------
 
