@@ -4,4 +4,7 @@ Marks: `marks` is the table of all formats, of rows that `mark` defines. Values:
 `cursor`, as JSON that names its tool or follows its name (`json_calls`), in `tags`, as Python (`pythonic`), behind
 `headers`, or as prompts teach it (`prompted`); `values` reads JSON and literals, `arguments` makes calls of them. The
 stream: `permitry.messages.walk`, with `quoting`.
+
+A reader returns None for what is not a block of its format, and raises `BrokenError` for what begins like one and is
+none; so do all functions that move over a block.
 """

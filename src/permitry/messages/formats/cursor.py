@@ -255,18 +255,11 @@ class Cursor:
         return is_next
 
     def need(self, mark: str, message: str = "") -> None:
-        """Move behind `mark`.
-
-        Raises: `BrokenError` where something else comes next.
-        """
-        if not self.has(mark):
-            raise BrokenError(self.pos, message or f"`{mark}` is missing")
+        """Move behind `mark`, which must come next."""
+        self.require(self.has(mark), message or f"`{mark}` is missing")
 
     def require(self, is_good: object, message: str) -> None:
-        """Go on only if all is well so far.
-
-        Raises: `BrokenError` otherwise.
-        """
+        """Go on only if all is well so far, or raise `BrokenError`."""
         if not is_good:
             raise BrokenError(self.pos, message)
 
@@ -276,25 +269,17 @@ class Cursor:
         return self.text[begin : self.pos]
 
     def until(self, mark: str, message: str = "") -> str:
-        """Move behind the next `mark`; return the text before it.
-
-        Raises: `BrokenError` where there is none.
-        """
+        """Move behind the next `mark`, which there must be; return the text before it."""
         begin, end = self.pos, self.find(mark, self.pos)
-        if end < 0:
-            raise BrokenError(begin, message or f"`{mark}` is missing")
+        self.require(end >= 0, message or f"`{mark}` is missing")
         self.pos = end + len(mark)
         return self.text[begin:end]
 
     def until_before(self, mark: str, following: tuple[str, ...]) -> str:
-        """Move to the first of `following` that comes right after a `mark`; return the text before the mark.
-
-        Raises: `BrokenError` where there is none.
-        """
+        """Move to the first of `following` right behind a `mark`; return the text before that."""
         begin = self.pos
         end, after = self.find_before(mark, following, begin)
-        if end < 0:
-            raise BrokenError(begin, f"`{mark}` is missing")
+        self.require(end >= 0, f"`{mark}` is missing")
         self.pos = after
         return self.text[begin:end]
 
@@ -304,10 +289,7 @@ class Cursor:
             self.format = new
 
     def call(self, name: str, arguments: object, *, call_id: object = None, format_name: str | None = None) -> TextCall:
-        """Return the call from `start` to here.
-
-        Raises: `BrokenError` for a name that can be none, or arguments that are not an object.
-        """
+        """Return the call from `start` to here, of a good name and an object of arguments."""
         is_name = 0 < len(name) <= _LONGEST_NAME and name.isprintable() and name == name.strip()
         self.require(is_name, "the name of the tool is missing or holds odd characters")
         if not isinstance(arguments, dict):
@@ -327,10 +309,7 @@ class Cursor:
         return Block(self.pos, (self.call(name, arguments, call_id=call_id, format_name=format_name),))
 
     def close(self, calls: tuple[TextCall, ...], closers: Sequence[str], *, is_needed: bool = True) -> Block:
-        """Return the block of calls up to one of `closers`, which may be missing where the text ends.
-
-        Raises: `BrokenError` where it is missing elsewhere and `is_needed`.
-        """
+        """Return the block of calls up to one of `closers`; `is_needed` unless the text ends."""
         end = self.pos
         if any(map(self.skip().has, closers)):
             return Block(self.pos, calls)
@@ -341,15 +320,11 @@ class Cursor:
         return Block(self.pos, calls, note=f"`{closers[0]}` is missing at the end of the text")
 
 
-# Returns None for what is not a block of its format.
 Reader: TypeAlias = Callable[[Cursor], Block | None]
 
 
 def unique(pairs: Iterable[tuple[str, object]], end: int) -> dict[str, object]:
-    """Return the object of `pairs`.
-
-    Raises: `BrokenError` for a key that comes twice: it is unknown which one is meant.
-    """
+    """Return the object of `pairs`, in which no key may come twice: it is unknown which one is meant."""
     result: dict[str, object] = {}
     for key, value in pairs:
         if key in result:

@@ -91,18 +91,14 @@ def json_block(
 
 
 def _read_calls(cur: Cursor, closer: str | None, name: _Namer) -> tuple[tuple[TextCall, ...], str | None]:
-    """Move behind the JSON values that come next; return their calls, and why one of the values is not a call.
-
-    Raises: `BrokenError` for broken JSON, or when none of the values is a call.
-    """
+    """Move behind the next JSON values; return their calls, and why one of them is not a call."""
     calls: list[TextCall] = []
     refused: str | None = None
     for value in _values(cur, partial(read_value, closer=closer)):
         found, why = name(value)
         refused = refused or why
         calls += [cur.call(name, given, call_id=call_id) for name, given, call_id in found]
-    if not calls:
-        raise BrokenError(cur.pos, refused or "")
+    cur.require(calls, refused or "")
     return tuple(calls), refused
 
 
@@ -163,10 +159,7 @@ def _read_run(cur: Cursor) -> Block:
 
 
 def _read_unmarked(cur: Cursor) -> object:
-    """Move behind the JSON value that comes next, and return it.
-
-    Raises: `BrokenError`; where it began like a call and broke in a string, the rest is lost too.
-    """
+    """Move behind the next JSON value; if it is like a call and broke in a string, all is lost."""
     try:
         return try_json(cur)
     except BrokenError as error:
@@ -362,10 +355,7 @@ def is_last_section(cur: Cursor, pos: int) -> bool:
 
 
 def _pass_section(cur: Cursor) -> None:
-    """Move behind the section that comes next.
-
-    Raises: `BrokenError` when none does, when a call in it is broken, or when it holds none.
-    """
+    """Move behind the section of good calls that comes next."""
     opener = next(filter(cur.at, SECTIONS), SECTIONS[0])
     cur.need(opener)
     cur.skip().need(_BEGIN)

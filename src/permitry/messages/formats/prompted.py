@@ -179,10 +179,7 @@ def _plain(cur: Cursor, name: str, lead: Lead) -> Block:
 
 
 def _take_line(cur: Cursor, lead: Lead) -> str:
-    """Return the text of one line in a quotation or list that is all of the content.
-
-    Raises: `BrokenError`.
-    """
+    """Return the text of one line in a quotation or list that is all of the content."""
     begin = cur.pos
     text = cur.take(_LINE).strip()
     if not lead.begins(cur.first) or not is_closed(cur, cur.pos, lead):
@@ -191,10 +188,7 @@ def _take_line(cur: Cursor, lead: Lead) -> str:
 
 
 def _take_lines(cur: Cursor, lead: Lead) -> str:
-    """Return a text that ends before an observation or a thought, of lines with one lead.
-
-    Raises: `BrokenError`.
-    """
+    """Return a text that ends before an observation or a thought, of lines with one lead."""
     begin = cur.pos
     end = cur.search(_NEXT, begin)
     following = _NEXT.match(cur.text, end) if end >= 0 else None
@@ -271,22 +265,15 @@ _FLAG: Final = re.compile(r"--([\w-]+)[ \t]+(\"(?:[^\"\\]++|\\.)*\"[ \t]*+(?=\n|
 
 
 def _arrows(body: str) -> object:
-    """Return the arguments of a body of arrows, behind which nothing but a bracket may follow.
-
-    Raises: `BrokenError`.
-    """
+    """Return the arguments of a body of arrows, behind which nothing but a bracket may follow."""
     cur = Cursor(body)
     arguments = read_literal(cur, _ARROWS)
-    if body[cur.pos :].strip() not in ("", "}"):
-        raise BrokenError(cur.pos, "there is more than a call in the brackets")
+    cur.require(body[cur.pos :].strip() in ("", "}"), "there is more than a call in the brackets")
     return arguments
 
 
 def _flags(body: str) -> tuple[dict[str, Any], bool]:
-    """Return the arguments of a body of lines `--key value`, and whether their quotes had to be guessed at.
-
-    Raises: `BrokenError` for other lines, or a key that comes twice.
-    """
+    """Return the arguments of lines `--key value`, and whether their quotes were guessed at."""
     found: list[tuple[str, object]] = []
     pos, is_repaired = 0, False
     while pos < len(body):
@@ -303,10 +290,7 @@ def _flags(body: str) -> tuple[dict[str, Any], bool]:
 
 
 def _strip_braces(body: str, closing: int) -> str:
-    """Return a body without its opening brace and that many closing ones; others belong to a value.
-
-    Raises: `BrokenError` when they are not there.
-    """
+    """Return a body without its opening brace and that many closing ones; others belong to a value."""
     text = body.strip()
     for _ in range(closing if text.startswith("{") else closing - 1):
         if not text.endswith("}"):

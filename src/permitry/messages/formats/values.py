@@ -54,7 +54,7 @@ _LOOK_BEHIND: Final = 64
 def read_arguments(cur: Cursor, *closers: str, within: str | None = None) -> object:
     """Move behind the JSON object that comes next and all `closers` behind it; return the object.
 
-    The first closer, or `within`, is what ends the block around the object. Raises: `BrokenError`.
+    The first closer, or `within`, is what ends the block around the object.
     """
     cur.require(cur.skip().at("{"), "the arguments are not a JSON object")
     value = read_value(cur, next(iter(closers), within))
@@ -80,10 +80,7 @@ def read_value(cur: Cursor, closer: str | None = None) -> object:
 
 
 def read_lenient(cur: Cursor) -> tuple[object, bool]:
-    """Move behind the JSON value or the literal of Python that comes next; return it, and whether it is not JSON.
-
-    Raises: `BrokenError` for what is neither.
-    """
+    """Move behind the next value, of JSON or of Python; return it, and whether it is not JSON."""
     try:
         return try_json(cur), False
     except BrokenError:
@@ -104,10 +101,7 @@ def read_json(cur: Cursor, closer: str | None = None) -> object:
 
 
 def try_json(cur: Cursor) -> object:
-    """Do what `read_json` does; an error ends where the JSON breaks.
-
-    Raises: `BrokenError`.
-    """
+    """Do what `read_json` does; an error ends where the JSON breaks."""
     try:
         value, cur.pos = _decode(cur, _STRICT)
     except CallError as error:
