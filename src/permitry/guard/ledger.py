@@ -99,7 +99,7 @@ class Ledger:
         return question if question is not None and question.process == os.getpid() else None
 
     def answer(self, _pending_id: str) -> ToolConfirmationResponse | None:
-        """Return an answer that was given elsewhere, and is still to be claimed; `LedgerError` if unknown."""
+        """Return an answer that was given elsewhere, and is still to be claimed; `LedgerError` if that is not known."""
         return None
 
     def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
@@ -154,7 +154,6 @@ class ConfirmationLedger(Ledger):
         """Close a question and return it; this succeeds once per id."""
         with self._lock:
             question = self._remove(pending_id)
-        # A fork copies the ledger as well; a question stays with the process that asked it.
         if question is None or question.process != os.getpid():
             raise LedgerError(f"no open question has the id `{pending_id}`: it is unknown or already answered")
         if self.clock() > question.deadline:
