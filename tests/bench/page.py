@@ -19,7 +19,7 @@ _HEAD = """\
 This page shows what permitry costs compared with other engines, measured side by side in one run.
 
 It is written by `python -m tests.bench --write`. Where a package of the benchmark brings a folder `tests` of its own,
-as vakt does, `python tests/bench --write` does the same. Both want the extras `bench` and `dev`; without `--write` they print the
+as vakt does, `python tests/bench --write` does the same. Both want the extra `bench`; without `--write` they print the
 same tables, `--only decisions` asks one question, and `--quick` only shows that everything runs. An engine that is not
 installed has a row that says so.
 
