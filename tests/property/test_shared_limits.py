@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from permitry.core.shared import Limit
 from permitry.errors import StoreError
-from permitry.store.counters import StoredCounters
+from permitry.store.counters import StoredCounters, Window
 from permitry.store.leases import Counters
 from permitry.store.migrations import MIGRATIONS
-from permitry.store.window import Window
 
 SECONDS = 640.0
 PROCESSES = 3

@@ -1,4 +1,4 @@
-"""The channel of questions in a store: they are answered from elsewhere, such as with `permitry approve`."""
+"""The channel of questions in a store, which are answered elsewhere, as with `permitry approve`."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -19,8 +19,7 @@ __all__ = ["StoredChannel"]
 class StoredChannel:
     """Waits until a question has its answer in the store, or can get none any more.
 
-    It looks when the store says that something has changed, and every `pause` seconds where a store does not, or on an
-    event loop.
+    It looks when the store says that something has changed, and every `pause` seconds where that is not said.
     """
 
     is_stored: ClassVar[bool] = True
@@ -29,12 +28,9 @@ class StoredChannel:
     clock: Callable[[], Moment] = attrs.field(default=Moment.now, kw_only=True, repr=False)
 
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse:
-        """Return the answer.
-
-        Raises: `TimeoutError` after the deadline; `LedgerError` for a question that is not open; `StoreError`.
-        """
+        """Return the answer; `TimeoutError` after the deadline, `LedgerError` where the question is not open."""
         # What changes from here on is heard.
-        with self.store.watch(self.pause) as wait:
+        with self.store.database.watch(self.pause) as wait:
             while (question := self._look(request)).response is None:
                 wait(self.clock().until(question.deadline))
         return question.response
@@ -48,7 +44,7 @@ class StoredChannel:
         return question.response
 
     def _look(self, request: ToolConfirmationRequest) -> StoredQuestion:
-        row = None if request.pending_id is None else self.store.find(request.pending_id)
+        row = self.store.find(request.pending_id or "")
         if row is None or row["closed_at"] is not None or row["digest"] != request.call.digest:
             raise LedgerError("the question is not open in this store")
         question = StoredQuestion.of(row)

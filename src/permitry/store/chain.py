@@ -1,4 +1,4 @@
-"""The chain of records: each is bound to the one before it by a hash, so that what was changed is found."""
+"""The chain of records: each is bound to the one before it by a hash, so that a change is found."""
 
 import hashlib
 from collections.abc import Iterable
@@ -7,10 +7,9 @@ import attrs
 
 from permitry.errors import PermitryError
 
-__all__ = ["BEGINNING", "HIGHEST", "SIZE", "BrokenChainError", "ChainedRecord", "Head", "check_chain", "link"]
+__all__ = ["BEGINNING", "HIGHEST", "BrokenChainError", "ChainedRecord", "Head", "check_chain", "link"]
 
-SIZE = 32
-BEGINNING = bytes(SIZE)
+BEGINNING = bytes(32)
 """The hash of a chain without a record."""
 HIGHEST = 2**63 - 1
 """A number that no record has."""
@@ -50,10 +49,7 @@ def link(head: Head, body: str) -> ChainedRecord:
 
 
 def check_chain(records: Iterable[ChainedRecord], before: Head, end: Head) -> int:
-    """Return how many records there are after `before`, if they are those that were written, up to `end`.
-
-    Raises: `BrokenChainError` with the first number at which something else is found.
-    """
+    """Return how many records there are from `before` to `end`, or raise `BrokenChainError`."""
     head, count = before, 0
     for record in records:
         # SQLite keeps a value of any type in any column.
@@ -66,9 +62,8 @@ def check_chain(records: Iterable[ChainedRecord], before: Head, end: Head) -> in
             raise BrokenChainError(due.number, "it is not as it was written, or one before it was")
         head, count = Head(due.number, due.hash), count + 1
     if head.number != end.number:
-        raise BrokenChainError(
-            min(head.number, end.number) + 1, "the last records are missing, or were not written here"
-        )
+        first = min(head.number, end.number) + 1
+        raise BrokenChainError(first, "the last records are missing, or were not written here")
     if head.hash != end.hash:
         raise BrokenChainError(head.number, "it is not the last one that was written")
     return count

@@ -39,10 +39,9 @@ _NOT_OURS: list[object] = []
 
 @attrs.define(eq=False)
 class ChainedStore(GroupCommit, Database, Generic[Connection]):
-    """Records in a table `record`, and the end of their chain in a table `chain`. Queries have `?` for values.
+    """Records, each a JSON object, in a table `record`, and the end of their chain in a table `chain`.
 
-    A record is a JSON object as text. Thread-safe, and safe in several processes. Every method raises `StoreError`
-    where the store cannot be reached, read or written.
+    Thread-safe, and safe in several processes. All raise `StoreError` where they fail. Queries have `?` for values.
     """
 
     is_read_only: bool = attrs.field(default=False, kw_only=True)
@@ -60,18 +59,15 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
             self._connection = None
 
     def _own_connection(self, name: object) -> Connection | None:
-        """Return the connection that writes, if this process has opened one.
-
-        Raises: `StoreError` when the store, which has this name, is closed, or open for reading only.
-        """
-        if self._is_closed or self.is_read_only:
-            raise StoreError(f"the store `{name}` is {'closed' if self._is_closed else 'open for reading only'}")
+        """Return the connection that writes, if this process has opened one and may have one."""
+        if self._is_closed:
+            raise StoreError(f"the store `{name}` is closed")
+        if self.is_read_only:
+            raise StoreError(f"the store `{name}` is open for reading only")
         if self._connection is not None and self._process != os.getpid():
             _NOT_OURS.append(self._connection)
             self._connection = None
         return self._connection
-
-    # What a database does in its own way ----------------------------------------------------------
 
     @abc.abstractmethod
     def _translate_errors(self, what: str) -> AbstractContextManager[None]:
@@ -79,17 +75,11 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
 
     @abc.abstractmethod
     def _read_snapshot(self) -> AbstractContextManager[Connection]:
-        """Yield a connection that sees the store as it is now, whatever is added meanwhile.
-
-        Raises: `StoreError` in place of the errors of the database.
-        """
+        """Yield a connection that sees the store as it is now, whatever is added meanwhile."""
 
     @abc.abstractmethod
     def _lock_chain(self) -> AbstractContextManager[tuple[Connection, Head]]:
-        """Yield a connection and the end of the chain, which no one else can move before this ends.
-
-        What is written meanwhile is on the disk afterwards, or never was.
-        """
+        """Yield a connection and the end of the chain, for a transaction that no one else moves it in."""
 
     @abc.abstractmethod
     def _rows(self, connection: Connection, query: str, values: Sequence[object] = ()) -> Iterator[Any]:
@@ -104,14 +94,9 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
         """Write records behind the last one, and the new end of the chain."""
 
     def _chain(self, connection: Connection) -> Iterator[ChainedRecord]:
-        """Yield all records.
-
-        Raises: `BrokenChainError` for one that is found by what it does not say.
-        """
+        """Yield all records; `BrokenChainError` for one that is found by what it does not say."""
         for row in self._rows(connection, "SELECT number, body, hash FROM record ORDER BY number"):
             yield ChainedRecord(*row)
-
-    # Records --------------------------------------------------------------------------------------
 
     def _write(self, batch: Sequence[PendingWrite]) -> None:
         with self._translate_errors("cannot write to"), self._lock_chain() as (connection, end):
@@ -137,15 +122,13 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
         """Yield records, oldest first: those with numbers above `after` and below `before`.
 
         `times` are the first one, and the one that all are before. Of these the `last` ones, or all. `equal` gives the
-        values that some of `NAMES` may have, `other` those that they may not.
-
-        Raises: `TypeError` for other names.
+        values that some of `NAMES` may have, `other` those that they may not; for other names it raises `TypeError`.
         """
         if unknown := (equal.keys() | other.keys()) - set(NAMES):
             raise TypeError(f"a record cannot be asked for by `{min(unknown)}`")
         conditions = ["number > ?", "number < ?", "coalesce(at, '') >= ?", "coalesce(at, '') < ?"]
-        conditions += map(_is_among, equal.items())
-        conditions += map(_is_not_among, other.items())
+        conditions += [f"{name} IN {_placeholders(values)}" for name, values in equal.items()]
+        conditions += [f"coalesce({name}, '') NOT IN {_placeholders(values)}" for name, values in other.items()]
         named = map(self._as_column, chain(*equal.values(), *other.values()))
         values = [after, before, *times, *named]
         query = f"SELECT number, body, hash FROM record WHERE {' AND '.join(conditions)} ORDER BY number"  # noqa: S608 -- names of ours
@@ -166,10 +149,7 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
             return read_head(self._rows(connection, _HEAD))
 
     def verify(self, anchors: Sequence[Head] = ()) -> int:
-        """Return how many records there are, if they are those that were written; `anchors` are ends it had before.
-
-        Raises: `BrokenChainError` with the first record that is not.
-        """
+        """Return how many records there are, or raise `BrokenChainError`; `anchors` are ends it had before."""
         left: dict[int, bytes] = {}
         for anchor in anchors:
             # INVARIANT: nothing that is noted later takes the place of what was noted before.
@@ -192,13 +172,12 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
         return count
 
     def prune(self, before: str, note: str, *, through: int = 0) -> Mapping[str, int]:
-        """Forget the oldest records, all in front of the first that is not older than a time, and what ended before it.
+        """Forget the oldest records, up to the first that is not older than a time, and what ended before it.
 
-        That are closed questions, and grants that count no more. Returned is how many `records`, `questions` and
-        `grants` these were. `note` is a JSON object: the record of that, which is kept with these numbers and
-        the end of the records. A clock that was wrong has written a time that is too late: where older records are
-        `behind` such a one, the numbers are returned of these, and of the one they `stopped_at`. Up to the record
-        `through` times that are too late keep nothing.
+        That are closed questions, and grants that count no more. Return how many `records`, `questions` and `grants`
+        these were; they are kept with `note`, a JSON object, as a record of that, and the end of the records. Where
+        older records are `behind` one whose time a wrong clock has set too late, return how many, and the one that it
+        `stopped_at`. Up to the record `through` such times keep nothing.
         """
         with self._translate_errors("cannot write to"), self._turn(), self._lock_chain() as (connection, head):
             seconds = _seconds(before)
@@ -218,7 +197,7 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
             return counts | self._older_behind(connection, before)
 
     def _older_behind(self, connection: Connection, before: str) -> dict[str, int]:
-        """Return how many records are older than a time, all behind one that is not, and the number of this one."""
+        """Return how many older records are behind one that is not older, and the number of this one."""
         query = "SELECT count(*) FROM record WHERE at < ?"
         ((behind,),) = self._rows(connection, query, (before,))
         if not behind:
@@ -227,7 +206,7 @@ class ChainedStore(GroupCommit, Database, Generic[Connection]):
         return {"stopped_at": first, "behind": behind}
 
     def _last_before(self, connection: Connection, before: str, head: Head, through: int) -> Head | None:
-        """Return the last record in front of the first one that is not older than a time, if there is one."""
+        """Return the last record in front of the first that is not older than a time."""
         query = "SELECT min(number) FROM record WHERE at >= ? AND number > ?"
         ((kept,),) = self._rows(connection, query, (before, min(through, head.number)))
         number = head.number if kept is None else kept - 1
@@ -248,14 +227,8 @@ Store: TypeAlias = ChainedStore[Any]
 """A store of any kind."""
 
 
-def _is_among(asked: tuple[str, tuple[str, ...]]) -> str:
-    name, values = asked
-    return f"{name} IN ({', '.join('?' * len(values))})"
-
-
-def _is_not_among(asked: tuple[str, tuple[str, ...]]) -> str:
-    name, values = asked
-    return f"coalesce({name}, '') NOT IN ({', '.join('?' * len(values))})"
+def _placeholders(values: Sequence[object]) -> str:
+    return f"({', '.join('?' * len(values))})"
 
 
 def _seconds(time: str) -> float:
@@ -265,12 +238,8 @@ def _seconds(time: str) -> float:
 
 
 def read_head(rows: Iterable[Any]) -> Head:
-    """Return the end of the chain that the only row of the table `chain` gives.
-
-    Raises: `StoreError`.
-    """
+    """Return the end of the chain that the only row of the table `chain` gives."""
     match list(rows):
         case [(int(number), bytes(digest))]:
             return Head(number, digest)
-        case _:
-            raise StoreError("the end of the chain of records is damaged, or missing")
+    raise StoreError("the end of the chain of records is damaged, or missing")

@@ -1,24 +1,28 @@
-"""The counts of shared budgets in a store: all that share a budget together never use more of it than there is."""
+"""The counts of shared budgets in a store: those that share one never use more than there is."""
 
+import json
+import math
 from typing import NamedTuple
 
 import attrs
 
+from permitry.errors import StoreError
 from permitry.store.store import Connection, Database
-from permitry.store.window import Window
 
-__all__ = ["Account", "StoredCounters", "Uses"]
+__all__ = ["Account", "StoredCounters", "Uses", "Window"]
 
+# A window has so many steps; the time of a use is rounded up to one, so that a text has a bounded length.
+_STEPS = 256
 # A lease takes at most this part of what is left, so that what is lost with it is little.
 _PART = 16
-_KEY = "rule = ? AND kind = ? AND name = ?"
-_LOOK = f"SELECT (SELECT seconds FROM wall_clock), (SELECT uses FROM shared_budget WHERE {_KEY})"  # noqa: S608 -- a text of ours
+_LOOK = """SELECT (SELECT seconds FROM wall_clock),
+    (SELECT uses FROM shared_budget WHERE rule = ? AND kind = ? AND name = ?)"""
 _KEEP = """INSERT INTO shared_budget (rule, kind, name, uses) VALUES (?, ?, ?, ?)
     ON CONFLICT (rule, kind, name) DO UPDATE SET uses = excluded.uses"""
 
 
 class Account(NamedTuple):
-    """Whose uses of a budget are counted together: the id of the rule, the kind of those who share it, their name."""
+    """Whose uses of a budget are counted together: the rule, the kind of those who share it, their name."""
 
     rule: str
     kind: str
@@ -27,7 +31,7 @@ class Account(NamedTuple):
 
 @attrs.frozen
 class Uses:
-    """Uses that were taken, all counted at the time `at`; `used` is how many are counted with them."""
+    """Uses that were taken, counted at the time `at`; `used` is how many are counted with them."""
 
     at: float
     count: int
@@ -35,11 +39,59 @@ class Uses:
 
 
 @attrs.frozen
-class StoredCounters:
-    """The shared budgets of a store, by the clock of the store. Each method is one transaction.
+class Window:
+    """So many uses at each time, in seconds since 1970. A count may be too high for a while, and is never too low.
 
-    All methods raise `StoreError` where the store is away.
+    `seen` is the latest time at which a use was taken: a clock that is behind it is not believed. `seconds` is the
+    longest window that was counted; older uses are forgotten.
     """
+
+    seen: float = 0.0
+    seconds: float = 0.0
+    uses: tuple[tuple[float, int], ...] = ()
+
+    def count(self, now: float, seconds: float) -> int:
+        """Return how many uses are in the window of so many seconds that ends now."""
+        since = max(now, self.seen) - seconds
+        return sum(count for at, count in self.uses if at > since)
+
+    def add(self, now: float, seconds: float, count: int, length: float = 0.0) -> tuple["Window", float]:
+        """Return the window with more uses, in the next `length` seconds, and the time of all: then or later."""
+        now, longest, step = max(now, self.seen), max(self.seconds, seconds), seconds / _STEPS
+        at = max(now + length, math.ceil((now + length) / step) * step)
+        uses = {each: number for each, number in self.uses if each > now - longest}
+        uses[at] = uses.get(at, 0) + count
+        return Window(now, longest, tuple(sorted(uses.items()))), at
+
+    def remove(self, at: float, count: int) -> "Window":
+        """Return the window without so many uses of one time, which did not happen."""
+        uses = ((each, number - count if each == at else number) for each, number in self.uses)
+        return attrs.evolve(self, uses=tuple((each, number) for each, number in uses if number > 0))
+
+    @classmethod
+    def of(cls, text: str | None) -> "Window":
+        """Return the window that a text describes, an empty one for None; `StoreError` for another text."""
+        if text is None:
+            return cls()
+        try:
+            seen, seconds, uses = json.loads(text)
+            window = cls(float(seen), float(seconds), tuple((float(at), int(count)) for at, count in uses))
+        except (ValueError, TypeError) as error:
+            raise StoreError(f"a shared budget in the store cannot be read: {error}") from error
+        times = window.seen, window.seconds, *(at for at, _ in window.uses)
+        if not all(map(math.isfinite, times)):
+            raise StoreError("a shared budget in the store has a time that is not a number")
+        return window
+
+    @property
+    def text(self) -> str:
+        """The window as a JSON text."""
+        return json.dumps([self.seen, self.seconds, self.uses])
+
+
+@attrs.frozen
+class StoredCounters:
+    """The shared budgets of a store, by its clock. Each method is one transaction, or raises `StoreError`."""
 
     database: Database
 

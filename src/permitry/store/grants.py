@@ -1,4 +1,4 @@
-"""Grants in a store: what a human has allowed beforehand, until it is used up, has expired, or is revoked."""
+"""Grants in a store: what a human has allowed beforehand, until it is used up, over, or revoked."""
 
 import attrs
 
@@ -22,10 +22,7 @@ _IN_FORCE = """revoked_at IS NULL AND (uses_left IS NULL OR uses_left > 0) AND (
 
 @attrs.frozen
 class StoredGrants:
-    """The grants of a store, as rows by the names of their columns. Each method is one transaction.
-
-    All methods raise `StoreError` where the store is away.
-    """
+    """The grants of a store, as rows. Each method is one transaction, or raises `StoreError`."""
 
     database: Database
 

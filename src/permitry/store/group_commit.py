@@ -1,10 +1,10 @@
 """One write for all calls that come at the same time."""
 
 import abc
-import contextlib
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 import attrs
 
@@ -15,7 +15,7 @@ __all__ = ["GroupCommit", "PendingWrite"]
 
 @attrs.define(eq=False)
 class PendingWrite:
-    """Records that are to be written together; `last` is the number of the last one when they are."""
+    """Records to be written together; `last` is the number of the last one when they are."""
 
     bodies: tuple[str, ...]
     last: int | None = None
@@ -37,10 +37,7 @@ class GroupCommit(abc.ABC):
     _until: float = attrs.field(default=0.0, init=False, repr=False)
 
     def append(self, *bodies: str) -> int:
-        """Add records after the last one, all of them or none, and return the number of the last.
-
-        Raises: `StoreError` when they cannot be kept.
-        """
+        """Add records after the last one, all or none, and return the number of the last; else `StoreError`."""
         waiting = PendingWrite(bodies)
         with self._queueing:
             self._queue.append(waiting)
@@ -53,7 +50,7 @@ class GroupCommit(abc.ABC):
                     self._write_all(batch)
         finally:
             # Without a turn: who has given up is not to be written.
-            with self._queueing, contextlib.suppress(ValueError):
+            with self._queueing, suppress(ValueError):
                 self._queue.remove(waiting)
         if waiting.error is not None:
             raise StoreError(str(waiting.error)) from waiting.error
@@ -61,17 +58,13 @@ class GroupCommit(abc.ABC):
             raise StoreError("the write to the store was interrupted")
         return waiting.last
 
-    @contextlib.contextmanager
+    @contextmanager
     def _turn(self) -> Iterator[None]:
-        """Let one call at a time use the connection.
-
-        Raises: `StoreError` for one that did not get its turn.
-        """
+        """Let one call at a time use the connection; `StoreError` for one that does not get its turn."""
         until = time.monotonic() + self.patience
         if not self._writing.acquire(timeout=self.patience):
-            raise StoreError(
-                f"the store is busy: other calls of this process have used it for {self.patience:g} seconds"
-            )
+            why = f"other calls of this process have used it for {self.patience:g} seconds"
+            raise StoreError(f"the store is busy: {why}")
         try:
             self._until = until
             yield
@@ -90,7 +83,4 @@ class GroupCommit(abc.ABC):
 
     @abc.abstractmethod
     def _write(self, batch: Sequence[PendingWrite]) -> None:
-        """Write all of these, or none, and set `last` of each.
-
-        Raises: `StoreError`.
-        """
+        """Write all of these, or none, and set `last` of each; raise `StoreError` for none."""

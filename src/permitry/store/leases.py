@@ -1,11 +1,11 @@
-"""Shared budgets as one process counts them: it takes some uses at once, and asks the store when they are used up."""
+"""Shared budgets as one process counts them: it takes some uses at once, and more when they are used up."""
 
-import contextlib
 import logging
 import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 
 import attrs
 
@@ -55,8 +55,6 @@ class Counters:
     """The shared budgets in a store, for the calls of a `principal` of an `organisation`. Thread-safe.
 
     `close` gives back what was taken and not used. Without it, that counts as used until its window is over.
-
-    Raises: `ValueError` for a name that cannot be printed, and for a principal without one.
     """
 
     store: StoredCounters
@@ -78,10 +76,7 @@ class Counters:
         return Snapshot(self)
 
     def uses(self, limit: Limit) -> int:
-        """Return how many uses are counted, without those that are leased to this process and not used.
-
-        Raises: `UnevaluableError` where the store is away, or could not be written a moment ago.
-        """
+        """Return how many uses are counted, without those leased and not used, or raise `UnevaluableError`."""
         with self._lock:
             lease, now = self._lease(limit), self.clock()
             if lease is not None and lease.has_use(now):
@@ -95,10 +90,7 @@ class Counters:
             raise UnevaluableError(f"the budget cannot be counted: {error}") from error
 
     def charge(self, limits: Collection[Limit], within: Collection[Limit] = ()) -> bool:
-        """Count a call for each of `limits`; return False, and count nothing, if one of `within` is spent.
-
-        Raises: `StoreError` when it cannot be counted; what was counted by then stays so.
-        """
+        """Count a call for each of `limits`; False, and none, if one of `within` is spent. Else `StoreError`."""
         taken: list[Lease] = []
         with self._lock:
             # Those that may be spent come first, so that nothing is counted for the others in vain.
@@ -122,7 +114,7 @@ class Counters:
                 lease = self._lease(limit)
                 self._leases.pop(limit, None)
                 if lease is not None and lease.left:
-                    with contextlib.suppress(StoreError):
+                    with suppress(StoreError):
                         self.store.give_back(self._account(limit), lease.taken.at, lease.left)
 
     def _take(self, limit: Limit) -> Lease | None:
@@ -158,7 +150,7 @@ class Counters:
     def _account(self, limit: Limit) -> Account:
         return Account(limit.rule, limit.by, self.principal if limit.by == "principal" else self.organisation)
 
-    @contextlib.contextmanager
+    @contextmanager
     def _note_failure(self) -> Iterator[None]:
         """Note whether the store could be written."""
         try:
@@ -178,13 +170,14 @@ class Snapshot:
     _answers: dict[Limit, int | str] = attrs.field(factory=dict, init=False, repr=False, eq=False)
 
     def uses(self, limit: Limit) -> int:
-        """Return how many uses are counted.
-
-        Raises: `UnevaluableError`.
-        """
+        """Return how many uses are counted, or raise `UnevaluableError`."""
         answer = self._answers.get(limit)
         if answer is None:
-            answer = self._answers[limit] = self._ask(limit)
+            try:
+                answer = self.counters.uses(limit)
+            except UnevaluableError as error:
+                answer = str(error)
+            self._answers[limit] = answer
         if isinstance(answer, str):
             raise UnevaluableError(answer)
         return answer
@@ -201,12 +194,6 @@ class Snapshot:
     def snapshot(self) -> "Snapshot":
         """Return itself."""
         return self
-
-    def _ask(self, limit: Limit) -> int | str:
-        try:
-            return self.counters.uses(limit)
-        except UnevaluableError as error:
-            return str(error)
 
     def __reduce__(self) -> tuple[object, ...]:
         # A copy elsewhere counts nothing, and without counts a budget counts as spent.

@@ -1,8 +1,6 @@
 """Questions in a store: each is answered once, in time, and none is forgotten."""
 
 import json
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 import attrs
@@ -20,7 +18,7 @@ _FIRST = _COLUMNS[: _COLUMNS.index("answer")]
 _ADD = f"INSERT INTO question ({', '.join(_FIRST)}) VALUES ({', '.join('?' * len(_FIRST))})"  # noqa: S608 -- names of ours
 _LOOK = f"SELECT {_LIST} FROM question WHERE "  # noqa: S608 -- as above
 _CLOSE = "UPDATE question SET closed_at = ?, answer = NULL, call = NULL, shown = NULL WHERE "
-_LOOK_ABOVE = "SELECT above FROM question WHERE id = ?"
+_LOOK_ABOVE = "SELECT coalesce(max(above), '[]') FROM question WHERE id = ?"
 _MOST_ABOVE = 30
 
 # INVARIANT: a clock that is set back makes no late answer an early one. As long as the machine runs, the seconds since
@@ -41,19 +39,13 @@ Now = tuple[float, str, float]
 
 @attrs.frozen
 class StoredQuestions:
-    """The questions of a store, as rows by the names of their columns. Each method is one transaction.
+    """The questions of a store, as rows. Each method is one transaction, or raises `StoreError`.
 
-    A question is open until `closed_at`; it is answered when it has an `answer`, which the one who asked has still to
-    take. Once closed, only what is redacted is left of its call.
-
-    All methods raise `StoreError` where the store is away.
+    A question is open until `closed_at`; it is answered when it has an `answer`, which the one who asked has still
+    to take. Once closed, only what is redacted is left of its call.
     """
 
     database: Database
-
-    def watch(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
-        """Return what waits until questions may have changed: see `Database.watch`."""
-        return self.database.watch(pause)
 
     def add(self, row: Row, most: int, size: int) -> bool:
         """Keep a question; False where as many are open already, or with so many bytes of calls."""
@@ -83,18 +75,13 @@ class StoredQuestions:
         return next(iter(read_rows(self.database, _COLUMNS, query, values)), None)
 
     def renew(self, name: str, call_id: str, above: str, deadline: Now) -> None:
-        """Let an open question without an answer be about a call by this id, and open until this deadline.
-
-        `above`, a list as JSON, is added to the processes that have asked.
-        """
+        """Let an open question without an answer be about `call_id` until `deadline`, and asked by `above` too."""
         update = """UPDATE question SET call_id = ?, above = ?, deadline = ?, boot = ?, steady = ?
             WHERE id = ? AND closed_at IS NULL AND answer IS NULL"""
         with self.database.change() as connection:
             # INVARIANT: law 5. Who asks again does not make room for an answer from below the one that asked first.
-            known = [
-                each for (text,) in connection.execute(_LOOK_ABOVE, (name,)).fetchall() for each in json.loads(text)
-            ]
-            several = dict.fromkeys([*known[:_MOST_ABOVE], *json.loads(above)])
+            (known,) = connection.execute(_LOOK_ABOVE, (name,)).fetchone()
+            several = dict.fromkeys([*json.loads(known)[:_MOST_ABOVE], *json.loads(above)])
             connection.execute(update, (call_id, json.dumps(list(several)), *deadline, name))
 
     def open(self, now: Now) -> list[Row]:
@@ -103,7 +90,7 @@ class StoredQuestions:
         return read_rows(self.database, _COLUMNS, query, in_time(now))
 
     def answer(self, name: str, digest: str, answer: str, by: str, now: Now) -> bool:
-        """Answer an open question about the call with this digest; of several answers, the first alone counts."""
+        """Answer an open question about the call with this digest; of several answers, the first counts."""
         update = f"""UPDATE question SET answer = ?, answered_by = ?, answered_at = ?
             WHERE id = ? AND digest = ? AND closed_at IS NULL AND answer IS NULL AND {_IN_TIME}"""  # noqa: S608 -- as above
         return change_rows(self.database, update, (answer, by, now[0], name, digest, *in_time(now))) == 1
@@ -121,14 +108,11 @@ class StoredQuestions:
         return change_rows(self.database, update, values) == 1
 
     def close(self, name: str, now: Now, has: str | None = None) -> bool:
-        """Close a question without an answer; the one that it `has` does not count any more.
-
-        False where the question has another answer by now, or is closed.
-        """
+        """Close a question without an answer that counts; False where it has another by now, or is closed."""
         return change_rows(self.database, _CLOSE + _WITH_ANSWER, (now[0], name, has or "")) == 1
 
     def expire(self, now: Now) -> list[str]:
-        """Close the questions that can get no answer any more, or whose answer counts no more, and return their ids."""
+        """Close the questions that get no answer any more, or whose answer is late; return their ids."""
         late = f"(answer IS NULL AND NOT {_IN_TIME}) OR (answer IS NOT NULL AND {_NOT_TAKEN})"
         with self.database.change() as connection:
             query = f"SELECT id FROM question WHERE closed_at IS NULL AND ({late})"  # noqa: S608 -- as above

@@ -1,7 +1,4 @@
-"""The record at a path: in a store where the name ends in `.db`, otherwise in a file with a line for each event.
-
-The address of a PostgreSQL, `postgresql://...`, is a store as well.
-"""
+"""The record: a store at `*.db` or `postgresql://...`, otherwise a file with a line for each event."""
 
 import contextlib
 import json
@@ -10,7 +7,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -51,16 +48,14 @@ def is_store(record: str | Path) -> bool:
 
 
 def record_name(record: str | Path) -> str:
-    """Return what a record is called where people see it: an address without users, passwords and options."""
+    """Return what people see of its name: an address without users, passwords and options."""
     return re.sub(r"//[^/]*@", "//", str(record).partition("?")[0]) if is_address(record) else str(record)
 
 
 def store_at(record: str | Path, *, patience: float = 10.0, is_read_only: bool = False) -> "Store":
-    """Return the store with this name, which is made if need be; its calls wait at most `patience` seconds for others.
+    """Return the store with this name, which is made if need be; its calls wait at most `patience` seconds.
 
-    One that `is_read_only` is neither made nor changed in any way, nor brought to the form of this permitry.
-
-    Raises: `StoreError` when it cannot be opened.
+    One that `is_read_only` is neither made nor changed in any way. Raises: `StoreError` when it cannot be opened.
     """
     if not is_address(record):
         from permitry.store.sqlite import SqliteStore  # noqa: PLC0415 -- a hook without a store need not import it
@@ -74,7 +69,7 @@ def store_at(record: str | Path, *, patience: float = 10.0, is_read_only: bool =
 
 
 def is_record(path: str | Path) -> bool:
-    """Return whether a file is a record: a store, or lines of which the first is an event of a session."""
+    """Return whether a file is a record: a store, or lines that begin with an event of a session."""
     if is_store(path):
         return True
     try:
@@ -86,12 +81,7 @@ def is_record(path: str | Path) -> bool:
 
 
 def recorder_at(path: str, *, session: str | None = None, patience: float = 10.0) -> StoredRecorder:
-    """Return what keeps the record at a path; without the id of a session, under a new one.
-
-    A record in a store waits at most `patience` seconds for other writers.
-
-    Raises: `AuditError` when it cannot be opened or written; `StoreError`.
-    """
+    """Return what keeps the record at a path, under a new session without the id of one."""
     name = session or new_session()
     if is_store(path):
         return StoredRecorder(store_at(path, patience=patience), session=name)
@@ -139,9 +129,8 @@ def _values(value: object) -> tuple[Any, ...]:
 def records_at(path: str | Path, wanted: RecordFilter, *, after: int = 0) -> Iterator[dict[str, Any]]:
     """Yield the records with numbers above `after` that are asked for, oldest first, each with its `number`.
 
-    Half a line, as a process leaves it that is killed while it writes, is an event `unreadable`.
-
-    Raises: `AuditError` when the record cannot be read; `StoreError`.
+    Half a line, as a process leaves it that is killed while it writes, is an event `unreadable`. Raises: `AuditError`
+    when the record cannot be read; `StoreError`.
     """
     read = _in_store(path, wanted, after) if is_store(path) else _in_lines(Path(path), after)
     yield from wanted.select(read)
@@ -196,10 +185,7 @@ def _record(number: int, line: str) -> dict[str, Any]:
 
 @attrs.define
 class RecordFollower:
-    """Reads a record that others write to: each time what has come since, without what was read before.
-
-    A line counts once it is complete. A file that was replaced, or cut, is read from its beginning.
-    """
+    """Reads what others add to a record, in whole lines; from its beginning where it was replaced or cut."""
 
     record: str | Path
     _number: int = attrs.field(default=0, init=False)
@@ -207,10 +193,7 @@ class RecordFollower:
     _file: tuple[int, int] | None = attrs.field(default=None, init=False)
 
     def read(self, wanted: RecordFilter) -> Iterator[dict[str, Any]]:
-        """Yield what is new and asked for, oldest first.
-
-        Raises: as `records_at`.
-        """
+        """Yield what is new and asked for, oldest first; raise as `records_at`."""
         yield from wanted.select(self._new_rows() if is_store(self.record) else self._new_lines())
 
     def _new_rows(self) -> Iterator[dict[str, Any]]:
@@ -220,18 +203,15 @@ class RecordFollower:
 
     def _new_lines(self) -> Iterator[dict[str, Any]]:
         with _translate_errors(self.record), Path(self.record).open("rb") as file:
-            yield from self._whole_lines(file)
-
-    def _whole_lines(self, file: BinaryIO) -> Iterator[dict[str, Any]]:
-        status = os.fstat(file.fileno())
-        now = status.st_dev, status.st_ino
-        if now != self._file or status.st_size < self._offset:
-            self._file, self._offset, self._number = now, 0, 0
-        file.seek(self._offset)
-        for line in file:
-            if not line.endswith(b"\n"):
-                return
-            self._offset += len(line)
-            self._number += 1
-            if line.strip():
-                yield _record(self._number, line.decode(errors="replace"))
+            status = os.fstat(file.fileno())
+            now = status.st_dev, status.st_ino
+            if now != self._file or status.st_size < self._offset:
+                self._file, self._offset, self._number = now, 0, 0
+            file.seek(self._offset)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                self._offset += len(line)
+                self._number += 1
+                if line.strip():
+                    yield _record(self._number, line.decode(errors="replace"))

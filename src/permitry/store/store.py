@@ -1,4 +1,4 @@
-"""What questions, grants and counters need of a store: a connection to read with, and one to change with."""
+"""What questions, grants and counters need of a store: a connection to read or to change with."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -19,29 +19,18 @@ class Connection(Protocol):
 
 
 class Database(Protocol):
-    """What questions and grants need of a store. One transaction changes them at a time."""
+    """What questions and grants need of a store; one transaction changes them at a time. All raise `StoreError`."""
 
     def read(self) -> AbstractContextManager[Connection]:
-        """Return a connection to read with.
-
-        Raises: `StoreError`.
-        """
+        """Return a connection to read with; each statement sees the store as it is then."""
         ...
 
     def change(self) -> AbstractContextManager[Connection]:
-        """Return a connection inside of a transaction, which is durable at the end, or undone.
-
-        Raises: `StoreError`.
-        """
+        """Return a connection inside of a transaction, which is on the disk at the end, or undone."""
         ...
 
     def watch(self, pause: float) -> AbstractContextManager[Callable[[float], None]]:
-        """Return what waits, at most so many seconds, until something may have changed since it was made.
-
-        Where the store does not say when something changes, it waits `pause` seconds.
-
-        Raises: `StoreError`.
-        """
+        """Return what waits, at most so many seconds, until something may have changed; or else for `pause`."""
         ...
 
 

@@ -29,7 +29,7 @@ def wait_for_answer(questions: "StoredQuestions", name: str, seconds: float) -> 
     Raises: `StoreError`.
     """
     end = time.monotonic() + seconds
-    with questions.watch(_PAUSE) as wait:
+    with questions.database.watch(_PAUSE) as wait:
         while _is_open(questions.find(name)) and (left := end - time.monotonic()) > 0:
             wait(left)
 

@@ -16,7 +16,7 @@ from tests.unit.store.conftest import body
 from permitry.errors import StoreError
 from permitry.store.chain import BrokenChainError
 from permitry.store.migrations import MIGRATIONS
-from permitry.store.sqlite import SqliteStore
+from permitry.store.sqlite import SqliteStore, _close, _connect, _identity_of
 
 
 @pytest.fixture
@@ -311,3 +311,24 @@ def test_a_store_that_is_written_to_while_it_is_read_is_not_believed(store: Sqli
     with pytest.raises(StoreError, match="try again"):
         list(records)
     other.close()
+
+
+def test_only_the_process_that_opened_it_closes_a_connection(tmp_path: Path) -> None:
+    """A fork has the connections of its parent, whose locks would end."""
+    connection = _connect(tmp_path / "a.db", "mode=rwc", 1)
+    _close(connection, os.getpid() + 1)
+    assert connection.execute("SELECT 1").fetchone() == (1,)
+    _close(connection, os.getpid())
+    with pytest.raises(sqlite3.ProgrammingError):
+        connection.execute("SELECT 1")
+
+
+def test_a_file_is_another_one_after_it_was_replaced(tmp_path: Path) -> None:
+    """Whatever it holds, and under the same name."""
+    path, other = tmp_path / "a.db", tmp_path / "b.db"
+    path.touch()
+    other.touch()
+    before = _identity_of(path)
+    assert _identity_of(path) == before
+    other.replace(path)
+    assert _identity_of(path) != before
