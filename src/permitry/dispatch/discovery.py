@@ -1,17 +1,14 @@
-"""The two ways in which plugins are found: in a folder of files, and among the entry points of installed packages.
-
-Both give names, each with what loads its plugin, and `_register_all` does the rest. A plugin folder is code. The caller
-passes the bytes of its files as they were when the user trusted them (`PluginFolder`), and exactly these are run.
-"""
+"""Plugins, found in a folder of files, of the bytes that the user trusted, and among entry points."""
 
 import contextlib
 import functools
 import logging
+import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 import attrs
@@ -20,10 +17,8 @@ from permitry.core.context import AuthContext
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.arguments import convert_result, is_async, without_nulls
-from permitry.dispatch.interrupts import watch_interrupts
 from permitry.dispatch.plugin import ToolContext, ToolPlugin, ToolsetPlugin
-from permitry.dispatch.plugin_folder import PluginFolder
-from permitry.dispatch.plugin_modules import PluginModules
+from permitry.dispatch.plugin_folder import PluginFolder, PluginModules
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import ToolInvocation
 from permitry.errors import PermitryError, RegistryError, UnknownToolError, safe_str
@@ -42,7 +37,7 @@ __all__ = [
 ]
 
 ENTRY_POINTS = "permitry.tools"
-"""The group of entry points that name plugins: each is a `ToolPlugin`, a module that has one, or a `ToolsetPlugin`."""
+"""The group of entry points: each is a `ToolPlugin`, a module that has one, or a `ToolsetPlugin`."""
 
 _LOG = logging.getLogger("permitry.dispatch.plugins")
 
@@ -58,7 +53,7 @@ class LoadedPlugin:
 
 @attrs.frozen
 class FailedPlugin:
-    """A file or entry point that failed to load; `reason` is one line, `trace` the traceback if its code failed."""
+    """What failed to load; `reason` is one line, `trace` the traceback if its code failed."""
 
     source: str
     reason: str
@@ -76,7 +71,7 @@ class PluginReport:
 def load_plugins(
     registry: ToolRegistry, folder: PluginFolder, *, services: Mapping[str, Any] | None = None
 ) -> PluginReport:
-    """Register the tool of each file; a file that fails is logged with its reason, and the others are still loaded."""
+    """Register the tool of each file; one that fails is logged, and the others are still loaded."""
     return _load_folder(registry, folder, services or {}, set())[0]
 
 
@@ -85,10 +80,8 @@ def load_entry_points(
 ) -> PluginReport:
     """Register the tools that installed packages offer as entry points of the group `permitry.tools`.
 
-    An installed package is code that the user has installed: it needs no trust beyond that. Toolsets, the shipped one
-    among them, are registered only with a `workspace`, as a whole or not at all.
+    Toolsets, the shipped one among them, are registered only with a `workspace`, as a whole or not at all.
     """
-    # Slow to import, and for those who use it.
     import importlib.metadata  # noqa: PLC0415 -- slow to import
 
     points = sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
@@ -100,9 +93,9 @@ def load_entry_points(
 class PluginReloader:
     """The tools of a plugin folder that may change while they are in use. Thread-safe.
 
-    `read` returns the folder as it is now, and raises an error if it is not trusted (`TrustStore().plugins(path)`). If
-    a file fails, its last tool stays registered. If the folder cannot be read or is no longer trusted, all tools stay,
-    and `problem` says why. Tools that were registered by other code are never replaced.
+    `read` returns the folder as it is now, and raises an error if it is not trusted (`TrustStore().plugins(path)`).
+    If a file fails, its last tool stays registered. If the folder cannot be read or is not trusted, all tools
+    stay, and `problem` says why. Tools that were registered by other code are never replaced.
     """
 
     registry: ToolRegistry
@@ -124,9 +117,7 @@ class PluginReloader:
             self.problem = None
             if folder.digests == self._digests:
                 return None
-            report = self._load(folder)
-            self._digests = folder.digests
-            return report
+            return self._load(folder)
 
     def _load(self, folder: PluginFolder) -> PluginReport:
         # If other code has replaced one of our tools in the registry, that tool is not ours to replace.
@@ -142,7 +133,7 @@ class PluginReloader:
         for old in self._own.values():
             if id(old.modules) not in used:
                 old.modules.remove()
-        self._own = now
+        self._own, self._digests = now, folder.digests
         return report
 
 
@@ -161,13 +152,12 @@ def _load_folder(
     modules = PluginModules(folder)
     modules.install()
     found = [(f"{folder.path.name}/{file}", functools.partial(modules.module, file)) for file in folder.plugins]
+    report = PluginReport()
     try:
         report = _register_all(registry, found, services, taken)
-    except BaseException:
-        modules.remove()
-        raise
-    if not report.loaded:
-        modules.remove()
+    finally:
+        if not report.loaded:
+            modules.remove()
     return report, modules
 
 
@@ -181,7 +171,7 @@ def _register_all(
     """Register what is found; `taken` are the names of tools that may be replaced, each once."""
     loaded: list[LoadedPlugin] = []
     failed: list[FailedPlugin] = []
-    with watch_interrupts() as is_interrupted:
+    with _watch_interrupts() as is_interrupted:
         for place, load in found:
             source = " ".join(place.split())
             try:
@@ -199,17 +189,40 @@ def _register_all(
     return PluginReport(tuple(loaded), tuple(failed))
 
 
+@contextlib.contextmanager
+def _watch_interrupts() -> Iterator[Callable[[], bool]]:
+    """Yield what says whether the user has interrupted this process: loaded code may raise the same."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield lambda: False
+        return
+    handler = before
+    seen = threading.Event()
+
+    def watch(number: int, frame: FrameType | None) -> object:
+        seen.set()
+        return handler(number, frame)
+
+    signal.signal(signal.SIGINT, watch)
+    try:
+        yield seen.is_set
+    finally:
+        if signal.getsignal(signal.SIGINT) is watch:
+            signal.signal(signal.SIGINT, before)
+
+
 def _failure(source: str, error: BaseException) -> FailedPlugin:
-    is_known = isinstance(error, PermitryError)
-    reason = safe_str(error) if is_known else f"{type(error).__name__}: {safe_str(error)}"
-    trace = None if is_known else "".join(traceback.format_exception(error))
-    return FailedPlugin(source, " ".join(reason.split()), trace)
+    reason = " ".join(safe_str(error).split())
+    if isinstance(error, PermitryError):
+        return FailedPlugin(source, reason)
+    trace = "".join(traceback.format_exception(error))
+    return FailedPlugin(source, f"{type(error).__name__}: {reason}".rstrip(), trace)
 
 
 def _register(
     registry: ToolRegistry, found: object, services: Mapping[str, Any], taken: set[str], workspace: Path | None
 ) -> list[ToolSpec]:
-    """Register what a file or an entry point gave, a tool or a toolset, and return its declarations."""
+    """Register what a file or an entry point gave, and return its declarations."""
     if not isinstance(found, ToolsetPlugin):
         plugin = _plugin_of(found)
         spec = plugin.spec
@@ -234,9 +247,8 @@ def _register_tool(
         try:
             return plugin.enabled(ToolContext(context, services))
         except Exception as error:
-            _LOG.getChild("enabled").warning(
-                "`enabled` of the tool %s failed: %s: %s", spec.name, type(error).__name__, safe_str(error)
-            )
+            why = f"{type(error).__name__}: {safe_str(error)}"
+            _LOG.getChild("enabled").warning("`enabled` of the tool %s failed: %s", spec.name, why)
             raise
 
     def call(arguments: dict[str, Any], invocation: ToolInvocation) -> Any:  # noqa: ANN401 -- what it returns is checked later

@@ -1,19 +1,25 @@
-"""A plugin folder that is read once, so that the bytes that were trusted are the bytes that run."""
+"""A plugin folder that is read once, and its modules: the bytes that were trusted are those that run."""
 
 import hashlib
+import importlib.abc
+import importlib.util
+import itertools
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
+from typing import Any
 
 import attrs
 
 from permitry.errors import RegistryError
 from permitry.files import open_regular
 
-__all__ = ["PluginFolder"]
+__all__ = ["PluginFolder", "PluginModules"]
 
 _MOST_FILES = 1_000
 _LARGEST = 1024 * 1024
+_NUMBERS = itertools.count(1)
 _WHY = {NotADirectoryError: "is not a folder", FileNotFoundError: "does not exist"}
 
 
@@ -25,8 +31,7 @@ def _read_only(files: Mapping[str, bytes]) -> Mapping[str, bytes]:
 class PluginFolder:
     """The Python files of a plugin folder as they were read once: the name of each, and its bytes.
 
-    Files whose names start with `_` are internal: others import them (`from . import _shared`), and no tool is looked
-    for in them.
+    No tool is looked for in those whose names start with `_`; others import them (`from . import _shared`).
     """
 
     path: Path
@@ -34,10 +39,7 @@ class PluginFolder:
 
     @classmethod
     def read(cls, path: Path) -> "PluginFolder":
-        """Return the folder as it is now.
-
-        Raises: `RegistryError` when it is not a directory, cannot be read, or has too many or too large files.
-        """
+        """Return the folder as it is now; `RegistryError` where it cannot be read, or is too large."""
         try:
             names = sorted(each.name for each in path.iterdir() if each.name.endswith(".py"))
         except OSError as error:
@@ -58,6 +60,47 @@ class PluginFolder:
         return tuple(name for name in sorted(self.files) if not name.startswith("_"))
 
 
+@attrs.frozen(eq=False)
+class PluginModules(importlib.abc.MetaPathFinder, importlib.abc.ExecutionLoader):
+    """The modules of a plugin folder, under a name of their own: nothing is looked for on the disk."""
+
+    folder: PluginFolder
+    name: str = attrs.field(init=False, factory=lambda: f"permitry_plugins_{next(_NUMBERS)}")
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> Any:  # noqa: ANN401, ARG002 -- the protocol's
+        """Return the spec of a module of the folder, or None."""
+        is_ours = fullname.rpartition(".")[0] == self.name and _file_of(fullname) in self.folder.files
+        return importlib.util.spec_from_loader(fullname, self) if is_ours else None
+
+    def get_source(self, fullname: str) -> str:
+        """Return the text of a module."""
+        return importlib.util.decode_source(self.folder.files[_file_of(fullname)])
+
+    def get_filename(self, fullname: str) -> str:
+        """Return where the module was read from."""
+        return str(self.folder.path / _file_of(fullname))
+
+    def install(self) -> None:
+        """Let its modules be imported."""
+        module = ModuleType(self.name, f"The plugins of {self.folder.path}.")
+        module.__path__ = []
+        sys.modules[self.name] = module
+        sys.meta_path.append(self)
+
+    def module(self, file: str) -> ModuleType:
+        """Return the module of a file; it runs the first time, and raises what its code raises."""
+        name = file.removesuffix(".py")
+        if "." in name:
+            raise RegistryError("the name of a plugin file has no dot before its `.py`")
+        return importlib.import_module(f"{self.name}.{name}")
+
+    def remove(self) -> None:
+        """Forget the modules; what still runs of them imports no more of them. Safe to call again."""
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
+        for name in [each for each in list(sys.modules) if each.partition(".")[0] == self.name]:
+            sys.modules.pop(name, None)
+
+
 def _content(path: Path) -> bytes:
     try:
         with open_regular(path, follows_links=True) as (stream, _):
@@ -67,3 +110,7 @@ def _content(path: Path) -> bytes:
     if len(content) > _LARGEST:
         raise RegistryError(f"the plugin file `{path}` is larger than {_LARGEST} bytes")
     return content
+
+
+def _file_of(module: str) -> str:
+    return f"{module.rpartition('.')[2]}.py"

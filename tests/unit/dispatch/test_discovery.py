@@ -6,6 +6,7 @@ import importlib.metadata
 import logging
 import signal
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from permitry.dispatch.discovery import (
     PluginReport,
     ToolPlugin,
     ToolsetPlugin,
+    _watch_interrupts,
     load_entry_points,
     load_plugins,
 )
@@ -304,3 +306,39 @@ def test_a_wrong_field_of_a_plugin_fails_in_its_file_alone(registry: ToolRegistr
     assert report is not None
     assert [each.source for each in report.failed] == ["plugins/a_bad.py"]
     assert [spec.name for spec in registry] == [each.tool for each in report.loaded] == ["good"]
+
+
+def test_an_interrupt_is_seen_and_goes_on() -> None:
+    """The handler of before raises, and is in force again afterwards."""
+    with _watch_interrupts() as is_interrupted:
+        assert not is_interrupted()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        assert is_interrupted()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_handler_that_is_set_meanwhile_stays() -> None:
+    """A plugin may want to hear of interrupts itself."""
+    try:
+        with _watch_interrupts():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        with _watch_interrupts() as is_interrupted:
+            assert not is_interrupted()
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_only_the_main_thread_is_interrupted() -> None:
+    """Elsewhere there is nothing to watch."""
+    seen: list[bool] = []
+
+    def watch() -> None:
+        with _watch_interrupts() as is_interrupted:
+            seen.append(is_interrupted())
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    thread.join()
+    assert seen == [False]
