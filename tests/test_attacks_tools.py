@@ -21,7 +21,7 @@ from permitry.core.decision import Phase, Verdict
 from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.dispatch.cancel import Cancellation, cancellable_by
+from permitry.dispatch.cancel import SIGNAL, Cancellation, SetFor
 from permitry.dispatch.discovery import load_plugins
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.dispatch.registry import ToolRegistry
@@ -186,7 +186,7 @@ def test_a_cancelled_call_ends_its_search(corpus: CorpusStore) -> None:
             cancellation.cancel()
             connection.execute(endless).fetchall()
 
-    with cancellable_by(cancellation), pytest.raises(ToolError, match="interrupted"):
+    with SetFor(SIGNAL, cancellation), pytest.raises(ToolError, match="interrupted"):
         search()
 
 
@@ -216,7 +216,7 @@ def test_a_pattern_that_takes_long_can_be_cancelled(registry: ToolRegistry, root
     (root / "a.txt").touch()
     cancellation = Cancellation()
     cancellation.cancel()
-    with cancellable_by(cancellation), pytest.raises(ToolError, match="cancelled"):
+    with SetFor(SIGNAL, cancellation), pytest.raises(ToolError, match="cancelled"):
         list(Look(Workspace(root), "**/{a,b}").names())
     limits = [spec.timeout for spec in registry if spec.name in {"list_files", "search_files", "repo_map"}]
     assert limits == [60.0, 60.0, 60.0]

@@ -45,7 +45,7 @@ def test_every_start_has_one_end(runs: list[tuple[str, bool]]) -> None:
     events = [each["event"] for each in recorder.records if each["event"] != "decided"]
     assert events == ["started", "finished"] * len(runs)
     shared = registry._shared  # noqa: SLF001 -- a leak shows nowhere else
-    assert (shared.locks._queues, shared.single_flight._flying, shared.running) == ({}, {}, set())  # noqa: SLF001 -- as above
+    assert (shared.locks._queues, shared.single_flight._flying, shared.running) == ({}, {}, {})  # noqa: SLF001 -- as above
 
 
 @given(st.lists(st.one_of(st.booleans(), st.integers(0, 20)), max_size=40))
@@ -56,7 +56,7 @@ def test_locks_keep_readers_and_writers_apart(steps: list[bool | int]) -> None:
         if isinstance(step, bool):
             there.append(locks.acquire("r", is_shared=step))
         elif there:
-            there.pop(step % len(there)).release()
+            locks.release(there.pop(step % len(there)))
         running = [each for each in there if each.granted is None or each.granted.done()]
         assert len(running) <= 1 or all(each.is_shared for each in running)
         assert not there or there[0] in running

@@ -1,4 +1,4 @@
-"""Work that waits for a disk, done in threads so that an event loop does not wait, in the order it was given."""
+"""Work that waits for a disk, done in threads, one after the other: an event loop does not wait."""
 
 import threading
 from collections.abc import Callable
@@ -19,10 +19,7 @@ class Apart:
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
     async def run(self, work: Callable[[], T], abandoned: Callable[[T], None] | None = None) -> T:
-        """Return what `work` returns, without blocking the event loop.
-
-        Where this is cancelled, the work is done all the same, and what it returned goes to `abandoned`.
-        """
+        """Return what `work` returns; where this is cancelled, that goes to `abandoned`."""
         from concurrent.futures import Future, wait  # noqa: PLC0415 -- a hook does not need it
 
         from permitry.dispatch.waiting import await_thread  # noqa: PLC0415 -- nor asyncio

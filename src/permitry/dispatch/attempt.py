@@ -1,25 +1,25 @@
-"""Carrying out one call: admission, single flight, the read/write lock of its resource, the time limit.
+"""Carrying out one call: admission, single flight, the lock of its resource, the time limit.
 
-The steps are coroutines, and they wait only through one function, `Attempt._wait`. On an event loop that function
-suspends them; on a thread it blocks instead, so that the same coroutines run without an event loop.
+The steps are coroutines, and they wait only through `Attempt._wait`. On an event loop it suspends them; on a
+thread it blocks instead, so that the same coroutines run without an event loop.
 """
 
 import asyncio
-import concurrent.futures
 import contextlib
 import inspect
 import time
 from collections.abc import Awaitable, Hashable
+from concurrent.futures import Future
 from typing import cast
 
 import attrs
 
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
-from permitry.dispatch.cancel import Cancellation, SetFor, cancellable_by
-from permitry.dispatch.limits import LEADS, Acquisition, hold_lock, is_held
+from permitry.dispatch.cancel import SIGNAL, Cancellation, SetFor
+from permitry.dispatch.limits import HELD, LEADS, Acquisition, is_held
 from permitry.dispatch.registered import Authorization, RegisteredTool, Shared, has_kind
-from permitry.dispatch.scope import Caller, CallScope
+from permitry.dispatch.scope import Caller
 from permitry.dispatch.telemetry import Outcome
 from permitry.dispatch.waiting import GRACE, Wait, Work, block_until, start, wait_for_result
 from permitry.errors import FatalToolError, ToolError, safe_str
@@ -31,7 +31,7 @@ _ANSWERS = frozenset({ToolResult, str, tuple})
 
 
 class StoppedError(Exception):
-    """Raised when a call ends before its tool does; `last` is what the tool returned on stopping, or empty."""
+    """Raised when a call ends before its tool does; `last` is what the tool returned on stopping."""
 
     def __init__(self, outcome: Outcome, text: str, last: str = "") -> None:
         self.outcome = outcome
@@ -40,15 +40,12 @@ class StoppedError(Exception):
 
 
 class RefusedError(ToolError):
-    """Raised when the tool is not run at all: called too often, or its resource was not free in time."""
+    """Raised when the tool is not run: called too often, or its resource was not free in time."""
 
 
 @attrs.define(eq=False)
 class Attempt:
-    """One attempt to carry out an authorized call; `cancellation` stops the tool.
-
-    `_led_key` is the key of single flight under which other calls may wait for this one, or None.
-    """
+    """One attempt to carry out an authorized call; identical ones may wait for it under `_led_key`."""
 
     authorization: Authorization
     scope: Caller | None
@@ -68,13 +65,6 @@ class Attempt:
     def __attrs_post_init__(self) -> None:
         self.tool, self.call = self.authorization.tool, self.authorization.call
 
-    @property
-    def caller(self) -> CallScope | None:
-        """The scope of the caller, with the session in which the call was authorized; None if none was given."""
-        # INVARIANT: law 4. The session is the one in which the call was decided, never one given for its dispatch.
-        scope = self.scope
-        return attrs.evolve(scope, session=self.authorization.session) if isinstance(scope, CallScope) else None
-
     def cancel(self) -> None:
         """End the call as cancelled, unless it has ended; the tool is asked to stop."""
         if not self._has_ended:
@@ -82,22 +72,15 @@ class Attempt:
             self.cancellation.cancel()
 
     async def carry_out(self) -> ToolResult:
-        """Return the result of the tool, or of an identical call that runs already.
-
-        Raises: `StoppedError`; `RefusedError`; any exception of the tool.
-        """
+        """Return the result of the tool, or of an identical call that runs already."""
         self._check_admission()
         return await (self._share() if self.tool.is_shareable else self._run_locked())
 
     def release(self, result: ToolResult | None) -> None:
-        """End the call: release its lock, and give `result` to identical calls that wait; with None, those run too.
-
-        Work that is still going on keeps the lock, and releases it when it is done.
-        """
+        """End the call: calls that wait get `result`, or run; work that goes on keeps the lock until it is done."""
         self._has_ended = True
-        acquisition = self._acquisition
-        if acquisition is not None and self._work is None:
-            acquisition.release()
+        if self._acquisition is not None and self._work is None:
+            self.shared.locks.release(self._acquisition)
         if self._led_key is not None:
             self.shared.single_flight.complete(self._led_key, result)
 
@@ -109,10 +92,8 @@ class Attempt:
             raise self._over()
         bucket = self.tool.bucket
         if bucket is not None and (wait := bucket.take()):
-            raise RefusedError(
-                f"The tool `{self.tool.spec.name}` was called too often and did not run; "
-                f"wait {max(wait, _SHORTEST_WAIT):.1f} s before the next call."
-            )
+            why = f"was called too often and did not run; wait {max(wait, _SHORTEST_WAIT):.1f} s before the next call"
+            raise RefusedError(f"The tool `{self.tool.spec.name}` {why}.")
 
     async def _share(self) -> ToolResult:
         limit = self.tool.limits.wait
@@ -127,11 +108,8 @@ class Attempt:
         with SetFor(LEADS, True):
             return await self._run_locked()
 
-    def _join(self) -> "concurrent.futures.Future[ToolResult | None] | None":
-        """Return the future of an identical call that runs; None if this one has to run itself.
-
-        If it is the first, the identical calls that come later wait for it.
-        """
+    def _join(self) -> "Future[ToolResult | None] | None":
+        """Return the future of an identical call that runs; None if this one runs, and others wait for it."""
         # A run whose result other runs wait for must not wait for another run itself: this could be a deadlock.
         if LEADS.get():
             return None
@@ -144,27 +122,26 @@ class Attempt:
         return leader
 
     async def _run_locked(self) -> ToolResult:
-        resource, locks = self.tool.resource, self.shared.locks
-        if resource is None or is_held(locks):
+        resource, spec, locks = self.tool.limits.resource, self.tool.spec, self.shared.locks
+        # A tool that spawns agents would wait for their calls.
+        if resource is None or spec.traits.spawns_agent or is_held(locks):
             return await self._work_in_time()
-        self._acquisition = acquisition = locks.acquire(resource, is_shared=self.tool.only_reads)
+        self._acquisition = acquisition = locks.acquire(resource, is_shared=spec.only_reads)
         if acquisition.granted is not None:
             await self._wait(acquisition.granted, self.tool.limits.wait, self.cancellation)
             if self._is_stopped:
                 raise self._over()
             if not acquisition.granted.done():
-                raise RefusedError(
-                    f"The tool `{self.tool.spec.name}` waited {self.tool.limits.wait:g} s for its turn and did not "
-                    "run; another call is still at work."
-                )
-        with hold_lock(acquisition):
+                waited = f"waited {self.tool.limits.wait:g} s for its turn and did not run"
+                raise RefusedError(f"The tool `{spec.name}` {waited}; another call is still at work.")
+        with SetFor(HELD, (*HELD.get(), acquisition)):
             return await self._work_in_time()
 
     async def _work_in_time(self) -> ToolResult:
         if self._is_stopped:
             raise self._over()
         self._at_work_since = time.perf_counter()
-        with cancellable_by(self.cancellation):
+        with SetFor(SIGNAL, self.cancellation):
             if self._loop is None and self.tool.spec.timeout is None:
                 return self._call_here()
             work = self._new_work()
@@ -194,7 +171,7 @@ class Attempt:
                 raise self._over() from error
             raise
         if self._is_stopped:
-            raise self._over(result)
+            raise self._over(result.text)
         return result
 
     def _new_work(self) -> Work:
@@ -205,11 +182,11 @@ class Attempt:
             # So that asyncio does not log that its exception was never retrieved.
             work.add_done_callback(lambda task: task.cancelled() or task.exception())
         else:
-            work = concurrent.futures.Future()
+            work = Future()
         self._work, acquisition = work, self._acquisition
         if acquisition is not None:
             # The lock is released when the work is done, not when this run stops waiting for it.
-            work.add_done_callback(lambda _: acquisition.release())
+            work.add_done_callback(lambda _: self.shared.locks.release(acquisition))
         return work
 
     async def _stop(self, work: Work) -> None:
@@ -217,34 +194,33 @@ class Attempt:
         self.cancellation.cancel()
         if isinstance(work, asyncio.Task):
             work.cancel()
-        await self._wait(work, GRACE)
+        await self._wait(work, GRACE, None)
 
     def _call_and_wait(self) -> object:
-        outcome = self.tool.call(self.call.to_dict(), self)
+        outcome = self.tool.call(self.call.to_dict(), self.authorization, self.scope)
         if type(outcome) in _ANSWERS or not inspect.isawaitable(outcome):
             return outcome
         return wait_for_result(outcome, self.cancellation)
 
     async def _call_async(self) -> object:
-        return await cast("Awaitable[object]", self.tool.call(self.call.to_dict(), self))
+        return await cast("Awaitable[object]", self.tool.call(self.call.to_dict(), self.authorization, self.scope))
 
-    def _over(self, last: ToolResult | None = None) -> StoppedError:
-        """Return the error for a call that is stopped or out of time; `last` is what the tool returned on stopping."""
+    def _over(self, last: str = "") -> StoppedError:
+        """Return the error for a call that is stopped or late; `last` is what the tool returned on stopping."""
         name, effects = self.tool.spec.name, "it may have had effects" if self._at_work_since else "it did not run"
-        text = "" if last is None else last.text
         if self._is_stopped:
-            return StoppedError(Outcome.CANCELLED, f"The call of `{name}` was cancelled; {effects}.", text)
+            return StoppedError(Outcome.CANCELLED, f"The call of `{name}` was cancelled; {effects}.", last)
         late = f"The tool `{name}` did not finish within {self.tool.spec.timeout:g} s and was asked to stop; {effects}."
-        return StoppedError(Outcome.TIMED_OUT, late, text)
+        return StoppedError(Outcome.TIMED_OUT, late, last)
 
 
-def _last(work: Work) -> ToolResult | None:
-    """Return what a stopped tool returned in the end; None if it has not ended, failed, or returned no result."""
+def _last(work: Work) -> str:
+    """Return the text of what a stopped tool returned in the end, if it was a result."""
     if not work.done() or work.cancelled() or work.exception() is not None:
-        return None
+        return ""
     with contextlib.suppress(TypeError):
-        return _as_result(work.result())
-    return None
+        return _as_result(work.result()).text
+    return ""
 
 
 def _as_result(outcome: object) -> ToolResult:

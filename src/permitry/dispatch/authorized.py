@@ -1,4 +1,4 @@
-"""`AuthorizedCall`: the only thing the registry runs, and the table of those that have not run yet."""
+"""`AuthorizedCall`: the only thing the registry runs, and the table of those that have not run."""
 
 import os
 import weakref
@@ -34,7 +34,7 @@ class AuthorizedCall:
 
 
 class Authorizations(Generic[Authorized]):
-    """What was authorized and has not run yet, by the identity of its `AuthorizedCall`. Thread-safe."""
+    """What was authorized and has not run, by the identity of its `AuthorizedCall`. Thread-safe."""
 
     __slots__ = ("_kept",)
 
@@ -57,19 +57,16 @@ class Authorizations(Generic[Authorized]):
     def __contains__(self, token: AuthorizedCall) -> bool:
         """Return whether `redeem` would give what was authorized."""
         found = self._kept.get(id(token))
+        # A fork copies the entry as well; the authorization stays with the process that got it.
         return found is not None and found[0]() is token and found[1] == os.getpid()
 
     def redeem(self, token: AuthorizedCall) -> Authorized:
-        """Return what was authorized, once.
-
-        Raises: `ReplayError` for any other object, for one that was redeemed before, and in a forked process.
-        """
+        """Return what was authorized, once, where it was created; `ReplayError` for any other object."""
+        if token not in self:
+            raise ReplayError("this call was not authorized here, or has already run")
         # The pop is atomic: of two threads with one token, one gets the entry. The entry is removed when the token is
         # destroyed, and so before another object can have the token's id.
-        found = self._kept.get(id(token))
-        # A fork copies the entry as well; the authorization stays with the process that got it.
-        if found is None or found[0]() is not token or found[1] != os.getpid():
-            raise ReplayError("this call was not authorized here, or has already run")
-        if self._kept.pop(id(token), None) is not found:
+        found = self._kept.pop(id(token), None)
+        if found is None:
             raise ReplayError("this call has already run")
         return found[2]

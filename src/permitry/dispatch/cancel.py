@@ -1,28 +1,27 @@
-"""How a running tool learns that it has to stop: its call was cancelled, or its time limit has passed."""
+"""How a running tool learns that it has to stop: it was cancelled, or its time limit has passed."""
 
 import contextlib
-import contextvars
-import functools
-import threading
 from collections.abc import Callable
+from contextvars import ContextVar
+from threading import Lock, RLock
 from typing import Generic, TypeVar
 
 import attrs
 
-__all__ = ["Cancellation", "SetFor", "cancellable_by", "cancellation_here", "current_cancellation"]
+__all__ = ["SIGNAL", "Cancellation", "SetFor", "current_cancellation"]
 
 T = TypeVar("T")
 
 
 @attrs.define(eq=False)
 class _Callback:
-    """One callback, set for a `with` block; leaving the block waits until it has ended, so that it never runs later."""
+    """One callback, set for a `with` block; leaving waits until it has ended: it never runs later."""
 
     # Not a generator: every wait of every run comes through here.
     cancellation: "Cancellation"
     function: Callable[[], object]
     _is_over: bool = attrs.field(default=False, init=False)
-    _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False)
+    _lock: RLock = attrs.field(factory=RLock, init=False)
 
     def __enter__(self) -> None:
         if not self.cancellation.add(self):
@@ -45,17 +44,16 @@ class Cancellation:
     """The signal for one run to stop; it is given once, and never taken back. Thread-safe.
 
     A tool that runs long checks `is_cancelled` between its steps; one that waits for something outside passes
-    `calling` a callback that ends the wait. Python cannot stop a thread: a tool that does neither goes on running
-    after its call has ended.
+    `calling` a callback that ends the wait. A tool that does neither goes on running after its call has ended.
     """
 
     # A dictionary: an agent's signal has a callback for each of the calls that it makes side by side.
     _callbacks: dict[_Callback, None] = attrs.field(factory=dict, init=False, repr=False)
-    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    _lock: Lock = attrs.field(factory=Lock, init=False, repr=False)
     is_cancelled: bool = attrs.field(default=False, init=False)
 
     def cancel(self) -> None:
-        """Give the signal: every callback runs once, in this thread; the others run even if one of them fails."""
+        """Give the signal: every callback runs once, in this thread, even if another one fails."""
         with self._lock:
             self.is_cancelled = True
             callbacks, self._callbacks = self._callbacks, {}
@@ -64,10 +62,7 @@ class Cancellation:
                 callback.call()
 
     def calling(self, callback: Callable[[], object]) -> contextlib.AbstractContextManager[None]:
-        """Have `callback` run if the signal is given during the `with` block, or at once if it has been given.
-
-        It never runs after the block: by then it could end the wrong thing, such as a new process with the same id.
-        """
+        """Have `callback` run if the signal is given during the `with` block, or before it; never after it."""
         return _Callback(self, callback)
 
     def add(self, callback: _Callback) -> bool:
@@ -83,17 +78,13 @@ class Cancellation:
             self._callbacks.pop(callback, None)
 
 
-_CURRENT: contextvars.ContextVar[Cancellation | None] = contextvars.ContextVar("permitry_cancellation", default=None)
-
-
-def cancellation_here() -> Cancellation | None:
-    """Return the signal of the call that runs here, or None outside of a call."""
-    return _CURRENT.get()
+SIGNAL: ContextVar[Cancellation | None] = ContextVar("permitry_cancellation", default=None)
+"""The signal of the call that runs here, also in threads that copy its context; None outside of a call."""
 
 
 def current_cancellation() -> Cancellation:
     """Return the signal of the call that runs here; outside of a call one that is never given."""
-    return _CURRENT.get() or Cancellation()
+    return SIGNAL.get() or Cancellation()
 
 
 class SetFor(Generic[T]):
@@ -102,7 +93,7 @@ class SetFor(Generic[T]):
     # Not a generator: every run of every tool comes through here.
     __slots__ = ("_token", "_value", "_variable")
 
-    def __init__(self, variable: contextvars.ContextVar[T], value: T) -> None:
+    def __init__(self, variable: ContextVar[T], value: T) -> None:
         self._variable, self._value = variable, value
 
     def __enter__(self) -> None:
@@ -110,7 +101,3 @@ class SetFor(Generic[T]):
 
     def __exit__(self, *_: object) -> None:
         self._variable.reset(self._token)
-
-
-cancellable_by = functools.partial(SetFor, _CURRENT)
-"""Makes a cancellation the signal of what runs in the block, also in threads that copy its context."""

@@ -1,14 +1,11 @@
-"""Events that a tool reports while it runs: one stream for hosts, plugins, delegated agents and the command line.
+"""Events that a tool reports while it runs: one stream for hosts, plugins, agents and the command line.
 
-The events of a run reach the sink in order. A thread of the run delivers them, so that no tool waits for a slow sink.
-Output that the sink does not take in time is joined; beyond a limit the oldest is omitted, and `data["omitted"]` is the
-number of its characters. Of other events the oldest are dropped when more than 16,384 wait. Events decide nothing, and
-a lost event does not change a result.
+The events of a run reach the sink in order, from a thread, so that no tool waits for a slow sink. Output that
+the sink does not take in time is joined; beyond a limit the oldest is omitted, and `data["omitted"]` counts its
+characters. Of other events the oldest are dropped when more than 16,384 wait. Events decide nothing.
 """
 
 import asyncio
-import concurrent.futures
-import contextvars
 import enum
 import inspect
 import itertools
@@ -17,6 +14,8 @@ import operator
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextvars import ContextVar
 from typing import Any, Protocol, TypeAlias
 
 import attrs
@@ -68,10 +67,9 @@ class ToolEventKind(enum.Enum):
 class ToolEvent:
     """One event of a run: `text` for people to read, `data` as a JSON object.
 
-    `data` holds for `PROGRESS` the numbers `done` and, where it is known, `total`; for `PLAN` the `steps`, each with
-    `step` and `status`; for `OUTPUT` the characters `omitted` before this text, where any were; for `FINISHED` `ok`,
-    `outcome` and `seconds`. A `STEP` is one round of an agent that the tool runs: its
-    `round`, and the `messages` since the last step.
+    `data` holds for `PROGRESS` the numbers `done` and, where it is known, `total`; for `PLAN` the `steps`, each
+    with `step` and `status`; for `OUTPUT` the characters `omitted` before this text; for `FINISHED` `ok`, `outcome`
+    and `seconds`; for a `STEP`, a round of an agent that the tool runs, its `round`, and the `messages` since.
     """
 
     kind: ToolEventKind
@@ -88,7 +86,7 @@ class ToolEvent:
 
 
 EventSink: TypeAlias = Callable[[ToolEvent], object]
-"""Takes events, one at a time; may be async. An exception from it is logged, and stops nothing else."""
+"""Takes events, one at a time; may be async. An exception from it is logged, and stops nothing."""
 
 
 class Artifact(Protocol):
@@ -96,36 +94,25 @@ class Artifact(Protocol):
 
     @property
     def note(self) -> str:
-        """A phrase for the model on what is stored, and where, such as `the whole is the artifact ID`."""
-        ...
+        """What is stored, and where, in a phrase for the model: `the whole is the artifact ID`."""
 
     def write(self, text: str) -> None:
         """Store more of it; what cannot be stored is mentioned in `note`."""
-        ...
 
     def close(self) -> None:
         """Finish storing; safe to call again."""
-        ...
 
 
 class ArtifactKeeper(Protocol):
     """Stores output that is too long for the model."""
 
     def open(self, tool: str, agent: str) -> Artifact:
-        """Return a new artifact for the output of a tool that `agent` called.
-
-        Raises: `OSError` when it cannot be stored.
-        """
-        ...
+        """Return a new artifact for the output of a tool of `agent`; `OSError` where it cannot be stored."""
 
 
 @attrs.define(eq=False)
 class Reporter:
-    """The reporter of one run: sends events to its sink, if there is one, and stores its long output. Thread-safe.
-
-    A run inside another run reports through the reporter of that run (`outer`), so that the sink gets one stream;
-    unless its caller has given another sink.
-    """
+    """Sends the events of one run to its sink, or through `outer`, and stores its long output. Thread-safe."""
 
     tool: str
     call_id: str | None
@@ -142,15 +129,15 @@ class Reporter:
 
     @property
     def receiver(self) -> EventSink | None:
-        """The sink that finally receives its events, that of `outer` included; None if there is none."""
+        """The sink that finally receives its events, that of `outer` included, if there is one."""
         return self.sink if self.outer is None else self.outer.receiver
 
     def report(self, kind: ToolEventKind, text: str = "", data: Mapping[str, Any] | None = None) -> None:
-        """Report one event; events after `close` are not delivered."""
+        """Report one event; after `close` nothing is delivered."""
         if kind is ToolEventKind.OUTPUT:
             self._remember(text)
-        if (self.sink is not None or self.outer is not None) and not self._is_closed:
-            self._put(ToolEvent(kind, self.tool, self.call_id, self.agent, text, {} if data is None else data))
+        if self.sink is not None or self.outer is not None:
+            self._put(ToolEvent(kind, self.tool, self.call_id, self.agent, text, data or {}))
 
     def _put(self, event: ToolEvent) -> None:
         if self._is_closed:
@@ -158,20 +145,19 @@ class Reporter:
         if self.outer is not None:
             self.outer._put(event)  # noqa: SLF001 -- another instance of this class
         elif self.sink is not None:
-            delivery = self._start_delivery(self.sink)
-            if delivery is not None:
-                delivery.put(event)
+            with _STARTING:
+                if self._delivery is None and not self._is_closed:
+                    self._start_delivery(self.sink)
+            if self._delivery is not None:
+                self._delivery.put(event)
 
-    def _start_delivery(self, sink: EventSink) -> "_Delivery | None":
-        """Return the delivery to the sink; None if its thread cannot be started: the run then has no events."""
-        with _STARTING:
-            if self._delivery is None and not self._is_closed:
-                try:
-                    self._delivery = _Delivery(sink, self._loop)
-                except RuntimeError as error:
-                    self._is_closed = True
-                    _LOG.warning("Events of %s are not delivered: %s", self.tool, error)
-            return self._delivery
+    def _start_delivery(self, sink: EventSink) -> None:
+        try:
+            self._delivery = _Delivery(sink, self._loop)
+        except RuntimeError as error:
+            # Its thread cannot be started: the run has no events.
+            self._is_closed = True
+            _LOG.warning("Events of %s are not delivered: %s", self.tool, error)
 
     def _remember(self, text: str) -> None:
         with _REMEMBERING:
@@ -182,8 +168,8 @@ class Reporter:
                 self._length -= oldest
                 self._omitted += oldest
 
-    def written(self) -> str:
-        """Return the last 8,000 characters of the output so far, with a note of how many came before them."""
+    def tail(self) -> str:
+        """Return the last 8,000 characters of the output, with a note of how many came before them."""
         with _REMEMBERING:
             tail = "".join(self._written)[-_MOST_REMEMBERED:]
             length = self._omitted + self._length
@@ -197,15 +183,12 @@ class Reporter:
             self._delivery.close()
 
     @property
-    def delivered(self) -> "concurrent.futures.Future[None] | None":
-        """A future, done when the sink has taken every event up to `close`; None if there is nothing to deliver."""
+    def delivered(self) -> "Future[None] | None":
+        """A future, done when the sink has taken all events up to `close`, if there is a delivery."""
         return None if self._delivery is None else self._delivery.done
 
     def open_artifact(self) -> Artifact | None:
-        """Return a new artifact for the output of this run; None if the registry has no `artifacts`.
-
-        Raises: `OSError` when it cannot be stored.
-        """
+        """Return a new artifact for the output of this run, if they are kept; `OSError` if it fails."""
         return None if self.artifacts is None else self.artifacts.open(self.tool, self.agent)
 
 
@@ -217,12 +200,10 @@ class _Delivery:
     """Delivers events to a sink, in a thread that ends with the run."""
 
     def __init__(self, sink: EventSink, loop: asyncio.AbstractEventLoop | None) -> None:
-        self.done: concurrent.futures.Future[None] = concurrent.futures.Future()
-        self._sink = sink
-        self._loop = loop
+        self.done: Future[None] = Future()
+        self._sink, self._loop = sink, loop
         self._waiting = _Waiting()
-        self._is_closed = False
-        self._has_failed = False
+        self._is_closed = self._has_failed = False
         self._changed = threading.Condition()
         threading.Thread(target=self._deliver, name="permitry-events", daemon=True).start()
 
@@ -302,19 +283,19 @@ class _Waiting:
             self.outputs.appendleft((number, attrs.evolve(event, text=rest)))
 
     def events(self) -> Iterator[ToolEvent]:
-        """Yield all events in order; adjacent pieces of output from one run are joined to one event."""
+        """Yield all events in order; adjacent output of one run is joined to one event."""
         ordered = (event for _, event in sorted((*self.others, *self.outputs), key=operator.itemgetter(0)))
         for (*run, kind), group in itertools.groupby(ordered, operator.attrgetter(*_RUN, "kind")):
             if kind is not ToolEventKind.OUTPUT:
                 yield from group
                 continue
-            first, *rest = group
+            pieces = list(group)
             omitted = self.omitted.pop(tuple(run), 0)
-            data = {**first.data, "omitted": omitted} if omitted else first.data
-            yield attrs.evolve(first, text="".join([first.text, *(each.text for each in rest)]), data=data)
+            data = {**pieces[0].data, "omitted": omitted} if omitted else pieces[0].data
+            yield attrs.evolve(pieces[0], text="".join(each.text for each in pieces), data=data)
 
 
-CURRENT_REPORTER: contextvars.ContextVar[Reporter | None] = contextvars.ContextVar("permitry_reporter", default=None)
+CURRENT_REPORTER: ContextVar[Reporter | None] = ContextVar("permitry_reporter", default=None)
 """The reporter of the run that is active here, also in threads that copy its context."""
 
 
@@ -331,7 +312,7 @@ def report(kind: ToolEventKind, text: str = "", **data: object) -> None:
 
 
 def kept(reporter: Reporter | None, *texts: str) -> str:
-    """Store texts as one artifact, and return a phrase for the model about it; empty if nothing stores artifacts."""
+    """Store texts as one artifact, and return a phrase for the model on it, if they are kept."""
     try:
         artifact = None if reporter is None else reporter.open_artifact()
         if artifact is None:

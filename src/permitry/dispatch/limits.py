@@ -1,22 +1,18 @@
-"""How often and next to which others a tool may run: rate limits, read/write locks, and single flight.
+"""How often and next to which others a tool may run: rate limits, read/write locks, and single flight."""
 
-An `Acquisition` is one holder of, or waiter for, the read/write lock of a resource; `ReadWriteLocks` are all locks of
-a registry.
-"""
-
-import concurrent.futures
-import contextvars
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from contextvars import ContextVar
+from threading import Lock
 
 import attrs
 
 from permitry.core.result import ToolResult
-from permitry.dispatch.cancel import SetFor
 
 __all__ = [
+    "HELD",
     "LEADS",
     "Acquisition",
     "Bucket",
@@ -24,7 +20,6 @@ __all__ = [
     "ReadWriteLocks",
     "SingleFlight",
     "ToolLimits",
-    "hold_lock",
     "is_held",
 ]
 
@@ -59,13 +54,13 @@ class Bucket:
     clock: Callable[[], float] = time.monotonic
     _tokens: float = attrs.field(init=False)
     _at: float = attrs.field(init=False)
-    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
+    _lock: Lock = attrs.field(factory=Lock, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._tokens, self._at = float(self.limit.calls), self.clock()
 
     def take(self) -> float:
-        """Take a token and return 0; if none is left, take nothing and return the seconds until there is one."""
+        """Take a token and return 0; if none is left, return the seconds until there is one."""
         speed = self.limit.calls / self.limit.per
         with self._lock:
             now = self.clock()
@@ -77,26 +72,18 @@ class Bucket:
             return 0.0
 
 
-# Read/write locks ---------------------------------------------------------------------------------
-
-
 @attrs.define(eq=False)
 class Acquisition:
-    """One acquisition of the read/write lock of a resource: waiting for the lock, holding it, or released.
+    """One holder of, or waiter for, the lock of a resource, which is over when it was released or given up.
 
-    `is_shared`: it may hold the lock together with others that are shared (a reader). `granted` is done once the lock
-    is acquired; None if it was acquired at once.
+    `is_shared`: it may hold the lock together with such others. `granted` is done once it does, None if at once.
     """
 
     locks: "ReadWriteLocks"
     resource: str
     is_shared: bool
-    granted: "concurrent.futures.Future[None] | None" = None
+    granted: "Future[None] | None" = None
     is_over: bool = False
-
-    def release(self) -> None:
-        """Release the lock, or stop waiting for it; safe to call again."""
-        self.locks.release(self)
 
 
 @attrs.define(eq=False)
@@ -108,7 +95,7 @@ class _Queue:
     is_shared: bool = False
     # Not a deque: one that gives up waiting is removed from the middle. Not a dict: finding its first key takes linear
     # time after many removals.
-    waiting: "OrderedDict[Acquisition, concurrent.futures.Future[None]]" = attrs.field(factory=OrderedDict)
+    waiting: "OrderedDict[Acquisition, Future[None]]" = attrs.field(factory=OrderedDict)
 
     def has_room(self, acquisition: Acquisition) -> bool:
         return not self.running or (acquisition.is_shared and self.is_shared)
@@ -128,15 +115,15 @@ class _Queue:
 
 @attrs.define(eq=False)
 class ReadWriteLocks:
-    """The read/write locks of all resources: any number of readers or one writer each; first come, first served."""
+    """The read/write locks of all resources: many readers or one writer; first come, first served."""
 
     _queues: dict[str, _Queue] = attrs.field(factory=dict, init=False)
     # The queue that became empty last, to be used again: mostly there is one queue, and it is empty after every run.
     _spare: _Queue | None = attrs.field(default=None, init=False)
-    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
+    _lock: Lock = attrs.field(factory=Lock, init=False)
 
     def acquire(self, resource: str, *, is_shared: bool) -> Acquisition:
-        """Ask for the lock of a resource; it is acquired at once if no holder or waiter excludes that."""
+        """Ask for the lock of a resource, acquired at once if no holder or waiter excludes that."""
         acquisition = Acquisition(self, resource, is_shared)
         with self._lock:
             queue = self._queues.get(resource)
@@ -147,11 +134,11 @@ class ReadWriteLocks:
             elif not queue.waiting and queue.has_room(acquisition):
                 queue.admit(acquisition)
             else:
-                acquisition.granted = queue.waiting[acquisition] = concurrent.futures.Future()
+                acquisition.granted = queue.waiting[acquisition] = Future()
         return acquisition
 
     def release(self, acquisition: Acquisition) -> None:
-        """Release the lock, or stop waiting for it, and grant it to those that may have it next."""
+        """Release the lock, or stop waiting for it, and grant it to the next ones; safe to call again."""
         with self._lock:
             acquisition.is_over = True
             queue = self._queues.get(acquisition.resource)
@@ -165,43 +152,34 @@ class ReadWriteLocks:
                 self._spare = self._queues.pop(acquisition.resource)
 
 
-_HELD: contextvars.ContextVar[tuple[Acquisition, ...]] = contextvars.ContextVar("permitry_locks", default=())
-
-
-def hold_lock(acquisition: Acquisition) -> SetFor[tuple[Acquisition, ...]]:
-    """Mark what runs in the block, also in threads that copy its context, as part of the run that holds this lock."""
-    return SetFor(_HELD, (*_HELD.get(), acquisition))
+HELD: ContextVar[tuple[Acquisition, ...]] = ContextVar("permitry_locks", default=())
+"""The locks of the runs that this code is part of, also in threads that copy its context."""
 
 
 def is_held(locks: ReadWriteLocks) -> bool:
-    """Return whether this code is part of a run that holds one of these locks: it would wait for itself."""
-    held = _HELD.get()
+    """Return whether this code is part of a run that holds one of these: it would wait for itself."""
+    held = HELD.get()
     return bool(held) and any(acquisition.locks is locks and not acquisition.is_over for acquisition in held)
 
 
-# Single flight ------------------------------------------------------------------------------------
-
-LEADS: contextvars.ContextVar[bool] = contextvars.ContextVar("permitry_leads", default=False)
+LEADS: ContextVar[bool] = ContextVar("permitry_leads", default=False)
 """Whether this code is part of a run that other calls may wait for: it must not wait for them."""
 
 
 @attrs.define(eq=False)
 class SingleFlight:
-    """Runs identical calls that are made at the same time only once: the first one runs, the others get its result."""
+    """Runs identical calls at the same time once: the first one runs, the others get its result."""
 
-    _flying: "dict[Hashable, concurrent.futures.Future[ToolResult | None]]" = attrs.field(factory=dict, init=False)
-    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
+    _flying: "dict[Hashable, Future[ToolResult | None]]" = attrs.field(factory=dict, init=False)
+    _lock: Lock = attrs.field(factory=Lock, init=False)
 
-    def join_run(self, key: Hashable) -> "tuple[bool, concurrent.futures.Future[ToolResult | None]]":
-        """Return whether this call is the first one, and the future of its result.
-
-        If the future gives None, the first call ended without a result, and a waiting call has to run itself.
-        """
+    def join_run(self, key: Hashable) -> "tuple[bool, Future[ToolResult | None]]":
+        """Return whether this call is the first, and the future of its result; if that is None, run it."""
         with self._lock:
             flying = self._flying.get(key)
             if flying is not None:
                 return False, flying
-            flying = self._flying[key] = concurrent.futures.Future()
+            flying = self._flying[key] = Future()
             return True, flying
 
     def complete(self, key: Hashable, result: ToolResult | None) -> None:

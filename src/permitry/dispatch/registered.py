@@ -1,7 +1,7 @@
-"""Records of the registry: a registered tool, an authorized call, and the state that all runs share."""
+"""Records of the registry: a registered tool, an authorized call, and what all runs share."""
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -13,11 +13,11 @@ from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.arguments import Canonical, Check
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, ReadWriteLocks, SingleFlight, ToolLimits
-from permitry.dispatch.scope import CallScope
+from permitry.dispatch.scope import Caller, CallScope
 from permitry.dispatch.telemetry import ToolTelemetry
 from permitry.errors import ToolError
 
-__all__ = ["BY_SCHEMA", "Authorization", "IsEnabled", "Preview", "RegisteredTool", "Shared", "Started", "has_kind"]
+__all__ = ["BY_SCHEMA", "Authorization", "IsEnabled", "Preview", "RegisteredTool", "Shared", "has_kind"]
 
 Preview: TypeAlias = Callable[[dict[str, Any]], str | None]
 IsEnabled: TypeAlias = Callable[[AuthContext], bool]
@@ -32,31 +32,17 @@ BY_SCHEMA = (PayloadKind.FUNCTION, PayloadKind.MCP)
 """The kinds of call whose arguments are those of the schema."""
 
 
-class Started(Protocol):
-    """A run of a tool, as the tool and the registry see it."""
-
-    authorization: "Authorization"
-    call: ToolCall
-
-    @property
-    def caller(self) -> CallScope | None:
-        """The scope of the caller; None if none was given."""
-
-    def cancel(self) -> None:
-        """End the run as cancelled, unless it has ended."""
-
-
 @attrs.frozen
 class RegisteredTool:
     """A tool as the registry keeps it.
 
-    `call` takes the arguments and the run, and adapts them to the signature of the handler. `canonical` returns
-    arguments in the form that rules see; `check` raises for arguments that the tool does not take, and `schema` is used
-    where there is no check. `is_shareable`: identical calls at the same time are run once.
+    `call` takes the arguments, the authorization and what the host has given along, as the handler takes them.
+    `canonical` returns arguments in the form that rules see; `check`, or else `schema`, refuses those that the tool
+    does not take. `is_shareable`: identical calls at the same time are run once.
     """
 
     spec: ToolSpec
-    call: Callable[[dict[str, Any], Started], Any] = attrs.field(repr=False)
+    call: "Callable[[dict[str, Any], Authorization, Caller | None], Any]" = attrs.field(repr=False)
     is_async: bool
     limits: ToolLimits
     bucket: Bucket | None
@@ -67,18 +53,7 @@ class RegisteredTool:
     preview: Preview | None = attrs.field(default=None, repr=False)
     enabled: IsEnabled | None = attrs.field(default=None, repr=False)
     # Read from the spec once, not at every run.
-    resource: str | None = attrs.field(init=False)
-    """The resource whose lock a run needs; None for a tool that spawns agents, as it would wait for their calls."""
-    only_reads: bool = attrs.field(init=False)
     kinds: tuple[PayloadKind, ...] = attrs.field(init=False)
-
-    @resource.default
-    def _resource_of_limits(self) -> str | None:
-        return None if self.spec.traits.spawns_agent else self.limits.resource
-
-    @only_reads.default
-    def _only_reads_of_spec(self) -> bool:
-        return self.spec.only_reads
 
     @kinds.default
     def _kinds_of_spec(self) -> tuple[PayloadKind, ...]:
@@ -92,7 +67,7 @@ class RegisteredTool:
             return False
 
     def in_form(self, call: ToolCall) -> ToolCall:
-        """Return the call with its arguments in the form that rules see; unchanged if they cannot be converted."""
+        """Return the call in the form that rules see; unchanged if its arguments cannot be brought into it."""
         if self.canonical is None:
             return call
         try:
@@ -101,10 +76,7 @@ class RegisteredTool:
             return call
 
     def misfit(self, call: ToolCall) -> ToolError | None:
-        """Return why the tool cannot take this call, as far as the call itself shows; None if it can.
-
-        The kind and payload are checked, then the arguments, by the tool's own check or else by its schema.
-        """
+        """Return why the tool cannot take this call: its kind, its payload or its arguments; None if it can."""
         if call.kind not in self.kinds:
             kinds = ", ".join(sorted(kind.value for kind in self.kinds))
             name, own = self.spec.name, call.kind.value
@@ -136,7 +108,7 @@ def _misform(call: ToolCall, canonical: Canonical) -> ToolError | None:
 
 
 def has_kind(call: ToolCall, kinds: tuple[PayloadKind, ...]) -> bool:
-    """Return whether the kind of the call is one of `kinds`, and its payload has the shape that the kind requires."""
+    """Return whether the kind of the call is one of `kinds`, and its payload has the shape of it."""
     if call.kind not in kinds:
         return False
     if call.kind in BY_SCHEMA:
@@ -155,8 +127,7 @@ def has_kind(call: ToolCall, kinds: tuple[PayloadKind, ...]) -> bool:
 class Authorization:
     """What an `AuthorizedCall` refers to: the call, the context it was authorized in, and the record of its run.
 
-    `tool` is the one whose declaration the rules saw; it is the one that runs, even if another has been registered in
-    its place. `session` is the one that the context was read from.
+    `tool`, whose declaration the rules saw, is the one that runs; the context was read from `session`.
     """
 
     call: ToolCall
@@ -165,14 +136,19 @@ class Authorization:
     record: RunRecord
     session: Any = attrs.field(default=None, repr=False)
 
+    def caller(self, given: Caller | None) -> CallScope | None:
+        """Return the scope of the caller, with the session of this authorization; None if none was given."""
+        # INVARIANT: law 4. The session is the one in which the call was decided, never one given for its dispatch.
+        return attrs.evolve(given, session=self.session) if isinstance(given, CallScope) else None
+
 
 @attrs.define(eq=False)
 class Shared:
-    """The state that all runs of one registry share."""
+    """The state that all runs of one registry share; `running` has what cancels each run."""
 
     locks: ReadWriteLocks = attrs.field(factory=ReadWriteLocks)
     single_flight: SingleFlight = attrs.field(factory=SingleFlight)
-    running: set[Started] = attrs.field(factory=set)
+    running: dict[Authorization, Callable[[], None]] = attrs.field(factory=dict)
     telemetry: ToolTelemetry | None = None
     artifacts: ArtifactKeeper | None = None
     on_event: EventSink | None = None

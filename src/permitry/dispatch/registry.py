@@ -15,25 +15,17 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
 from permitry.dispatch.argument_schema import ArgumentSchema
-from permitry.dispatch.arguments import Canonical, Check, is_async, takes
+from permitry.dispatch.arguments import is_async, takes
 from permitry.dispatch.authorized import Authorizations, AuthorizedCall
 from permitry.dispatch.events import ArtifactKeeper, EventSink
 from permitry.dispatch.limits import Bucket, RateLimit, ToolLimits
-from permitry.dispatch.registered import (
-    BY_SCHEMA,
-    Authorization,
-    IsEnabled,
-    Preview,
-    RegisteredTool,
-    Shared,
-    Started,
-)
+from permitry.dispatch.registered import BY_SCHEMA, Authorization, IsEnabled, Preview, RegisteredTool, Shared
 from permitry.dispatch.running import Run
 from permitry.dispatch.scope import Caller, CallScope, ToolInvocation
 from permitry.dispatch.telemetry import ToolTelemetry
 from permitry.errors import RegistryError, ToolError, UnknownToolError, safe_str
 
-__all__ = ["CallTimeHandler", "ContextHandler", "Handler", "Preview", "ToolRegistry", "is_async"]
+__all__ = ["CallTimeHandler", "ContextHandler", "Handler", "Preview", "ToolRegistry"]
 
 Outcome: TypeAlias = ToolResult | tuple[bool, str] | str
 Handler: TypeAlias = Callable[[dict[str, Any]], Outcome | Awaitable[Outcome]]
@@ -79,15 +71,14 @@ class ToolRegistry:
         """Add a tool. `preview` describes what a call would change, for the human who is asked.
 
         `enabled` says in which contexts the tool is available at all; if it raises, the tool is not. With `replace` it
-        replaces a tool of that name; calls authorized before still run the tool they were authorized for.
-
-        Arguments that do not fit are an error before any question is asked. They are checked by the method `check` of
-        the handler, if it has one (see `with_check`), and otherwise by its JSON Schema.
+        replaces a tool of that name; calls authorized before still run the tool they were authorized for. Arguments
+        that do not fit are an error before any question is asked: by the `check` of the handler (see `with_check`), or
+        else by the JSON Schema.
 
         Raises: `RegistryError` when the name is taken, for anything of the wrong type, for a function that cannot take
         one dict, and for a schema that cannot be used; then nothing is registered.
         """
-        tool = _tool(spec, handler, lambda arguments, _: handler(arguments), limits)
+        tool = _tool(spec, handler, lambda arguments, *_: handler(arguments), limits)
         # An idempotent tool may run once for identical calls that are made at the same time.
         self._add(attrs.evolve(tool, is_shareable=spec.traits.idempotent is True), preview, enabled, replace=replace)
 
@@ -101,15 +92,10 @@ class ToolRegistry:
         limits: ToolLimits | None = None,
         replace: bool = False,
     ) -> None:
-        """Add a tool whose handler takes `(arguments, scope)`: the state of the caller comes with each call.
+        """Add a tool as `register` does; its handler takes `(arguments, scope)`, the state of the caller."""
 
-        `scope.session` is the session in which the call was authorized.
-
-        Raises: `RegistryError` when the name is taken.
-        """
-
-        def call(arguments: dict[str, Any], run: Started) -> Any:  # noqa: ANN401 -- what it returns is checked later
-            scope = run.caller
+        def call(arguments: dict[str, Any], authorization: Authorization, given: Caller | None) -> object:
+            scope = authorization.caller(given)
             if scope is None:
                 raise ToolError(f"The tool `{spec.name}` needs the state of its caller, which was not given here.")
             return handler(arguments, scope)
@@ -126,23 +112,20 @@ class ToolRegistry:
         limits: ToolLimits | None = None,
         replace: bool = False,
     ) -> None:
-        """Add a tool whose handler takes `(arguments, invocation)`: the call, its context, and the state of its caller.
+        """Add a tool as `register` does; its handler takes `(arguments, invocation)`, with call and context."""
 
-        Raises: `RegistryError` when the name is taken.
-        """
-
-        def call(arguments: dict[str, Any], run: Started) -> Any:  # noqa: ANN401 -- what it returns is checked later
-            authorization = run.authorization
-            scope = run.caller or CallScope(session=authorization.session)
-            return handler(arguments, ToolInvocation(run.call, authorization.context, scope, authorization.session))
+        def call(arguments: dict[str, Any], authorization: Authorization, given: Caller | None) -> object:
+            session = authorization.session
+            scope = authorization.caller(given) or CallScope(session=session)
+            return handler(arguments, ToolInvocation(authorization.call, authorization.context, scope, session))
 
         self._add(_tool(spec, handler, call, limits, "invocation"), preview, enabled, replace=replace)
 
     def tool(self, function: Function | None = None, /, **rest: Any) -> Any:  # noqa: ANN401 -- a decorator of two forms
         """Register a function as a tool, with `@registry.tool` or `@registry.tool(name=…, traits=…, roles=…)`.
 
-        Name, description and parameters come from the function; `rest` is what `permitry.dispatch.schema.spec_of`
-        takes, and `preview`, `enabled`, `limits` and `replace`. The function itself is returned unchanged.
+        `rest` is what `permitry.dispatch.schema.spec_of` takes, and `preview`, `enabled`, `limits` and `replace`. The
+        function itself is returned unchanged.
 
         Raises: `RegistryError` for a signature that has no JSON Schema, and when the name is taken.
         """
@@ -153,8 +136,7 @@ class ToolRegistry:
         own = {key: rest.pop(key) for key in ("preview", "enabled", "limits", "replace") if key in rest}
 
         def register(function: Function) -> Function:
-            spec = spec_of(function, **rest)
-            self.register(spec, handler_of(function), **own)
+            self.register(spec_of(function, **rest), handler_of(function), **own)
             return function
 
         return register if function is None else register(function)
@@ -171,10 +153,7 @@ class ToolRegistry:
             self._aliases[name] = of
 
     def unregister(self, name: str) -> None:
-        """Remove a tool and its aliases; calls that are running go on.
-
-        Raises: `UnknownToolError`.
-        """
+        """Remove a tool and its aliases; calls that are running go on. Raises: `UnknownToolError`."""
         with self._lock:
             if self._tools.pop(name, None) is None:
                 raise UnknownToolError(f"no tool `{name}` is registered")
@@ -209,11 +188,7 @@ class ToolRegistry:
     def specs(
         self, context: AuthContext | None = None, policy: AuthorizationPolicy | None = None
     ) -> tuple[ToolSpec, ...]:
-        """Return the specs of all tools, in the order of registering.
-
-        With a context, only of the tools that are enabled in it. With a policy too, only of those of which some call
-        could be allowed or confirmed.
-        """
+        """Return the specs of all tools, or of those that are enabled in a context and could run by a policy."""
         specs = [each.spec for each in list(self._tools.values()) if context is None or each.is_enabled(context)]
         if context is None or policy is None:
             return tuple(specs)
@@ -225,12 +200,7 @@ class ToolRegistry:
         return tool is not None and tool.is_enabled(context)
 
     def misfit(self, call: ToolCall) -> ToolError | None:
-        """Return why the tool of a call cannot take it, as an error to show to the model; None if it can.
-
-        Only the call itself is checked. An `UnavailableError` means that the tool lacks something, whatever the call.
-
-        For a name that is not registered, None is returned.
-        """
+        """Return why the tool of a call, if there is one, cannot take it, as an error for the model."""
         tool = self._tools.get(call.tool)
         return None if tool is None else tool.misfit(call)
 
@@ -243,7 +213,7 @@ class ToolRegistry:
         asked = call.tool
         tool = self._tools.get(asked)
         if tool is not None:
-            return call if tool.canonical is None else tool.in_form(call)
+            return tool.in_form(call)
         name = self._aliases.get(asked)
         if name is None:
             wired = self._wires.get(asked, ())
@@ -256,7 +226,7 @@ class ToolRegistry:
         return named if tool is None else tool.in_form(named)
 
     def preview(self, call: ToolCall) -> str | None:
-        """Return what `call` would change, None if its tool has no preview; if the preview fails, say so instead."""
+        """Return what `call` would change, if its tool has a preview; if that fails, say so instead."""
         tool = self._tools.get(call.tool)
         if tool is None or tool.preview is None:
             return None
@@ -277,9 +247,7 @@ class ToolRegistry:
     # Running --------------------------------------------------------------------------------------
 
     def dispatch(self, authorized: AuthorizedCall, scope: Caller | None = None) -> ToolResult:
-        """Run an authorized call and return its result. If the tool crashes, the result says so.
-
-        The traceback of a crash goes to the record, not to the model.
+        """Run an authorized call and return its result; of a crash, which is in the record, that says so.
 
         Raises: `ReplayError` for an object not created here or already used; `FatalToolError` from the tool, and when
         the tool takes no calls of this kind.
@@ -287,27 +255,25 @@ class ToolRegistry:
         return self._run(authorized, scope).run()
 
     async def adispatch(self, authorized: AuthorizedCall, scope: Caller | None = None) -> ToolResult:
-        """Run an authorized call on the event loop; a tool that is not async runs in a thread.
-
-        Raises: as `dispatch`.
-        """
+        """Do what `dispatch` does on the event loop; a tool that is not async runs in a thread."""
         return await self._run(authorized, scope).arun()
 
     def cancel(self, call_id: str) -> bool:
-        """End every run of this call id as cancelled, and return whether there was one. Any thread may do this."""
-        runs = [run for run in list(self._shared.running) if run.call.call_id == call_id]
-        for run in runs:
-            run.cancel()
-        return bool(runs)
+        """End every run of this call id as cancelled, from any thread, and return whether there was one."""
+        runs = list(self._shared.running.items())
+        found = [cancel for authorization, cancel in runs if authorization.call.call_id == call_id]
+        for cancel in found:
+            cancel()
+        return bool(found)
 
     def closing(self, callback: Callable[[], None]) -> None:
         """Have `callback` run at `close`, to end what a tool keeps alive between calls."""
         self._closing.append(callback)
 
     def close(self) -> None:
-        """Cancel all runs, and run the callbacks given to `closing`, the last one first; safe to call again."""
-        for run in list(self._shared.running):
-            run.cancel()
+        """Cancel all runs, and run what was given to `closing`, the last one first; safe to call again."""
+        for cancel in list(self._shared.running.values()):
+            cancel()
         while self._closing:
             with contextlib.suppress(Exception):
                 self._closing.pop()()
@@ -333,10 +299,7 @@ class ToolRegistry:
         record: RunRecord,
         session: Any = None,  # noqa: ANN401 -- this folder does not know what a session is
     ) -> AuthorizedCall:
-        """Create the authorization of `call`. Only `RegistryTools` calls this, after a decision about this very `spec`.
-
-        Raises: `UnknownToolError` when the tool is not registered, or another one has taken its place.
-        """
+        """Create the authorization of `call`; `RegistryTools` alone does, after a decision about this `spec`."""
         tool = self._tools.get(call.tool)
         # INVARIANT: law 5. What the rules saw is what runs: from here on the authorization holds the tool itself.
         if tool is None or tool.spec is not spec:
@@ -347,16 +310,16 @@ class ToolRegistry:
 def _tool(
     spec: ToolSpec,
     handler: Callable[..., Any],
-    call: Callable[[dict[str, Any], Started], Any],
+    call: Callable[[dict[str, Any], Authorization, Caller | None], Any],
     limits: ToolLimits | None,
     second: str = "",
 ) -> RegisteredTool:
-    """Return the registered tool; `second` names what its handler takes after the arguments, if anything."""
+    """Return the registered tool; `second` names what its handler takes after the arguments."""
     if not isinstance(spec, ToolSpec):
         raise RegistryError(f"a tool is registered by its ToolSpec, not {spec!r}; write register(ToolSpec(…), handler)")
     if not callable(handler):
         raise RegistryError(f"the handler of `{spec.name}` is a function, not {handler!r}")
-    if not takes(handler, 2 if second else 1):
+    if not takes(handler, 1 + bool(second)):
         given = f"`(arguments, {second})`" if second else "one dict, `(arguments)`"
         raise RegistryError(
             f"the handler of `{spec.name}` takes {given}: the arguments of a call are a dict; decorate a function with "
@@ -370,11 +333,10 @@ def _tool(
             f"the tool `{spec.name}`: `rate` is a RateLimit, such as RateLimit(10, per=60), not {limits.rate!r}"
         )
     bucket = None if limits.rate is None else Bucket(limits.rate)
-    check: Check | None = getattr(handler, "check", None)
-    form: Canonical | None = getattr(handler, "canonical", None)
+    check = getattr(handler, "check", None)
     return RegisteredTool(
-        spec, call, is_async=is_async(handler), limits=limits, bucket=bucket, check=check, canonical=form,
-        schema=_schema_of(spec) if check is None else None,
+        spec, call, is_async=is_async(handler), limits=limits, bucket=bucket, check=check,
+        canonical=getattr(handler, "canonical", None), schema=_schema_of(spec) if check is None else None,
     )  # fmt: skip
 
 

@@ -1,19 +1,20 @@
 """One run of one tool, from the record of its start to the one report of its end."""
 
 import asyncio
-import concurrent.futures
 import contextlib
 import contextvars
 import functools
 import logging
 import time
 import traceback
+from concurrent.futures import Future
 
 import attrs
 
+from permitry.audit.recorder import waits_for_disk
 from permitry.core.result import ToolResult, clip
 from permitry.dispatch.attempt import Attempt, RefusedError, StoppedError
-from permitry.dispatch.cancel import cancellation_here
+from permitry.dispatch.cancel import SIGNAL
 from permitry.dispatch.events import CURRENT_REPORTER, Reporter, ToolEventKind, kept
 from permitry.dispatch.telemetry import Outcome, ToolRun, ToolTelemetry
 from permitry.dispatch.waiting import GRACE, await_thread, await_until, start, without_suspending
@@ -27,10 +28,7 @@ _NOTHING = ToolResult(False, "The tool gave no result.")
 
 @attrs.define(eq=False)
 class Run(Attempt):
-    """One run of one tool. Whatever happens, `record.finished` is called exactly once, with one outcome.
-
-    `result` and `outcome` are final once the run has ended.
-    """
+    """One run of one tool: whatever happens, `record.finished` is called exactly once."""
 
     result: ToolResult = attrs.field(default=_NOTHING, init=False)
     outcome: Outcome = attrs.field(default=Outcome.OK, init=False)
@@ -44,16 +42,13 @@ class Run(Attempt):
     _is_apart: bool = attrs.field(default=False, init=False)
 
     def run(self) -> ToolResult:
-        """Run the tool and return what the model is shown.
-
-        Raises: `FatalToolError` from the tool; whatever the record raises.
-        """
+        """Run the tool and return what the model is shown; raise what is fatal, and what the record raises."""
         return without_suspending(self._steps())
 
     async def arun(self) -> ToolResult:
         """Do what `run` does on the event loop; a tool that is not async runs in a thread."""
         self._loop, self._wait = asyncio.get_running_loop(), await_until
-        self._is_apart = self.authorization.record.waits
+        self._is_apart = waits_for_disk(self.authorization.record.recorder)
         if self._is_apart:
             await self._start_apart()
         return await self._steps()
@@ -72,20 +67,20 @@ class Run(Attempt):
                     await self._report_end()
         finally:
             if self._reporter is not None and (delivered := self._reporter.delivered) is not None:
-                await self._wait(delivered, GRACE)
+                await self._wait(delivered, GRACE, None)
         return self.result
 
     async def _start_apart(self) -> None:
-        """Have the start recorded in a thread; where this is cancelled meanwhile, the end as well, and nothing runs."""
-        work: concurrent.futures.Future[None] = concurrent.futures.Future()
+        """Have the start recorded in a thread; if this is cancelled meanwhile, the end too, and nothing runs."""
+        work: Future[None] = Future()
         start(work, lambda: self.authorization.record.started(self.call))
         try:
-            await self._wait(work, None)
+            await self._wait(work, None, None)
         except BaseException as error:
             self._set_outcome(error)
             record, outcome, trace = self.authorization.record, self.outcome.value, self._trace
 
-            def end(work: "concurrent.futures.Future[None]") -> None:
+            def end(work: Future[None]) -> None:
                 if work.exception() is None:
                     record.finished(self.call, self.result, outcome=outcome, seconds=0.0, error=trace)
 
@@ -101,8 +96,8 @@ class Run(Attempt):
         self._reports = CURRENT_REPORTER.set(self._reporter)
         if self._reporter is not None:
             self._reporter.report(ToolEventKind.STARTED)
-        self.shared.running.add(self)
-        outer = cancellation_here()
+        self.shared.running[self.authorization] = self.cancel
+        outer = SIGNAL.get()
         if outer is not None:
             # A run that a tool starts is cancelled with it.
             self._outer = outer.calling(self.cancel)
@@ -111,15 +106,18 @@ class Run(Attempt):
     def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
         self.release(self.result if error is None else None)
         try:
-            self.shared.running.discard(self)
+            self.shared.running.pop(self.authorization, None)
             if self._outer is not None:
                 self._outer.__exit__(None, None, None)
             if error is None:
                 self.outcome = Outcome.OK if self.result.ok else Outcome.FAILED
             else:
                 self._set_outcome(error)
-            if len(self.result.text) > self.tool.spec.output_limit:
-                self.result = self._clip(self.result)
+            limit, result = self.tool.spec.output_limit, self.result
+            if len(result.text) > limit:
+                text = clip(result.text, limit, kept(self._reporter, result.text))
+                # The structured form repeats the text, with what was left out.
+                self.result = attrs.evolve(result, text=text, structured=None)
         finally:
             CURRENT_REPORTER.reset(self._reports)
             self._seconds = time.perf_counter() - self._begun
@@ -138,15 +136,8 @@ class Run(Attempt):
             sink = shared.on_event
         if sink is None and outer is None and shared.artifacts is None:
             return None
-        return Reporter(
-            self.tool.spec.name,
-            self.call.call_id,
-            self.authorization.context.agent,
-            sink,
-            shared.artifacts,
-            outer,
-            self._loop,
-        )
+        name, agent = self.tool.spec.name, self.authorization.context.agent
+        return Reporter(name, self.call.call_id, agent, sink, shared.artifacts, outer, self._loop)
 
     def _set_outcome(self, error: BaseException) -> None:
         """Set the outcome of an error, and the result that the model is shown."""
@@ -157,14 +148,13 @@ class Run(Attempt):
                 so_far = f" What it gave until then:\n{error.last}" if error.last else self._quote_output()
                 text = f"{error}{so_far}"
             case ToolError():
-                is_fatal, is_refused = isinstance(error, FatalToolError), isinstance(error, RefusedError)
-                self.outcome = Outcome.FATAL if is_fatal else Outcome.REFUSED if is_refused else Outcome.FAILED
+                kinds = (FatalToolError, Outcome.FATAL), (RefusedError, Outcome.REFUSED)
+                found = (outcome for kind, outcome in kinds if isinstance(error, kind))
+                self.outcome = next(found, Outcome.FAILED)
                 text = safe_str(error)
             case Exception():
-                self.outcome, self._trace = (
-                    Outcome.CRASHED,
-                    safe_str(error, lambda _: "".join(traceback.format_exception(error))),
-                )
+                self.outcome = Outcome.CRASHED
+                self._trace = safe_str(error, lambda _: "".join(traceback.format_exception(error)))
                 text = f"The tool `{name}` crashed ({type(error).__name__}). Try another way."
                 with contextlib.suppress(Exception):
                     _LOG.error("the tool `%s` crashed:\n%s", name, self._trace)
@@ -179,24 +169,19 @@ class Run(Attempt):
         self.result = ToolResult(False, text)
 
     def _quote_output(self) -> str:
-        """Return a sentence with the output reported before a run ended early; empty if there was none."""
-        written = "" if self._reporter is None else self._reporter.written()
+        """Return a sentence with the output before a run ended early; empty if there was none."""
+        written = "" if self._reporter is None else self._reporter.tail()
         return f" What it wrote until then:\n{written}" if written else ""
 
-    def _clip(self, result: ToolResult) -> ToolResult:
-        text = clip(result.text, self.tool.spec.output_limit, kept(self._reporter, result.text))
-        # The structured form repeats the text, with what was left out.
-        return attrs.evolve(result, text=text, structured=None)
-
     async def _report_end(self) -> None:
-        """Report the end to the record, then to telemetry; close the event stream even if the record fails."""
+        """Report the end to the record, then to telemetry; close the stream even if the record fails."""
         try:
             end = functools.partial(
                 self.authorization.record.finished,
                 self.call, self.result, outcome=self.outcome._value_, seconds=self._seconds, error=self._trace,
             )  # fmt: skip
             if self._is_apart:
-                await await_thread(concurrent.futures.Future(), end)
+                await await_thread(Future(), end)
             else:
                 end()
             if self.shared.telemetry is not None:

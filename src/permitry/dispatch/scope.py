@@ -1,4 +1,4 @@
-"""What a tool may be given in addition to its arguments: the state of its caller, and the call as it was authorized."""
+"""What a tool may be given in addition to its arguments: the state of its caller, and the call."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -18,7 +18,7 @@ def _tuple_of_messages(messages: "tuple[Mapping[str, Any], ...] | list[Mapping[s
 
 @attrs.frozen
 class _StepsApart:
-    """A sink that sends events of the kind `STEP` to another sink; two of them with equal sinks are equal."""
+    """A sink that sends events of the kind `STEP` to another one; equal where both sinks are."""
 
     steps: EventSink
     others: EventSink | None
@@ -32,13 +32,12 @@ class _StepsApart:
 class CallScope:
     """The state of the caller at one call, for the few tools that need it, such as `subtask` and `execute`.
 
-    `depth` counts from 0 for the main agent; `history` are the messages so far, oldest first; `deadline` is in seconds
-    of `time.monotonic`; `step` counts from 0. `on_event` takes the events of the run and of all that it starts;
-    `on_step` takes those of kind `STEP` in its place.
+    `depth` counts from 0 for the main agent; `history` are the messages so far, oldest first; `deadline` is in
+    seconds of `time.monotonic`; `step` counts from 0. `on_event` takes the events of the run and of all that it
+    starts; `on_step` takes those of kind `STEP` in its place.
 
-    `session` is the session of the caller: an agent started here works under `scope.session.child(name)`, and so is
-    never allowed more than its caller. A tool always gets the session in which its call was authorized, even if the
-    host passed another one.
+    An agent started here works under `scope.session.child(name)`, and so is never allowed more than its caller. A
+    tool always gets the session in which its call was authorized, even if the host passed another one.
     """
 
     depth: int = 0
@@ -52,13 +51,13 @@ class CallScope:
     session: Any = attrs.field(default=None, kw_only=True, repr=False)
 
     def sink(self) -> EventSink | None:
-        """Return what takes the events of this caller's runs; None where it has neither `on_event` nor `on_step`."""
+        """Return what takes the events of this caller's runs, if anything does."""
         return self.on_event if self.on_step is None else _StepsApart(self.on_step, self.on_event)
 
 
 @attrs.frozen
 class Listener:
-    """Takes the events of a run for a caller that passes no `CallScope`; call-time tools then get no state of it."""
+    """Takes the events of a run for a caller that passes no `CallScope`."""
 
     on_event: EventSink
 
@@ -75,8 +74,7 @@ Caller: TypeAlias = CallScope | Listener
 class ToolInvocation:
     """One authorized call, for tools that must know in which context and for which caller they run.
 
-    `call` was decided in this `context`; `scope` is the state of the caller, that of a main agent if the host passed
-    none; `session` is the session in which the call was authorized, None if there was none.
+    `scope` is that of a main agent if the host passed none; `session` is the one that the call was authorized in.
     """
 
     call: ToolCall

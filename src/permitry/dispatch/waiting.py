@@ -1,7 +1,7 @@
-"""Starting work that may take long in a new thread, and waiting for work from a thread or from an event loop.
+"""Starting work that may take long in a new thread, and waiting for it, on a thread or an event loop.
 
-Code that waits is written once, as a coroutine that takes a `Wait`. With `await_until` it is awaited on an event loop.
-With `block_until` it never suspends, so that `without_suspending` can run it on a thread without an event loop.
+Code that waits is written once, as a coroutine that takes a `Wait`. With `block_until` it never suspends, so
+that `without_suspending` can run it on a thread without an event loop.
 """
 
 import asyncio
@@ -10,7 +10,8 @@ import contextlib
 import contextvars
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Protocol, TypeAlias, TypeVar, cast
+from concurrent.futures import Future
+from typing import Any, TypeAlias, TypeVar, cast
 
 from permitry.dispatch.cancel import Cancellation
 
@@ -31,23 +32,17 @@ GRACE = 2.0
 
 T = TypeVar("T")
 R = TypeVar("R")
-Work: TypeAlias = asyncio.Task[Any] | concurrent.futures.Future[Any]
-
-
-class Wait(Protocol):
-    """A function that waits for work: `block_until` on a thread, `await_until` on an event loop."""
-
-    def __call__(self, work: Work, seconds: float | None, stop: Cancellation | None = None, /) -> Awaitable[None]:
-        """Return when the work is done, `seconds` have passed, or `stop` is cancelled."""
-        ...
+Work: TypeAlias = asyncio.Task[Any] | Future[Any]
+Wait: TypeAlias = Callable[[Work, float | None, Cancellation | None], Awaitable[None]]
+"""Waits until work is done, the seconds have passed, or it is cancelled: `block_until`, `await_until`."""
 
 
 async def block_until(work: Work, seconds: float | None, stop: Cancellation | None = None, /) -> None:
     """Wait by blocking this thread; the coroutine never suspends. `work` must not be a task."""
     if work.done():
         return
-    stopped: concurrent.futures.Future[None] = concurrent.futures.Future()
-    either = {cast("concurrent.futures.Future[Any]", work), stopped}
+    stopped: Future[None] = Future()
+    either = {cast("Future[Any]", work), stopped}
     with (stop or Cancellation()).calling(lambda: stopped.set_result(None)):
         concurrent.futures.wait(either, seconds, concurrent.futures.FIRST_COMPLETED)
 
@@ -74,30 +69,20 @@ def without_suspending(steps: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("steps on a thread must block where they wait")
 
 
-async def await_thread(
-    done: "concurrent.futures.Future[R]", work: Callable[[], R], abandon: Callable[[R], object] | None = None
-) -> R:
-    """Return what `work` returns, run in a new thread: if it is slow, it delays neither the loop nor another call.
-
-    Where this is cancelled, the work is done all the same, and what it returned goes to `abandon`. `done` is a new
-    future, which is done when the work is.
-    """
+async def await_thread(done: "Future[R]", work: Callable[[], R], abandon: Callable[[R], object] | None = None) -> R:
+    """Return what `work` returns, run in a new thread; where this is cancelled, that goes to `abandon`."""
     start(done, work)
     try:
         await await_until(done, None)
     except BaseException:
         if abandon is not None:
-            start(concurrent.futures.Future(), lambda: abandon(done.result()))
+            start(Future(), lambda: abandon(done.result()))
         raise
     return done.result()
 
 
-def start(future: "concurrent.futures.Future[R]", function: Callable[[], R]) -> None:
-    """Run `function` in a new thread, with a copy of this context, and put its result or exception into `future`.
-
-    The thread is a daemon thread, so it does not keep the process from ending. The caller creates the future: if this
-    function is interrupted, the caller can still wait for it.
-    """
+def start(future: "Future[R]", function: Callable[[], R]) -> None:
+    """Run `function` in a new daemon thread, with a copy of this context, for a `future` of the caller."""
     context = contextvars.copy_context()
 
     def work() -> None:
@@ -121,25 +106,18 @@ def start(future: "concurrent.futures.Future[R]", function: Callable[[], R]) -> 
 
 
 def wait_for_result(outcome: Awaitable[R], cancellation: Cancellation) -> R:
-    """Return the result of an awaitable to a caller that is not async, even on the thread of a running loop.
-
-    The awaitable is cancelled on `cancellation`, and when this wait is interrupted.
-    """
+    """Return the result of an awaitable to a caller that is not async, even on the thread of a loop."""
 
     async def wait() -> R:
         loop, task = asyncio.get_running_loop(), cast("asyncio.Task[R]", asyncio.current_task())
-
-        def cancel() -> None:
-            loop.call_soon_threadsafe(task.cancel)
-
-        with cancellation.calling(cancel):
+        with cancellation.calling(lambda: loop.call_soon_threadsafe(task.cancel)):
             return await outcome
 
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(wait())
-    work: concurrent.futures.Future[R] = concurrent.futures.Future()
+    work: Future[R] = Future()
     start(work, lambda: asyncio.run(wait()))
     try:
         return work.result()

@@ -19,7 +19,7 @@ from permitry.audit.recorder import MemoryRecorder
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.dispatch.cancel import Cancellation, SetFor, cancellable_by, cancellation_here, current_cancellation
+from permitry.dispatch.cancel import SIGNAL, Cancellation, SetFor, current_cancellation
 from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import FatalToolError
@@ -93,11 +93,11 @@ def test_leaving_a_block_waits_for_its_callback() -> None:
 
 def test_outside_of_a_call_nothing_is_ever_cancelled() -> None:
     """There is a signal to ask, and no one gives it."""
-    assert (cancellation_here(), current_cancellation().is_cancelled) == (None, False)
+    assert (SIGNAL.get(), current_cancellation().is_cancelled) == (None, False)
     cancellation = Cancellation()
-    with cancellable_by(cancellation):
+    with SetFor(SIGNAL, cancellation):
         assert current_cancellation() is cancellation
-    assert cancellation_here() is None
+    assert SIGNAL.get() is None
 
 
 # A run ------------------------------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from permitry.audit.record import MemoryRecorder
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec, ToolTraits
-from permitry.dispatch.limits import ReadWriteLocks, ToolLimits, hold_lock, is_held
+from permitry.dispatch.cancel import SetFor
+from permitry.dispatch.limits import HELD, ReadWriteLocks, ToolLimits, is_held
 from permitry.dispatch.registry import ToolRegistry
 from permitry.guard.session import Session
 from permitry.handler import ToolHandler
@@ -141,9 +142,9 @@ def test_who_comes_first_is_served_first() -> None:
     queue = [writer, *late]
     assert first.granted is None
     assert [each.granted and each.granted.done() for each in queue] == [False, False, False]
-    first.release()
+    locks.release(first)
     assert [each.granted and each.granted.done() for each in queue] == [True, False, False]
-    writer.release()
+    locks.release(writer)
     assert [each.granted and each.granted.done() for each in queue] == [True, True, True]
 
 
@@ -152,12 +153,12 @@ def test_leaving_the_queue_lets_the_next_ones_in() -> None:
     locks = ReadWriteLocks()
     reader, writer = locks.acquire("r", is_shared=True), locks.acquire("r", is_shared=False)
     behind = locks.acquire("r", is_shared=True)
-    writer.release()
-    writer.release()
+    locks.release(writer)
+    locks.release(writer)
     assert behind.granted is not None
     assert behind.granted.done()
     for each in (reader, behind, writer):
-        each.release()
+        locks.release(each)
     assert locks.acquire("r", is_shared=False).granted is None
 
 
@@ -167,7 +168,7 @@ def test_a_turn_whose_future_was_cancelled_blocks_nobody() -> None:
     first, gone, third = (locks.acquire("r", is_shared=False) for _ in range(3))
     assert gone.granted is not None
     gone.granted.cancel()
-    first.release()
+    locks.release(first)
     assert third.granted is not None
     assert third.granted.done()
 
@@ -178,7 +179,7 @@ def test_nothing_is_left_when_all_have_left(order: tuple[int, ...]) -> None:
     locks = ReadWriteLocks()
     queue = [locks.acquire("r", is_shared=each % 2 == 0) for each in range(4)]
     for index in order:
-        queue[index].release()
+        locks.release(queue[index])
     assert locks._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
 
 
@@ -214,14 +215,26 @@ def test_an_agent_holds_no_turn_and_its_calls_take_theirs(registry: ToolRegistry
     assert ([each.text for each in results], gauge.clashes) == (["done"] * 4, 0)
 
 
+def test_a_call_next_to_an_agent_does_not_wait_for_it(registry: ToolRegistry, handler: ToolHandler) -> None:
+    """The agent may wait for that very call."""
+    registry.register(ToolSpec("write"), lambda _: "done", limits=ToolLimits(wait=0.01))
+
+    def subtask(_: dict[str, Any]) -> str:
+        with ThreadPoolExecutor() as pool:
+            return pool.submit(handler.handle, ToolCall("write")).result().text
+
+    registry.register(ToolSpec("subtask", traits=ToolTraits(spawns_agent=True)), subtask)
+    assert handler.handle(ToolCall("subtask")).text == "done"
+
+
 def test_a_turn_that_is_over_is_not_held_any_more() -> None:
     """What a tool leaves running takes locks of its own afterwards; those of another registry were never held."""
     locks, others = ReadWriteLocks(), ReadWriteLocks()
     acquisition = locks.acquire("r", is_shared=False)
-    with hold_lock(acquisition):
+    with SetFor(HELD, (acquisition,)):
         context = contextvars.copy_context()
         assert (is_held(locks), is_held(others)) == (True, False)
-    acquisition.release()
+    locks.release(acquisition)
     assert (context.run(is_held, locks), is_held(locks)) == (False, False)
 
 
@@ -304,7 +317,7 @@ def _work(count: int) -> int:
     sys.setprofile(note)
     try:
         for acquisition in (*reversed(others[::2]), first, *others[1::2]):
-            acquisition.release()
+            locks.release(acquisition)
     finally:
         sys.setprofile(before)
     assert locks._queues == {}  # noqa: SLF001 -- a leak shows nowhere else
@@ -320,9 +333,9 @@ def test_a_turn_that_gives_up_at_the_head_lets_the_next_ones_run() -> None:
     """Readers behind a writer that gave up join the readers that run."""
     locks = ReadWriteLocks()
     reader, writer, late = (locks.acquire("files", is_shared=shared) for shared in (True, False, True))
-    writer.release()
+    locks.release(writer)
     assert late.granted is not None
     assert late.granted.done()
     for acquisition in (reader, late):
-        acquisition.release()
+        locks.release(acquisition)
     assert locks._queues == {}  # noqa: SLF001 -- a leak shows nowhere else

@@ -5,7 +5,7 @@ from typing import Any
 from tests.tables import for_each
 
 from permitry.core.call import PayloadKind, ToolCall
-from permitry.core.spec import ToolSpec, ToolTraits
+from permitry.core.spec import ToolSpec
 from permitry.dispatch.argument_schema import ArgumentSchema
 from permitry.dispatch.limits import ToolLimits
 from permitry.dispatch.registered import RegisteredTool, has_kind
@@ -86,10 +86,3 @@ def test_arguments_without_a_form_stay_as_they_are() -> None:
     call = ToolCall("t", {"file": "a"})
     assert _tool(canonical=_crash).in_form(call) is call
     assert _tool().in_form(call) is call
-
-
-def test_a_tool_that_spawns_agents_takes_no_turns() -> None:
-    """It would wait for the calls of its own agents."""
-    limits = ToolLimits(resource="disk")
-    assert _tool(limits=limits).resource == "disk"
-    assert _tool(ToolSpec("t", traits=ToolTraits(spawns_agent=True)), limits=limits).resource is None

@@ -12,7 +12,7 @@ import pytest
 from tests.processes import is_gone
 from tests.tables import for_each
 
-from permitry.dispatch.cancel import Cancellation, cancellable_by
+from permitry.dispatch.cancel import SIGNAL, Cancellation, SetFor
 from permitry.dispatch.events import Reporter
 from permitry.errors import ToolError
 from permitry_tools import _process
@@ -196,7 +196,7 @@ def test_a_cancelled_call_ends_what_it_launched(root: Path) -> None:
     """Without anybody having to look."""
     cancellation = Cancellation()
     group = ProcessGroup(["sleep", "60"], root)
-    with cancellable_by(cancellation), launch(group) as process:
+    with SetFor(SIGNAL, cancellation), launch(group) as process:
         cancellation.cancel()
         assert group.ended.wait(10)
     assert is_gone(process.pid)
@@ -215,7 +215,7 @@ def test_a_cancelled_group_has_no_exit_code(root: Path) -> None:
 
     canceller = threading.Thread(target=cancel)
     canceller.start()
-    with cancellable_by(cancellation):
+    with SetFor(SIGNAL, cancellation):
         ended = run_group(group, 60)
     canceller.join()
     assert (ended.code, ended.is_cancelled) == (None, True)
@@ -226,7 +226,7 @@ def test_what_was_launched_may_outlive_its_call(root: Path) -> None:
     """A call that ends well leaves a job alone."""
     cancellation = Cancellation()
     group = ProcessGroup(["sleep", "60"], root)
-    with cancellable_by(cancellation), launch(group) as process:
+    with SetFor(SIGNAL, cancellation), launch(group) as process:
         pass
     cancellation.cancel()
     os.kill(process.pid, 0)

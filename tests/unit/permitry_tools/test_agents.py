@@ -11,7 +11,7 @@ from tests.tables import for_each
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ToolSpec
-from permitry.dispatch.cancel import Cancellation, cancellable_by
+from permitry.dispatch.cancel import SIGNAL, Cancellation, SetFor
 from permitry.dispatch.events import ToolEvent
 from permitry.dispatch.registry import ToolRegistry
 from permitry.dispatch.scope import CallScope
@@ -164,7 +164,7 @@ def test_a_cancelled_agent_ends() -> None:
         return ToolResult(True, "ran")
 
     runner = _runner([[ToolCall("a")], "done"], handle)
-    with pytest.raises(ToolError, match="was cancelled"), cancellable_by(cancellation):
+    with pytest.raises(ToolError, match="was cancelled"), SetFor(SIGNAL, cancellation):
         runner.run(AgentTask("x"), CallScope())
 
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.tables import for_each
 
-from permitry.dispatch.cancel import Cancellation, cancellable_by
+from permitry.dispatch.cancel import SIGNAL, Cancellation, SetFor
 from permitry.errors import ToolError
 from permitry_tools.corpus.query import QueryError, query
 from permitry_tools.corpus.store import METADATA, CorpusStore
@@ -149,7 +149,7 @@ def test_a_cancelled_query_ends(store: CorpusStore) -> None:
     cancellation, sql = Cancellation(), _from_numbers("sum(x)", 10_000)
     assert query(store, sql)[1]
     cancellation.cancel()
-    with cancellable_by(cancellation), pytest.raises(QueryError, match="interrupted"):
+    with SetFor(SIGNAL, cancellation), pytest.raises(QueryError, match="interrupted"):
         query(store, sql)
 
 

@@ -16,7 +16,7 @@ import pytest
 from permitry.core.call import ToolCall
 from permitry.core.result import ToolResult
 from permitry.core.spec import ArgumentRole
-from permitry.dispatch.cancel import Cancellation, cancellable_by
+from permitry.dispatch.cancel import SIGNAL, Cancellation, SetFor
 from permitry.dispatch.registry import ToolRegistry
 from permitry.errors import ToolError
 from permitry.guard.outcome import Blocked, Cause
@@ -194,7 +194,7 @@ def test_nothing_is_started_for_a_call_that_is_cancelled_already(root: Path) -> 
     cancellation = Cancellation()
     cancellation.cancel()
     group = _process.ProcessGroup(["touch", "made"], root)
-    with cancellable_by(cancellation), pytest.raises(ToolError, match="cancelled before its command was started"):
+    with SetFor(SIGNAL, cancellation), pytest.raises(ToolError, match="cancelled before its command was started"):
         _process.run_group(group, 5)
     assert not (root / "made").exists()
 
