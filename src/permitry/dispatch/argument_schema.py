@@ -1,7 +1,7 @@
 """Checks arguments against the JSON Schema of a tool, in bounded time.
 
-A schema may come from a plugin or an MCP server, and arguments come from a model: both may be hostile. So nothing that
-a schema refers to is fetched, its patterns are matched by RE2, and the work of a check is counted.
+A schema may come from a plugin or an MCP server, and arguments come from a model: both may be hostile.
+So no reference is fetched, patterns are matched by RE2, and the work of a check is counted.
 """
 
 import itertools
@@ -30,7 +30,7 @@ _REFUSED = {
     "unevaluatedItems": "use `items`",
     "unevaluatedProperties": "use `additionalProperties`",
 }
-"""What no part of a schema may have, with what to do instead. The first two would change how the part is checked."""
+"""What no part of a schema may have, and what to do; the first two change how the part is checked."""
 _DRAFTS: Final = {
     "https://json-schema.org/draft/2020-12/schema": "Draft202012Validator",
     "https://json-schema.org/draft/2019-09/schema": "Draft201909Validator",
@@ -51,11 +51,7 @@ _LENGTHS: Final = {
 
 
 class ArgumentSchema:
-    """The JSON Schema of a tool's arguments, ready to check them.
-
-    Raises: `RegistryError` for a schema that is not valid, or that cannot be checked in bounded time; the message says
-    what to change.
-    """
+    """The JSON Schema of a tool's arguments; `RegistryError` for one that is not valid or takes too long."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         import jsonschema  # noqa: PLC0415 -- slow to import, and needed only by tools without a check of their own
@@ -65,7 +61,7 @@ class ArgumentSchema:
         plain = mutable(schema)
         plain.pop("$id", None)
         draft = plain.pop("$schema", next(iter(_DRAFTS)))
-        name = _DRAFTS.get(draft.removesuffix("#")) if isinstance(draft, str) else None
+        name = _DRAFTS.get(str(draft).removesuffix("#"))
         if name is None:
             raise _unusable(f"`$schema` is {_show(draft)}; leave it out, or use draft 2020-12")
         references = _references(plain)
@@ -82,11 +78,7 @@ class ArgumentSchema:
             raise _unusable("it is nested too deeply; make it flatter") from error
 
     def fit(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments, without nulls that can only mean "left out".
-
-        Raises: `ToolError` that names each argument that does not fit, by its JSON path; also where the check takes
-        too much work.
-        """
+        """Return the arguments without nulls that mean "left out"; `ToolError` for those that do not fit."""
         given = without_nulls(arguments, self._schema)
         try:
             with count_steps():
@@ -106,12 +98,7 @@ def _unusable(why: str) -> RegistryError:
 
 
 def _references(schema: dict[str, Any]) -> list[str]:
-    """Return what the parts of a schema refer to, all of it inside the schema.
-
-    Every value is looked at, also data: a reference may lead there.
-
-    Raises: `RegistryError` for what cannot be checked in bounded time.
-    """
+    """Return what the parts of a schema, data included, refer to; refuse what takes too long to check."""
     found: list[str] = []
     parts: list[Any] = [schema]
     # It grows while it is gone through.
@@ -148,9 +135,6 @@ def _check_patterns(part: dict[str, Any]) -> None:
                 program(pattern)
             except RuleError as error:
                 raise _unusable(f"the pattern `{_cut(pattern)}`: {error}; RE2 has no look-around") from error
-
-
-# What is shown to the model -----------------------------------------------------------------------
 
 
 def _problems(error: "ValidationError", validator: "Validator") -> Iterator[str]:

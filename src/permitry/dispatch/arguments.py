@@ -1,4 +1,4 @@
-"""Handlers with a check of their arguments or other results, and arguments that are null because they were left out."""
+"""Handlers with a check of arguments or other results, and arguments that are null to leave them out."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,10 +9,10 @@ import attrs
 __all__ = ["Canonical", "Check", "convert_result", "is_async", "takes", "with_check", "without_nulls"]
 
 Check: TypeAlias = Callable[[dict[str, Any]], object]
-"""Checks arguments, and depends on nothing else; raises a `ToolError` that says what is wrong with them."""
+"""Checks arguments, and nothing else; raises a `ToolError` that says what is wrong with them."""
 
 Canonical: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
-"""Returns arguments in the one form that rules, record and tool see; arguments of that form are returned unchanged."""
+"""Returns arguments in the one form that rules, record and tool see, unchanged if they have it."""
 
 
 @attrs.frozen
@@ -38,11 +38,8 @@ class _AsyncChecked(_Checked):
 def with_check(handler: Callable[..., Any], check: Check, *, canonical: Canonical | None = None) -> Callable[..., Any]:
     """Return `handler` with a `check` that finds wrong arguments before anything is decided about a call.
 
-    `check` looks at the arguments alone, and raises a `ToolError` whose text is shown to the model. The handler gets
-    the arguments unchanged.
-
-    `canonical` is for a tool that takes the same arguments in several forms: before anything is decided, it brings
-    them into the form whose names have roles. Arguments for which it raises an error are refused.
+    It raises a `ToolError` whose text is shown to the model. `canonical` is for a tool that takes the same
+    arguments in several forms: it brings them into the form whose names have roles, or raises.
     """
     kind = _AsyncChecked if is_async(handler) else _Checked
     return kind(check, handler, canonical)
@@ -51,10 +48,7 @@ def with_check(handler: Callable[..., Any], check: Check, *, canonical: Canonica
 def convert_result(
     call: Callable[..., Any], convert: Callable[[object], object], *, is_async: bool
 ) -> Callable[..., Any]:
-    """Return `call` as a handler that returns what `convert` makes of its result, also of one that is awaited.
-
-    With `is_async` the call certainly returns an awaitable, and so does the handler.
-    """
+    """Return `call`, which certainly returns an awaitable if it `is_async`, with `convert` for its result."""
 
     async def await_result(outcome: Awaitable[object]) -> object:
         return convert(await outcome)
@@ -74,10 +68,7 @@ _NO_DICT = (str, int, float, bool, list, "str", "int", "float", "bool", "list")
 
 
 def takes(handler: Callable[..., Any], count: int) -> bool:
-    """Return whether a handler can be called with the arguments as one dict, and `count` parameters in all.
-
-    A handler whose signature is not known can.
-    """
+    """Return whether a handler takes one dict, and `count` parameters in all, or cannot be asked."""
     try:
         signature = inspect.signature(handler)
     except (TypeError, ValueError):
@@ -95,7 +86,7 @@ def is_async(handler: Callable[..., Any]) -> bool:
 
 
 def without_nulls(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments without those that are null although the schema does not allow null, and may be left out.
+    """Return the arguments without those that are null, may be left out, and may not be null by the schema.
 
     A model under a strict schema must name every argument, and gives null for one it means to leave out.
     """

@@ -23,10 +23,9 @@ _report_status = functools.partial(report, ToolEventKind.STATUS)
 class ToolContext:
     """What a plugin is given in addition to the arguments: the context of the session, and what the host provides.
 
-    `services` are objects of the host by name (a store of documents, a client). `on_status` takes one line for the
-    user, which becomes an event of the kind `STATUS`. `scope` is the state of the caller and `session` its session: an
-    agent that a plugin starts works under `session.child(name)`. When `enabled` is called there is no tool call yet:
-    then `scope` is empty, and `session` is None.
+    `services` are objects of the host by name. `on_status` takes one line for the user, which becomes an event. `scope`
+    is the state of the caller and `session` its session: an agent that a plugin starts works under
+    `session.child(name)`. `enabled` is called without a tool call: `scope` is empty then, and `session` None.
     """
 
     auth: AuthContext = attrs.field(factory=AuthContext)
@@ -59,10 +58,7 @@ class ToolPlugin:
 
     @property
     def spec(self) -> ToolSpec:
-        """The tool's declaration.
-
-        Raises: `RegistryError` for a definition without a name; `CallError` for a name no call can have.
-        """
+        """The tool's declaration; `RegistryError` or `CallError` for a definition without a usable name."""
         outer = self.definition
         inner = outer.get("function", outer)
         if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str):
@@ -72,7 +68,7 @@ class ToolPlugin:
             raise RegistryError("the `description` in the definition is not a string")
         return ToolSpec(
             inner["name"],
-            "" if description is None else description,
+            description or "",
             parameters=inner.get("parameters") or {},
             traits=self.traits,
             roles=self.roles,

@@ -1,4 +1,4 @@
-"""The two functions of a plugin registry: the tools there are for a request, and the one that a model asked for."""
+"""The two functions of a plugin registry: the tools for a request, and the call of one."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ _SHAPE = "openai-chat"
 
 
 class ToolCaller(Protocol):
-    """What is used of a `ToolHandler`: its tools, and the way on which each call of one is decided and recorded."""
+    """What is used of a `ToolHandler`: its tools, and the way of each call of one."""
 
     registry: ToolRegistry
 
@@ -31,19 +31,17 @@ class ToolCaller(Protocol):
 
 
 def get_tools(ctx: ToolCaller) -> list[dict[str, Any]]:
-    """Return the OpenAI definitions of all tools that are enabled now, and of which some call could run."""
+    """Return the OpenAI definitions of the tools that are enabled now, and could run."""
     return [exported(spec, _SHAPE) for spec in ctx.visible_tools() if is_exportable(spec, _SHAPE)]
 
 
 async def execute_tool(
     name: str, args: Mapping[str, Any], ctx: ToolCaller, on_status: Callable[[str], object] | None = None
 ) -> str | dict[str, Any]:
-    """Decide a call, ask if need be, run it if permitted, and return the result: a JSON object where the tool gave one.
+    """Decide a call, ask if need be, run it if permitted, and return its result, or why it did not run.
 
-    A call that may not run, or cannot, is answered with the text for the model. `on_status` takes the lines that the
-    tool has for the user, and may be async; other events go to `ctx.registry.on_event`.
-
-    Raises: `FatalToolError` from the tool; what the recorder raises.
+    `on_status` takes the lines that the tool has for the user, and may be async; other events go to
+    `ctx.registry.on_event`. Raises: `FatalToolError` from the tool; what the recorder raises.
     """
     try:
         call = ToolCall(name, args)

@@ -1,4 +1,4 @@
-"""The tools of one context, with their specs and handlers, and how a provider's tool call becomes a `ToolCall`."""
+"""The tools of one context, and how a provider's tool call becomes a `ToolCall`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
@@ -19,7 +19,7 @@ from permitry.errors import CallError, FatalToolError, RegistryError, ToolError
 __all__ = ["Router", "ToolFamily"]
 
 ToolFamily: TypeAlias = Callable[[ToolRegistry, AuthContext], None]
-"""Registers those tools of one family that the context should have; spec and handler are always added together."""
+"""Registers the tools of one family that the context should have, each with its handler."""
 
 
 @attrs.frozen
@@ -39,12 +39,7 @@ class Router:
         policy: AuthorizationPolicy | None = None,
         registry: ToolRegistry | None = None,
     ) -> "Router":
-        """Return the router of the tools that `families` register for `context`.
-
-        A call may name a tool as providers do: `mcp__docs__search` means `mcp:docs/search`.
-
-        Raises: `RegistryError` when two tools have one name, or one wire name.
-        """
+        """Return the router of what `families` register; `RegistryError` for two of one name or wire name."""
         registry = ToolRegistry() if registry is None else registry
         for family in families:
             family(registry, context)
@@ -60,10 +55,7 @@ class Router:
         return self.registry.specs(self.context, self.policy)
 
     def exported(self, shape: str, *, strict: bool = False, free_form: bool = False) -> list[dict[str, Any]]:
-        """Return the definitions for the model, as `permitry.dispatch.schema.exported` gives them.
-
-        A tool that takes only calls of a kind the shape does not have is left out.
-        """
+        """Return the definitions for the model of the tools that the shape has, as `schema.exported` does."""
         specs = [spec for spec in self.specs if is_exportable(spec, shape)]
         return [exported(spec, shape, strict=strict, free_form=free_form) for spec in specs]
 
@@ -76,13 +68,11 @@ class Router:
         call_id: str | None = None,
         origin: str | None = None,
     ) -> ToolCall:
-        """Return the call that a provider sent; `payload` is JSON text or an object, and for custom calls plain text.
+        """Return the call that a provider sent; `payload` is JSON text or an object, for custom calls plain text.
 
-        A function call of a tool of the kind `unified_exec` becomes one of that kind. An argument that is null, and may
-        be left out but not be null, is left out: under a strict schema, models leave out an argument in this way.
-
-        Raises: `ToolError` for a tool that does not exist here, and for a payload that is not a valid call;
-        `FatalToolError` when the tool takes no calls of this kind.
+        A function call of a tool of the kind `unified_exec` becomes one of that kind. An argument that is null, and
+        may be left out but not be null, is left out, as models do under a strict schema. Raises: `ToolError` for a
+        tool that does not exist here or takes no such payload; `FatalToolError` when it takes no calls of this kind.
         """
         try:
             bare = ToolCall(name, call_id=call_id, origin=origin)
@@ -104,7 +94,8 @@ class Router:
 
 
 def _arguments(payload: Mapping[str, Any] | str, kind: PayloadKind) -> Mapping[str, Any]:
-    if kind is PayloadKind.CUSTOM:
-        return {"input": payload} if isinstance(payload, str) else payload
-    arguments: Mapping[str, Any] = parse_json(payload.strip() or "{}") if isinstance(payload, str) else payload
+    if not isinstance(payload, str):
+        return payload
+    is_text = kind is PayloadKind.CUSTOM
+    arguments: Mapping[str, Any] = {"input": payload} if is_text else parse_json(payload.strip() or "{}")
     return arguments

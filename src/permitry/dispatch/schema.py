@@ -1,4 +1,4 @@
-"""Creates a tool's declaration from a function, and exports declarations in the formats of providers."""
+"""A tool's declaration from a function, and declarations in the formats of providers."""
 
 import difflib
 import inspect
@@ -25,16 +25,7 @@ from permitry.errors import RegistryError, ToolError
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = [
-    "SCHEMA_SHAPES",
-    "exported",
-    "handler_of",
-    "is_exportable",
-    "spec_of",
-    "strict_schema",
-    "unfit",
-    "validated",
-]
+__all__ = ["SCHEMA_SHAPES", "exported", "handler_of", "is_exportable", "spec_of", "unfit", "validated"]
 
 SCHEMA_SHAPES = ("anthropic", "gemini", "mcp", "openai-chat", "openai-responses")
 """The formats of providers that `exported` knows."""
@@ -66,9 +57,6 @@ Model = TypeVar("Model", bound=BaseModel)
 _CONFIG = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-# From a function ----------------------------------------------------------------------------------
-
-
 def spec_of(
     function: Callable[..., Any],
     *,
@@ -82,8 +70,8 @@ def spec_of(
 
     What a docstring says of single arguments goes into the schema, in the style of Google, NumPy, Sphinx or Epydoc.
 
-    Raises: `RegistryError` for a parameter without an annotation, `*args`, `**kwargs`, a type without JSON Schema, or a
-    role of a parameter that the function does not have.
+    Raises: `RegistryError` for a parameter without an annotation or JSON Schema, `*args`, `**kwargs`, and a role of
+    a parameter that the function does not have.
     """
     summary, _ = _read_docstring(function)
     own = _name(function)
@@ -102,22 +90,18 @@ def spec_of(
 
 
 def _check_roles(spec: ToolSpec, function: str) -> None:
-    """Raise `RegistryError` for a key of `roles` of which no name is a parameter: the role would mean nothing."""
-    properties = spec.parameters.get("properties")
-    known = [str(each) for each in properties] if isinstance(properties, Mapping) else []
+    """Raise `RegistryError` for a key of `roles` of which no name is a parameter."""
+    known = list(mutable(spec.parameters).get("properties", ()))
     for key in spec.roles or ():
         names = names_of(key)
-        if not any(name in known for name in names):
+        if not set(known) & set(names):
             near = difflib.get_close_matches(names[0], known, n=1)
             hint = f"did you mean `{near[0]}`?" if near else f"its parameters: {', '.join(known) or 'none'}"
             raise RegistryError(f"`roles` names `{key}`, which is not a parameter of `{function}`; {hint}")
 
 
 def handler_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
-    """Return a handler that checks its arguments, calls the function with them, and is async where the function is.
-
-    A wrong argument is a `ToolError`, shown to the model. A result that is not a tool result is shown as text.
-    """
+    """Return a handler that checks its arguments, and shows a result that is not a tool result as text."""
     arguments_of = _check_of(function)
 
     def call(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the function returns
@@ -127,10 +111,7 @@ def handler_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
 
 
 def _check_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return a function that checks a call's arguments, and converts them to those of `function`.
-
-    It raises a `ToolError` that names each argument that does not fit.
-    """
+    """Return a function that checks arguments, and converts them to those of `function`."""
     model, names = _model(function)
     schema = _schema(model)
 
@@ -146,12 +127,7 @@ def _check_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], dict[s
 
 
 def validated(model: type[Model], arguments: Mapping[str, Any]) -> Model:
-    """Return the arguments as an instance of `model`.
-
-    An argument that is null counts as left out, if it may be left out but not be null.
-
-    Raises: `ToolError` that names each argument that does not fit.
-    """
+    """Return the arguments as an instance of `model`; `ToolError` names each that does not fit."""
     # A model under OpenAI's strict mode must name every argument, and says null for those it means to leave out.
     given = {name: value for name, value in arguments.items() if value is not None or not _is_left_out(model, name)}
     try:
@@ -161,7 +137,7 @@ def validated(model: type[Model], arguments: Mapping[str, Any]) -> Model:
 
 
 def unfit(error: ValidationError) -> ToolError:
-    """Return the error for arguments that do not fit a model, worded for the model that made the call."""
+    """Return the error for arguments that do not fit a model, for the model that made the call."""
     wrong: dict[str, list[str]] = {}
     for each in error.errors(include_url=False):
         name, words = _wrong(each)
@@ -172,16 +148,15 @@ def unfit(error: ValidationError) -> ToolError:
 
 def _sentences(name: str, words: list[str]) -> list[str]:
     """Return what is wrong with one argument; the types it may have are joined in one phrase."""
-    if name and all(each.startswith(_MUST_BE) for each in words):
+    if not name:
+        return words
+    if all(each.startswith(_MUST_BE) for each in words):
         words = [_MUST_BE + " or ".join(each.removeprefix(_MUST_BE) for each in dict.fromkeys(words))]
-    return [
-        f"{name} {each}" if name and each.startswith(("must ", "is ")) else f"{name}: {each}" if name else each
-        for each in words
-    ]
+    return [f"{name} {each}" if each.startswith(("must ", "is ")) else f"{name}: {each}" for each in words]
 
 
 def _wrong(each: "ErrorDetails") -> tuple[str, str]:
-    """Return the name of an argument and what is wrong with it; an error about all of them has an empty name."""
+    """Return the name of an argument and what is wrong with it; empty where it is about all of them."""
     # Of an argument that may be of several types, pydantic also names the type.
     parts = [str(part) for part in each["loc"] if isinstance(part, int) or part.isidentifier()]
     if len(parts) > 1 and parts[-1] in _TYPES:
@@ -200,7 +175,7 @@ def _is_left_out(model: type[BaseModel], name: str) -> bool:
 
 
 def _as_result(outcome: object) -> object:
-    """Return the return value of a function as a tool result: "Done." for None, otherwise text or a JSON object."""
+    """Return what a function returned as a tool result: "Done." for None, otherwise text or an object."""
     match outcome:
         case None:
             return "Done."
@@ -221,7 +196,7 @@ def _line(item: object) -> str:
 
 
 def _model(function: Callable[..., Any]) -> tuple[type[BaseModel], dict[str, str]]:
-    """Return the model of the arguments, and the name of the argument that each of its fields is for."""
+    """Return the model of the arguments, and the name of the argument for each of its fields."""
     name, (_, said) = _name(function), _read_docstring(function)
     try:
         parameters = list(inspect.signature(function, eval_str=True).parameters.values())
@@ -282,9 +257,6 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
     return schema
 
 
-# To providers -------------------------------------------------------------------------------------
-
-
 def is_exportable(spec: ToolSpec, shape: str) -> bool:
     """Return whether a provider of this shape can call the tool at all."""
     if spec.kinds & _BY_SCHEMA:
@@ -296,11 +268,9 @@ def is_exportable(spec: ToolSpec, shape: str) -> bool:
 def exported(spec: ToolSpec, shape: str, *, strict: bool = False, free_form: bool = False) -> dict[str, Any]:
     """Return a declaration in the format of a provider; `shape` is one of `SCHEMA_SHAPES`.
 
-    With `strict` the schema is brought into the form of OpenAI's strict mode, see `strict_schema`; one that has no such
-    form is exported unchanged, and not marked as strict. A tool that takes no function calls is exported as a custom
-    tool or a local shell. With `free_form`, a tool that takes both custom calls and function calls is exported as a
-    custom tool with its grammar, in the formats of OpenAI.
-
+    With `strict` the schema is brought into the form of OpenAI's strict mode; one that has no such form is
+    exported unchanged, and not marked as strict. A tool that takes no function calls is exported as a custom tool
+    or a local shell, and with `free_form` one that takes both custom calls and function calls as a custom tool.
     Raises: `RegistryError` for an unknown shape, and for a tool for which `is_exportable` is false.
     """
     if shape not in SCHEMA_SHAPES:
@@ -316,21 +286,19 @@ def exported(spec: ToolSpec, shape: str, *, strict: bool = False, free_form: boo
             parameters = strict_schema(parameters)
         except RegistryError:
             strict = False
-    name, description = wire_name(spec.name), spec.description
+    named: dict[str, Any] = {"name": wire_name(spec.name), "description": spec.description}
     match shape:
         case "openai-chat":
-            function = {"name": name, "description": description, "parameters": parameters}
-            return {"type": "function", "function": {**function, **({"strict": True} if strict else {})}}
+            function = {**named, "parameters": parameters, **({"strict": True} if strict else {})}
+            return {"type": "function", "function": function}
         case "openai-responses":
-            function = {"type": "function", "name": name, "description": description, "parameters": parameters}
-            return {**function, "strict": strict}
+            return {"type": "function", **named, "parameters": parameters, "strict": strict}
         case "anthropic":
-            return {"name": name, "description": description, "input_schema": parameters}
+            return {**named, "input_schema": parameters}
         case "gemini":
-            return {"name": name, "description": description, "parametersJsonSchema": parameters}
+            return {**named, "parametersJsonSchema": parameters}
         case _:
-            annotations = _annotations(spec.traits)
-            return {"name": name, "description": description, "inputSchema": parameters, "annotations": annotations}
+            return {**named, "inputSchema": parameters, "annotations": _annotations(spec.traits)}
 
 
 def _own_kind(spec: ToolSpec, shape: str) -> dict[str, Any]:

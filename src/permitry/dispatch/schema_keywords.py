@@ -1,10 +1,10 @@
-"""The keywords of JSON Schema for schemas that may be hostile: the work of each is counted, and patterns are RE2's."""
+"""The keywords of JSON Schema for hostile schemas: work is counted, and patterns are RE2's."""
 
 import contextlib
-import contextvars
 import functools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any, Final
 
 from permitry.errors import RuleError
@@ -12,12 +12,12 @@ from permitry.errors import RuleError
 __all__ = ["TooMuchWorkError", "bound_work", "brief", "count_steps", "program"]
 
 _MOST_STEPS = 150_000
-"""How much work one check may take, a second or two: a step is a keyword, or 32 items or characters."""
+"""How much work a check may take, a second or two: a step is a keyword, 32 items or characters."""
 _ITEMS_A_STEP = 32
 _LONGEST_PATTERN = 1_000
 _MAX_MEMORY = 1 << 17
 
-_LEFT: contextvars.ContextVar[list[int]] = contextvars.ContextVar("permitry_schema_steps")
+_LEFT: ContextVar[list[int]] = ContextVar("permitry_schema_steps")
 
 
 class TooMuchWorkError(Exception):
@@ -42,10 +42,7 @@ def _spend(items: int) -> None:
 
 
 def bound_work(checker: Any, schema: Any, references: Iterable[str]) -> Any:  # noqa: ANN401 -- jsonschema's own types
-    """Return a validator of `schema` that counts its work and fetches nothing.
-
-    Raises: `referencing.exceptions.Unresolvable` where nothing is at one of the references.
-    """
+    """Return a validator of `schema` that counts its work, fetches nothing, and has each reference."""
     import jsonschema  # noqa: PLC0415 -- slow to import
     import referencing  # noqa: PLC0415 -- as above
     import referencing.jsonschema  # noqa: PLC0415 -- as above
@@ -72,9 +69,6 @@ def _size(value: object) -> int:
     return len(value) if isinstance(value, dict | list) else 0
 
 
-# Values -------------------------------------------------------------------------------------------
-
-
 class _Text(str):
     __slots__ = ()
 
@@ -93,7 +87,7 @@ class _Object(dict[str, Any]):
 
 
 def brief(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
-    """Return an equal value that prints in a few characters: messages of jsonschema print whole values, many times."""
+    """Return an equal value that prints in a few characters: jsonschema prints whole values, often."""
     if isinstance(value, str):
         return _Text(value)
     if isinstance(value, Mapping):
@@ -111,15 +105,9 @@ def _text(value: object) -> str:
     return text
 
 
-# Keywords whose work depends on more than the number of items -------------------------------------
-
-
 @functools.lru_cache(maxsize=512)
 def program(pattern: str) -> Any:  # noqa: ANN401 -- re2 has no types
-    """Return a pattern compiled by RE2, which takes linear time.
-
-    Raises: `RuleError` for a pattern it does not take.
-    """
+    """Return a pattern compiled by RE2, which takes linear time; `RuleError` for one it does not take."""
     import re2  # type: ignore[import-untyped]  # noqa: PLC0415 -- untyped, large, and needed only by patterns
 
     if len(pattern) > _LONGEST_PATTERN:

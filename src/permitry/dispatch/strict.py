@@ -18,8 +18,8 @@ _MOST_REFERENCES = 32
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema in OpenAI's strict form: no properties but the named ones, and all of them required.
 
-    A property that could be left out may be null instead. As strict mode refuses them, defaults are dropped, `oneOf`
-    becomes `anyOf`, and keys next to a `$ref` are merged with the schema it refers to.
+    A property that could be left out may be null instead. Defaults are dropped, `oneOf` becomes `anyOf`, and keys
+    next to a `$ref` are merged with the schema it refers to.
 
     Raises: `RegistryError` for what has no such form: an object with any properties, a value of any type.
     """

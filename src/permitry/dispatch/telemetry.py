@@ -24,7 +24,7 @@ class Outcome(enum.Enum):
 
 @attrs.frozen
 class ToolRun:
-    """One run of one tool; `seconds` include those spent `waiting` for a lock, sizes are in bytes of UTF-8."""
+    """One run of one tool; `seconds` include those `waiting` for a lock, sizes are bytes of UTF-8."""
 
     tool: str
     outcome: Outcome
@@ -40,11 +40,10 @@ class ToolRun:
 
 
 class ToolTelemetry(Protocol):
-    """A sink for measurements of runs. It is called after the run is recorded; its exceptions are ignored."""
+    """A sink for measurements of runs, called after the run is recorded; exceptions are ignored."""
 
     def ran(self, run: ToolRun) -> None:
         """Receive one run."""
-        ...
 
 
 @attrs.frozen

@@ -22,9 +22,9 @@ from permitry.dispatch.schema import (
     handler_of,
     is_exportable,
     spec_of,
-    strict_schema,
     validated,
 )
+from permitry.dispatch.strict import strict_schema
 from permitry.errors import RegistryError, ToolError
 
 
