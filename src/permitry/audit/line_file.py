@@ -1,4 +1,4 @@
-"""A file of lines: only ever appended to, and each line on the disk before anything else happens."""
+"""A file of lines: only ever appended to, each line on the disk before anything else happens."""
 
 import os
 import stat
@@ -16,12 +16,7 @@ _CLOSED = -1
 
 @attrs.define
 class LineFile:
-    """Appends lines to a file that only its owner may read, and syncs them to the disk. Thread-safe.
-
-    Opening creates missing folders.
-
-    Raises: `AuditError` when the file cannot be opened or written.
-    """
+    """Appends lines to a file for its owner alone, made with its folders, and syncs them; else `AuditError`."""
 
     path: str
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
@@ -45,10 +40,7 @@ class LineFile:
         return file
 
     def append(self, *lines: str) -> None:
-        """Append lines, in one write.
-
-        Raises: `AuditError`.
-        """
+        """Append lines, in one write."""
         data = "".join(f"{line}\n" for line in lines).encode()
         with self._lock:
             if self._file == _CLOSED:
@@ -66,9 +58,8 @@ class LineFile:
             self._is_torn = False
 
     def _is_in_place(self) -> bool:
-        """Return whether the path still names the open file; what is written elsewhere would not be found."""
-        named, ours = Path(self.path).stat(), os.fstat(self._file)
-        return (named.st_dev, named.st_ino) == (ours.st_dev, ours.st_ino)
+        """Return whether the path still names the open file: another one would be read."""
+        return os.path.samestat(Path(self.path).stat(), os.fstat(self._file))
 
     def close(self) -> None:
         """Close the file, once; later lines fail."""

@@ -21,7 +21,7 @@ _LOG = logging.getLogger("permitry.audit")
 
 @attrs.define(eq=False)
 class Listener(abc.ABC):
-    """Keeps each event with `recorder`, and then hears of it. What goes wrong in `hear` changes nothing for a call."""
+    """Keeps each event with `recorder`, then hears of it; what goes wrong in `hear` changes nothing."""
 
     recorder: Recorder
 
@@ -30,10 +30,7 @@ class Listener(abc.ABC):
         """Learn of one event that is on record. Called by several threads."""
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
-        """Keep one event, and hear of it; inside of `together`, at its end.
-
-        Raises: what `recorder` raises.
-        """
+        """Keep one event, and hear of it, at the end of `together`; raise what `recorder` raises."""
         self.recorder.record(event, call, **details)
         held = HELD.get().get(id(self))
         if held is None:

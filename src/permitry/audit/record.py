@@ -62,10 +62,7 @@ class RecordStore(Protocol):
     """Keeps lines, each for good when `append` returns."""
 
     def append(self, *bodies: str) -> object:
-        """Keep lines, in one write: all of them or none.
-
-        Raises: `AuditError`; `StoreError`.
-        """
+        """Keep lines, in one write: all or none; `AuditError` or `StoreError` for none."""
         ...
 
     def close(self) -> None:
@@ -75,10 +72,10 @@ class RecordStore(Protocol):
 
 @attrs.define
 class StoredRecorder:
-    """Makes a line of JSON of each event, without secrets, and keeps it in a store: on the disk when `record` returns.
+    """Makes a line of JSON of each event, without secrets; in a store, or on the disk, when `record` returns.
 
-    `clock` gives the text of the time. `session` is in every line, because several sessions may share a record, and
-    their call ids repeat. `failure` is why something was not kept, empty where all was.
+    `clock` gives the text of the time. `session` is in every line: several may share a record, and call ids
+    repeat. `failure` is why something was not kept, which was raised as `AuditError`.
     """
 
     store: RecordStore
@@ -90,30 +87,21 @@ class StoredRecorder:
         """Keep one event, on the disk when this returns, or at the end of `together`."""
         kept = redacted(details)
         if "source" in details:
-            # It is from the rule files, not from the call, and `secrets:7` has the form of a secret.
+            # It is from the rule files, and `secrets:7` has the form of a secret.
             kept["source"] = details["source"]
         self._keep(fields_of(event, call, kept))
 
     def begin(self, **details: object) -> None:
-        """Keep an event `session` that says under which circumstances the next ones come about.
-
-        Raises: `AuditError` when the record cannot be kept.
-        """
+        """Keep an event `session` that says under which circumstances the next ones come about."""
         self._keep({"event": "session", "process": os.getpid(), "user": user_name(), **details})
 
     def reloaded(self, **details: object) -> None:
-        """Keep an event `reloaded`: other rules are in force from here on, or those in the files have mistakes.
-
-        Raises: `AuditError` when the record cannot be kept.
-        """
+        """Keep an event `reloaded`: other rules are in force, or those in the files have mistakes."""
         self._keep({"event": "reloaded", **details})
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Keep what this thread records meanwhile in one write, which is on the disk at the end; after an error none.
-
-        Raises: `AuditError` when the record cannot be kept.
-        """
+        """Keep what this thread records meanwhile in one write, at the end; after an error none."""
         with hold(self) as lines:
             yield
         self._append(*lines)
@@ -139,10 +127,7 @@ class StoredRecorder:
 
 
 class JsonlRecorder(StoredRecorder):
-    """Keeps each event as a line of the file at `path`; see `LineFile`.
-
-    Raises: `AuditError` when the file cannot be opened or written.
-    """
+    """Keeps each event as a line of the file at `path`, which it opens; see `LineFile`."""
 
     def __init__(self, path: str, clock: Callable[[], str] = utc_now, session: str = "") -> None:
         """Open the file; without the id of a session, the record has a new one."""

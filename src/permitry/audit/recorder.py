@@ -1,4 +1,4 @@
-"""What keeps the record: the one thing that a recorder does, one that has it in memory, and what is kept of a run."""
+"""What keeps the record: the protocol, a recorder in memory, and what is kept of a run."""
 
 import threading
 from collections import deque
@@ -25,20 +25,16 @@ AuditRecord = Mapping[str, object]
 class Recorder(Protocol):
     """A sink for the record. When `record` returns, the record is as durable as the sink can make it.
 
-    One that waits for a disk may have `together`, a context manager: what the thread records meanwhile is kept in one
-    write at its end, all of it or none.
+    One that waits for a disk may have `together`: what a thread records in it is kept in one write, all or none.
     """
 
     def record(self, event: str, call: ToolCall, /, **details: object) -> None:
-        """Keep one event, such as `decided`, `asked`, `answered`, `started` or `finished`.
-
-        Raises: `AuditError` when the record cannot be kept.
-        """
+        """Keep one event, such as `decided`, `asked`, `started` or `finished`, or raise `AuditError`."""
         ...
 
 
 def waits_for_disk(recorder: Recorder) -> bool:
-    """Return whether a recorder waits for a disk, so that several records are better written together."""
+    """Return whether a recorder waits for a disk: several records are better written together."""
     return hasattr(recorder, "together")
 
 
@@ -46,9 +42,9 @@ def waits_for_disk(recorder: Recorder) -> bool:
 class RunRecord:
     """Records the start and the end of runs; `returned` is given the results of those that went well.
 
-    `starting` is given every call that is about to run, before that is recorded, and `ended` every call that has run.
-    If `starting` raises, the call must not run.
-    With `is_started` the start was recorded together with the decision.
+    `starting` is given every call before its start is recorded, and `ended` every call that has run. If
+    `starting` or the record of the start raises, the call must not run. With `is_started` the start was
+    recorded with the decision. All raise `AuditError` where the record cannot be kept.
     """
 
     recorder: Recorder
@@ -57,34 +53,20 @@ class RunRecord:
     ended: Callable[[ToolCall], None] | None = None
     is_started: bool = False
 
-    @property
-    def waits(self) -> bool:
-        """Whether the recorder waits for a disk."""
-        return waits_for_disk(self.recorder)
-
-    def abandoned(self, call: ToolCall) -> None:
-        """Keep that a call whose start is on record does not run.
-
-        Raises: `AuditError`.
-        """
+    def abandon(self, call: ToolCall) -> None:
+        """Keep that a call whose start is on record does not run."""
         if self.is_started:
             self.recorder.record("finished", call, ok=False, outcome="cancelled", seconds=0.0, error=None)
 
     def started(self, call: ToolCall) -> None:
-        """Keep the start of a run.
-
-        Raises: `AuditError`, and what `starting` raises; then the tool must not run.
-        """
+        """Keep the start of a run; raise what `starting` raises."""
         if self.starting is not None:
             self.starting(call)
         if not self.is_started:
             self.recorder.record("started", call)
 
     def finished(self, call: ToolCall, result: ToolResult, *, outcome: str, seconds: float, error: str | None) -> None:
-        """Keep the end of a run; `error` is the traceback of a crash.
-
-        Raises: `AuditError`.
-        """
+        """Keep the end of a run; `error` is the traceback of a crash."""
         if self.ended is not None:
             self.ended(call)
         if result.ok and self.returned is not None:
@@ -93,10 +75,7 @@ class RunRecord:
 
 
 def record_start(recorder: Recorder, call: ToolCall, details: Mapping[str, object]) -> None:
-    """Keep `decided`, with these details, and `started`, in one write of a recorder that has `together`.
-
-    Raises: `AuditError`; then the tool must not run.
-    """
+    """Keep `decided`, with these details, and `started`, in one write; if it raises, the tool must not run."""
     with recorder.together():  # type: ignore[attr-defined]  # the caller knows that it is there
         recorder.record("decided", call, **details)
         recorder.record("started", call)
@@ -122,10 +101,7 @@ def fields_of(event: str, call: ToolCall, details: Mapping[str, object]) -> dict
 
 @attrs.define
 class MemoryRecorder:
-    """Keeps the last `limit` records in memory; for tests and for hosts that keep a record of their own.
-
-    Large arguments take at most `size` bytes; the oldest records go first.
-    """
+    """Keeps the last `limit` records in memory, with large arguments of at most `size` bytes."""
 
     limit: int = 10_000
     size: int = attrs.field(default=64 * 1024 * 1024, kw_only=True)

@@ -32,7 +32,7 @@ _IS = r"""\\?["']?\s{0,9}[:=]\s{0,9}"""
 
 @attrs.frozen(eq=False)
 class _Form:
-    """A form of secrets. A text that has one has one of the `marks`, in small letters; what group 1 matches stays."""
+    """A form of secrets; a text that has one has one of the `marks` in small letters. Group 1 stays."""
 
     marks: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -41,10 +41,6 @@ class _Form:
     def of(cls, marks: str, pattern: str) -> "_Form":
         """Return the form of a pattern; the marks are words."""
         return cls(tuple(marks.split()), re.compile(pattern))
-
-    def without(self, text: str) -> str:
-        """Return a text without its secrets of this form."""
-        return self.pattern.sub(_hide, text)
 
 
 def _hide(match: re.Match[str]) -> str:
@@ -69,10 +65,7 @@ _FORMS = (
     _Form.of("eyj", r"()\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"),
     _Form.of("://", r"(://[^\s/:@]{0,256}:)[^\s/@]+(?=@)"),
     _Form.of("bearer", r"(?i)(\bbearer\s{1,9})[\w.~+/=-]{8,}"),
-    _Form.of(
-        "authorization",
-        rf"(?i)(authorization{_IS}(?:{_SCHEME}\s{{1,9}}+|(?!{_SCHEME}\s))){_VALUE}",
-    ),
+    _Form.of("authorization", rf"(?i)(authorization{_IS}(?:{_SCHEME}\s{{1,9}}+|(?!{_SCHEME}\s))){_VALUE}"),
     _Form.of("cookie", rf"(?i)(cookie{_IS})[^\r\n\"']+"),
     _Form.of("key sig", r"(?i)([?&](?:key|sig|signature|X-[\w-]{1,40}-Signature)=)[^\s&#\"']+"),
     _Form.of("pass pwd secret token credential key", rf"(?i)((?:{_NAME})s?{_IS}){_VALUE}"),
@@ -94,30 +87,33 @@ def redact_text(text: str) -> str:
     """Return a text without the secrets in it."""
     small = text.lower()
     for form in dict.fromkeys([form for mark, form in _MARKS if mark in small]):
-        text = form.without(text)
+        text = form.pattern.sub(_hide, text)
     return text
 
 
 def redacted(value: Any, *, is_secret: bool = False) -> Any:  # noqa: ANN401 -- whatever JSON can hold
-    """Return a JSON value without the secrets in it: all texts below a name that says so, otherwise those of a form."""
+    """Return a JSON value without secrets: all texts below a name that says so, otherwise those of a form."""
     if isinstance(value, str):
         return REDACTED if is_secret and value else redact_text(value)
     if isinstance(value, Mapping):
         return {name: redacted(inner, is_secret=is_secret or _says_so(name)) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [redacted(inner, is_secret=True) for inner in value] if is_secret else list(_without_secrets(value))
+        if is_secret:
+            return [redacted(inner, is_secret=True) for inner in value]
+        return list(_without_secrets(value))
     return value
 
 
 def _without_secrets(items: Sequence[Any]) -> Iterator[Any]:
-    """Yield the items of a list without secrets: also one that comes behind its option, or in a line of a key."""
+    """Yield the items of a list without secrets, also where one comes behind its option or in a key."""
     before, is_key = "", False
     is_pair = len(items) == _PAIR and _says_so(items[0]) and _NAME_ALONE.fullmatch(items[0]) is not None
     for number, item in enumerate(items):
         left = redacted(item, is_secret=is_key or (is_pair and number > 0))
         if isinstance(item, str):
             _, end, rest = item.partition(_KEY_ENDS)
-            left += end + rest if is_key else ""
+            if is_key:
+                left += end + rest
             is_key = _KEY.search(item) is not None or (is_key and not end)
             if left != REDACTED and _is_value(before, item):
                 left = DOUBTFUL if _RUNS.search(item) else REDACTED
@@ -128,8 +124,8 @@ def _without_secrets(items: Sequence[Any]) -> Iterator[Any]:
 def _is_value(before: str, item: str) -> bool:
     """Return whether an item of a list is the secret that the items before it name."""
     # As a text, a value ends at the first sign of a shell; as an item, it is all of it.
-    tried = [] if not item else [item] if item.startswith("-") else [item, _ANY_VALUE]
-    return any(redact_text(f"{before} {each}") != f"{before} {redact_text(each)}" for each in tried)
+    tried = [item] if item.startswith("-") else [item, _ANY_VALUE]
+    return item != "" and any(redact_text(f"{before} {each}") != f"{before} {redact_text(each)}" for each in tried)
 
 
 def _says_so(name: object) -> bool:

@@ -1,4 +1,4 @@
-"""What is counted of a record; the memory it takes depends on the tools, rules and hours, not on the records."""
+"""What is counted of a record, in memory that grows with tools, rules and hours, not with records."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,7 +70,7 @@ class Stats:
         return [rule for rule in rules if rule not in used]
 
     def tables(self, most: int) -> list[Table]:
-        """Return tables for people: title, columns and rows, each with the `most` frequent or longest."""
+        """Return tables for people: title, columns and rows, of which the `most` frequent or longest."""
         slow = sorted(self.times.items(), key=lambda item: -item[1].longest)[:most]
         highest = max(self.questions.values(), default=1)
         hours = [

@@ -58,6 +58,6 @@ def abandon(outcome: Decided, parts: Parts) -> None:
     match outcome:
         case Ready():
             with contextlib.suppress(ReplayError):
-                parts.tools.redeem(outcome.authorized).record.abandoned(outcome.call)
+                parts.tools.redeem(outcome.authorized).record.abandon(outcome.call)
         case Pending():
             interrupt(outcome, parts, "CancelledError")
