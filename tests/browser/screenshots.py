@@ -11,7 +11,7 @@ from tests.browser.chromium import browsing
 from tests.unit.permitry_ops.inbox.inboxes import MemoryInbox, serving
 from tests.unit.permitry_ops.inbox.people import ANN
 
-from permitry.channels.effect_lines import effect_lines
+from permitry.channels.request import effect_lines
 from permitry.config.default import create_default_authorization_policy
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext

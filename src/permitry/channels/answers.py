@@ -48,13 +48,11 @@ class AnswersChannel:
 
 
 def read_answers(name: str, lines: Iterable[str]) -> AnswersChannel:
-    """Return the answers of a file.
+    """Return the answers of a file, or raise `ConfigError` with the problem of every bad line.
 
     A line holds the fields of `ToolConfirmationResponse` and what binds it to a call: an approval the `digest`, or
-    `call_id`, `tool` and the `arguments` to run it with; a rejection `digest` or `call_id`. The model chooses call ids,
-    so an id alone never lets anything run.
-
-    Raises: `ConfigError` with the problem of every bad line.
+    `call_id`, `tool` and the `arguments` to run it with; a rejection `digest` or `call_id`. The model chooses call
+    ids, so an id alone never lets anything run.
     """
     answers, problems = [], []
     for number, line in enumerate(lines, 1):

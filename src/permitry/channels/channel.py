@@ -22,10 +22,7 @@ __all__ = [
 
 
 class ConfirmationChannel(Protocol):
-    """A way to ask. An answer of None means that there was no answer.
-
-    One that `is_stored` has its answers from the store of the questions, and looks there itself.
-    """
+    """A way to ask; None: without an answer. One that `is_stored` has it from the store."""
 
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
         """Return the answer; may wait for as long as the human takes."""
@@ -46,7 +43,7 @@ class LeavableChannel(ConfirmationChannel, Protocol):
     """A channel on which a wait can be ended."""
 
     def leave(self, request: ToolConfirmationRequest) -> None:
-        """End the wait for the answer to a question: it was given elsewhere, or is not wanted any more."""
+        """End the wait for an answer: it was given elsewhere, or is not wanted any more."""
 
 
 @attrs.frozen
@@ -67,10 +64,7 @@ def _check_plain(function: object) -> None:
 
 @attrs.frozen
 class CallbackChannel:
-    """Asks by calling a function.
-
-    Raises: `TypeError` for what is not a function; for an async one there is `AsyncCallbackChannel`.
-    """
+    """Asks by calling a function; `TypeError` for an async one: for that is `AsyncCallbackChannel`."""
 
     callback: Callable[[ToolConfirmationRequest], ToolConfirmationResponse | None]
 
@@ -98,10 +92,7 @@ class AsyncCallbackChannel:
 
 
 def check_channel(_: object, __: object, channel: object) -> None:
-    """Raise for what cannot be asked, and say how to make a channel of it.
-
-    Raises: `TypeError`.
-    """
+    """Raise `TypeError` for what cannot be asked, and say how to make a channel of it."""
     if callable(getattr(channel, "ask", None)) and not isinstance(channel, type):
         return
     if isinstance(channel, type):

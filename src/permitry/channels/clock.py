@@ -11,7 +11,7 @@ __all__ = ["Moment"]
 
 
 class Moment(NamedTuple):
-    """A point in time: `wall` in seconds since 1970, which can be set; `steady` in seconds since the machine started.
+    """A point in time: `wall` in seconds since 1970, which can be set; `steady` since the machine started.
 
     `boot` names that start; it is empty where the system has no name for it, and `steady` says nothing.
     """
@@ -36,7 +36,7 @@ class Moment(NamedTuple):
         return max(0.0, deadline.steady - self.steady if is_same else deadline.wall - self.wall)
 
     def is_past(self, deadline: "Moment", asked_at: float) -> bool:
-        """Return whether a deadline has passed, or may have, of what was asked at a time of the wall clock."""
+        """Return whether a deadline has passed, or may have; `asked_at` is a time of the wall clock."""
         if self.boot and self.boot == deadline.boot:
             return self.steady > deadline.steady
         return not asked_at <= self.wall <= deadline.wall

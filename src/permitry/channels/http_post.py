@@ -1,10 +1,10 @@
 """JSON posted to a web address: over TLS, or to this machine, without following it elsewhere."""
 
-import http.client
-import urllib.error
-import urllib.request
 from collections.abc import Iterable, Mapping
+from http.client import HTTPException
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 import attrs
 
@@ -13,7 +13,7 @@ __all__ = ["Reply", "host_of", "is_address", "post"]
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
+class _NoRedirects(HTTPRedirectHandler):
     """A redirect of a POST becomes a GET, which brings nothing."""
 
     def redirect_request(self, *_: object) -> None:
@@ -22,7 +22,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 @attrs.frozen
 class Reply:
-    """What a server answered; the names of `headers` are in small letters. Only a success has a `body`."""
+    """What a server answered; names of `headers` are in small letters. Only a success has a `body`."""
 
     status: int
     reason: str
@@ -36,10 +36,7 @@ def is_address(text: str) -> bool:
 
 
 def host_of(address: str) -> str:
-    """Return the host of an address that may be posted to: with `https://`, or of this machine.
-
-    Raises: `ValueError` for any other.
-    """
+    """Return the host of an address with `https://`, or of this machine; `ValueError` for any other."""
     try:
         parts = urlsplit(address)
         host = parts.hostname
@@ -59,18 +56,18 @@ def post(address: str, body: bytes, headers: Mapping[str, str], *, seconds: floa
     """
     host_of(address)
     given = {"Content-Type": "application/json", **headers}
-    request = urllib.request.Request(address, body, given, method="POST")  # noqa: S310 -- the scheme is checked above
+    request = Request(address, body, given, method="POST")  # noqa: S310 -- the scheme is checked above
     # What stays on this machine goes through no proxy.
-    direct = () if address.lower().startswith("https:") else (urllib.request.ProxyHandler({}),)
+    direct = () if address.lower().startswith("https:") else (ProxyHandler({}),)
     try:
-        with urllib.request.build_opener(_NoRedirects, *direct).open(request, timeout=seconds) as response:
+        with build_opener(_NoRedirects, *direct).open(request, timeout=seconds) as response:
             found = response.read(most + 1)
             reply = Reply(response.status, response.reason, _small(response.headers.items()), found)
             is_whole = not response.length
-    except urllib.error.HTTPError as error:
+    except HTTPError as error:
         error.close()
         return Reply(error.code, str(error.reason), _small(error.headers.items()), b"")
-    except http.client.HTTPException as error:
+    except HTTPException as error:
         raise OSError(f"the reply is not HTTP: {type(error).__name__}") from error
     if len(found) > most:
         raise ValueError(f"the reply has more than {most:,} bytes")

@@ -13,7 +13,7 @@ class ToolRejectionNotifier:
     """Words for the model: a call did not run, what the user says about it, and how to go on."""
 
     def rejected(self, tool: str, response: ToolConfirmationResponse) -> str:
-        """Return the text for a call the user declined, with the user's guidance or without, or answered instead."""
+        """Return the text for a call the user declined, with guidance or without, or answered instead."""
         if response.result is not None:
             return response.result
         guidance = response.instructions.strip()

@@ -1,20 +1,21 @@
 """What a human is shown when a call needs confirmation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import attrs
 
-from permitry.channels.effect_lines import EffectLine
+from permitry.core.action import Access, Action, Actions, Run, Unknown, phrase
 from permitry.core.argument_keys import values_of
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase
 from permitry.core.origin import Origin
 from permitry.core.spec import ArgumentRole, ToolSpec
 
-__all__ = ["ConfirmationRequestFactory", "SuggestedGrant", "ToolConfirmationRequest"]
+__all__ = ["ConfirmationRequestFactory", "EffectLine", "SuggestedGrant", "ToolConfirmationRequest", "effect_lines"]
 
+_MOST_LINES = 200
 _PATH_ROLES = (ArgumentRole.WRITE_PATH, ArgumentRole.DELETE_PATH, ArgumentRole.READ_PATH)
 _PATH_NAMES = ("filepath", "file_path", "path")
 
@@ -29,16 +30,23 @@ class SuggestedGrant:
 
 
 @attrs.frozen
+class EffectLine:
+    """One action of a call, in words; `depth` is how many constructs of a shell are around it."""
+
+    depth: int
+    text: str
+
+
+@attrs.frozen
 class ToolConfirmationRequest:
     """One question to a human: the call that would run, what it would change, and why it is asked.
 
-    `path` is the file concerned, if any; `preview` is a unified diff for writes and edits. `suggested_grants` is empty
-    when a restriction asks: such a call is asked about every time. With `is_plan` the call presents the agent's plan,
-    and the question is whether to leave plan mode with it. `pending_id` is the id of the question once it is open.
-    `origins` say where the values came from that a rule asks that of. `effects` is what the call
-    would do, as it is read where it was decided, and `folder` where it would do so, if that is known.
-    `turn` is an id of the message of the user that the agent works on, empty if the host says none. `others` are what
-    further rules decide that ask about the call.
+    `path` is the file concerned, if any; `preview` is a unified diff for writes and edits. `suggested_grants` is
+    empty when a restriction asks: such a call is asked about every time. With `is_plan` the call presents the
+    agent's plan, and the question is whether to leave plan mode with it. `pending_id` is the id of the open
+    question. `origins` say where the values came from that a rule asks that of. `effects` is what the call would
+    do, as it is read where it was decided, and `folder` where. `turn` is an id of the message of the user that the
+    agent works on, if the host gives one. `others` are what further rules decide that ask about the call.
     """
 
     call: ToolCall
@@ -61,16 +69,11 @@ class ToolConfirmationRequest:
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """The arguments, read-only, with plain JSON values: a fresh copy, so that a changed list changes no call."""
+        """The arguments, read-only, as plain JSON values: a fresh copy, so that no change reaches the call."""
         return MappingProxyType(self.call.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a human is shown as plain data, for `json.dumps`: a fresh copy.
-
-        The keys are `tool`, `arguments`, `reason`, `call_id`, `digest`, `path`, `preview`, `suggested_grants` and
-        `origins`; path and preview may be None, a grant has `scope`, `tool` and `label`, and an origin the fields of
-        `Origin`.
-        """
+        """Return what a human is shown as plain data, for `json.dumps`: a fresh copy."""
         call = self.call
         return {
             "tool": call.tool, "arguments": call.to_dict(), "reason": self.reason, "call_id": call.call_id,
@@ -116,3 +119,41 @@ def _suggestions(call: ToolCall, decision: Decision) -> tuple[SuggestedGrant, ..
     if decision.is_question_of_rule:
         return ()
     return (SuggestedGrant("session", call.tool, f"do not ask about `{call.tool}` again in this session"),)
+
+
+def effect_lines(actions: Actions) -> tuple[EffectLine, ...]:
+    """Return a line for each action, in order, then for what is only possible, where that is new."""
+    lines: dict[EffectLine, None] = {}
+    for action in actions.certain:
+        lines.update(dict.fromkeys(_lines(action)))
+    known = set(map(_line, actions.certain))
+    for line in map(_line, actions.possible):
+        if line not in known:
+            lines[EffectLine(line.depth, f"perhaps {line.text}")] = None
+    if len(lines) > _MOST_LINES:
+        return (*list(lines)[:_MOST_LINES], EffectLine(0, f"and {len(lines) - _MOST_LINES} more"))
+    return tuple(lines)
+
+
+def _lines(action: Action) -> Iterator[EffectLine]:
+    line = _line(action)
+    if not isinstance(action, Run):
+        yield line
+        return
+    doubt = action.doubt or ""
+    yield EffectLine(line.depth, f"{line.text} ({doubt})".removesuffix(" ()"))
+    operands = action.operands
+    for touch in operands.touches:
+        if touch.access is not Access.READ:
+            yield EffectLine(line.depth + 1, phrase(touch))
+    for connect in operands.connects:
+        yield EffectLine(line.depth + 1, phrase(connect))
+
+
+def _line(action: Action) -> EffectLine:
+    match action:
+        case Unknown():
+            return EffectLine(0, f"not certain: {action.reason}")
+        case Run() if action.within:
+            return EffectLine(len(action.within), f"{' '.join(action.within)}: {phrase(action)}")
+    return EffectLine(0, phrase(action))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import attrs
+from attrs import validators
 
 from permitry.errors import safe_str
 
@@ -10,15 +11,12 @@ __all__ = ["Approve", "Deny", "Respond", "ToolConfirmationResponse"]
 
 
 def _check_arguments(_: object, __: object, arguments: Mapping[str, object] | None) -> None:
-    """Raise for what is not a mapping of names to values.
-
-    Raises: `TypeError`.
-    """
+    """Raise `TypeError` for what is not a mapping of names to values."""
     if arguments is not None and not isinstance(arguments, Mapping):
         raise TypeError(f"edited `arguments` must be a mapping of names to values, not {safe_str(arguments, repr)}")
 
 
-_is_bool = attrs.validators.instance_of(bool)
+_is_bool = validators.instance_of(bool)
 
 
 @attrs.frozen
@@ -28,19 +26,18 @@ class ToolConfirmationResponse:
     `skip_future` asks not to be asked about the tool again, and counts only with an approval. `abort` ends the
     session. `instructions` are the human's words to the model. `arguments` replace the call's own, and the edited
     call is decided again. With a `result` the human answers in place of the tool, which does not run: the model gets
-    this text as what the call returned.
+    this text as what the call returned, and nothing else may be given.
 
-    Raises: `TypeError` when a flag is not a bool, `arguments` are not a mapping, `result` not a text; `ValueError` for
-    a `result` together with anything else.
+    Raises: `TypeError` for values of other types; `ValueError` for a `result` together with anything else.
     """
 
     approved: bool = attrs.field(validator=_is_bool)
     skip_future: bool = attrs.field(default=False, validator=_is_bool)
     abort: bool = attrs.field(default=False, validator=_is_bool)
-    instructions: str = attrs.field(default="", validator=attrs.validators.instance_of(str))
+    instructions: str = attrs.field(default="", validator=validators.instance_of(str))
     arguments: Mapping[str, object] | None = attrs.field(default=None, kw_only=True, validator=_check_arguments)
     result: str | None = attrs.field(
-        default=None, kw_only=True, validator=attrs.validators.optional(attrs.validators.instance_of(str))
+        default=None, kw_only=True, validator=validators.optional(validators.instance_of(str))
     )
 
     def __attrs_post_init__(self) -> None:
@@ -70,15 +67,12 @@ class ToolConfirmationResponse:
 
 
 def _approve(*, remember: bool = False, arguments: Mapping[str, object] | None = None) -> ToolConfirmationResponse:
-    """Return the answer that lets a call run, perhaps with other arguments.
-
-    With `remember` the tool is not asked about again in this session.
-    """
+    """Return the answer that lets a call run, perhaps with other arguments, or for the whole session."""
     return ToolConfirmationResponse(True, skip_future=remember, arguments=arguments)
 
 
 def _deny(why: str = "", *, abort: bool = False) -> ToolConfirmationResponse:
-    """Return the answer that lets nothing run, with words to the model; `abort` ends the session."""
+    """Return the answer that lets nothing run, with words to the model; perhaps end the session."""
     return ToolConfirmationResponse(False, abort=abort, instructions=why)
 
 

@@ -1,14 +1,12 @@
-"""Signatures of what is posted between two that share a secret.
-
-Source: the convention Standard Webhooks, with symmetric signatures (`v1`).
-"""
+"""Signatures of what is posted by two that share a secret. Source: Standard Webhooks (`v1`)."""
 
 import base64
+import contextlib
 import hashlib
 import hmac
-import threading
 import time
 from collections.abc import Callable, Mapping
+from threading import Lock
 
 import attrs
 
@@ -30,7 +28,7 @@ class SeenSignatures:
     """The signatures that were accepted of late, so that none is accepted twice. Thread-safe."""
 
     _times: dict[str, int] = attrs.field(factory=dict, init=False, repr=False)
-    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    _lock: Lock = attrs.field(factory=Lock, init=False, repr=False)
 
     def add(self, signature: str, made_at: int, now: float) -> bool:
         """Keep a signature for as long as it could be accepted; False where it is there already."""
@@ -44,10 +42,10 @@ class SeenSignatures:
 
 
 def _key(secret: str) -> bytes:
-    try:
-        key = base64.b64decode(secret.removeprefix(_PREFIX), validate=True) if secret.startswith(_PREFIX) else b""
-    except ValueError:
-        key = b""
+    key = b""
+    if secret.startswith(_PREFIX):
+        with contextlib.suppress(ValueError):
+            key = base64.b64decode(secret.removeprefix(_PREFIX), validate=True)
     if len(key) < _LEAST:
         raise ValueError(f"a secret is `{_PREFIX}` and then at least {_LEAST} random bytes in base64")
     return key
@@ -55,10 +53,7 @@ def _key(secret: str) -> bytes:
 
 @attrs.frozen
 class Seal:
-    """Signs texts with a secret, and checks such signatures. `clock` gives seconds since 1970.
-
-    Raises: `ValueError` for a secret that is not `whsec_` and at least 24 bytes in base64.
-    """
+    """Signs texts with a secret, and checks such signatures; `ValueError` for a weak secret."""
 
     _secret: bytes = attrs.field(converter=_key, repr=False)
     clock: Callable[[], float] = attrs.field(default=time.time, kw_only=True, repr=False)
@@ -69,10 +64,7 @@ class Seal:
         return {_ID: name, _TIMESTAMP: at, _SIGNATURE: self._signature(name, at, body)}
 
     def open(self, headers: Mapping[str, str], body: bytes, seen: SeenSignatures) -> str:
-        """Return the id of a body whose headers say truly that the other side has signed it a moment ago, once.
-
-        Raises: `ChannelError`.
-        """
+        """Return the id of a body that the other side has signed just now, once, or `ChannelError`."""
         given = {key.lower(): value for key, value in headers.items()}
         try:
             name, at, signatures = given[_ID], given[_TIMESTAMP], given[_SIGNATURE]

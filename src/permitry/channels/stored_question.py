@@ -7,8 +7,7 @@ from typing import Any
 import attrs
 
 from permitry.channels.clock import Moment
-from permitry.channels.effect_lines import EffectLine
-from permitry.channels.request import SuggestedGrant, ToolConfirmationRequest
+from permitry.channels.request import EffectLine, SuggestedGrant, ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
@@ -29,8 +28,8 @@ _CALL = ("name", "arguments", "call_id", "kind", "server", "origin", "repaired",
 class StoredQuestion:
     """A question as the store has it; `request` is what a human is shown, and None once it is closed.
 
-    `approvers` are those who may answer, all where there are none; `above` the processes that asked, the nearest first,
-    on the machine that runs as `deadline.boot`; `arguments` those of the call, without secrets.
+    `approvers` are those who may answer, if not all; `above` the processes that asked, the nearest first, on the
+    machine that runs as `deadline.boot`; `arguments` those of the call, without secrets.
     """
 
     id: str
@@ -53,10 +52,7 @@ class StoredQuestion:
 
     @classmethod
     def of(cls, row: Row) -> "StoredQuestion":
-        """Return the question in a row.
-
-        Raises: `LedgerError` for a row that is damaged, or of another call than it says.
-        """
+        """Return the question in a row; `LedgerError` for one that is damaged, or of another call."""
         try:
             return cls._read(row)
         except (CallError, LookupError, TypeError, ValueError) as error:
@@ -115,8 +111,8 @@ def _to_dict(decision: Decision) -> dict[str, Any]:
 
 
 def _decision_text(decision: Decision, redact: Callable[[Any], Any]) -> str:
-    # It is kept when the question is closed, and a reason quotes the call. Its place is from the rule files, and
-    # `secrets:7` has the form of a secret.
+    # It is kept when the question is closed, and a reason quotes the call. Its place is from the rule files,
+    # and `secrets:7` has the form of a secret.
     return json.dumps(redact(_to_dict(decision)) | {"source": decision.source})
 
 
@@ -134,10 +130,7 @@ def answer_text(response: ToolConfirmationResponse) -> str:
 def answer_to(
     questions: StoredQuestions, question: StoredQuestion, response: ToolConfirmationResponse, *, by: str
 ) -> None:
-    """Answer a question of a store.
-
-    Raises: `LedgerError` when it is late, was answered or is closed, or `by` may not answer; `StoreError`.
-    """
+    """Answer a question of a store; `LedgerError` when it is not open in time, or not to be answered `by`."""
     if question.approvers and by not in question.approvers:
         raise LedgerError(f"`{by}` may not answer the question `{question.id}`")
     if not questions.answer(question.id, question.digest, answer_text(response), by, Moment.now()):
@@ -163,7 +156,7 @@ def _request(name: str, call: ToolCall, shown: Any) -> ToolConfirmationRequest: 
 
 def _origin(data: Any) -> Origin:  # noqa: ANN401 -- as above
     argument, value, places, is_said, words = data
-    return Origin(argument, value, tuple(places), is_said, None if words is None else (words[0], words[1]))
+    return Origin(argument, value, tuple(places), is_said, words and (words[0], words[1]))
 
 
 def _decision(data: Any) -> Decision:  # noqa: ANN401 -- as above

@@ -1,11 +1,10 @@
 """Questions posted to a web address, and answered there; signed in both directions."""
 
 import json
-import queue
 import secrets
-import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
 from typing import Any
 
 import attrs
@@ -18,6 +17,7 @@ from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.seal import Seal, SeenSignatures
 from permitry.channels.stored_question import answer_text
 from permitry.core.json_values import parse_json
+from permitry.dispatch.waiting import start
 from permitry.errors import CallError, ChannelError, safe_str
 
 __all__ = ["SeenSignatures", "WebhookChannel", "sign", "verify"]
@@ -42,11 +42,10 @@ def _seal(secret: str | Seal) -> Seal:
 class WebhookChannel:
     """Asks by posting each question to a web address; all within `wait` seconds.
 
-    The reply is the answer, signed for this very question; or 202, and the answer is that of the channel `then`.
-    What fails is posted again with the same id, at most `attempts` times, after `pause` seconds, then twice as many.
-    `redact` leaves secrets out of a question; to a call that was shown without some, no edit is taken.
-
-    Raises: `ValueError` for an address that is neither `https://` nor of this machine, and for a weak secret.
+    The reply is the answer, signed for this question; or 202, and the channel `then` has it. What fails is
+    posted again with the same id, `attempts` times, after `pause` seconds, then twice as many. `redact` leaves
+    secrets out of a question; no edit is taken to a call that was shown without some. Raises: `ValueError` for
+    an address that is neither `https://` nor of this machine, and for a weak secret.
     """
 
     url: str = attrs.field(validator=_check_url)
@@ -64,29 +63,16 @@ class WebhookChannel:
             check_channel(self, attribute, then)
 
     def ask(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
-        """Return the answer.
-
-        Raises: `ChannelError` where there is none, or none that can be trusted.
-        """
-        results: queue.SimpleQueue[ToolConfirmationResponse | Exception | None] = queue.SimpleQueue()
+        """Return the answer; `ChannelError` where there is none, or none that can be trusted."""
         until = time.monotonic() + self.wait
-
-        def work() -> None:
-            try:
-                results.put(self._ask(request, until))
-            except Exception as error:  # noqa: BLE001 -- raised below, in the thread that asks
-                results.put(error)
-
+        work: Future[ToolConfirmationResponse | None] = Future()
         # A server that sends a byte now and then keeps every other time-out from ending this.
-        threading.Thread(target=work, daemon=True, name="permitry-webhook").start()
-        try:
-            result = results.get(timeout=self.wait)
-        except queue.Empty:
-            raise ChannelError(f"`{host_of(self.url)}` has not answered within {self.wait:g} seconds") from None
-        if isinstance(result, Exception):
-            raise result
-        if result is not None:
-            return result
+        start(work, lambda: self._ask(request, until))
+        wait([work], self.wait)
+        if not work.done():
+            raise ChannelError(f"`{host_of(self.url)}` has not answered within {self.wait:g} seconds")
+        if (answer := work.result()) is not None:
+            return answer
         if self.then is None:
             raise ChannelError(f"`{host_of(self.url)}` has taken the question, and nothing waits for an answer")
         return self.then.ask(request)
@@ -131,10 +117,7 @@ class WebhookChannel:
         raise ChannelError(f"`{host_of(self.url)}` could not be asked, {attempt} times: {why}")
 
     def _answer(self, reply: Reply, name: str, request: ToolConfirmationRequest) -> ToolConfirmationResponse:
-        """Return the answer in a reply.
-
-        Raises: `ChannelError` for one that is not signed, late, or to another question or call.
-        """
+        """Return the answer in a reply; `ChannelError` for one unsigned, or to another call."""
         answered = self.seal.open(reply.headers, reply.body, self._seen)
         data = _read(reply.body, _ANSWER)
         # INVARIANT: law 5. An answer is for one question about one call.
@@ -148,11 +131,10 @@ class WebhookChannel:
 
 
 def verify(headers: Mapping[str, str], body: bytes, secret: str, seen: SeenSignatures | None = None) -> dict[str, Any]:
-    """Return the question in a request that a `WebhookChannel` has signed; each request once, with one `seen` for all.
+    """Return the question in a request that a `WebhookChannel` has signed; each once, with one `seen` for all.
 
-    Its `id` is the same when a question is posted again: answer it as before.
-
-    Raises: `ChannelError` for what is not signed, late, or received before; `ValueError` for a weak secret.
+    Its `id` is the same when a question is posted again: answer it as before. Raises: `ChannelError` for what is
+    not signed, late, or received before; `ValueError` for a weak secret.
     """
     name = Seal(secret).open(headers, body, SeenSignatures() if seen is None else seen)
     question = _read(body, _QUESTION)

@@ -5,8 +5,7 @@ import logging
 
 import attrs
 
-from permitry.channels.effect_lines import effect_lines
-from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.request import ToolConfirmationRequest, effect_lines
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import attrs
 
 from permitry.audit.redaction import redact_text, redacted
-from permitry.channels.effect_lines import EffectLine
+from permitry.channels.request import EffectLine
 from permitry.core.origin import Origin
 from permitry.core.texts import one_line, shorten, visible
 from permitry_ops.inbox.access import Login

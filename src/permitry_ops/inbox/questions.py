@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from permitry.channels.effect_lines import EffectLine
+from permitry.channels.request import EffectLine
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.origin import Origin
 

@@ -9,8 +9,7 @@ from tests.unit.channels.stored_calls import ASKS, CALL, YES, asked, change, clo
 
 from permitry.audit.redaction import redacted
 from permitry.channels.clock import Moment
-from permitry.channels.effect_lines import EffectLine
-from permitry.channels.request import ToolConfirmationRequest
+from permitry.channels.request import EffectLine, ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.channels.stored_question import answer_text, answer_to, row_of
 from permitry.core.call import ToolCall

@@ -1,6 +1,6 @@
 """Who uses the inbox in tests, and what they are asked."""
 
-from permitry.channels.effect_lines import EffectLine
+from permitry.channels.request import EffectLine
 from permitry.core.origin import Origin
 from permitry_ops.inbox.access import User
 from permitry_ops.inbox.questions import Shown

@@ -9,7 +9,7 @@ from tests.unit.permitry_ops.inbox.documents import read
 from tests.unit.permitry_ops.inbox.people import ANN, EVE, QUESTION
 from tests.unit.permitry_ops.inbox.probes import PROBES
 
-from permitry.channels.effect_lines import EffectLine
+from permitry.channels.request import EffectLine
 from permitry.core.json_values import parse_json
 from permitry.core.origin import Origin
 from permitry_ops.inbox.access import Login
