@@ -48,7 +48,7 @@ __all__ = [
 
 
 UNSEEN_NAME, UNSEEN_ADDRESS = "a name that comes from elsewhere", "an address that comes from elsewhere"
-"""The texts of a path and of an address that are not in the call, such as those in a list that a program reads."""
+"""The texts of a path and an address that are not in the call, as in a list that a program reads."""
 
 DEFAULT_PORTS: Mapping[str, int] = MappingProxyType(
     {"ftp": 21, "git": 9418, "http": 80, "https": 443, "ssh": 22, "ws": 80, "wss": 443}
@@ -79,11 +79,10 @@ class Access(enum.Enum):
 class Touch:
     """Lists, reads, writes or deletes a path; `origin` is the argument or the word that says so, for a human.
 
-    `words` are those of the program whose input or output it is, for a redirection, and `sets` the assignments that
-    change what that runs. `makes_links`: what is made there
-    or below may be a link. `is_guess`: it is one of two readings, and less likely the right one. `instead` is what the
-    program may do to the path in place of `access`, where that is not known. `is_all`: the program of `words` does not
-    run, a tool does its work, and that is only this.
+    `words` are those of the program whose input or output it is, for a redirection, and `sets` the
+    assignments that change what that runs. `makes_links`: what is made there or below may be a link.
+    `is_guess`: it is the less likely one of two readings. `instead` is what the program may do to the path
+    in place of `access`. `is_all`: the program of `words` does not run, a tool does this, and only this.
     """
 
     access: Access
@@ -225,7 +224,7 @@ def phrase(action: Action) -> str:
 
 @attrs.frozen
 class Roots:
-    """What patterns of paths are relative to: the workspace's names (as given, and real), and the home folder's."""
+    """What patterns of paths are relative to: the names of the workspace and of the home folder."""
 
     workspace: tuple[str, ...] = ()
     home: tuple[str, ...] = ()
@@ -249,7 +248,7 @@ class Actions:
     _made: "dict[Callable[[Actions], object], object]" = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
     def once(self, make: "Callable[[Actions], _Made]") -> _Made:
-        """Return what a pure function makes of the actions; it is called once, and the result kept with them."""
+        """Return what a pure function makes of the actions, once."""
         found = self._made.get(make)
         if found is None:
             found = self._made.setdefault(make, make(self))

@@ -1,4 +1,4 @@
-"""What a policy makes of the rules it is given: each complete and checked, and no two with one id."""
+"""What a policy makes of its rules: each complete and checked, and no two with one id."""
 
 import contextlib
 import itertools
@@ -53,10 +53,7 @@ def compile_rules(rules: Iterable[AnyRule], cache: DecisionCache) -> Iterator[Co
 
 
 def complete(rule: AnyRule) -> Rule:
-    """Return a rule that says all that a rule may say but lists: what one of another make leaves out is as in `Rule`.
-
-    What a rule must have is not checked here.
-    """
+    """Return a rule that says all that `Rule` has, with its defaults; what it must have is not checked."""
     kind = type(rule)
     own = _own(kind)
     if Rule in kind.__mro__ and _answers_for_its_objects(kind):
@@ -72,13 +69,13 @@ def complete(rule: AnyRule) -> Rule:
 
 
 def _own(kind: type) -> set[str]:
-    """Return which of `_OF_CLASS` a class says of its objects itself; none where an object may be otherwise."""
+    """Return which of `_OF_CLASS` a class says itself; none where an object may be otherwise."""
     said = {name for name, forms in _OF_CLASS.items() if isinstance(vars(kind).get(name), forms)}
     return said if _answers_for_its_objects(kind) else set()
 
 
 def _answers_for_its_objects(kind: type) -> bool:
-    """Return whether all objects of a class answer by its functions: none can have other ones, or look them up."""
+    """Return whether all objects of a class answer by its functions, and by no others."""
     looks_up = any({"__getattr__", "__getattribute__"} & vars(each).keys() for each in kind.__mro__[:-1])
     methods = [getattr(kind, name, None) for name in ("matches", "near_miss", "covers")]
     are_plain = all(method is None or isinstance(method, FunctionType) for method in methods)
@@ -108,6 +105,10 @@ class _Permission(Rule):
     def matches(self, request: Request) -> bool:
         """Return whether it lets the bare tool run."""
         return self.rule.should_allow_without_confirmation(request.call.tool, request.context)
+
+    def near_miss(self, _request: Request, /) -> str | None:
+        """Return None."""
+        return None
 
 
 _SAID = ("keeps", *_HELPFUL, *_OF_CLASS)

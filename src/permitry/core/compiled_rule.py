@@ -1,4 +1,4 @@
-"""A rule as a policy keeps it: what it says of itself is read once, and its decision made when it is first needed."""
+"""A rule as a policy keeps it: what it says of itself is read once, its decision made once."""
 
 import contextlib
 import inspect
@@ -26,10 +26,7 @@ _ALLOW = Verdict.ALLOW
 
 @attrs.define(eq=False, weakref_slot=False)
 class CompiledRule:
-    """One rule of a policy, with what it said of itself when the policy was made.
-
-    `can_cover`: it may permit some of the actions of a call.
-    """
+    """One rule of a policy, as it was then. `can_cover`: it may permit some of the actions of a call."""
 
     rule: Rule
     rule_id: str
@@ -80,7 +77,7 @@ class CompiledRule:
                 return 0, 0
 
     def needs(self) -> Sequence[frozenset[Fact]]:
-        """Return sets of facts, one of each of which is met before the rule can match; none when it does not say."""
+        """Return sets of facts of which the rule needs one each; none when it does not say."""
         try:
             sets = tuple(map(frozenset, self.rule.needs()))
         except Exception:  # noqa: BLE001 -- a rule that cannot say what it needs is asked about every call
@@ -157,7 +154,7 @@ class CompiledRule:
 
     @property
     def _has_reason(self) -> bool:
-        """Whether its reason is a phrase for the operator; one that is its message as well is for the model."""
+        """Whether its reason is a phrase for the operator, and not its message for the model."""
         return bool(self.reason) and self.reason != self.message
 
     def _possible(self, answer: Unsure) -> str:
@@ -183,7 +180,7 @@ class CompiledRule:
 
 
 def _tell(say: Callable[[], Said], default: Said) -> Said:
-    """Return what a rule says for people; a courtesy, whose failure must not cost the explanation."""
+    """Return what a rule says for people; a failure must not cost the explanation."""
     try:
         return say()
     except Exception:  # noqa: BLE001 -- as a rule of others may fail in any way

@@ -28,7 +28,7 @@ MODES = ("plan", "yolo", "default")
 
 
 def misspelt_mode(mode: str) -> str | None:
-    """Return `plan`, `yolo` or `default` when `mode` is nearly that word: then it would silently be another mode."""
+    """Return `plan`, `yolo` or `default` where `mode` is nearly that word, and so another mode."""
     near = difflib.get_close_matches(mode.lower(), MODES, n=1, cutoff=0.75)
     return near[0] if near and mode not in MODES else None
 
@@ -67,11 +67,10 @@ def _of_this_moment(shared: Any) -> SharedCounts:  # noqa: ANN401 -- whatever a 
 
 
 class AuthState(Protocol):
-    """The mutable state a context is read from: four fields; `Session` is one, and a host may bring its own.
+    """The mutable state a context is read from: a `Session`, or one of a host.
 
-    A state may also have `host_mode`, `agent`, `workspace`, `attended`, `counts`, `labels`, `history`, `provenance`,
-    `now`, `parent`, `rules`, `lists` and `shared`, as a `Session` has them. What is not there has the value it
-    has in a bare `AuthContext`.
+    A state may have the other fields of an `AuthContext` as well, `mode` as `host_mode`; what is not
+    there has the value it has in a bare `AuthContext`.
     """
 
     @property
@@ -177,9 +176,9 @@ class AuthContext:
             context = context.parent
 
     def child(self, agent: str, **own: Any) -> "AuthContext":  # noqa: ANN401 -- the fields of a context
-        """Return the context of a sub-agent: it starts from this one, may differ in `own`, and never gains by that.
+        """Return the context of a sub-agent: this one, but for `own`.
 
-        Every call of the child is decided in its own context and in this one, and the stricter decision counts.
+        Its calls are decided in both contexts, and the stricter decision counts.
         """
         # The flags say plan and yolo; the word of the host alone goes on, so that a child can do without a flag.
         word = "default" if self.mode in (_PLAN, _YOLO) else self.mode

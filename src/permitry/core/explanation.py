@@ -79,7 +79,7 @@ class Explanation:
 
     @property
     def matches(self) -> tuple[RuleTrace, ...]:
-        """The rules that matched or cover a part, and those that restrict or ask, and failed or are unsure."""
+        """The rules that matched or cover a part; of those that do not permit, the doubtful as well."""
         return tuple(rule for rule in self.rules if _counts(rule))
 
     @property
@@ -90,7 +90,7 @@ class Explanation:
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """Where values came from that rules ask that of: those that matched, and those that could have changed it."""
+        """Where the values came from that rules ask about that matched or could have changed it."""
         near = {RuleOutcome.NOT_MATCHED, RuleOutcome.FAILED}
         asked = (
             rule for rule in self.rules if _counts(rule) or (rule.outcome in near and _matters(rule, self.decision))

@@ -11,7 +11,17 @@ import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from permitry.core.action import Access, Action, Actions, Connect, Place, Run, Touch, Word, components_of
+from permitry.core.action import (
+    Access,
+    Action,
+    Actions,
+    Connect,
+    Place,
+    Run,
+    Touch,
+    Word,
+    components_of,
+)
 from permitry.core.call import ToolCall
 
 __all__ = [
@@ -94,20 +104,17 @@ class Paths(NamedTuple):
 
 
 def program_path(text: str) -> str:
-    """Return a program as it is written, with its directory if there is one; case-folded, with `/` as separator."""
+    """Return a program as it is written, with its directory; case-folded, with `/` as separator."""
     return text.replace("\\", "/").casefold()
 
 
 def program_name(text: str) -> str:
-    """Return the name of a program without its directory, case-folded: the same for all its spellings."""
+    """Return the name of a program without its directory, case-folded."""
     return program_path(text).rpartition("/")[2]
 
 
 def argument_class(value: object) -> str | None:
-    """Return the class of scalars a value can be equal to: `string`, `number` (int and float), or `boolean`.
-
-    None if it is not a scalar.
-    """
+    """Return the scalars a value can be equal to: `string`, `number` or `boolean`; None for no scalar."""
     known = _CLASSES.get(type(value))
     return known or next((name for kind, name in _CLASSES.items() if isinstance(value, kind)), None)
 
@@ -138,7 +145,7 @@ class Facts:
         return ActionFacts((first, *others)) if others else first.once(facts_of)
 
     def argument(self, path: tuple[str, ...]) -> tuple[str, Hashable] | None:
-        """Return the class and the value of an argument; None where it is missing or not a scalar."""
+        """Return the class and the value of an argument; None where it is missing or no scalar."""
         value: object = self.call.arguments
         for name in path:
             if not isinstance(value, Mapping) or name not in value:
@@ -149,7 +156,7 @@ class Facts:
 
 
 class ActionFacts:
-    """The facts of the actions of a call. Where it returns None, the value is unknown and may be anything."""
+    """The facts of the actions of a call. None is a value that may be anything."""
 
     def __init__(self, readings: Sequence[Actions]) -> None:
         self._readings = readings
@@ -174,12 +181,12 @@ class ActionFacts:
 
     @functools.cached_property
     def hosts(self) -> frozenset[str]:
-        """The hosts that are or may be connected to, and their ends: from each dot on, and empty."""
+        """The hosts that may be connected to, and their ends: from each dot on, and empty."""
         hosts = (action.host for action in self._with_operands if isinstance(action, Connect))
         return frozenset(end for host in hosts if host is not None for end in (host, *_suffixes(host), ""))
 
     def is_open(self, kind: Kind) -> bool:
-        """Return whether any fact of this kind may be present: a program, a word of one, or a host."""
+        """Return whether any fact of this kind may be present: a program, a word, or a host."""
         return self.is_unread or (kind is Kind.HOST and self._has_open_host)
 
     @property
@@ -259,7 +266,7 @@ class ActionFacts:
 
     @functools.cached_property
     def _with_operands(self) -> tuple[Action, ...]:
-        """`_actions`, and the paths and hosts that operands of programs name; these take longer to read."""
+        """`_actions`, and what operands of programs name; that takes longer to read."""
         runs = (action.operands for action in self._actions if isinstance(action, Run))
         return (*self._actions, *(each for some in runs for each in (*some.touches, *some.connects, *some.guessed)))
 

@@ -142,7 +142,9 @@ class Log:
 class History:
     """The calls that had run at one moment; never changes.
 
-    Looks at a log that its session goes on adding to, so that a context costs the same however long the session is.
+    Looks at a log that its session goes on adding to: a context costs the same however long that is.
+
+    Raises: `UnevaluableError` when what is asked for is not known any more.
     """
 
     _log: Log = attrs.field(factory=Log, repr=False)
@@ -167,10 +169,7 @@ class History:
             return reversed(tuple(itertools.islice(log.kept, count)))
 
     def count(self, digest: str) -> int:
-        """Return how often the call with this digest ran; if anything, too often.
-
-        Raises: `UnevaluableError` when that is not known any more.
-        """
+        """Return how often the call with this digest ran; if anything, too often."""
         log = self._log
         with log.lock:
             later = sum(ran.digest == digest for ran in self._later())
@@ -180,20 +179,14 @@ class History:
             return before + log.repeated.get(digest, 0) - later
 
     def calls(self, whose: Whose, since: float | None = None) -> int:
-        """Return how many calls a budget counts, later than `since` where that is given; if anything, too many.
-
-        Raises: `UnevaluableError` when that is not known any more.
-        """
+        """Return how many calls a budget counts, later than `since` where given; if anything, too many."""
         with self._log.lock:
             tally = self._tally(whose)
             later = sum(_is_on(ran, whose, since) for ran in self._later())
             return 0 if tally is None else tally.calls_since(since) - later
 
     def targets(self, whose: Whose, new: Collection[str], most: int, since: float | None = None) -> int:
-        """Return how many targets a budget counts, with the `new` ones, no further than past `most`.
-
-        If anything, too many. Raises: `UnevaluableError` when that is not known any more.
-        """
+        """Return how many targets a budget counts, with the `new` ones; it may stop past `most`."""
         log, others = self._log, frozenset(map(_short, new))
         with log.lock:
             tally = self._tally(whose)

@@ -1,7 +1,7 @@
-"""The compiled policy: which rules can match calls of a tool, found once for each tool, and which a call, each time.
+"""The compiled policy: which rules can match calls of a tool, found once, and which match a call.
 
-What is found for a tool that a registry declares is kept exactly as long as that declaration. What is found for a name
-without a declaration is kept for a bounded number of names, so that names a model invents push out only each other.
+What is found for a tool that a registry declares is kept exactly as long as that declaration; for
+other names, a bounded number of them, so that names a model invents push out only each other.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ MOST_NAMES = 4_096
 """So many undeclared names are kept, and at most as many again that were not asked about since."""
 
 FEW = 4
-"""Up to so many rules, asking each is faster than to look up which can match, unless one looks at the actions."""
+"""Up to so many rules, asking each is faster than a look-up, unless one looks at the actions."""
 
 _NOWHERE = AuthContext()
 _OF_TOOL = frozenset({Kind.TOOL, Kind.TRAIT})
@@ -45,7 +45,7 @@ _Reference: TypeAlias = Callable[[], ToolSpec | None]
 
 
 class _Selection:
-    """The rules that can match calls of some tools, and what finds those of them that can match one call."""
+    """The rules that can match calls of some tools, and what finds those that can match one call."""
 
     __slots__ = ("__weakref__", "_cache", "_finder", "phases", "rules")
 
@@ -71,7 +71,7 @@ class _Selection:
 
 
 class _Tool:
-    """One tool, or one name: what is known about it, and the rules that can match its calls. Thread-safe."""
+    """One tool, or one name: what is known about it, and the rules that can match its calls."""
 
     __slots__ = (
         "_completed", "_is_own", "_known", "_likely", "_others", "kind", "name", "selection", "spec", "visibility",
@@ -81,8 +81,8 @@ class _Tool:
         self.name: str = request.call.tool
         self.kind: PayloadKind = request.call.kind
         self.selection = selection
-        # The declaration as given (`request.own`) belongs to its registry, so `spec` is a weak reference to it. What
-        # was made here to complete it is kept; None where nothing was added.
+        # The declaration as given (`request.own`) belongs to its registry, so `spec` is a weak reference.
+        # What was made here to complete it is kept; None where nothing was added.
         self.spec = spec
         self._completed = None if request.spec is request.own else request.spec
         self._is_own = request.tool is request.own
@@ -116,7 +116,7 @@ class _Tool:
 
 
 class Index:
-    """The rules of one policy, ready to be asked about any tool. What it keeps changes no answer; thread-safe."""
+    """The rules of one policy, ready to be asked about any tool. Thread-safe."""
 
     __slots__ = (
         "_declared", "_earlier", "_evaluate", "_finder", "_kept", "_likely", "_named", "_others", "_phases", "_reader",
@@ -152,7 +152,7 @@ class Index:
     # Asking -------------------------------------------------------------------------------------------------------
 
     def look_up(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> tuple[Request, Phases]:
-        """Return the request about a call in this context alone, and the rules that can match it."""
+        """Return the request about a call in this context, and the rules that can match it."""
         if spec is None:
             found = self._named.get(call.tool)
             if found is None or found.kind is not call.kind:
@@ -167,7 +167,7 @@ class Index:
         return request, found.selection.rules_for(request)
 
     def blocks_all(self, spec: ToolSpec, kind: PayloadKind, context: AuthContext) -> bool:
-        """Return whether every call of this kind that the tool takes is certainly blocked in this context alone."""
+        """Return whether every call of this kind is certain to be blocked in this context alone."""
         found = self._specs.get(id(spec))
         if found is None or found.spec() is not spec or found.kind is not kind:
             found = self._by_spec(ToolCall(spec.name, kind=kind), spec)
@@ -230,7 +230,7 @@ class Index:
         return _Tool(request, reference, selection)
 
     def _likely_for(self, call: ToolCall, spec: ToolSpec | None) -> tuple[ToolSpec, ...]:
-        """Return what the tool of a call may be, where neither its declaration nor its very name says it."""
+        """Return what a tool may be, where neither its declaration nor its very name says it."""
         if type(spec) not in (ToolSpec, NoneType) or getattr(spec, "roles", None) is not None or well_known(call):
             return ()
         found = {id(each): each for name in call.readings for each in self._likely.get(name, ())}.values()

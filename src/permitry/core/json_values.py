@@ -1,4 +1,4 @@
-"""Strict JSON: parse without surprises, freeze against later change, and print in one canonical form."""
+"""Strict JSON: parsed without surprises, frozen against change, printed in one canonical form."""
 
 import json
 import math
@@ -35,13 +35,13 @@ _LONGEST_KEY = 60
 _LONGEST_NUMBER = 4_096
 _SMALL = 10**15
 _LONGEST_FORM = 24
-"""The most characters in canonical text for each that is counted: those of a float; of an escaped pair there are 12."""
+"""The most characters in canonical text for each that is counted: those of a float."""
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=dict)
 
 
 def _canonical_parts() -> Callable[[Any, int], Iterable[str]]:
-    """Return what `_ENCODER` does, without the making of a C encoder for every value; other Pythons have none."""
+    """Return what `_ENCODER` does, with one C encoder for all values; other Pythons have none."""
     make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:
         return _ENCODER.iterencode  # type: ignore[return-value]  # its second argument may be an int as well
@@ -245,7 +245,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def strict_decoder(parse_int: Callable[[str], int] = int) -> json.JSONDecoder:
-    """Return a decoder that refuses, with a `CallError`, a duplicate key, NaN, Infinity, and numbers beyond a float."""
+    """Return a decoder that refuses duplicate keys and numbers beyond a float, with a `CallError`."""
     return json.JSONDecoder(
         object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, parse_int=parse_int
     )

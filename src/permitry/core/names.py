@@ -37,9 +37,9 @@ _LONGEST_NAME = 64
 
 
 def wire_name(name: str) -> str:
-    """Return the name as providers take one: letters, digits, `_` and `-`; `mcp:docs/search` is `mcp__docs__search`.
+    """Return the name as providers take one, such as `mcp__docs__search`: letters, digits, `_` and `-`.
 
-    One that is longer than 64 characters ends in eight digits of its SHA-256, so that long names stay different.
+    A longer one than 64 characters ends in eight digits of its SHA-256, so that long names differ.
     """
     wire = _UNFIT.sub("_", name.replace(":", "__").replace("/", "__"))
     if len(wire) <= _LONGEST_NAME:
@@ -86,7 +86,7 @@ def _readings(text: str, name: str) -> frozenset[str]:
 
 
 def name_forms(pattern: str) -> frozenset[str]:
-    """Return the patterns that together fit every reading of a name that a pattern in a rule means."""
+    """Return the patterns that fit every reading of a name that a pattern in a rule means."""
     if _PLAIN.fullmatch(pattern) and len(pattern) < _LONGEST_NAME:
         return frozenset((pattern,))
     text = _fold(pattern)
@@ -97,7 +97,7 @@ def name_forms(pattern: str) -> frozenset[str]:
 
 
 def servers(name: str, server: str | None) -> frozenset[str]:
-    """Return every server that a tool of this name may belong to; `server` is the one that is known, if any."""
+    """Return every server that a tool of this name may belong to; `server` is the known one."""
     if server is not None:
         return frozenset((server, _fold(server)))
     split = (reading.removeprefix("mcp:") for reading in readings(name) if reading.startswith("mcp:"))
@@ -123,7 +123,7 @@ class NamePattern(Pattern):
 
 
 def _fold(text: str) -> str:
-    """Return a name without what a reader may overlook: case, width, accents, and which joining character it is."""
+    """Return a name without what a reader may overlook: case, width, accents, kinds of joints."""
     if text.isascii():
         shown = text.lower()
     else:
@@ -138,7 +138,7 @@ def _in_parts(text: str) -> str:
 
 
 def _without_namespaces(text: str) -> Iterator[str]:
-    """Yield a folded name, and what is left behind each namespace, with and without a number at its end."""
+    """Yield a folded name, and what is behind each namespace, with and without a number at its end."""
     yield text
     while space := _NAMESPACE.match(text):
         text = text[space.end() :]
@@ -153,7 +153,7 @@ def _cuts(text: str) -> Iterator[str]:
 
 
 def _splits(parts: str) -> Iterator[str]:
-    """Yield the name of an own tool, and with `mcp:` before it that of a server's, which may be split at any slash."""
+    """Yield the name of an own tool, and with `mcp:` that of a server's, split at any slash."""
     marked = parts.removeprefix("mcp/")
     if marked != parts and ("/" in marked or "*" in marked):
         yield f"mcp:{marked}"
@@ -170,7 +170,7 @@ def _splits(parts: str) -> Iterator[str]:
 
 
 def _server_twice(text: str) -> Iterator[str]:
-    """Yield what `mcp:bank/mcp__bank__pay` means: the host named the server, and its name of the tool does so too."""
+    """Yield what `mcp:bank/mcp__bank__pay` means, where the name of the tool has the server too."""
     server, _, tool = text.removeprefix("mcp:").partition("/")
     start = f"mcp:{_in_parts(server)}/"
     yield from (each for each in _splits(_in_parts(tool)) if each.startswith(start))

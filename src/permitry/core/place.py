@@ -1,4 +1,4 @@
-"""A path of a call, and where it may lead: the names it may have, and what of the things below it is touched."""
+"""A path of a call, and where it may lead: the names it may have, and what below it is touched."""
 
 import enum
 import functools
@@ -47,7 +47,7 @@ class Listing:
 
     @functools.cached_property
     def text(self) -> str:
-        """All names, a slash behind each, without regard to case and composition, for a quick look."""
+        """All names, a slash behind each, without regard to case, for a quick look."""
         return fold("/\0".join((*self.names, "")))
 
 
@@ -100,7 +100,7 @@ class Place:
 
     @functools.cached_property
     def tops(self) -> tuple[str, ...]:
-        """The folders below which something is touched that has no name in the call; not those that do not exist."""
+        """The folders that exist below which something is touched that has no name in the call."""
         if not self.is_tree or self.descent is Descent.NAMES:
             return ()
         names = dict.fromkeys(map(_above_wildcards, self.names)) if self.has_wildcards else self.names

@@ -49,7 +49,7 @@ __all__ = ["AuthorizationPolicy", "Specs"]
 
 
 def evaluate(request: Request, rules: Phases) -> Decision:
-    """Return the decision the rules come to. Never raises for a failing rule, never guesses ALLOW."""
+    """Return the decision the rules come to; a rule that fails neither raises nor leads to ALLOW."""
     failures: list[RuleFailure] = []
     # Each returns the decision in a list, empty where none was made: a decision is neither true nor false.
     (decision,) = (
@@ -90,13 +90,12 @@ def _tuple_of_flows(flows: Iterable[Flow]) -> tuple[Flow, ...]:
 
 @attrs.frozen
 class AuthorizationPolicy:
-    """A frozen set of rules, which are asked phase by phase. Pure and thread-safe; no doubt leads to ALLOW.
+    """A frozen set of rules, asked phase by phase. Pure and thread-safe; no doubt leads to ALLOW.
 
-    `rules` may mix rules of the protocol `AuthorizationRule` with objects that have only `priority()` and
-    `should_allow_without_confirmation(tool_name, context)`; the latter are permissions. Within one priority the
-    given order is kept, but rules that ask go first, and general restrictions before narrow ones. An empty policy
-    confirms everything. `unmatched` is the verdict when no rule matched: CONFIRM or BLOCK; `unmatched_source` says
-    where that is written, as `file:line`.
+    `rules` may hold permissions that are of no other protocol than `PermissionRule`. Of equal priorities
+    the given order is kept, but rules that ask go first, and general restrictions before narrow ones.
+    An empty policy confirms everything. `unmatched` is the verdict when no rule matched, CONFIRM or
+    BLOCK; `unmatched_source` says where that is written, as `file:line`.
 
     `reader` tells what calls would do; without one, nothing that is decided by actions is allowed. Restrictions are
     asked by its `others` too; of decisions by it and its `doubtful` one the stricter counts. `declared` says what
@@ -152,12 +151,12 @@ class AuthorizationPolicy:
 
     @property
     def version(self) -> str:
-        """A short digest that is the same for the same rules, in any process; made when it is first asked for."""
+        """A short digest, the same for the same rules in any process; made when it is first asked for."""
         return self._cache.version
 
     @functools.cached_property
     def without_keeping(self) -> "AuthorizationPolicy":
-        """This policy without the permissions that permit only what can be undone, for a call that cannot be."""
+        """This policy for a call that cannot be undone: without what permits only those that can be."""
         rules = tuple(rule for rule in self.rules if not _permits_undoable(rule))
         return self if len(rules) == len(self.rules) else attrs.evolve(self, rules=rules)
 
@@ -172,7 +171,7 @@ class AuthorizationPolicy:
         return any(each.rule.asks_origins for each in self._phases.every)
 
     def with_rules(self, *rules: AnyRule | RuleSource, flows: Iterable[Flow] = ()) -> "AuthorizationPolicy":
-        """Return this policy with more rules, and what it knows and keeps besides: reader, declarations and flows.
+        """Return this policy with more rules; its reader, declarations and flows stay.
 
         Of a rule set, as `load_rules` returns it, all counts: rules, flows, tools that are not declared here, and the
         stricter `unmatched`; rules that are here already, as those of a shipped set, stay as they are. `flows` are
@@ -183,9 +182,9 @@ class AuthorizationPolicy:
         return attrs.evolve(self, **add_rules(self, rules, flows))
 
     def within(self, context: AuthContext) -> "AuthorizationPolicy":
-        """Return the policy for the calls of one context alone, not of those above it: with its rules and lists.
+        """Return the policy for the calls of one context alone, with its rules and lists.
 
-        Raises: `RuleError` as `with_rules` and `with_lists`, so that a session whose rules cannot be used runs nothing.
+        Raises: `RuleError` as `with_rules` and `with_lists`: a session with unusable rules runs nothing.
         """
         policy = self if context.rules is None else self._extend(context.rules, self.with_rules)
         if context.lists is None:
@@ -201,7 +200,7 @@ class AuthorizationPolicy:
         return attrs.evolve(self, **add_lists(self, lists))
 
     def _extend(self, source: Added, make: "Callable[[Added], AuthorizationPolicy]") -> "AuthorizationPolicy":
-        """Return the policy that is made with a source, and keep it for as long as the source is there."""
+        """Return the policy that is made with a source, and keep it as long as the source is there."""
         kept = self._extended.get(id(source))
         if kept is not None and kept[0]() is source:
             return kept[1]
@@ -213,12 +212,12 @@ class AuthorizationPolicy:
 
     @functools.cached_property
     def _doubtful(self) -> "AuthorizationPolicy | None":
-        """The policy that reads calls by what is not trusted as well; None where there is nothing of that."""
+        """The policy that reads calls by what is not trusted as well, if there is anything of that."""
         reader = getattr(self.reader, "doubtful", None)
         return None if reader is None else attrs.evolve(self, reader=reader)
 
     def _all_for(self, context: AuthContext) -> "Iterator[tuple[AuthorizationPolicy, AuthContext]]":
-        """Yield the policies of which each must permit a call, so that none loosens another, and their contexts."""
+        """Yield the policies of which each must permit a call, with their contexts."""
         for each in context.lineage():
             policy: AuthorizationPolicy | None = self.within(each)
             while policy is not None:
@@ -226,10 +225,10 @@ class AuthorizationPolicy:
                 policy = policy._doubtful  # noqa: SLF001 -- a policy as this one
 
     def decide(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Decision:
-        """Return the decision for one call in one context. Never raises for a failing rule, never guesses ALLOW.
+        """Return the decision for one call in one context; a rule that fails never leads to ALLOW.
 
-        `spec` is the tool's declaration, when a source that the operator trusts makes one. For a sub-agent the
-        strictest of the decisions in its own context and in those above it counts.
+        `spec` is the tool's declaration, when a source that the operator trusts makes one. For a sub-agent
+        the strictest of the decisions in its own context and in those above it counts.
 
         Raises: `RuleError` when the rules of the session cannot be added, see `with_rules`.
         """
@@ -243,16 +242,13 @@ class AuthorizationPolicy:
     def decide_many(
         self, calls: Iterable[ToolCall], context: AuthContext, specs: Specs | None = None
     ) -> list[Decision]:
-        """Return the decisions for calls in one context, in their order; none of the calls counts for the next.
-
-        `specs` has the declarations of the tools by their names, as a registry has them or a mapping.
-        """
+        """Return the decisions for calls in one context, in order; no call counts for the next."""
         if specs is None:
             return [self.decide(call, context) for call in calls]
         return [self.decide(call, context, specs.get(call.tool)) for call in calls]
 
     def explain(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Explanation:
-        """Return the decision with every rule's part in it, and the decision each action would get alone."""
+        """Return the decision with every rule's part in it, and what each action would get alone."""
         policy, request, decision = self._strictest_of(call, context, spec)
         return explain(request, _phases_of(policy), decision, evaluate)
 
@@ -268,7 +264,7 @@ class AuthorizationPolicy:
         return tuple({decision.rule_id: decision for decision in found}.values())
 
     def origins(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> tuple[Origin, ...]:
-        """Return where the values came from that rules ask about; none if no rule asks, or nothing was heard."""
+        """Return where the values came from that rules ask about; none where nothing was heard."""
         known = context.provenance
         if not (known.messages or known.results):
             return ()
@@ -286,17 +282,17 @@ class AuthorizationPolicy:
         return side_effects(flows, [self.request(call, each, spec) for each in context.lineage()])
 
     def request(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Request:
-        """Return what the rules are asked about: the call, with all that is known about its tool."""
+        """Return what rules are asked about: the call, with all that is known about its tool."""
         return _index_of(self.within(context)).request(call, context, spec)
 
     question = request
     """The earlier name of `request`, which stays."""
 
     def could_run(self, spec: ToolSpec, context: AuthContext) -> bool:
-        """Return whether some call of the tool could be allowed or confirmed in `context`; in doubt, True.
+        """Return whether some call of the tool could be allowed or confirmed; in doubt, True.
 
-        False only when every call of a kind that `spec` takes is blocked, whatever its arguments, so that the tool can
-        be left out of what a model is shown. For a sub-agent a block in a context above its own is enough.
+        False only when all calls are blocked, whatever their arguments: the tool need not be shown to a
+        model. For a sub-agent a block in a context above its own is enough.
         """
         contexts = (context,) if context.parent is None else tuple(context.lineage())
         for kind in spec.kinds:
@@ -339,7 +335,7 @@ _index_of: Callable[[AuthorizationPolicy], Index] = operator.attrgetter("_index"
 
 
 def _keep_if_any(decision: Decision, decisions: Iterable[Decision]) -> Decision:
-    """Return a decision that wants changes kept for undo, as soon as that of any agent in the lineage does."""
+    """Return a decision that wants changes kept for undo if that of any agent in the lineage does."""
     keeps = any(each.keeps for each in decisions)
     return attrs.evolve(decision, keeps=True) if keeps and not decision.keeps else decision
 

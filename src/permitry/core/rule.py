@@ -1,4 +1,4 @@
-"""What a rule is: the request it is asked about, the protocol it follows, and the bands of priorities."""
+"""What a rule is: the request it is asked about, its protocol, and the bands of priorities."""
 
 import functools
 from collections.abc import Iterable, Sequence
@@ -69,7 +69,7 @@ class Request:
 
     @functools.cached_property
     def tool(self) -> ToolSpec | None:
-        """What is known about the tool: its own declaration, completed by what its name is known for, or None."""
+        """What is known about the tool: its declaration, completed by what its name is known for."""
         known = well_known(self.call)
         if self.spec is None or self.spec.roles is not None or known is None:
             return known if self.spec is None else self.spec
@@ -109,7 +109,7 @@ class Request:
 
     @functools.cached_property
     def otherwise(self) -> "tuple[Request, ...]":
-        """The same request about each tool that the name may mean instead, and by each other reader of the policy."""
+        """The same request about each tool that the name may mean instead, and by each other reader."""
         meant = (attrs.evolve(self, spec=spec, likely=()) for spec in self.likely)
         return (*meant, *(attrs.evolve(self, reader=each, others=()) for each in self.others))
 
@@ -120,7 +120,7 @@ class Request:
         return Facts(self.call, self._possible_traits(), readings)
 
     def _possible_traits(self) -> frozenset[str]:
-        """Return the selectors of traits that may select the tool, for a permission or for a restriction."""
+        """Return the selectors of traits that may select the tool, for whatever rule."""
         tool = self.tool
         if self.likely:
             return frozenset(TRAIT_SELECTORS)
@@ -137,12 +137,12 @@ class Request:
 
     @property
     def targets(self) -> frozenset[str]:
-        """What a budget of targets counts: what the call touches or meets, or the call itself when that is nothing."""
+        """What a budget of targets counts: what the call touches or meets, or else the call itself."""
         return self.actions.targets or frozenset({f"call:{self.call.digest}"})
 
     @property
     def is_own_tool(self) -> bool:
-        """Whether the call is a function call to a tool of the agent itself, not of an MCP server."""
+        """Whether it is a function call to a tool of the agent itself, not of an MCP server."""
         return self.call.server is None and self.call.kind is PayloadKind.FUNCTION
 
 
@@ -214,7 +214,7 @@ class AuthorizationRule(Protocol):
 
 
 class Rule(AuthorizationRule, Protocol):
-    """An `AuthorizationRule` with all that a rule may say besides; each has a default, and any rule may have some.
+    """An `AuthorizationRule` with all that a rule may say besides; each has a default.
 
     A rule is asked about every call unless its class itself has `needs`, and never with the stand-ins of
     `visibility.py` unless its class itself has `is_pure`: what holds for a class may not hold for those derived from
@@ -239,11 +239,11 @@ class Rule(AuthorizationRule, Protocol):
         return False
 
     def covers(self, _request: Request, /) -> frozenset[int]:
-        """Return the indices of the certain actions a permission permits; several permit a call that they cover."""
+        """Return the indices of the certain actions it permits; several permit a call that they cover."""
         return frozenset()
 
     def lacks_roles(self, _request: Request, /) -> bool:
-        """Return whether a permission might permit the call if its tool declared what the arguments are."""
+        """Return whether it might permit the call if its tool declared what the arguments are."""
         return False
 
     @property
@@ -253,12 +253,12 @@ class Rule(AuthorizationRule, Protocol):
 
     @property
     def specificity(self) -> tuple[int, int]:
-        """How narrow it is; of several restrictions that match with one priority, the narrowest is named."""
+        """How narrow it is: of restrictions that match with one priority, the narrowest is named."""
         return 0, 0
 
     @property
     def relies_on(self) -> SideEffects | None:
-        """What the flows of its policy must record for it, or the policy is refused: labels, and calls for budgets."""
+        """The labels and budgets that flows of its policy must record, or the policy is refused."""
         return None
 
     @property
@@ -274,7 +274,7 @@ class Rule(AuthorizationRule, Protocol):
         return self
 
     def not_lifted(self, _request: Request, /) -> str | None:
-        """Return why its exceptions do not apply to a call that a restriction matches; for explanations alone."""
+        """Return why its exceptions do not apply to a call that it matches; for explanations alone."""
         return None
 
     @property

@@ -17,7 +17,7 @@ from permitry.errors import CallError
 __all__ = ["TRAIT_SELECTORS", "ArgumentRole", "ToolSpec", "ToolTraits"]
 
 TRAIT_SELECTORS = ("@agent", "@network", "@reads", "@shell", "@writes")
-"""What a rule may write in place of the name of a tool: what the tool, or the call of it, is known to do."""
+"""What a rule may write in place of the name of a tool: what it is known to do."""
 
 
 class ArgumentRole(enum.Enum):
@@ -154,7 +154,7 @@ class ToolTraits:
 
     @property
     def only_reads(self) -> bool:
-        """Whether the tool is known to change nothing; a tool that also claims to destroy is not believed."""
+        """Whether it is known to change nothing; one that also claims to destroy is not believed."""
         return self.read_only is True and self.destructive is not True
 
 
@@ -227,7 +227,7 @@ class ToolSpec:
 
     @functools.cached_property
     def is_shell(self) -> bool:
-        """Whether an argument is a command, or typed into one, so that the call is decided by what that does."""
+        """Whether an argument is a command, or typed into one: the call is decided by what that does."""
         return not _SHELL_ROLES.isdisjoint((self.roles or {}).values())
 
     @functools.cached_property
@@ -237,7 +237,7 @@ class ToolSpec:
 
     @functools.cached_property
     def only_reads(self) -> bool:
-        """Whether the tool is known to change nothing, by its traits and by the roles of its arguments."""
+        """Whether it is known to change nothing, by its traits and the roles of its arguments."""
         return self.traits.only_reads and _READING_ROLES.issuperset((self.roles or {}).values())
 
     def __reduce__(self) -> tuple[Any, ...]:

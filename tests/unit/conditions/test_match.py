@@ -37,7 +37,7 @@ TEXTS = (
 
 def _effects(text: str) -> list[Effect]:
     actions = READER(ToolCall("run_shell", {"command": text}), AuthContext(workspace="/work"), SHELL)
-    return [*effects_of((*actions.certain, *actions.possible), actions), *guesses_of(actions)]
+    return [*effects_of((*actions.certain, *actions.possible), actions), *guesses_of(actions).every]
 
 
 @for_each("text", TEXTS)
