@@ -23,7 +23,7 @@ from permitry.conditions.tools import ToolsCondition, ToolSelector
 from permitry.conditions.written import Condition
 from permitry.core.effects import only_reads
 from permitry.core.facts import Fact
-from permitry.core.likely_roles import likely_roles
+from permitry.core.explain import likely_roles
 from permitry.core.origin import Origin
 from permitry.core.rule import Request, Unsure
 from permitry.core.source import Lists

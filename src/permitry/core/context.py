@@ -94,13 +94,12 @@ class AuthState(Protocol):
 class AuthContext:
     """Everything a rule may look at besides the call itself; never changes.
 
-    `mode` is the host's word for its mode. The words `plan` and `yolo` and the two flags say the same thing, and
-    either sets the other; plan wins the name when both hold, and `modes` keeps all that are true. `counts` maps tool
-    names to calls let run; `history` holds them with their times, and `now` is the time on the same clock, in
-    seconds; `provenance` is what was heard. A call is never allowed more than it would be in the context
-    `parent`. `rules` count besides those of the policy, for the calls of this context alone; `lists` are values that it
-    adds to the named lists of all of them. `shared` is how much of shared budgets is used; without it, each counts as
-    spent.
+    `mode` is the host's word for its mode. The words `plan` and `yolo` and the two flags say the same thing, and either
+    sets the other; plan wins the name when both hold, and `modes` keeps all that are true. `counts` maps tool names to
+    calls let run; `history` holds them with their times, and `now` is the time on the same clock, in seconds;
+    `provenance` is what was heard. A call is never allowed more than it would be in the context `parent`. `rules` count
+    besides those of the policy, for the calls of this context alone; `lists` are values that it adds to the named lists
+    of all of them. `shared` is how much of shared budgets is used; without it, each counts as spent.
 
     Raises: `TypeError` when a field is of a wrong type, such as a flag that is not a bool or a list that is one string:
     a truthy mistake must not widen access; `ValueError` for more than 32 agents that started each other.

@@ -118,11 +118,6 @@ class _Tool:
 class Index:
     """The rules of one policy, ready to be asked about any tool. Thread-safe."""
 
-    __slots__ = (
-        "_declared", "_earlier", "_evaluate", "_finder", "_kept", "_likely", "_named", "_others", "_phases", "_reader",
-        "_rules", "_selections", "_specs", "most",
-    )  # fmt: skip
-
     def __init__(
         self,
         phases: Phases,
@@ -149,8 +144,6 @@ class Index:
         self._named: dict[object, _Tool] = {}
         self._earlier: dict[object, _Tool] = {}
 
-    # Asking -------------------------------------------------------------------------------------------------------
-
     def look_up(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> tuple[Request, Phases]:
         """Return the request about a call in this context, and the rules that can match it."""
         if spec is None:
@@ -175,8 +168,6 @@ class Index:
         if found is None:
             return False
         return (found.visibility or found.look(spec, self._evaluate)).blocks_all(context, spec)
-
-    # Keeping ------------------------------------------------------------------------------------------------------
 
     def _by_name(self, call: ToolCall) -> _Tool:
         """Return what is kept of a tool that is known by its name alone."""
@@ -207,8 +198,6 @@ class Index:
             found = self._make(call, spec, weakref.ref(spec, functools.partial(_forget, self._specs, key)))
             self._specs[key] = found
         return found
-
-    # Resolving ----------------------------------------------------------------------------------------------------
 
     def request(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Request:
         """Return the request to the rules, with all that is known about the tool."""

@@ -59,17 +59,15 @@ def _know_nothing() -> None:
 class Place:
     """A path as a call names it, and where it may lead.
 
-    `lexical` holds the absolute, normalised names it may have (several when the folder it is relative to is not
-    sure); `real` the same with links followed as the kernel follows them, `passed` the names between these where a link
-    leads to a link. `is_certain`: these are all, and each is one
-    file or folder; not so for a glob, an expansion, a name the system refuses, or a path relative to no known folder.
-    `is_tree`: what lies below a folder of this name is touched as well, as `descent` says; `look` lists what is
-    below a folder to a depth (None for all of it), and is None where that is not known. `is_glob`: the wildcards in
-    it are not quoted, so that it may become other names. `is_open`: an expansion, or another program, says the name
-    or a part of it, so it may lead anywhere. `made` returns the names that
-    `Descent.NEW` makes below it, None if they are not known.
-    `is_entry`: the entry itself is made, replaced or removed, so `real`
-    also holds its own place, where links in its folders are followed, but not the entry if it is a link.
+    `lexical` holds the absolute, normalised names it may have (several when the folder it is relative to is not sure);
+    `real` the same with links followed as the kernel follows them, `passed` the names between these where a link leads
+    to a link. `is_certain`: these are all, and each is one file or folder; not so for a glob, an expansion, a name the
+    system refuses, or a path relative to no known folder. `is_tree`: what lies below a folder of this name is touched
+    as well, as `descent` says; `look` lists what is below a folder to a depth (None for all of it), and is None where
+    that is not known. `is_glob`: the wildcards in it are not quoted, so that it may become other names. `is_open`: an
+    expansion, or another program, says the name or a part of it, so it may lead anywhere. `made` returns the names that
+    `Descent.NEW` makes below it, None if they are not known. `is_entry`: the entry itself is made, replaced or removed,
+    so `real` also holds its own place, where links in its folders are followed, but not the entry if it is a link.
     `is_around`: only what is below it is touched, not the folder itself. `ends`: only names that fit one.
     """
 

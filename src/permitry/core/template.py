@@ -37,8 +37,8 @@ class Template:
     extends: tuple["Template", ...] = attrs.field(default=(), kw_only=True, converter=_only_templates)
     exclusive: bool = attrs.field(default=False, kw_only=True, validator=attrs.validators.instance_of(bool))
     _names: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
-    _exact: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
-    _globs: frozenset[Pattern] = attrs.field(init=False, repr=False, eq=False)
+    _allowed: frozenset[str] = attrs.field(init=False, repr=False, eq=False)
+    _globs: tuple[Pattern, ...] = attrs.field(init=False, repr=False, eq=False)
 
     # Everything inherited is gathered once: asking costs the same however templates extend each other.
 
@@ -46,19 +46,17 @@ class Template:
     def _all_names(self) -> frozenset[str]:
         return frozenset({self.name}).union(*(parent._names for parent in self.extends))  # noqa: SLF001 -- our own kind
 
-    @_exact.default
-    def _all_exact(self) -> frozenset[str]:
-        own = {name for name in self.allowed_tools if Pattern(name).is_exact}
-        return frozenset(own).union(*(parent._exact for parent in self.extends))  # noqa: SLF001 -- our own kind
+    @_allowed.default
+    def _all_allowed(self) -> frozenset[str]:
+        return frozenset(self.allowed_tools).union(*(parent._allowed for parent in self.extends))  # noqa: SLF001 -- our own kind
 
     @_globs.default
-    def _all_globs(self) -> frozenset[Pattern]:
-        own = {Pattern(name) for name in self.allowed_tools if not Pattern(name).is_exact}
-        return frozenset(own).union(*(parent._globs for parent in self.extends))  # noqa: SLF001 -- our own kind
+    def _all_globs(self) -> tuple[Pattern, ...]:
+        return tuple(pattern for pattern in map(Pattern, self._allowed) if not pattern.is_exact)
 
     def allows(self, tool: str) -> bool:
         """Return whether the template or one it extends names `tool`."""
-        return tool in self._exact or any(pattern.matches(tool) for pattern in self._globs)
+        return tool in self._allowed or any(pattern.matches(tool) for pattern in self._globs)
 
     def names(self) -> frozenset[str]:
         """Return the template's own name and the names of all it extends."""

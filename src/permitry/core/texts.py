@@ -9,7 +9,7 @@ def visible(text: str) -> str:
     """Return `text` with everything invisible spelled out: what a model writes must not steer a terminal."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(char if char in "\n\t" or _shows(char) else f"\\u{ord(char):04x}" for char in text)
+    return "".join(char if _shows(char) else f"\\u{ord(char):04x}" for char in text)
 
 
 # Letters, marks and signs by their category, and yet nothing shows: fillers, joiners, selectors, the blank of Braille.
@@ -19,7 +19,7 @@ _BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0").union(
 
 
 def _shows(char: str) -> bool:
-    return char == " " or (unicodedata.category(char)[0] not in "CZ" and char not in _BLANKS)
+    return char in " \n\t" or (unicodedata.category(char)[0] not in "CZ" and char not in _BLANKS)
 
 
 def one_line(text: str) -> str:

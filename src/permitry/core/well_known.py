@@ -1,6 +1,6 @@
 """Tools that agents have in common, and what their names and arguments mean without a declaration."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
@@ -18,46 +18,39 @@ _DELEGATES = ToolTraits(read_only=False, spawns_agent=True)
 
 _FILE = "path|file_path|filepath|filename"
 _FOLDER = "path?|dir_path?|directory?|folder?"
-_SHELL = {"workdir?|cwd?|working_directory?|dir_path?|directory?": ArgumentRole.FOLDER}
+_FOLDERS = {"workdir?|cwd?|working_directory?|dir_path?|directory?": ArgumentRole.FOLDER}
+_SHELL = {"command|cmd": ArgumentRole.COMMAND, **_FOLDERS}
 _SHELLS = (
-    "bash", "exec_command", "local_shell", "run_command", "run_shell", "run_shell_bg", "run_shell_command",
-    "run_terminal_cmd", "shell", "shell_command", "terminal",
+    "local_shell", "run_command", "run_shell", "run_shell_bg", "run_shell_command", "run_terminal_cmd", "shell",
+    "shell_command", "terminal",
 )  # fmt: skip
+_TOOLS: tuple[tuple[ToolTraits, Mapping[str, ArgumentRole], tuple[str, ...]], ...] = (
+    (_READS, {}, ("exit_plan_mode", "list_artifacts", "react", "read_artifact", "think")),
+    (_READS, {_FILE: ArgumentRole.READ_PATH}, ("read_file", "read_image", "view_image")),
+    (_READS, {_FOLDER: ArgumentRole.READ_TREE}, ("grep", "repo_map", "search_files")),
+    (_READS, {_FOLDER: ArgumentRole.LIST_TREE}, ("glob", "list_dir", "list_files")),
+    (_WRITES, {_FILE: ArgumentRole.WRITE_PATH}, ("write_file", "edit_file", "hashline_edit", "create_file")),
+    (_WRITES, {_FILE: ArgumentRole.DELETE_PATH}, ("delete_file",)),
+    (_WRITES, {"patch|input": ArgumentRole.PATCH}, ("apply_patch",)),
+    (_RUNS, _SHELL, ("bash",)),
+    # What is typed in a terminal is a separate call.
+    (_RUNS, {**_SHELL, "tty?": ArgumentRole.TEXT}, ("exec_command",)),
+    (_RUNS, _SHELL, _SHELLS),
+    (_RUNS, {"chars?": ArgumentRole.INPUT, "session_id?": ArgumentRole.TEXT}, ("write_stdin",)),
+    (_LOOKS, {}, ("check_shell_bg",)),
+    (_OF_THE_AGENT, {}, ("kill_shell_bg", "update_plan")),
+    (_FETCHES, {"url|urls[]": ArgumentRole.URL}, ("fetch_url", "web_fetch")),
+    (_FETCHES, {}, ("web_search",)),
+    (_DELEGATES, {"agent?|subagent_type?": ArgumentRole.AGENT}, ("subtask", "execute", "task")),
+)
 
-
-def _specs() -> Iterator[ToolSpec]:
-    for name in ("exit_plan_mode", "list_artifacts", "react", "read_artifact", "think"):
-        yield ToolSpec(name, traits=_READS, roles={})
-    for name in ("read_file", "read_image", "view_image"):
-        yield ToolSpec(name, traits=_READS, roles={_FILE: ArgumentRole.READ_PATH})
-    for name in ("grep", "repo_map", "search_files"):
-        yield ToolSpec(name, traits=_READS, roles={_FOLDER: ArgumentRole.READ_TREE})
-    for name in ("glob", "list_dir", "list_files"):
-        yield ToolSpec(name, traits=_READS, roles={_FOLDER: ArgumentRole.LIST_TREE})
-    for name in ("write_file", "edit_file", "hashline_edit", "create_file"):
-        yield ToolSpec(name, traits=_WRITES, roles={_FILE: ArgumentRole.WRITE_PATH})
-    yield ToolSpec("delete_file", traits=_WRITES, roles={_FILE: ArgumentRole.DELETE_PATH})
-    yield ToolSpec("apply_patch", traits=_WRITES, roles={"patch|input": ArgumentRole.PATCH})
-    for name in _SHELLS:
-        # What is typed in a terminal is a separate call.
-        terminal = {"tty?": ArgumentRole.TEXT} if name == "exec_command" else {}
-        yield ToolSpec(name, traits=_RUNS, roles={"command|cmd": ArgumentRole.COMMAND, **_SHELL, **terminal})
-    yield ToolSpec("write_stdin", traits=_RUNS, roles={"chars?": ArgumentRole.INPUT, "session_id?": ArgumentRole.TEXT})
-    yield ToolSpec("check_shell_bg", traits=_LOOKS, roles={})
-    for name in ("kill_shell_bg", "update_plan"):
-        yield ToolSpec(name, traits=_OF_THE_AGENT, roles={})
-    for name in ("fetch_url", "web_fetch"):
-        yield ToolSpec(name, traits=_FETCHES, roles={"url|urls[]": ArgumentRole.URL})
-    yield ToolSpec("web_search", traits=_FETCHES, roles={})
-    for name in ("subtask", "execute", "task"):
-        yield ToolSpec(name, traits=_DELEGATES, roles={"agent?|subagent_type?": ArgumentRole.AGENT})
-
-
-WELL_KNOWN: Mapping[str, ToolSpec] = {spec.name: spec for spec in _specs()}
+WELL_KNOWN: Mapping[str, ToolSpec] = {
+    name: ToolSpec(name, traits=traits, roles=roles) for traits, roles, names in _TOOLS for name in names
+}
 """What function tools of these names are, when no `ToolSpec` and no rule file says otherwise."""
 
 _LOCAL_SHELL = ToolSpec(
-    "local_shell", traits=_RUNS, roles={"command": ArgumentRole.ARGV, "type?": ArgumentRole.TEXT, **_SHELL}
+    "local_shell", traits=_RUNS, roles={"command": ArgumentRole.ARGV, "type?": ArgumentRole.TEXT, **_FOLDERS}
 )
 
 DEFAULT_READ_ONLY_TOOLS = frozenset(name for name, spec in WELL_KNOWN.items() if spec.only_reads)

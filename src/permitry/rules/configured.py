@@ -92,7 +92,7 @@ class ConfiguredRule(Scoped, Rule):
         return is_permission and self.scope.lacks_roles(request)
 
     def near_miss(self, request: Request) -> str | None:
-        """Return what kept the rule from matching; None if it selects neither this tool nor one of a similar name."""
+        """Return what kept the rule from matching; None if it selects no tool of such a name."""
         needed = need_of(self.effect)
         if not self.scope.selects(request, needed):
             return self._near_name(request)
@@ -116,7 +116,7 @@ class ConfiguredRule(Scoped, Rule):
             yield from self.scope.origins(request)
 
     def _near_name(self, request: Request) -> str | None:
-        """Return the name of a tool of this rule that the called one may mean, or has the letters of."""
+        """Return the name of a tool of this rule that the called one may mean."""
         call, called = request.call, _letters(request.call.tool)
         for pattern in filter(None, (each.pattern for each in self.scope.selectors)):
             if _letters(pattern.text) == called or pattern.may_mean(call.readings):

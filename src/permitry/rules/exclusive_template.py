@@ -14,8 +14,7 @@ __all__ = ["ExclusiveTemplateRule"]
 class ExclusiveTemplateRule(BuiltInRule):
     """Blocks every tool that an exclusive template, while it is active, does not list.
 
-    Phase: restriction, priority 110. Active when a rule file defines a template with `exclusive =
-    true`.
+    Phase: restriction, priority 110. Active when a rule file defines a template with `exclusive = true`.
     """
 
     id: ClassVar[str] = "exclusive-template"
