@@ -4,7 +4,7 @@ import contextlib
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from types import FunctionType, SimpleNamespace
+from types import FunctionType, NoneType, SimpleNamespace
 from typing import ClassVar, TypeGuard, cast
 
 import attrs
@@ -77,8 +77,8 @@ def _own(kind: type) -> set[str]:
 def _answers_for_its_objects(kind: type) -> bool:
     """Return whether all objects of a class answer by its functions, and by no others."""
     looks_up = any({"__getattr__", "__getattribute__"} & vars(each).keys() for each in kind.__mro__[:-1])
-    methods = [getattr(kind, name, None) for name in ("matches", "near_miss", "covers")]
-    are_plain = all(method is None or isinstance(method, FunctionType) for method in methods)
+    methods = (getattr(kind, name, None) for name in ("matches", "near_miss", "covers"))
+    are_plain = all(isinstance(method, FunctionType | NoneType) for method in methods)
     return are_plain and not kind.__dictoffset__ and not looks_up
 
 
@@ -89,14 +89,10 @@ class _Permission(Rule):
     rule: PermissionRule
     id: str
     reason: str
+    relies_on: SideEffects | None
     effect: ClassVar[Verdict] = Verdict.ALLOW
     message: ClassVar[str | None] = None
     source: ClassVar[str | None] = None
-
-    @property
-    def relies_on(self) -> SideEffects | None:
-        """What the rule says it relies on."""
-        return complete(self.rule).relies_on
 
     def priority(self) -> int:
         """Return the place in the order."""
@@ -111,10 +107,8 @@ class _Permission(Rule):
         return None
 
 
-_SAID = ("keeps", *_HELPFUL, *_OF_CLASS)
-_DEFAULTS = {name: getattr(_Permission(cast("PermissionRule", None), "", ""), name) for name in _SAID} | {
-    "relies_on": None
-}
+_SILENT = _Permission(cast("PermissionRule", None), "", "", None)
+_DEFAULTS = {name: getattr(_SILENT, name) for name in (*_STRICT, *_HELPFUL, *_OF_CLASS)}
 
 
 def _is_full(rule: AnyRule) -> TypeGuard[AuthorizationRule]:
@@ -169,7 +163,7 @@ def _compile_permission(rule: AnyRule, cache: DecisionCache, seen: set[str]) -> 
 
     # INVARIANT: law 1. A two-method rule says only "allow", so whatever its priority it is asked after the
     # restrictions.
-    full = _Permission(rule, rule_id, f"{name} permits it")
+    full = _Permission(rule, rule_id, f"{name} permits it", complete(rule).relies_on)
     return CompiledRule(full, rule_id, priority, Phase.PERMISSION, Verdict.ALLOW, full.reason, None, None, cache)
 
 

@@ -73,9 +73,7 @@ class _Selection:
 class _Tool:
     """One tool, or one name: what is known about it, and the rules that can match its calls."""
 
-    __slots__ = (
-        "_completed", "_is_own", "_known", "_likely", "_others", "kind", "name", "selection", "spec", "visibility",
-    )  # fmt: skip
+    __slots__ = ("_completed", "_known", "_likely", "_others", "kind", "name", "selection", "spec", "visibility")
 
     def __init__(self, request: Request, spec: _Reference, selection: _Selection) -> None:
         self.name: str = request.call.tool
@@ -85,8 +83,7 @@ class _Tool:
         # What was made here to complete it is kept; None where nothing was added.
         self.spec = spec
         self._completed = None if request.spec is request.own else request.spec
-        self._is_own = request.tool is request.own
-        self._known = None if self._is_own else request.tool
+        self._known = None if request.tool is request.own else request.tool
         self._likely, self._others = request.likely, request.others
         self.visibility: Visibility | None = None
 
@@ -104,7 +101,7 @@ class _Tool:
         put_own(request, spec)
         put_likely(request, self._likely)
         put_others(request, self._others)
-        put_tool(request, spec if self._is_own else self._known)
+        put_tool(request, spec if self._known is None else self._known)
         return request
 
     def look(self, spec: ToolSpec, evaluate: Evaluate) -> Visibility:
