@@ -11,17 +11,12 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, assert_never, cast
+from typing import TypeAlias, TypeVar, assert_never, cast
 
 import attrs
 
 from permitry.core.place import Descent, Listing, Place, components_of
 from permitry.core.words import CommandLine, Word
-
-if TYPE_CHECKING:
-    from permitry.core.call import ToolCall
-    from permitry.core.context import AuthContext
-    from permitry.core.spec import ToolSpec
 
 __all__ = [
     "DEFAULT_PORTS",
@@ -29,7 +24,6 @@ __all__ = [
     "UNSEEN_NAME",
     "Access",
     "Action",
-    "ActionReader",
     "Actions",
     "Connect",
     "Delegate",
@@ -295,10 +289,3 @@ class Actions:
             yield action
             if isinstance(action, Run):
                 yield from (*action.operands.touches, *action.operands.connects, *action.operands.guessed)
-
-
-class ActionReader(Protocol):
-    """Tells what a call would do; never raises for what a model wrote."""
-
-    def __call__(self, call: "ToolCall", context: "AuthContext", spec: "ToolSpec | None") -> Actions:
-        """Return the actions of `call` in `context`."""

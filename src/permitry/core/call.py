@@ -44,7 +44,7 @@ def _check_name(word: str, value: object) -> None:
     if len(value) > _MAX_NAME:
         raise CallError(f"the {word} is longer than {_MAX_NAME} characters")
     # Of all blanks only a space is printable.
-    if not value.isprintable() or value[0] == " " or value[-1] == " ":
+    if not value.isprintable() or value.strip(" ") != value:
         raise CallError(f"the {word} {value!r} holds blanks at an end, or invisible characters")
     if word == "server" and "/" in value:
         raise CallError(f"the server {value!r} holds a slash, which separates server and tool")
@@ -57,10 +57,7 @@ def _refuse_types(kind: object, repaired: object) -> NoReturn:
 
 
 def check_tool_name(name: str) -> None:
-    """Do nothing for a name that a tool can be called by.
-
-    Raises: `CallError` for any other one.
-    """
+    """Raise `CallError` for a name that no tool can be called by."""
     _check_name("name", name)
     _server_and_name(name)
 
@@ -154,10 +151,7 @@ class ToolCall:
 
     @classmethod
     def from_json(cls, name: str, text: str, **rest: Any) -> "ToolCall":  # noqa: ANN401 -- passed on to __init__
-        """Return the call whose arguments are JSON `text`; duplicate keys and NaN are refused.
-
-        Raises: `CallError`.
-        """
+        """Return the call whose arguments are JSON `text`, read as `parse_json` does."""
         return cls(name, parse_json(text), **rest)
 
     @property
@@ -184,10 +178,7 @@ class ToolCall:
         return readings(self.tool)
 
     def with_id(self, call_id: str) -> "ToolCall":
-        """Return the same call with another id; its arguments are frozen already, and stay the same object.
-
-        Raises: `CallError` for an id that no call can have.
-        """
+        """Return the same call with another id, or raise `CallError` for one that no call can have."""
         _check_name("call id", call_id)
         made = object.__new__(ToolCall)
         for name in _FIELDS:

@@ -39,10 +39,7 @@ _OF_CLASS: Mapping[str, tuple[type, ...]] = {"needs": (FunctionType,), "is_pure"
 
 
 def compile_rules(rules: Iterable[AnyRule], cache: DecisionCache) -> Iterator[CompiledRule]:
-    """Yield the compiled rules, in the order given.
-
-    Raises: `RuleError` for a rule without a usable id, priority or effect, and for a duplicate id.
-    """
+    """Yield the compiled rules, in the order given, or raise the `RuleError` of the policy."""
     seen: set[str] = set()
     for rule in rules:
         compiled = _compile(rule, cache) if _is_full(rule) else _compile_permission(rule, cache, seen)

@@ -238,10 +238,7 @@ _FOUR = ("is_plan_mode", "yolo_mode", "tool_ignore_list", "active_template")
 
 
 def _fields_of(state: object) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a context that a state has, by name.
-
-    Raises: `TypeError` where one of the four is absent; whatever the state raises.
-    """
+    """Yield the fields of a context that a state has, by name, or raise `TypeError` where one of the four lacks."""
     for field in _FIELDS:
         name = "host_mode" if field == "mode" else field
         # By a look that runs nothing as well: a property that fails with an AttributeError seems absent.

@@ -1,7 +1,4 @@
-"""The effects of one call: its actions, and what its programs touch and connect to.
-
-This depends on the request alone, so it is listed once and not again for every rule.
-"""
+"""The effects of one call: its actions, and what its programs touch and connect to, listed once."""
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping

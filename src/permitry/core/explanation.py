@@ -63,11 +63,11 @@ class ActionTrace:
 
 @attrs.frozen
 class Explanation:
-    """A decision explained in full: every rule looked at, in the order of evaluation, and every action of the call.
+    """A decision explained in full: every rule looked at, in the order of evaluation, and every action.
 
     `agent` names the agent in whose context the decision fell: the caller, or one above it that may do less.
-    `declaration` are the lines of a table for a rule file, where a permission needs to know what the arguments are.
-    `others` are what other rules decide, where no more than that is known of them.
+    `declaration` are lines for a rule file, where a permission needs to know what the arguments are; `others`
+    are what other rules decide, where no more than that is known of them.
     """
 
     decision: Decision
@@ -130,10 +130,10 @@ def lines_of(explained: Explanation, tool: str = "", *, is_verbose: bool = False
     yield Line(f"  decided by  {decision.rule_id or 'no rule'}  ({where})")
     if decision.reason:
         yield Line(f"  reason      {one_line(decision.reason)}")
-    if decision.keeps and decision.verdict is Verdict.ALLOW:
-        yield Line("  kept first  what it changes is copied before it runs; without that it is not permitted")
     if decision.verdict is not Verdict.ALLOW:
         yield Line(f"  message     {one_line(decision.message or '')}")
+    elif decision.keeps:
+        yield Line("  kept first  what it changes is copied before it runs; without that it is not permitted")
     yield from _put_under("asked by as well", map(_other_line, explained.others))
     actions = action_lines(explained, is_verbose=is_verbose)
     if actions:
@@ -191,10 +191,8 @@ def _action_line(each: ActionTrace) -> Line:
 
 
 def _matters(rule: RuleTrace, decision: Decision) -> bool:
-    """Return whether a match would have led to another verdict, in the mode the session is in.
-
-    Plan mode stops every call that writes, so that its near miss says nothing about this one.
-    """
+    """Return whether a match would have led to another verdict, in the mode the session is in."""
+    # Plan mode stops every call that writes, so that its near miss says nothing about this one.
     if rule.effect is Verdict.ALLOW:
         return decision.verdict is Verdict.CONFIRM and decision.phase is not Phase.RESTRICTION
     return rule.effect > decision.verdict and rule.rule_id != "plan-mode"

@@ -5,10 +5,9 @@ import operator
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeAlias, cast
 
-from permitry.core.action import ActionReader
 from permitry.core.decision import Verdict
 from permitry.core.flow import Flow
-from permitry.core.rule import AnyRule
+from permitry.core.rule import ActionReader, AnyRule
 from permitry.core.source import Lists, RuleSource, is_rule_source, lists_in
 from permitry.core.spec import ToolSpec
 from permitry.errors import RuleError

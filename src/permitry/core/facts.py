@@ -219,10 +219,7 @@ class ActionFacts:
         return None if access in self._with_open_paths else self.paths(anchor, access)
 
     def paths(self, anchor: Anchor, access: Access | None = None) -> Paths | None:
-        """Return the paths that are or may be touched, relative to an anchor; None if the anchor is not known.
-
-        Only those with this access, and those that may be accessed in any way; with None, all of them.
-        """
+        """Return the paths that may be touched with this access, or any, below an anchor; None if that is not known."""
         return self._paths_of(self._places[access], anchor)
 
     def paths_at(self, place: Place, anchor: Anchor) -> Paths | None:

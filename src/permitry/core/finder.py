@@ -17,8 +17,7 @@ _PathsOf: TypeAlias = Callable[[Anchor, Access | None], Paths | None]
 class Finder:
     """An index from facts to the numbers of rules.
 
-    A rule can match only if a request has a fact of each set that the rule needs. So one set is
-    enough to find it: it is filed under each fact of the set whose facts the fewest rules share.
+    A rule needs a fact of each of its sets, so one is enough to find it: that of facts which the fewest rules share.
     """
 
     __slots__ = ("_always", "_kinds", "_paths")
@@ -51,8 +50,7 @@ class Finder:
     def find(self, facts: Facts, *, is_of_known: bool = False) -> set[int]:
         """Return the numbers of the rules that may match a request with these facts.
 
-        Where facts of a kind are unknown, all rules of that kind are returned; with `is_of_known`, only those that the
-        known facts lead to.
+        Where a kind is open, these are all of it; with `is_of_known`, only those that known facts lead to.
         """
         found = set(self._always)
         if self._paths:

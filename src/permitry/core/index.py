@@ -15,7 +15,6 @@ from typing import TypeAlias
 import attrs
 
 from permitry.core._evaluate import Evaluate, Phases
-from permitry.core.action import ActionReader
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
@@ -23,7 +22,7 @@ from permitry.core.decision import DecisionCache
 from permitry.core.facts import Fact, Kind
 from permitry.core.finder import Finder
 from permitry.core.names import name_forms
-from permitry.core.rule import Request
+from permitry.core.rule import ActionReader, Request
 from permitry.core.spec import ToolSpec
 from permitry.core.visibility import Visibility, call_of_tool, raise_unresolved
 from permitry.core.well_known import WELL_KNOWN, well_known
@@ -39,7 +38,7 @@ FEW = 4
 _NOWHERE = AuthContext()
 _OF_TOOL = frozenset({Kind.TOOL, Kind.TRAIT})
 _CHEAP = frozenset({*_OF_TOOL, Kind.ARGUMENT})
-_PUT = tuple(vars(Request)[name].__set__ for name in (*(each.name for each in attrs.fields(Request)), "tool"))
+_PUT = tuple(vars(Request)[name].__set__ for name in (*attrs.fields_dict(Request), "tool"))
 _Reference: TypeAlias = Callable[[], ToolSpec | None]
 """A weak reference to the declaration of a tool, as its registry gave it."""
 
@@ -181,10 +180,7 @@ class Index:
         return found
 
     def _by_spec(self, call: ToolCall, spec: ToolSpec) -> _Tool | None:
-        """Return a tool that a registry declares, which is kept as long as the declaration.
-
-        None for a declaration of another type, of which nothing is known.
-        """
+        """Return a tool that a registry declares; None where nothing is known of such a declaration."""
         if type(spec) is not ToolSpec:
             return None
         if call.tool != spec.name:
@@ -192,7 +188,8 @@ class Index:
         key: object = id(spec) if _is_usual(call) else (id(spec), call.kind.value)
         found = self._specs.get(key)
         if found is None or found.spec() is not spec:
-            found = self._make(call, spec, weakref.ref(spec, functools.partial(_forget, self._specs, key)))
+            specs = self._specs
+            found = self._make(call, spec, weakref.ref(spec, lambda _: specs.pop(key, None)))
             self._specs[key] = found
         return found
 
@@ -232,11 +229,6 @@ def _by_reading(declared: Mapping[str, ToolSpec]) -> dict[str, tuple[ToolSpec, .
         for form in name_forms(spec.name):
             found[form] = (*found.get(form, ()), spec)
     return found
-
-
-def _forget(specs: dict[object, _Tool], key: object, _: "weakref.ref[ToolSpec]") -> None:
-    """Drop what was learned of a declaration that is gone."""
-    specs.pop(key, None)
 
 
 def _is_usual(call: ToolCall) -> bool:

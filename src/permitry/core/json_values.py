@@ -88,10 +88,7 @@ def freeze_object(value: object) -> Mapping[str, JsonValue]:
 
 
 def freeze_bounded(value: object) -> tuple[Mapping[str, JsonValue], int]:
-    """Do what `freeze_object` does, and return as well how long the canonical text can be at most.
-
-    Raises: `CallError` as `freeze_object` does, where the text is longer than 1 MiB in any case.
-    """
+    """Do what `freeze_object` does, and return as well how long the canonical text can be at most."""
     if type(value) is not dict and not isinstance(value, Mapping):
         raise CallError(f"arguments must be a JSON object, not {_kind(value)}")
     frozen, left = _frozen_mapping(value, _TOP, 1, MAX_BYTES)
@@ -99,10 +96,7 @@ def freeze_bounded(value: object) -> tuple[Mapping[str, JsonValue], int]:
 
 
 def canonical_json(value: JsonValue) -> str:
-    """Return the one canonical text of a frozen value: sorted keys, no blanks, ASCII only.
-
-    `1` and `1.0` differ, as they do for the tool that receives them.
-    """
+    """Return the one text of a frozen value: sorted keys, no blanks, ASCII; `1` and `1.0` differ."""
     # A frozen value holds no circle, which this would not see; what is not a dict takes a detour through `dict`.
     return "".join(_parts(value.copy() if type(value) is MappingProxyType else value, 0))
 
@@ -177,10 +171,7 @@ def _plain_dict(value: Mapping[Any, object], place: _Place) -> dict[Any, Any]:
 
 
 def _check_length(value: Any, place: _Place) -> int:  # noqa: ANN401 -- narrowed by the caller
-    """Return how many characters a scalar takes at least.
-
-    Raises: `CallError` for one that JSON cannot hold.
-    """
+    """Return how many characters a scalar takes at least, or raise `CallError` for no JSON."""
     if type(value) is int:
         size = value.bit_length()
         if size > _LONGEST_NUMBER:

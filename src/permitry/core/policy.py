@@ -27,7 +27,6 @@ from typing import Protocol, TypeVar
 import attrs
 
 from permitry.core._evaluate import Phases, ask_overrides, ask_permissions, ask_restrictions, list_restrictions
-from permitry.core.action import ActionReader
 from permitry.core.call import ToolCall
 from permitry.core.compile import compile_rules, complete
 from permitry.core.compiled_rule import CompiledRule
@@ -39,7 +38,7 @@ from permitry.core.extend import add_lists, add_rules
 from permitry.core.flow import Flow, check_relied_on, side_effects
 from permitry.core.index import Index
 from permitry.core.origin import Origin
-from permitry.core.rule import AnyRule, Request
+from permitry.core.rule import ActionReader, AnyRule, Request
 from permitry.core.shared import SideEffects
 from permitry.core.source import Lists, RuleSource
 from permitry.core.spec import ToolSpec
@@ -205,9 +204,8 @@ class AuthorizationPolicy:
         if kept is not None and kept[0]() is source:
             return kept[1]
         # INVARIANT: what is remembered of decisions belongs to a policy, so no session sees those of other rules.
-        made = make(source)
-        forget = functools.partial(_forget, self._extended, id(source))
-        self._extended[id(source)] = weakref.ref(source, forget), made
+        made, every, key = make(source), self._extended, id(source)
+        every[key] = weakref.ref(source, lambda _: every.pop(key, None)), made
         return made
 
     @functools.cached_property
@@ -255,10 +253,7 @@ class AuthorizationPolicy:
     def restrictions_on(
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None
     ) -> tuple[Decision, ...]:
-        """Return what each restriction decides that applies to a call, the strictest first.
-
-        Of those that only may apply, the most likely one is there, and only if no other applies.
-        """
+        """Return what each restriction decides that applies, the strictest first; of those that may, the likeliest."""
         every = (_index_of(policy).look_up(call, each, spec) for policy, each in self._all_for(context))
         found = (decision for request, phases in every for decision in list_restrictions(phases, request))
         return tuple({decision.rule_id: decision for decision in found}.values())
@@ -338,12 +333,6 @@ def _keep_if_any(decision: Decision, decisions: Iterable[Decision]) -> Decision:
     """Return a decision that wants changes kept for undo if that of any agent in the lineage does."""
     keeps = any(each.keeps for each in decisions)
     return attrs.evolve(decision, keeps=True) if keeps and not decision.keeps else decision
-
-
-def _forget(
-    kept: "dict[int, tuple[weakref.ref[RuleSource | Lists], AuthorizationPolicy]]", key: int, _: object
-) -> None:
-    kept.pop(key, None)
 
 
 def _permits_undoable(rule: AnyRule) -> bool:

@@ -58,10 +58,7 @@ class ToolResult:
 
 
 def clip(text: str, limit: int, note: str = "") -> str:
-    """Return `text` in at most about `limit` characters: its head and tail, and a visible marker between.
-
-    `note` says what of it was kept elsewhere.
-    """
+    """Return `text` in about `limit` characters: its ends, a marker between, and `note` on what is kept elsewhere."""
     if len(text) <= limit:
         return text
     head = limit * 2 // 3

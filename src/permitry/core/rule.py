@@ -6,7 +6,7 @@ from typing import ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 import attrs
 
-from permitry.core.action import ActionReader, Actions, Unknown
+from permitry.core.action import Actions, Unknown
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Phase, Verdict
@@ -20,6 +20,7 @@ from permitry.core.well_known import well_known
 from permitry.errors import safe_str
 
 __all__ = [
+    "ActionReader",
     "AnyRule",
     "AuthorizationRule",
     "BuiltInRule",
@@ -43,6 +44,13 @@ def phase_of(priority: int) -> Phase | None:
     if priority < _FIRST_RESTRICTION:
         return Phase.OVERRIDE
     return Phase.RESTRICTION if priority < _FIRST_PERMISSION else Phase.PERMISSION
+
+
+class ActionReader(Protocol):
+    """Tells what a call would do; never raises for what a model wrote."""
+
+    def __call__(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> Actions:
+        """Return the actions of `call` in `context`."""
 
 
 @attrs.frozen
@@ -224,10 +232,7 @@ class Rule(AuthorizationRule, Protocol):
     __slots__ = ()
 
     def needs(self) -> Sequence[frozenset[Fact]]:
-        """Return sets of facts: unless the request has one of each set, the rule answers False and does not fail.
-
-        It then covers nothing either. See `permitry.core.facts`.
-        """
+        """Return sets of facts: without one of each set, it answers False, covers nothing and does not fail."""
         return ()
 
     @property

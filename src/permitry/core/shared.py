@@ -22,10 +22,7 @@ class Limit:
 
 @attrs.frozen
 class SideEffects:
-    """What one call leaves behind: labels, the ids of the rules whose budget it counts against, and its targets.
-
-    `shared` are those of the budgets that are not of the session alone.
-    """
+    """What a call leaves behind: labels, the ids of rules whose budget it counts for, targets, shared budgets."""
 
     labels: frozenset[str] = frozenset()
     rules: frozenset[str] = frozenset()

@@ -11,8 +11,7 @@ _ATTRIBUTES = ("policy_rules", "flows", "tools", "unmatched", "unmatched_source"
 class RuleSource(Protocol):
     """Rules, with what they need of a policy: flows, declarations of tools, and what happens to unmatched calls.
 
-    It never changes, and can be referenced weakly; `permitry.load_rules` returns one. What its parts are is said
-    in `permitry.core.policy`, which knows this file.
+    It never changes, and can be referenced weakly; `permitry.load_rules` returns one.
     """
 
     @property

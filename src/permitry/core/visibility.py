@@ -86,10 +86,7 @@ def call_of_tool(call: ToolCall) -> ToolCall:
 
 
 class Visibility:
-    """Whether all calls of one tool are blocked, by context. Thread-safe.
-
-    `ask` returns the request about a call of which only the tool is known.
-    """
+    """Whether all calls of a tool are blocked; `ask` makes the request about one of which only that is known."""
 
     __slots__ = ("_ask", "_blocking", "_blocks_others", "_evaluate", "_phases")
 

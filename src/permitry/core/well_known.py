@@ -53,6 +53,12 @@ _LOCAL_SHELL = ToolSpec(
     "local_shell", traits=_RUNS, roles={"command": ArgumentRole.ARGV, "type?": ArgumentRole.TEXT, **_FOLDERS}
 )
 
+_BY_KIND: Mapping[PayloadKind, Mapping[str, ToolSpec]] = {
+    PayloadKind.FUNCTION: WELL_KNOWN,
+    PayloadKind.UNIFIED_EXEC: WELL_KNOWN,
+    PayloadKind.CUSTOM: {"apply_patch": WELL_KNOWN["apply_patch"]},
+}
+
 DEFAULT_READ_ONLY_TOOLS = frozenset(name for name, spec in WELL_KNOWN.items() if spec.only_reads)
 """Function tools that count as read-only without a `ToolSpec`."""
 
@@ -61,12 +67,6 @@ def well_known(call: ToolCall) -> ToolSpec | None:
     """Return what a call's tool is by its name or kind, or None; a server may name its tools as it likes."""
     if call.server is not None:
         return None
-    match call.kind:
-        case PayloadKind.LOCAL_SHELL:
-            return _LOCAL_SHELL
-        case PayloadKind.CUSTOM:
-            return WELL_KNOWN["apply_patch"] if call.name == "apply_patch" else None
-        case PayloadKind.FUNCTION | PayloadKind.UNIFIED_EXEC:
-            return WELL_KNOWN.get(call.name)
-        case _:
-            return None
+    if call.kind is PayloadKind.LOCAL_SHELL:
+        return _LOCAL_SHELL
+    return _BY_KIND.get(call.kind, {}).get(call.name)

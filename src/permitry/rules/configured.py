@@ -61,10 +61,7 @@ class ConfiguredRule(Scoped, Rule):
         return self.scope.specificity
 
     def matches(self, request: Request) -> bool | Unsure:
-        """Return whether the rule applies to the call.
-
-        Raises: `UnevaluableError` when a condition cannot be evaluated for the call.
-        """
+        """Return whether the rule applies, or raise `UnevaluableError` for a condition."""
         if self.effect is _ALLOW:
             return self.scope.permits(request) and not self._is_withheld(request)
         answer = self.scope.restricts(request)

@@ -25,8 +25,5 @@ class FlowRule(Scoped):
     source: str | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
 
     def matches(self, request: Request) -> bool | Unsure:
-        """Return whether the call is in scope; over-approximated, as for a restriction.
-
-        Raises: `UnevaluableError` when a condition cannot be evaluated for the call.
-        """
+        """Return whether the call is in scope, as for a restriction, or raise `UnevaluableError`."""
         return self.scope.restricts(request)
