@@ -22,7 +22,6 @@ _PLAN = "plan"
 _YOLO = "yolo"
 _DEEPEST = 32
 
-
 MODES = ("plan", "yolo", "default")
 """The words for modes that are not those of a host."""
 

@@ -27,10 +27,9 @@ _BUDGETS = (Budget, NoneType)
 class ConfiguredRule(Scoped, Rule):
     """A rule from a file: its scope, its effect, and its budget, if it has one.
 
-    A restriction with a budget applies once that is spent; a permission, while it is not. `labels` must be recorded for
-    the rule to work: its own one, and those its conditions ask for that a `FlowRule` of the same files sets. `keeps`
-    says of a permission that it permits only what can be undone: all that the call changes is known, and is kept
-    before it runs.
+    A restriction with a budget applies once that is spent; a permission, while it is not. `labels` must be
+    recorded: its own one, and those of its conditions that a `FlowRule` of the same files sets. `keeps`: a
+    permission permits only what can be undone, as all that the call changes is known and kept before it runs.
     """
 
     id: str
@@ -46,7 +45,7 @@ class ConfiguredRule(Scoped, Rule):
 
     @property
     def relies_on(self) -> SideEffects:
-        """The labels and the budget that some `FlowRule` of the policy must record for the rule to work."""
+        """The labels and the budget that a `FlowRule` of the policy must record."""
         if self.budget is None:
             return SideEffects(self.labels)
         return SideEffects(self.labels, frozenset({self.budget.rule_id}))
@@ -57,7 +56,7 @@ class ConfiguredRule(Scoped, Rule):
 
     @property
     def specificity(self) -> tuple[int, int]:
-        """How narrow the rule is; of several restrictions that match with one priority, the narrowest is named."""
+        """How narrow the rule is, by its conditions."""
         return self.scope.specificity
 
     def matches(self, request: Request) -> bool | Unsure:
@@ -84,7 +83,7 @@ class ConfiguredRule(Scoped, Rule):
         return frozenset() if covered and self._is_withheld(request) else covered
 
     def lacks_roles(self, request: Request) -> bool:
-        """Return whether it might permit something of the call if its tool declared what the arguments are."""
+        """Return whether it might permit something if its tool declared what the arguments are."""
         is_permission = self.effect is _ALLOW and self.scope.selects(request, Match.YES)
         return is_permission and self.scope.lacks_roles(request)
 
@@ -108,7 +107,7 @@ class ConfiguredRule(Scoped, Rule):
         return self.scope.asks_origins
 
     def origins(self, request: Request) -> Iterator[Origin]:
-        """Yield where the values came from that its conditions ask that of; nothing for a tool it does not select."""
+        """Yield where the values came from that its conditions ask that of, for a tool that it selects."""
         if self.scope.selects(request, need_of(self.effect)):
             yield from self.scope.origins(request)
 
