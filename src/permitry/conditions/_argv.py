@@ -141,6 +141,15 @@ ANY = Token()
 ONE = Token((Pattern("*"),))
 
 
+def may_change(word: Word) -> bool:
+    return word.is_open or word.is_glob
+
+
+def is_kept(word: Word) -> bool:
+    """Return whether the shell leaves a word as it is."""
+    return not (may_change(word) or word.is_home)
+
+
 def _flags_in(pattern: Pattern) -> frozenset[str]:
     """Return the letters of a short cluster of flags; empty for all else, such as `-exec`."""
     flags = pattern.text[1:]
@@ -235,7 +244,7 @@ class _Reader:
             raise RuleError("`**` means any words only as a word of its own; write `*` inside a word")
         if "" in texts and self.at - start > len("''"):
             raise RuleError("an alternative is empty; write a pattern with the word, and one without it")
-        return Token(tuple(Pattern(text) for text in texts))
+        return Token(tuple(map(Pattern, texts)))
 
     def _read_list(self, name: str) -> Token:
         self.names.append(name)

@@ -5,7 +5,7 @@ permission every link must certainly pass, and a restriction applies if one may.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import attrs
 
@@ -18,7 +18,7 @@ from permitry.conditions.listed import ListedValues
 from permitry.conditions.match import Match
 from permitry.conditions.provenance.normal_form import elements_of
 from permitry.conditions.provenance.provenance import Provenance, provenance_of
-from permitry.conditions.written import PlainCondition, Table
+from permitry.conditions.written import PlainCondition
 from permitry.core.action import Connect
 from permitry.core.origin import Origin
 from permitry.core.rule import Request
@@ -45,7 +45,7 @@ class LinkReader:
 class _HostTest:
     """What a link passes that leads to one of the hosts; with `is_negative`, to none."""
 
-    needs_user: ClassVar[bool] = False
+    needs_user = False
 
     hosts: tuple[HostPattern, ...]
     is_negative: bool
@@ -95,8 +95,7 @@ class _SourceTest:
         return self.is_negative
 
     def fact(self, link: Connect, known: Provenance) -> str:
-        place = next(places_in(self.sources, link.text, known), None)
-        return "is in none of its sources" if place is None else f"is in {place}"
+        return f"is in {next(places_in(self.sources, link.text, known), 'none of its sources')}"
 
     def __str__(self) -> str:
         return f"{'not ' if self.is_negative else ''}from {' or '.join(each.text for each in self.sources)}"
@@ -109,10 +108,10 @@ _Test: TypeAlias = _HostTest | _SourceTest
 class LinkCondition(PlainCondition):
     """Holds when each link in the texts at `path` passes all tests of one of the `ways`."""
 
-    key: ClassVar[str] = "args.links"
-    table: ClassVar[Table] = dict
-    description: ClassVar[str] = "The links in a text."
-    is_pure: ClassVar[bool] = True
+    key = "args.links"
+    table = dict
+    description = "The links in a text."
+    is_pure = True
 
     path: tuple[str, ...]
     reader: LinkReader = attrs.field(repr=False, eq=False)

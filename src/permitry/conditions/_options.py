@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from permitry.conditions._argv import Token
+from permitry.conditions._argv import Token, may_change
 from permitry.core.action import Word
 from permitry.core.facts import program_name
+from permitry.core.pattern import Pattern
 
 _MOST_FLAGS = 10
 _MOST_LETTERS_OF_NON_WORD = 2
@@ -21,6 +22,7 @@ _VOWELS = frozenset("aeiouAEIOU")
 _SHORT = len("-n")
 _SHORTEST = len("--h")
 """The shortest name that is taken for one cut short."""
+_NO_VALUE = Token((Pattern("-"),))
 _CHANGING = re.compile(r"[$`*?\[]")
 
 
@@ -39,16 +41,12 @@ class Option:
     may_be_operand: bool = False
 
     @functools.cached_property
-    def joined(self) -> Token | None:
-        """The option and its value as one word, such as `--context=prod`."""
-        return None if self.value is None else self.token.join("=", self.value)
-
-    @functools.cached_property
-    def glued(self) -> Token | None:
-        """The same for an option of one letter, such as `-nprod`."""
-        if self.value is None or any(len(pattern.text) != _SHORT for pattern in self.token.alternatives):
-            return None
-        return self.token.join("", self.value)
+    def joined(self) -> tuple[Token, ...]:
+        """The option and its value as one word: `--context=prod`, and of one letter `-nprod`."""
+        if self.value is None:
+            return ()
+        is_letter = all(len(pattern.text) == _SHORT for pattern in self.token.alternatives)
+        return (self.token.join("=", self.value), *([self.token.join("", self.value)] if is_letter else []))
 
 
 @attrs.frozen
@@ -64,15 +62,13 @@ NONE = Named()
 
 def options_of(tokens: Sequence[Token]) -> tuple[Option, ...]:
     found: list[Option] = []
-    may_be_operand = False
-    for at, token in enumerate(tokens):
+    are_ends = [token.is_any or token.texts == ("--",) for token in tokens]
+    pairs = itertools.zip_longest(tokens[1:], tokens[2:], fillvalue=_NO_VALUE)
+    for at, (token, following) in enumerate(pairs, 1):
         options = token.options
-        if at > 0 and options is not None:
-            following = tokens[at + 1] if at + 1 < len(tokens) else None
-            is_value = following is not None and not (following.is_any or following.may_be_option)
-            has_any_value = following is not None and following.is_any
-            found.append(Option(at, options, following if is_value else None, has_any_value, may_be_operand))
-        may_be_operand = may_be_operand or token.is_any or token.texts == ("--",)
+        if options is not None:
+            value = None if following.is_any or following.may_be_option else following
+            found.append(Option(at, options, value, following.is_any, any(are_ends[:at])))
     return tuple(found)
 
 
@@ -128,10 +124,8 @@ class _Search:
 
     def _has_value(self, word: Word) -> bool:
         """Return whether one word is the option with the value that the pattern has."""
-        joined, glued = self.option.joined, self.option.glued
-        if self.is_sure:
-            return joined is not None and self._is_known_value() and self._fits(joined, word)
-        return any(token is not None and self._fits(token, word) for token in (joined, glued))
+        most = int(self._is_known_value()) if self.is_sure else None
+        return any(self._fits(token, word) for token in self.option.joined[:most])
 
     def _is_joined(self, word: Word, following: Word) -> bool:
         """Return whether two words are the option and its value, which are one in the pattern."""
@@ -159,10 +153,6 @@ class _Search:
         if not word.is_open:
             return any(map(token.may_match, (word, *_in_full(word, token))))
         return token.may_become(word)
-
-
-def may_change(word: Word) -> bool:
-    return word.is_open or word.is_glob
 
 
 def _name_of(word: Word) -> Word | None:

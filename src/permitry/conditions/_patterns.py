@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
 
 import attrs
 
+from permitry.conditions._argv import is_kept
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.host import HostPattern
 from permitry.conditions.match import Match, best_of
@@ -157,7 +158,7 @@ class CommandPatterns(Patterns[ArgvPattern]):
     def near(self, effect: Effect) -> Sequence[ArgvPattern]:
         run = effect.subject
         first = run.words[0] if isinstance(run, Run) and run.words else _UNNAMED
-        if first.is_open or first.is_glob or first.is_home or len(self.patterns) < _FEW:
+        if len(self.patterns) < _FEW or not is_kept(first):
             return self.patterns
         every = self._by_program
         return every.get(program_name(first.text), every[""])

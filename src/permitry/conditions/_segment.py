@@ -59,7 +59,7 @@ class Segment:
     @property
     def globs(self) -> frozenset[str]:
         """Globs with no wildcard but `*`; one of them fits each name, or folded name, that fits."""
-        return frozenset("*".join(_text_of(piece) for piece in each.pieces) for each in (self, self.folded))
+        return frozenset("*".join(map(_text_of, each.pieces)) for each in (self, self.folded))
 
     def writes_out(self, name: str, signs: frozenset[str]) -> bool:
         """Return whether it has a set for each of `signs` in a name, as `x[*]` has for `x*`."""
@@ -85,7 +85,7 @@ class Segment:
     @cached_property
     def folded(self) -> "Segment":
         """The pattern for folded names: without case, composition and invisible characters."""
-        return Segment(tuple(_fold_piece(piece) for piece in self.pieces), self.hides_dots, self.is_wide)
+        return Segment(tuple(map(_fold_piece, self.pieces)), self.hides_dots, self.is_wide)
 
     def matches(self, name: str) -> bool:
         return has_pieces(name, self.pieces)
@@ -160,7 +160,7 @@ def _pieces(text: str) -> tuple[Piece, ...]:
             pieces[-1].append(CharSet(tuple(_ranges(text, body)), bool(negation)))
         else:
             pieces[-1].append(ANY if char == "?" else char)
-    joined = [_join(piece) for piece in pieces]
+    joined = list(map(_join, pieces))
     return tuple(piece for at, piece in enumerate(joined) if piece or at in (0, len(joined) - 1))
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar
 
 import attrs
 
@@ -10,7 +9,7 @@ from permitry.conditions.listed import ListedValues
 from permitry.conditions.match import Match
 from permitry.conditions.provenance.normal_form import elements_of, normal, words_of
 from permitry.conditions.provenance.provenance import Path, Provenance, provenance_of
-from permitry.conditions.written import PlainCondition, Table
+from permitry.conditions.written import PlainCondition
 from permitry.core.json_values import JsonValue, canonical_json
 from permitry.core.origin import Origin
 from permitry.core.rule import Request
@@ -23,7 +22,9 @@ _MOST_VALUES = 10
 _MOST_PLACES = 8
 _MOST_NUMBERS = 3
 _UP = "../"
-_PATH = re.compile(r"[^\s#@.*]+(\.[^\s#@.*]+)*")
+_SOURCE = re.compile(
+    r"(?:(named|call):|(?!named:|call:))([^ #@]+)(?:#([^\s#@.*]+(?:\.[^\s#@.*]+)*)(?:@(.+))?)?", re.DOTALL
+)
 EMPTY: tuple[object, ...] = (None, "", ())
 
 
@@ -98,18 +99,14 @@ def source_of(word: object) -> Iterable[Source]:
         return [Source("user", "user")]
     if word.startswith("@"):
         raise RuleError(f"`{word}` is a list; write `list:{word[1:]}`")
-    kind, mark, rest = word.partition(":")
-    kind, rest = (kind, rest) if mark and kind in ("named", "call") else ("result", word)
-    tool, mark, path = rest.partition("#")
-    path, at, other = path.partition("@")
-    is_tool = bool(tool) and not set(tool) & set(" @")
-    if kind == "named" and is_tool and not mark:
+    found = _SOURCE.fullmatch(word)
+    kind, tool, path, other = found.groups(default="") if found else ("", "", "", "")
+    if kind == "named" and not path:
         return [Source(word, kind, tool)]
-    is_whole = is_tool and _PATH.fullmatch(path)
-    if not mark or not is_whole or bool(at) is not bool(other) or (other and kind != "result"):
-        forms = "`TOOL#field`, `TOOL#field@other`, `named:TOOL`, `named:TOOL#field` or `call:TOOL#arg`"
-        raise RuleError(f"`{word}` is not a source; write `user`, `list:NAME`, {forms}")
-    return [_of_field(word, kind, tool, tuple(path.split(".")), other)]
+    if not path or (other and kind):
+        others = "`TOOL#field`, `TOOL#field@other`, `named:TOOL`, `named:TOOL#field` or `call:TOOL#arg`"
+        raise RuleError(f"`{word}` is not a source; write `user`, `list:NAME`, {others}")
+    return [_of_field(word, kind or "result", tool, tuple(path.split(".")), other)]
 
 
 def _of_field(word: str, kind: str, tool: str, path: Path, other: str) -> Source:
@@ -138,10 +135,10 @@ class SourceCondition(PlainCondition):
     no more is permitted by `from`, and no less restricted by `not_from`.
     """
 
-    key: ClassVar[str] = "args.from"
-    table: ClassVar[Table] = dict
-    description: ClassVar[str] = "Where the value of an argument was seen before."
-    is_pure: ClassVar[bool] = True
+    key = "args.from"
+    table = dict
+    description = "Where the value of an argument was seen before."
+    is_pure = True
 
     path: tuple[str, ...]
     sources: tuple[Source, ...] = ()

@@ -1,11 +1,11 @@
 """The condition `access`: what happens to the paths of `path` next to it."""
 
 from collections.abc import Iterable
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import attrs
 
-from permitry.conditions.written import Table, Words, Written, sorted_repr
+from permitry.conditions.written import Words, Written, sorted_repr
 from permitry.core.action import Access
 
 __all__ = ["AccessCondition"]
@@ -19,9 +19,9 @@ def _accesses(value: Iterable[str]) -> frozenset[Access]:
 class AccessCondition(Written):
     """Narrows the patterns of `path` to one or more ways to access what they match."""
 
-    key: ClassVar[str] = "access"
-    table: ClassVar[Table] = Annotated[Words, Access]
-    description: ClassVar[str] = (
+    key = "access"
+    table = Annotated[Words, Access]
+    description = (
         "What happens to a path of `path`: read, write, delete, or list, which shows no content; left out, any of them."
     )
 

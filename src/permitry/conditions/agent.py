@@ -1,11 +1,9 @@
 """The condition `agent`."""
 
-from typing import ClassVar
-
 import attrs
 
 from permitry.conditions._words import check_sign
-from permitry.conditions.written import Place, PlainCondition, Table, Words
+from permitry.conditions.written import Place, PlainCondition, Words
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Request
 
@@ -16,14 +14,14 @@ __all__ = ["AgentCondition"]
 class AgentCondition(PlainCondition):
     """Holds when the agent that calls fits one of the patterns."""
 
-    key: ClassVar[str] = "agent"
-    table: ClassVar[Table] = Words
-    description: ClassVar[str] = "The agent that calls; `*` and `?` are wildcards."
-    any_of: ClassVar[str] = "agents"
-    has_wildcards: ClassVar[bool] = True
-    is_answered: ClassVar[bool] = True
-    example: ClassVar[Table] = str
-    in_context: ClassVar[str] = "agent"
+    key = "agent"
+    table = Words
+    description = "The agent that calls; `*` and `?` are wildcards."
+    any_of = "agents"
+    has_wildcards = True
+    is_answered = True
+    example = str
+    in_context = "agent"
 
     agents: tuple[Pattern, ...]
 

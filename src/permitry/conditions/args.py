@@ -13,7 +13,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
@@ -26,7 +26,7 @@ from permitry.conditions._sql import Select, read_select
 from permitry.conditions._words import check_sign, nearest
 from permitry.conditions.listed import ListedValues, list_name, unknown_list
 from permitry.conditions.provenance.normal_form import elements_of
-from permitry.conditions.written import Place, PlainCondition, Table
+from permitry.conditions.written import Place, PlainCondition
 from permitry.core.facts import Fact, Kind, argument_class
 from permitry.core.json_values import JsonValue, canonical_json
 from permitry.core.pattern import Pattern
@@ -105,11 +105,11 @@ class ArgumentTest:
 class ArgumentCondition(PlainCondition):
     """A test of the argument at `path`, which has the names from the outermost object on."""
 
-    key: ClassVar[str] = "args"
-    table: ClassVar[Table] = dict
-    description: ClassVar[str] = "Arguments by name: a value to equal, or a table of operators such as `{ le = 100 }`."
-    example: ClassVar[Table] = dict
-    is_pure: ClassVar[bool] = True
+    key = "args"
+    table = dict
+    description = "Arguments by name: a value to equal, or a table of operators such as `{ le = 100 }`."
+    example = dict
+    is_pure = True
 
     path: tuple[str, ...]
     test: ArgumentTest
@@ -140,7 +140,7 @@ class ArgumentCondition(PlainCondition):
         can_tell = type(self.test) is ArgumentTest and not self.test.is_optional
         for check in self.test.checks if can_tell else ():
             values = {"eq": (check.operand,), "in": check.operand}.get(check.name, ())
-            if values and all(argument_class(value) for value in values):
+            if values and all(map(argument_class, values)):
                 return frozenset(Fact(Kind.ARGUMENT, (self.path, argument_class(value)), value) for value in values)
         return frozenset()
 

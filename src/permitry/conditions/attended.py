@@ -1,10 +1,8 @@
 """The condition `attended`."""
 
-from typing import ClassVar
-
 import attrs
 
-from permitry.conditions.written import PlainCondition, Table
+from permitry.conditions.written import PlainCondition
 from permitry.core.rule import Request
 
 __all__ = ["AttendedCondition"]
@@ -14,13 +12,13 @@ __all__ = ["AttendedCondition"]
 class AttendedCondition(PlainCondition):
     """Holds while a user can answer questions, or while none can."""
 
-    key: ClassVar[str] = "attended"
-    table: ClassVar[Table] = bool
-    description: ClassVar[str] = "Whether a user can answer questions."
-    example: ClassVar[Table] = bool
-    in_context: ClassVar[str] = "attended"
-    is_answered: ClassVar[bool] = True
-    is_pure: ClassVar[bool] = True
+    key = "attended"
+    table = bool
+    description = "Whether a user can answer questions."
+    example = bool
+    in_context = "attended"
+    is_answered = True
+    is_pure = True
 
     is_attended: bool
 

@@ -1,7 +1,7 @@
 """The condition behind `budget`: how much may happen in how much time."""
 
 import math
-from typing import Literal, assert_never
+from typing import Literal
 
 import attrs
 
@@ -77,15 +77,11 @@ class Budget:
         return f"{state}: {shared.uses(limit)} of {self.most} in {_duration(limit.seconds)} by {shared.whose(limit)}"
 
     def _whose(self, request: Request) -> Whose:
-        match self.by:
-            case "session" | "principal" | "organisation":
-                return self.rule_id, "session", ""
-            case "agent":
-                return self.rule_id, self.by, request.context.agent
-            case "tool":
-                return self.rule_id, self.by, request.call.tool
-            case _:
-                assert_never(self.by)
+        if self.by == "agent":
+            return self.rule_id, self.by, request.context.agent
+        if self.by == "tool":
+            return self.rule_id, self.by, request.call.tool
+        return self.rule_id, "session", ""
 
 
 def _counts_of(request: Request) -> SharedCounts:

@@ -11,12 +11,11 @@ may make into it `MAYBE`.
 import functools
 import itertools
 from collections.abc import Container, Iterable, Iterator, Sequence
-from typing import ClassVar
 
 import attrs
 
-from permitry.conditions._argv import Token, list_names_in, read_tokens
-from permitry.conditions._options import NONE, Named, Option, find_options, may_change, options_of
+from permitry.conditions._argv import Token, is_kept, list_names_in, may_change, read_tokens
+from permitry.conditions._options import NONE, Named, Option, find_options, options_of
 from permitry.conditions.listed import WordLists
 from permitry.conditions.match import Match
 from permitry.conditions.written import WrittenPattern
@@ -38,8 +37,8 @@ class ArgvPattern(WrittenPattern):
     Raises: `RuleError` for text that is not a valid pattern.
     """
 
-    key: ClassVar[str] = "command"
-    description: ClassVar[str] = "Programs and their arguments: `git log *`."
+    key = "command"
+    description = "Programs and their arguments: `git log *`."
 
     text: str
     lists: WordLists = ()
@@ -132,7 +131,7 @@ class ArgvPattern(WrittenPattern):
     def _is_exact(self, words: Sequence[Word], sets: Sequence[str]) -> bool:
         """Return whether the words certainly match, spelled as in the pattern, each assignment named.
 
-        What the shell may expand matches only a wildcard for any arguments, and is no program.
+        What the shell may expand matches only a wildcard for any arguments, and no program.
         """
         if not words or words[0].is_open or len(sets) != len(self.assignments):
             return False
@@ -155,7 +154,7 @@ class ArgvPattern(WrittenPattern):
         `runs_any`. Of a file or a package that is named nothing more could be known.
         """
         line, program = run.line, run.words[0]
-        if line is None or program.is_open or program.is_glob or program.is_home:
+        if line is None or not is_kept(program):
             return False
         if len(line.assigned) != len(self.assignments):
             return False
@@ -221,7 +220,7 @@ class ArgvPattern(WrittenPattern):
             token = self._command[at]
             if token.is_any and not is_spelled:
                 yield at
-            elif _is_kept(word) and token.matches(word.text) and not (is_spelled and token.texts is None):
+            elif is_kept(word) and token.matches(word.text) and not (is_spelled and token.texts is None):
                 yield at + 1
 
     def __str__(self) -> str:
@@ -230,11 +229,7 @@ class ArgvPattern(WrittenPattern):
 
 def _is_spelled(token: Token, word: Word) -> bool:
     """Return whether a word of a pattern has no wildcard and is this one, which the shell keeps."""
-    return _is_kept(word) and token.texts is not None and token.matches(word.text)
-
-
-def _is_kept(word: Word) -> bool:
-    return not (word.is_glob or word.is_home or word.is_open)
+    return is_kept(word) and token.texts is not None and token.matches(word.text)
 
 
 def _assigns(token: Token, text: str, *, is_sure: bool) -> bool:
@@ -274,7 +269,8 @@ class _Tolerant:
         states = {(0, False)}
         for number, word in enumerate(words):
             before = states
-            states = self._after(attrs.evolve(word, is_home=False) if self.is_sure and word.is_home else word, states)
+            tilde = self.is_sure and word.is_home
+            states = self._after(attrs.evolve(word, is_home=False) if tilde else word, states)
             if number in self.named.values:
                 states.update((at, False) for at, _ in before)
             if not states:

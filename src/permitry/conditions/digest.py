@@ -1,12 +1,12 @@
 """The condition `digest`."""
 
 import re
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import attrs
 
 from permitry.conditions._words import words
-from permitry.conditions.written import PlainCondition, Problem, Table, Words
+from permitry.conditions.written import PlainCondition, Problem, Words
 from permitry.core.rule import Request
 
 __all__ = ["DigestCondition"]
@@ -25,11 +25,11 @@ def _digest_problem(word: str) -> Problem | None:
 class DigestCondition(PlainCondition):
     """Holds for exactly the calls whose SHA-256 is listed, over kind, server, name and arguments."""
 
-    key: ClassVar[str] = "digest"
-    table: ClassVar[Table] = Annotated[Words, _digest_problem]
-    description: ClassVar[str] = "The digest of the very call, in hex."
-    is_answered: ClassVar[bool] = True
-    is_pure: ClassVar[bool] = True
+    key = "digest"
+    table = Annotated[Words, _digest_problem]
+    description = "The digest of the very call, in hex."
+    is_answered = True
+    is_pure = True
 
     digests: tuple[str, ...] = attrs.field(converter=words)
 

@@ -3,7 +3,6 @@
 import ipaddress
 import re
 from collections.abc import Callable
-from typing import ClassVar
 
 import attrs
 
@@ -46,8 +45,8 @@ class HostPattern(WrittenPattern):
     be `*` (any host) or `private`. `listed` is the name of the list that it is from.
     """
 
-    key: ClassVar[str] = "host"
-    description: ClassVar[str] = "Addresses: `[scheme://]host[:port]`, `*.example.com`, `private`."
+    key = "host"
+    description = "Addresses: `[scheme://]host[:port]`, `*.example.com`, `private`."
 
     text: str
     scheme: str | None
@@ -94,7 +93,8 @@ class HostPattern(WrittenPattern):
         Without a scheme a pattern of a permission means https, and without a port the default one; of a
         restriction any. What the pattern names and the address leaves open only may match.
         """
-        named = [pair for pair in ((self.scheme, connect.scheme), (self.port, connect.port)) if pair[0] is not None]
+        pairs = ((self.scheme, connect.scheme), (self.port, connect.port))
+        named = [(ours, theirs) for ours, theirs in pairs if ours is not None]
         if not self._is_at(connect.host) or any(theirs not in (None, ours) for ours, theirs in named):
             return Match.NO
         if any(theirs is None for _, theirs in named):

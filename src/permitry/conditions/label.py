@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import attrs
 
 from permitry.conditions._words import words
-from permitry.conditions.written import PlainCondition, Problem, Table, Words
+from permitry.conditions.written import PlainCondition, Problem, Words
 from permitry.core.rule import Request
 from permitry.core.template import Template
 
@@ -27,13 +27,13 @@ def label_problem(word: str) -> Problem | None:
 class LabelCondition(PlainCondition):
     """Holds while the session has one of the labels that earlier calls put on it."""
 
-    key: ClassVar[str] = "label"
-    table: ClassVar[Table] = Annotated[Words, label_problem]
-    description: ClassVar[str] = "A label that an earlier call left on the session."
-    any_of: ClassVar[str] = "labels"
-    is_answered: ClassVar[bool] = True
-    example: ClassVar[Table] = str
-    is_pure: ClassVar[bool] = True
+    key = "label"
+    table = Annotated[Words, label_problem]
+    description = "A label that an earlier call left on the session."
+    any_of = "labels"
+    is_answered = True
+    example = str
+    is_pure = True
 
     labels: tuple[str, ...] = attrs.field(converter=words)
 

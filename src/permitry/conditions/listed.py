@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import attrs
 
@@ -31,7 +31,8 @@ def unknown_list(name: str, known: Iterable[str], literal: str | None) -> RuleEr
     """Return the error about an unknown list; `literal` is how the word is written, if it can."""
     hint = nearest(name, sorted(known))
     if not hint.startswith("did"):
-        hint = f"define `[list.{name}]`" + ("" if literal is None else f", or write `{literal}` for the word itself")
+        or_word = "" if literal is None else f", or write `{literal}` for the word itself"
+        hint = f"define `[list.{name}]`{or_word}"
     return RuleError(f"unknown list `@{name}`; {hint}")
 
 
@@ -55,7 +56,7 @@ class ListedValues(tuple[JsonValue, ...]):  # noqa: SLOT001 -- a tuple cannot ha
 class EmptyList(Condition):
     """The condition that an action fits one of these words of empty lists: none does."""
 
-    is_pure: ClassVar[bool] = True
+    is_pure = True
 
     words: tuple[str, ...]
 

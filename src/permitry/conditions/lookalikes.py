@@ -122,7 +122,8 @@ def _folder(when: Conditions, pattern: PathPattern) -> Iterator[LookAlike]:
     is_folder = _FOLDER.fullmatch(name) is not None and name.lower() not in _FILES
     has_more = any(each.text.startswith(f"{text}/") for each in when.paths if each is not pattern)
     is_likely = (is_folder or name in _HIDDEN_FOLDERS) and not has_more
-    reason, hint = f"`{text}` is this one entry, and nothing below it", f"write `{below}` next to it, if it is a folder"
+    reason = f"`{text}` is this one entry, and nothing below it"
+    hint = f"write `{below}` next to it, if it is a folder"
     yield LookAlike(text, reason, hint, attrs.evolve(when, paths=(PathPattern(below),)), is_likely=is_likely)
 
 

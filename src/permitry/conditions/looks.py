@@ -1,10 +1,10 @@
 """The condition `looks`: the commands of `command` next to it certainly only look."""
 
-from typing import ClassVar, Self
+from typing import Self
 
 import attrs
 
-from permitry.conditions.written import Place, Table, Value, Written
+from permitry.conditions.written import Place, Value, Written
 from permitry.errors import RuleError
 
 __all__ = ["LooksCondition"]
@@ -14,9 +14,9 @@ __all__ = ["LooksCondition"]
 class LooksCondition(Written):
     """Narrows the patterns of `command` to commands that only look: `kubectl get pods`."""
 
-    key: ClassVar[str] = "looks"
-    table: ClassVar[Table] = bool
-    description: ClassVar[str] = "Of `command`: those that certainly only look, as `kubectl get`."
+    key = "looks"
+    table = bool
+    description = "Of `command`: those that certainly only look, as `kubectl get`."
 
     @classmethod
     def read(cls, _place: Place, part: Value, /) -> Self:

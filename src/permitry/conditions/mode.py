@@ -1,12 +1,12 @@
 """The condition `mode`."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import attrs
 
 from permitry.conditions._words import words
 from permitry.conditions.match import Match
-from permitry.conditions.written import PlainCondition, Problem, Table, Words
+from permitry.conditions.written import PlainCondition, Problem, Words
 from permitry.core.context import misspelt_mode
 from permitry.core.rule import Request
 
@@ -25,13 +25,13 @@ def mode_problem(word: str) -> Problem | None:
 class ModeCondition(PlainCondition):
     """Holds in one of the named modes; for a restriction, in every mode of the session."""
 
-    key: ClassVar[str] = "mode"
-    table: ClassVar[Table] = Annotated[Words, mode_problem]
-    description: ClassVar[str] = "The session's mode: plan, yolo, default, or a word of the host."
-    any_of: ClassVar[str] = "modes"
-    example: ClassVar[Table] = Annotated[str, mode_problem]
-    in_context: ClassVar[str] = "mode"
-    is_pure: ClassVar[bool] = True
+    key = "mode"
+    table = Annotated[Words, mode_problem]
+    description = "The session's mode: plan, yolo, default, or a word of the host."
+    any_of = "modes"
+    example = Annotated[str, mode_problem]
+    in_context = "mode"
+    is_pure = True
 
     modes: tuple[str, ...] = attrs.field(converter=words)
 

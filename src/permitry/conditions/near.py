@@ -12,6 +12,7 @@ import attrs
 from permitry.conditions import permit
 from permitry.conditions._conditions import Conditions
 from permitry.conditions.match import Match, why_uncertain
+from permitry.conditions.tools import is_shell
 from permitry.core.action import Action, Run, Touch, phrase
 from permitry.core.effects import Effect, only_reads
 from permitry.core.rule import Request
@@ -49,9 +50,9 @@ def say_uncovered(
     when: Conditions, unless: Sequence[Conditions], covered: frozenset[int], request: Request
 ) -> Iterator[str]:
     """Yield why a permission does not cover each action; not of those that may be left."""
-    is_shell = request.tool is not None and request.tool.is_shell
+    reads = is_shell(request)
     for at, action in enumerate(request.actions.certain):
-        if at in covered or (is_shell and only_reads(action)):
+        if at in covered or (reads and only_reads(action)):
             continue
         effect = Effect(action, None, request.actions)
         if permit.fits(when, effect) and permit.is_taken_back(unless, effect, request):
@@ -98,7 +99,8 @@ def _doubt(effect: Effect, action: Action, conditions: Conditions) -> str | None
     if not (place.is_open or permit.fits_operand(conditions, known)):
         return None
     earlier = itertools.takewhile(lambda each: each is not action, effect.actions.certain)
-    return why_uncertain(place, (each for each in earlier if isinstance(each, Run) and each.doubt is not None))
+    doubtful = (each for each in earlier if isinstance(each, Run) and each.doubt is not None)
+    return why_uncertain(place, doubtful)
 
 
 def _pattern_below(effect: Effect, when: Conditions) -> str | None:

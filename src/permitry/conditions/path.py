@@ -4,8 +4,8 @@ import functools
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from typing import ClassVar, TypeAlias, assert_never
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 import attrs
 
@@ -16,6 +16,7 @@ from permitry.conditions.written import WrittenPattern
 from permitry.core.action import Descent, Listing, Place, Roots, Touch, components_of
 from permitry.core.effects import Effect
 from permitry.core.facts import Anchor, Fact, Kind
+from permitry.core.pattern import fold
 from permitry.errors import RuleError
 
 __all__ = ["PathPattern", "match_best"]
@@ -41,8 +42,8 @@ class PathPattern(WrittenPattern):
     Raises: `RuleError` for a text that is not such a pattern, or could never match.
     """
 
-    key: ClassVar[str] = "path"
-    description: ClassVar[str] = "Paths that are read, written or deleted: `src/**`, `~/.ssh/**`."
+    key = "path"
+    description = "Paths that are read, written or deleted: `src/**`, `~/.ssh/**`."
 
     text: str
     listed: str | None = attrs.field(default=None, repr=False, eq=False)
@@ -57,12 +58,17 @@ class PathPattern(WrittenPattern):
     @functools.cached_property
     def _needle(self) -> str:
         """The longest literal component: a name without it cannot fit, and the check is cheap."""
-        return max((part.folded.literal or "" for part in self._parts if part is not None), key=len, default="")
+        return max((fold(part.literal or "") for part in self._segments), key=len, default="")
+
+    @functools.cached_property
+    def _segments(self) -> list[Segment]:
+        """The components that are not `**`."""
+        return [part for part in self._parts if part is not None]
 
     @property
     def literals(self) -> int:
         """How many of its components are literal."""
-        return sum(part is not None and part.literal is not None for part in self._parts)
+        return sum(part.literal is not None for part in self._segments)
 
     @property
     def needs(self) -> frozenset[Fact]:
@@ -70,8 +76,7 @@ class PathPattern(WrittenPattern):
 
         They are its leading literal components; else one elsewhere, a part of one, or their number.
         """
-        head = itertools.takewhile(lambda part: part is not None and part.literal is not None, self._parts)
-        names = tuple(part.folded.literal for part in head if part is not None)
+        names = tuple(map(fold, _head(self._parts)))
         group = (self._anchor, None)
         if names:
             return frozenset((Fact(Kind.PATH, group, names),))
@@ -80,7 +85,7 @@ class PathPattern(WrittenPattern):
             return frozenset()
         if self._needle:
             return frozenset((Fact(Kind.NAME, group, self._needle),))
-        globs = max((part.globs for part in self._parts if part is not None), key=_letters, default=frozenset[str]())
+        globs = max((part.globs for part in self._segments), key=_letters, default=frozenset[str]())
         if _letters(globs):
             return frozenset(Fact(Kind.NAME, group, text) for text in globs)
         return frozenset() if None in self._parts else frozenset((Fact(Kind.DEPTH, group, len(self._parts)),))
@@ -142,8 +147,7 @@ class PathPattern(WrittenPattern):
         if not (self._parts or place.is_certain or self._bases(roots)):
             # Any text might name a folder that is not known, which is not a reason to think so.
             return False
-        wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
-        return any(align(whole, name, Segment.may_match) for name in _names(place) for whole in wholes)
+        return self._meets(_names(place), roots)
 
     def names_below(self, place: Place, roots: Roots) -> Iterator[str | None]:
         """Yield the names that match below a folder; None where not all are known."""
@@ -158,8 +162,7 @@ class PathPattern(WrittenPattern):
 
         They are looked for from the folder that the literal beginning of the pattern names.
         """
-        look = place.look
-        wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
+        look, wholes = place.look, self._wholes(roots)
         if place.descent is Descent.NEW:
             made = place.made()
             return None if made is None else [(whole, made) for whole in wholes]
@@ -179,7 +182,7 @@ class PathPattern(WrittenPattern):
 
     @functools.cached_property
     def _hint(self) -> str:
-        return max((part.hint for part in self._parts if part is not None), key=len, default="/")
+        return max((part.hint for part in self._segments), key=len, default="/")
 
     def _may_be_below(self, place: Place, roots: Roots) -> bool:
         bases = self._literal_bases(roots)
@@ -190,9 +193,8 @@ class PathPattern(WrittenPattern):
             return is_reached
         # Something matches if it has a name that fits one of the patterns of the place.
         ends = (_of_names(end) for end in place.ends if _is_meant(last, end, is_reached=is_reached))
-        below = [(*_literal(name), None, end) for name, end in itertools.product(place.names, ends)]
-        wholes = [(*base, *self._parts) for base in bases]
-        return any(align(whole, name, Segment.may_match) for name in below for whole in wholes)
+        below = ((*_literal(name), None, end) for name, end in itertools.product(place.names, ends))
+        return self._meets(below, roots)
 
     def _may_be_all_below(self, place: Place) -> bool:
         """Return whether the pattern may match everything below a place if it matches the place."""
@@ -207,22 +209,23 @@ class PathPattern(WrittenPattern):
         if place.is_open or place.is_around or self._needle not in place.folded:
             return False
         meets = _must_meet if place.has_wildcards else Segment.may_match
-        wholes = [(*base, *self._parts) for base in self._literal_bases(roots)]
-        return any(align(whole, _literal(name), meets) for name in place.names for whole in wholes)
+        return self._meets(map(_literal, place.names), roots, meets)
+
+    def _meets(
+        self, names: Iterable[_Parts], roots: Roots, meet: Callable[[Segment, Segment], bool] = Segment.may_match
+    ) -> bool:
+        """Return whether the pattern fits one of some names from one of its roots."""
+        pairs = itertools.product(names, self._wholes(roots))
+        return any(align(whole, name, meet) for name, whole in pairs)
+
+    def _wholes(self, roots: Roots) -> list[_Parts]:
+        return [(*base, *self._parts) for base in self._literal_bases(roots)]
 
     def _literal_bases(self, roots: Roots) -> list[_Parts]:
-        return [_literal(base) for base in self._bases(roots)] or [(None,)]
+        return list(map(_literal, self._bases(roots))) or [(None,)]
 
     def _bases(self, roots: Roots) -> tuple[str, ...]:
-        match self._anchor:
-            case Anchor.WORKSPACE:
-                return roots.workspace
-            case Anchor.HOME:
-                return roots.home
-            case Anchor.TOP:
-                return ("/",)
-            case _:
-                assert_never(self._anchor)
+        return {Anchor.WORKSPACE: roots.workspace, Anchor.HOME: roots.home, Anchor.TOP: ("/",)}[self._anchor]
 
     def _stays(self, place: Place, roots: Roots) -> bool:
         # A path that leaves the workspace by `..` and comes back by a link is not what the author
@@ -327,15 +330,20 @@ def _letters(globs: frozenset[str]) -> int:
 
 def _starts(top: str, whole: _Parts) -> Iterator[str]:
     """Yield the folder from which to look for matches below `top`, unless none can be there."""
-    head = [part.literal for part in itertools.takewhile(lambda part: part is not None and part.literal, whole) if part]
     # What the last literal component names is looked for in its folder, where letters of another case are found.
-    names = [name for name in (head[:-1] if len(head) == len(whole) else head) if name is not None]
+    names = _head(whole)[: len(whole) - 1]
     ours, theirs = components_of("/".join(names)), components_of(top)
     if ours[: len(theirs)] == theirs:
         # The folder as it is written in the call, and not in the pattern: its letters may be of another case.
         yield "/".join([top.rstrip("/"), *names[len(theirs) :]]) or "/"
     elif theirs[: len(ours)] == ours:
         yield top
+
+
+def _head(parts: _Parts) -> list[str]:
+    """Return the literal components that a pattern begins with."""
+    names = (None if part is None else part.literal for part in parts)
+    return [name for name in itertools.takewhile(bool, names) if name]
 
 
 def _depth(start: str, whole: _Parts) -> int | None:

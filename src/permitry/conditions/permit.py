@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from permitry.conditions._conditions import Conditions
 from permitry.conditions._patterns import AnyPatterns
-from permitry.conditions.match import Match
+from permitry.conditions.match import Match, best_of
 from permitry.core.action import Connect, Run, Touch
 from permitry.core.effects import Effect, effects_of
 from permitry.core.rule import Request
@@ -119,7 +119,8 @@ def _takes_back(unless: Conditions, effect: Effect, request: Request) -> bool:
     if isinstance(run, Run) and run.line is not None:
         # It may be about the command that the program is a part of.
         line, sets = run.line.words, [word.text for word in run.line.assigned]
-        if any(each.match_words(line, sets=sets, enough=Match.MAYBE) is not Match.NO for each in unless.commands):
+        matches = (each.match_words(line, sets=sets, enough=Match.MAYBE) for each in unless.commands)
+        if best_of(matches, Match.MAYBE) is not Match.NO:
             return True
     return any(_may_match(unless.on_actions, each) for each in effects_of((run,), effect.actions))
 

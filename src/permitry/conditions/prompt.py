@@ -1,7 +1,7 @@
 """The condition `prompt`: what the user wrote in this session."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 
@@ -9,7 +9,7 @@ from permitry.conditions._regex import Regex
 from permitry.conditions._words import nearest
 from permitry.conditions.provenance.normal_form import normal, words_of
 from permitry.conditions.provenance.provenance import Provenance, provenance_of
-from permitry.conditions.written import Place, PlainCondition, Table
+from permitry.conditions.written import Place, PlainCondition
 from permitry.core.rule import Request
 from permitry.core.template import Template
 from permitry.errors import RuleError, UnevaluableError
@@ -23,11 +23,11 @@ _OPERATORS = ("words", "regex")
 class PromptCondition(PlainCondition):
     """Holds when the user wrote one of the words, or a message that the regex matches."""
 
-    key: ClassVar[str] = "prompt"
-    table: ClassVar[Table] = dict
-    description: ClassVar[str] = "What the user wrote in this session: `{ words = [...] }` or `{ regex = ... }`."
-    example: ClassVar[Table] = str
-    is_pure: ClassVar[bool] = True
+    key = "prompt"
+    table = dict
+    description = "What the user wrote in this session: `{ words = [...] }` or `{ regex = ... }`."
+    example = str
+    is_pure = True
 
     words: tuple[str, ...] = ()
     regex: Regex | None = None

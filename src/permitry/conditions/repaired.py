@@ -1,10 +1,8 @@
 """The condition `repaired`."""
 
-from typing import ClassVar
-
 import attrs
 
-from permitry.conditions.written import PlainCondition, Table
+from permitry.conditions.written import PlainCondition
 from permitry.core.rule import Request
 
 __all__ = ["RepairedCondition"]
@@ -14,11 +12,11 @@ __all__ = ["RepairedCondition"]
 class RepairedCondition(PlainCondition):
     """Holds for calls whose text had to be repaired before it could be read, or for all others."""
 
-    key: ClassVar[str] = "repaired"
-    table: ClassVar[Table] = bool
-    description: ClassVar[str] = "Whether the text of the call had to be repaired to be read."
-    is_answered: ClassVar[bool] = True
-    is_pure: ClassVar[bool] = True
+    key = "repaired"
+    table = bool
+    description = "Whether the text of the call had to be repaired to be read."
+    is_answered = True
+    is_pure = True
 
     is_repaired: bool = attrs.field(validator=attrs.validators.instance_of(bool))
 

@@ -1,10 +1,10 @@
 """The condition `repeat`."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import attrs
 
-from permitry.conditions.written import PlainCondition, Table
+from permitry.conditions.written import PlainCondition
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.rule import Request
@@ -16,11 +16,11 @@ __all__ = ["RepeatCondition"]
 class RepeatCondition(PlainCondition):
     """Holds when the same call would now run for at least the `times`-th time in the session."""
 
-    key: ClassVar[str] = "repeat"
-    table: ClassVar[Table] = Annotated[int, range(2, 1_000_001)]
-    description: ClassVar[str] = "The same call, for this many times or more."
-    is_answered: ClassVar[bool] = True
-    is_pure: ClassVar[bool] = True
+    key = "repeat"
+    table = Annotated[int, range(2, 1_000_001)]
+    description = "The same call, for this many times or more."
+    is_answered = True
+    is_pure = True
 
     times: int
 

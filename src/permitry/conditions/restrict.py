@@ -201,7 +201,8 @@ def _meets_at_once(kinds: Sequence[AnyPatterns], lifting: Sequence[Conditions], 
     does = " and ".join(kind.does for kind in kinds)
     unsure = Unsure(why_several(effects[0] for effects in found if effects), does, int(Match.BELOW))
     # What a program runs comes from any host, and a rule about one host is about what connects to it.
-    is_any = any(pattern.text == "*" for kind in kinds for pattern in kind.patterns if isinstance(pattern, HostPattern))
+    patterns = itertools.chain.from_iterable(kind.patterns for kind in kinds)
+    is_any = any(isinstance(each, HostPattern) and each.text == "*" for each in patterns)
     by = say_joined(runs, itertools.chain.from_iterable(others)) if is_any else ""
     return attrs.evolve(unsure, by=by, likeness=int(Match.ALIKE)) if by else unsure
 

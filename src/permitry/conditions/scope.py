@@ -7,7 +7,7 @@ cannot be evaluated, a restriction counts as matched, and a permission as not ma
 import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Self
+from typing import Self, TypeVar
 
 import attrs
 
@@ -19,7 +19,7 @@ from permitry.conditions.label import LabelCondition
 from permitry.conditions.lookalikes import look_alikes
 from permitry.conditions.match import Match
 from permitry.conditions.mode import ModeCondition
-from permitry.conditions.tools import ToolsCondition, ToolSelector
+from permitry.conditions.tools import ToolsCondition, ToolSelector, is_shell
 from permitry.conditions.written import Condition
 from permitry.core.effects import only_reads
 from permitry.core.facts import Fact
@@ -32,6 +32,8 @@ from permitry.errors import UnevaluableError
 __all__ = ["Condition", "Conditions", "Scope", "Scoped"]
 
 _NOTHING = Conditions()
+_Kind = TypeVar("_Kind", bound=Condition)
+_ASKING: tuple[type[SourceCondition | LinkCondition], ...] = (SourceCondition, LinkCondition)
 # Looked up once: that takes longer than to compare them.
 _NO, _ALIKE, _YES = Match.NO, Match.ALIKE, Match.YES
 
@@ -83,22 +85,23 @@ class Scope:
     @property
     def named_tools(self) -> tuple[ToolSelector, ...]:
         """The selectors of the tools that the rule is about, and of those that it excepts."""
-        excepted = (each.selectors for each in self._plain if isinstance(each, ToolsCondition))
+        excepted = (each.selectors for each in self._each(ToolsCondition))
         return (*self.selectors, *itertools.chain.from_iterable(excepted))
 
     @property
     def modes(self) -> frozenset[str]:
         """The names of modes in the conditions."""
-        return frozenset(mode for each in self._plain if isinstance(each, ModeCondition) for mode in each.modes)
+        return frozenset[str]().union(*(each.modes for each in self._each(ModeCondition)))
 
     @property
     def labels(self) -> frozenset[str]:
         """The labels that the conditions ask for."""
-        return frozenset(label for each in self._plain if isinstance(each, LabelCondition) for label in each.labels)
+        return frozenset[str]().union(*(each.labels for each in self._each(LabelCondition)))
 
-    @property
-    def _plain(self) -> tuple[Condition, ...]:
-        return tuple(condition for each in (self.when, *self.unless) for condition in each.plain)
+    def _each(self, *kinds: type[_Kind]) -> Iterator[_Kind]:
+        """Yield the plain conditions of some classes."""
+        every = itertools.chain.from_iterable(each.plain for each in (self.when, *self.unless))
+        return (each for each in every if isinstance(each, kinds))
 
     @property
     def is_pure(self) -> bool:
@@ -137,8 +140,9 @@ class Scope:
         if not self.when.are_about_actions:
             return self.selects(request, Match.YES) and permit.permits(self.when, self.unless, request)
         certain, covered = request.actions.certain, self.covers(request)
-        reads = not is_alone and request.tool is not None and request.tool.is_shell
-        return bool(covered) and all(i in covered or (reads and only_reads(action)) for i, action in enumerate(certain))
+        reads = not is_alone and is_shell(request)
+        left = (action for at, action in enumerate(certain) if at not in covered)
+        return bool(covered) and all(reads and only_reads(action) for action in left)
 
     def covers(self, request: Request) -> frozenset[int]:
         """Return the indices of the certain actions that a permission with this scope permits."""
@@ -185,13 +189,12 @@ class Scope:
     @property
     def asks_origins(self) -> bool:
         """Whether a condition asks where a value comes from."""
-        return any(isinstance(each, SourceCondition | LinkCondition) for each in self._plain)
+        return any(True for _ in self._each(*_ASKING))
 
     def origins(self, request: Request) -> Iterator[Origin]:
         """Yield where the values came from that conditions in `when` and `unless` ask that of."""
-        for each in self._plain:
-            if isinstance(each, SourceCondition | LinkCondition):
-                yield from each.origins(request)
+        for each in self._each(*_ASKING):
+            yield from each.origins(request)
 
     def not_lifted(self, request: Request) -> Iterator[str]:
         """Yield for each alternative of `unless` why it does not lift the restriction, for people."""

@@ -1,13 +1,12 @@
 """The condition `server`."""
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 import attrs
 
 from permitry.conditions._words import check_sign
 from permitry.conditions.match import Match
-from permitry.conditions.written import Place, PlainCondition, Table, Words
+from permitry.conditions.written import Place, PlainCondition, Words
 from permitry.core.names import NamePattern, servers
 from permitry.core.pattern import Pattern
 from permitry.core.rule import Request
@@ -23,13 +22,13 @@ def _name_patterns(patterns: Iterable[Pattern]) -> tuple[NamePattern, ...]:
 class ServerCondition(PlainCondition):
     """Holds when the MCP server of the tool fits; for a restriction, any the name may mean."""
 
-    key: ClassVar[str] = "server"
-    table: ClassVar[Table] = Words
-    description: ClassVar[str] = "The MCP server of the tool; `*` and `?` are wildcards."
-    any_of: ClassVar[str] = "servers"
-    has_wildcards: ClassVar[bool] = True
-    is_answered: ClassVar[bool] = True
-    is_pure: ClassVar[bool] = True
+    key = "server"
+    table = Words
+    description = "The MCP server of the tool; `*` and `?` are wildcards."
+    any_of = "servers"
+    has_wildcards = True
+    is_answered = True
+    is_pure = True
 
     servers: tuple[NamePattern, ...] = attrs.field(converter=_name_patterns)
 

@@ -1,12 +1,12 @@
 """The condition `template`."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 
 from permitry.conditions._words import words
-from permitry.conditions.written import PlainCondition, Table, Words
+from permitry.conditions.written import PlainCondition, Words
 from permitry.core.rule import Request
 from permitry.core.template import Template
 
@@ -17,13 +17,13 @@ __all__ = ["TemplateCondition"]
 class TemplateCondition(PlainCondition):
     """Holds while one of the named templates, or one that extends it, is active."""
 
-    key: ClassVar[str] = "template"
-    table: ClassVar[Table] = Words
-    description: ClassVar[str] = "The active template, or one it extends."
-    any_of: ClassVar[str] = "templates"
-    is_answered: ClassVar[bool] = True
-    example: ClassVar[Table] = str
-    is_pure: ClassVar[bool] = True
+    key = "template"
+    table = Words
+    description = "The active template, or one it extends."
+    any_of = "templates"
+    is_answered = True
+    example = str
+    is_pure = True
 
     templates: tuple[str, ...] = attrs.field(converter=words)
 

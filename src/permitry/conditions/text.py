@@ -2,13 +2,13 @@
 
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 
 from permitry.conditions.args import ArgumentTest, text_test
 from permitry.conditions.provenance.normal_form import leaves_of
-from permitry.conditions.written import Place, PlainCondition, Table
+from permitry.conditions.written import Place, PlainCondition
 from permitry.core.argument_keys import Misshapen, names_of, values_of
 from permitry.core.json_values import JsonValue
 from permitry.core.rule import Request
@@ -28,10 +28,10 @@ class TextCondition(PlainCondition):
     restrictions alone, as a model may write any text into some argument.
     """
 
-    key: ClassVar[str] = "text"
-    table: ClassVar[Table] = dict
-    description: ClassVar[str] = "Some text anywhere in the arguments: `{ contains = ... }` or `{ regex = ... }`."
-    is_pure: ClassVar[bool] = True
+    key = "text"
+    table = dict
+    description = "Some text anywhere in the arguments: `{ contains = ... }` or `{ regex = ... }`."
+    is_pure = True
 
     test: ArgumentTest
 
@@ -91,14 +91,15 @@ def _lack_by_role(arguments: Mapping[str, JsonValue], tool: ToolSpec) -> Iterato
 
 
 def _lack_by_schema(arguments: Mapping[str, JsonValue], tool: ToolSpec) -> Iterator[str]:
-    properties, required = (tool.parameters.get(name) for name in ("properties", "required"))
+    properties, required = map(tool.parameters.get, ("properties", "required"))
     for name, schema in properties.items() if isinstance(properties, Mapping) else ():
         if not (isinstance(schema, Mapping) and schema.get("type") == "string"):
             continue
-        if name not in arguments and isinstance(required, tuple) and name in required:
+        if name in arguments:
+            if not isinstance(arguments[name], str):
+                yield _no_text(name)
+        elif isinstance(required, tuple) and name in required:
             yield f"`args.{name}` is missing"
-        if name in arguments and not isinstance(arguments[name], str):
-            yield _no_text(name)
 
 
 def _no_text(name: str) -> str:

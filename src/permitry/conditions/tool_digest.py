@@ -1,12 +1,12 @@
 """The condition `tool_digest`."""
 
 import re
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import attrs
 
 from permitry.conditions._words import words
-from permitry.conditions.written import PlainCondition, Problem, Table, Words
+from permitry.conditions.written import PlainCondition, Problem, Words
 from permitry.core.rule import Request
 from permitry.errors import UnevaluableError
 
@@ -26,10 +26,10 @@ def _digest_problem(word: str) -> Problem | None:
 class ToolDigestCondition(PlainCondition):
     """Holds for tools whose declaration has a listed digest, or one that begins so."""
 
-    key: ClassVar[str] = "tool_digest"
-    table: ClassVar[Table] = Annotated[Words, _digest_problem]
-    description: ClassVar[str] = "The digest of the tool's own declaration, in hex, or its first 16 digits or more."
-    is_pure: ClassVar[bool] = True
+    key = "tool_digest"
+    table = Annotated[Words, _digest_problem]
+    description = "The digest of the tool's own declaration, in hex, or its first 16 digits or more."
+    is_pure = True
 
     digests: tuple[str, ...] = attrs.field(converter=words)
 

@@ -2,20 +2,20 @@
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import attrs
 
 from permitry.conditions._words import check_sign, nearest
 from permitry.conditions.match import Match, best_of
-from permitry.conditions.written import Place, PlainCondition, Problem, Table, Words
+from permitry.conditions.written import Place, PlainCondition, Problem, Words
 from permitry.core.facts import Fact, Kind
 from permitry.core.names import NamePattern
 from permitry.core.rule import Request
 from permitry.core.spec import TRAIT_SELECTORS
 from permitry.errors import RuleError
 
-__all__ = ["ToolSelector", "ToolsCondition", "name_problem", "own_name", "selector_problem"]
+__all__ = ["ToolSelector", "ToolsCondition", "is_shell", "name_problem", "own_name", "selector_problem"]
 
 # Looked up once: that takes longer than to compare them.
 _NO, _ALIKE, _YES = Match.NO, Match.ALIKE, Match.YES
@@ -140,12 +140,12 @@ class ToolSelector:
         match self.text:
             case "@reads":
                 # INVARIANT: law 4. A restriction on `@reads` also applies to a command that cannot be read.
-                is_shell = request.tool is not None and request.tool.is_shell
-                return None if is_shell and request.actions.unknown is not None else request.is_read_only
+                is_unread = is_shell(request) and request.actions.unknown is not None
+                return None if is_unread else request.is_read_only
             case "@writes":
                 return not request.is_read_only
             case "@shell":
-                return request.tool is not None and request.tool.is_shell
+                return is_shell(request)
             case "@network":
                 return _reaches_out(request)
             case _:  # `@agent`, the last of `_TRAITS`
@@ -156,10 +156,10 @@ class ToolSelector:
 class ToolsCondition(PlainCondition):
     """Holds when a selector selects the call; only in `unless`, next to the rule's `tools`."""
 
-    key: ClassVar[str] = "tools"
-    table: ClassVar[Table] = Annotated[Words, selector_problem]
-    description: ClassVar[str] = "In `unless`: tools that the rule is not about."
-    is_pure: ClassVar[bool] = True
+    key = "tools"
+    table = Annotated[Words, selector_problem]
+    description = "In `unless`: tools that the rule is not about."
+    is_pure = True
 
     selectors: tuple[ToolSelector, ...]
 
@@ -175,6 +175,11 @@ class ToolsCondition(PlainCondition):
     def fact(self, request: Request) -> str:
         """Return what is true instead, as shown in near misses."""
         return f"tool = {request.call.tool}"
+
+
+def is_shell(request: Request) -> bool:
+    """Return whether the tool is known to take commands."""
+    return request.tool is not None and request.tool.is_shell
 
 
 def _reaches_out(request: Request) -> bool | None:

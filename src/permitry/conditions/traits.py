@@ -2,12 +2,12 @@
 
 import enum
 from collections.abc import Iterable
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import attrs
 
 from permitry.conditions.match import Match
-from permitry.conditions.written import PlainCondition, Table, Words, sorted_repr
+from permitry.conditions.written import PlainCondition, Words, sorted_repr
 from permitry.core.rule import Request
 from permitry.core.spec import ToolTraits
 
@@ -32,10 +32,10 @@ def _traits(value: Iterable[str]) -> frozenset[Trait]:
 class TraitsCondition(PlainCondition):
     """Holds when a trait is true of the tool; for a restriction, also when it is not known."""
 
-    key: ClassVar[str] = "traits"
-    table: ClassVar[Table] = Annotated[Words, Trait]
-    description: ClassVar[str] = "What is true of the tool: read_only, destructive, idempotent, open_world, ..."
-    is_pure: ClassVar[bool] = True
+    key = "traits"
+    table = Annotated[Words, Trait]
+    description = "What is true of the tool: read_only, destructive, idempotent, open_world, ..."
+    is_pure = True
 
     traits: frozenset[Trait] = attrs.field(converter=_traits, repr=sorted_repr)
 

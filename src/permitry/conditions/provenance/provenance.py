@@ -322,14 +322,14 @@ class Provenance(HeardCounts):
         """Return whether this word is one of the user's messages."""
         return any(message.has_word(word) for message in self._said)
 
-    def given(self, tool: str, path: Path, form: str) -> tuple[Seen, ...]:
+    def given(self, tool: str, path: Path, form: str | None) -> tuple[Seen, ...]:
         """Return where a value was seen at `path` in arguments of calls of a tool."""
-        return self._heard.seen(_Key(True, tool, path, form), self.results)
+        return self._heard.seen(_Key(True, tool, path, form or ""), self.results)
 
-    def seen(self, tool: str, path: Path, form: str) -> tuple[Seen, ...]:
+    def seen(self, tool: str, path: Path, form: str | None) -> tuple[Seen, ...]:
         """Return where a value was seen at `path` in results of a tool that it was not given."""
-        found = self._heard.seen(_Key(False, tool, path, form), self.results)
-        return tuple(seen for seen in found if not seen.of.echoes(form))
+        key = _Key(False, tool, path, form or "")
+        return tuple(seen for seen in self._heard.seen(key, self.results) if not seen.of.echoes(key.form))
 
     def results_with(self, tool: str, form: str) -> Iterator[Returned]:
         """Yield the results of a tool with a value that it was not given, anywhere or as a word."""
