@@ -116,10 +116,7 @@ class ArgumentCondition(PlainCondition):
 
     @classmethod
     def parts(cls, value: Mapping[str, Any], /, above: Place = ()) -> Iterator[tuple[Place, Any]]:
-        """Yield each test of an argument, and the names that lead to the argument.
-
-        A table of tables without operators is an object on the way to nested arguments.
-        """
+        """Yield each test of an argument, and its names; a table without operators is an object."""
         for name, raw in value.items():
             is_object = isinstance(raw, dict) and raw and all(isinstance(inner, dict) for inner in raw.values())
             if is_object and set(raw).isdisjoint((*OPERATORS, LINKS)):

@@ -56,7 +56,7 @@ class HostPattern(WrittenPattern):
 
     @classmethod
     def parse(cls, text: str, normalise: Callable[[str], str | None]) -> "HostPattern":
-        """Return the pattern of a text, with the canonical form of its host. Raises: `RuleError`."""
+        """Return the pattern of a text; `normalise` makes a host canonical. Raises: `RuleError`."""
         check_sign(text, cls.key)
         if not text or text != "".join(text.split()):
             raise RuleError(f"the host pattern `{text}` is empty or has a blank in it; write `example.com`")

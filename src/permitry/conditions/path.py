@@ -136,10 +136,7 @@ class PathPattern(WrittenPattern):
         return all(any(_fits(parts, name, base) for base in self._bases(roots)) for name in place.real)
 
     def may_name(self, place: Place, roots: Roots) -> bool:
-        """Return whether the place itself may match the pattern, not only something below it.
-
-        Any name counts, without regard to case and composition, and any that a glob may become.
-        """
+        """Return whether a place itself may match, by any name, and any that a glob may become."""
         if not (place.has_wildcards or self._needle in place.folded):
             return False
         if place.is_around and not self._may_be_all_below(place):
@@ -252,10 +249,7 @@ class PathPattern(WrittenPattern):
 
 
 def match_best(patterns: Sequence[PathPattern], place: Place, roots: Roots, least: Match, enough: Match) -> Match:
-    """Return how far a place matches the best of some patterns.
-
-    What is below it takes longer, and is looked at only where its names do not say as much.
-    """
+    """Return how far a place matches the best pattern; what is below it is looked at last."""
     by_name = best_of((each.match_name(place, roots, least, enough) for each in patterns), enough)
     most = Match.ALIKE if enough >= Match.ALIKE and place.descent in _CERTAIN else Match.BELOW
     if by_name >= most or least is Match.YES or not place.tops:

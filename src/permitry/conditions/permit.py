@@ -17,19 +17,13 @@ __all__ = ["cover", "find_left", "fits", "fits_operand", "is_taken_back", "permi
 
 
 def permits(when: Conditions, unless: Sequence[Conditions], request: Request) -> bool:
-    """Return whether the plain conditions hold and no exception may match the whole call.
-
-    Raises: the exception of a condition that cannot be evaluated.
-    """
+    """Return whether the conditions hold and no exception may. Raises: what a condition raised."""
     holds = when.plain_match(request, Match.YES)
     return holds and not (unless and any(_takes_call_back(each, when, request) for each in unless))
 
 
 def cover(when: Conditions, unless: Sequence[Conditions], request: Request) -> frozenset[int]:
-    """Return the indices of the certain actions that conditions on actions permit.
-
-    Raises: as `permits`, if an action would otherwise be covered.
-    """
+    """Return the indices of the certain actions that are permitted. Raises: as `permits`, if any are."""
     failure: Exception | None = None
     try:
         if not permits(when, unless, request):

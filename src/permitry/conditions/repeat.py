@@ -25,7 +25,7 @@ class RepeatCondition(PlainCondition):
     times: int
 
     def holds(self, request: Request) -> bool:
-        """Return whether the call is repeated. Raises: `UnevaluableError` for too little history."""
+        """Return whether it is repeated. Raises: `UnevaluableError` for too little history."""
         return _count(request.call, request.context) >= self.times
 
     @property

@@ -35,10 +35,7 @@ class _Found(NamedTuple):
 
 
 def restricts(when: Conditions, unless: Sequence[Conditions], request: Request) -> bool | Unsure:
-    """Return whether a restriction applies.
-
-    Raises: the exception of a condition that cannot be evaluated, if the result would be True.
-    """
+    """Return whether a restriction applies. Raises: what a condition raised, if it would."""
     failure: Exception | None = None
     try:
         if not when.plain_match(request, Match.ALIKE):

@@ -151,10 +151,7 @@ class Scope:
         return permit.cover(self.when, self.unless, request)
 
     def restricts(self, request: Request) -> bool | Unsure:
-        """Return whether a restriction with this scope applies, by any reading of the call.
-
-        Raises: the exception of a condition that cannot be evaluated, if the result would be True.
-        """
+        """Return whether a restriction applies, by any reading of the call. Raises: as `restrict.restricts`."""
         answer: bool | Unsure = False
         for each in (request, *request.otherwise) if request.likely or request.others else (request,):
             if answer is not True and self.selects(each, _ALIKE):

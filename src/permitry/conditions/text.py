@@ -41,10 +41,7 @@ class TextCondition(PlainCondition):
         return cls(text_test(part))
 
     def holds(self, request: Request) -> bool:
-        """Return whether a text passes the test.
-
-        Raises: `UnevaluableError` when none does, and an argument that could have one does not.
-        """
+        """Return whether a text passes. Raises: `UnevaluableError` where one may be missing."""
         arguments = request.call.arguments
         texts = itertools.chain.from_iterable(map(_texts, arguments.values()))
         if any(self.test.truth(text) is True for text in (*texts, *_join_lists(arguments, request.tool))):
