@@ -23,7 +23,7 @@ def mode_problem(word: str) -> Problem | None:
 
 @attrs.frozen
 class ModeCondition(PlainCondition):
-    """Holds in one of the named modes; for a restriction, in every mode of the session."""
+    """Holds in one of the named modes; a restriction compares every mode the session is in."""
 
     key = "mode"
     table = Annotated[Words, mode_problem]

@@ -20,7 +20,7 @@ def _name_patterns(patterns: Iterable[Pattern]) -> tuple[NamePattern, ...]:
 
 @attrs.frozen
 class ServerCondition(PlainCondition):
-    """Holds when the MCP server of the tool fits; for a restriction, any the name may mean."""
+    """Holds when the MCP server of the tool fits; for a restriction any that its name may mean."""
 
     key = "server"
     table = Words

@@ -34,7 +34,7 @@ class ToolDigestCondition(PlainCondition):
     digests: tuple[str, ...] = attrs.field(converter=words)
 
     def holds(self, request: Request) -> bool:
-        """Return whether the digest begins so. Raises: `UnevaluableError` without a registry."""
+        """Return whether it begins with a listed one. Raises: `UnevaluableError` without a registry."""
         return _digest(request).startswith(self.digests)
 
     def fact(self, request: Request) -> str:
