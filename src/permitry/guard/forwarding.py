@@ -23,7 +23,8 @@ class Part(Generic[T]):
         self._name = name
 
     def __get__(self, owner: "_HasGuard | None", _: type) -> T:
-        part: T = self if owner is None else getattr(owner.guard, self._name)
+        found: Any = self if owner is None else getattr(owner.guard, self._name)
+        part: T = found
         return part
 
     def __set__(self, owner: _HasGuard, part: T) -> None:

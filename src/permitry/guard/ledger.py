@@ -71,7 +71,7 @@ class Ledger:
     new_id: Callable[[], str] = attrs.field(default=lambda: secrets.token_urlsafe(9), kw_only=True, repr=False)
     most: int = attrs.field(default=1_000, kw_only=True, validator=attrs.validators.ge(0))
     size: int = attrs.field(default=64 * 1024 * 1024, kw_only=True, validator=attrs.validators.ge(0))
-    _asked: dict[str, PendingConfirmation] = attrs.field(factory=dict, init=False, repr=False)
+    _open: dict[str, PendingConfirmation] = attrs.field(factory=dict, init=False, repr=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
 
     def open(
@@ -94,7 +94,7 @@ class Ledger:
 
     def find(self, pending_id: str) -> PendingConfirmation | None:
         """Return an open question of this process without closing it, or None."""
-        question = self._asked.get(pending_id)
+        question = self._open.get(pending_id)
         # A fork copies the ledger as well; a question stays with the process that asked it.
         return question if question is not None and question.process == os.getpid() else None
 
@@ -121,10 +121,10 @@ class Ledger:
 
     def __len__(self) -> int:
         """Return how many questions of this process are open."""
-        return len(self._asked)
+        return len(self._open)
 
     def _remove(self, pending_id: str) -> PendingConfirmation | None:
-        return self._asked.pop(pending_id, None)
+        return self._open.pop(pending_id, None)
 
     def _remove_late(self, names: Iterable[str]) -> list[PendingConfirmation]:
         late = [self._remove(name) for name in names]
@@ -142,12 +142,12 @@ class ConfirmationLedger(Ledger):
     def _keep(self, question: PendingConfirmation, _request: ToolConfirmationRequest | None) -> PendingConfirmation:
         question, size = attrs.evolve(question, deadline=self.clock() + self.lifetime), len(question.call.canonical)
         with self._lock:
-            if question.pending_id in self._asked:
+            if question.pending_id in self._open:
                 raise LedgerError(f"the id `{question.pending_id}` is already in use")
-            if len(self._asked) >= self.most or self._taken + size > self.size:
+            if len(self._open) >= self.most or self._taken + size > self.size:
                 raise FullLedgerError(f"at most {self.most:,} at once, with {self.size:,} bytes of arguments")
             self._taken += size
-            self._asked[question.pending_id] = question
+            self._open[question.pending_id] = question
         return question
 
     def claim(self, pending_id: str, response: ToolConfirmationResponse | None = None) -> PendingConfirmation:
@@ -164,7 +164,7 @@ class ConfirmationLedger(Ledger):
         """Close the questions past their deadlines, and return those of this process."""
         now = self.clock()
         with self._lock:
-            return self._remove_late([name for name, each in self._asked.items() if now > each.deadline])
+            return self._remove_late([name for name, each in self._open.items() if now > each.deadline])
 
     def _remove(self, pending_id: str) -> PendingConfirmation | None:
         question = super()._remove(pending_id)

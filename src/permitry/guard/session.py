@@ -25,8 +25,9 @@ def _new_id() -> str:
     return secrets.token_hex(8)
 
 
-def _check_workspace(_: object, __: object, workspace: object) -> None:
+def _check_workspace(_: object, __: object, value: str | None) -> None:
     # Rules on paths would permit nothing under any other one, and not say why.
+    workspace: object = value
     if workspace is not None and not (isinstance(workspace, str) and workspace.startswith("/")):
         raise ValueError(f"`workspace` must be an absolute path, not {workspace!r}; write str(Path(...).resolve())")
 

@@ -63,7 +63,7 @@ class StoredLedger(Ledger):
             raise FullLedgerError(f"at most {self.most:,} at once, with {self.size:,} bytes of calls")
         question = attrs.evolve(question, deadline=deadline.wall)
         with self._lock:
-            self._asked[question.pending_id] = question
+            self._open[question.pending_id] = question
         return question
 
     def find(self, pending_id: str) -> PendingConfirmation | None:
@@ -94,7 +94,7 @@ class StoredLedger(Ledger):
             claimed = self._settle(pending, response) or self._settle(pending, response)
         if claimed is None:
             raise _already_answered(pending_id)
-        self._asked.pop(pending_id, None)
+        self._open.pop(pending_id, None)
         return claimed
 
     def _settle(
@@ -116,7 +116,7 @@ class StoredLedger(Ledger):
         if self.store.take(name, has, self._text_to_keep(response), self.clock()):
             return attrs.evolve(pending, response=response)
         if self.store.close(name, self.clock(), has):
-            self._asked.pop(name, None)
+            self._open.pop(name, None)
             raise LateAnswerError(f"the answer to `{name}` came too late; the call stays blocked", pending)
         return None
 
@@ -146,7 +146,7 @@ class StoredLedger(Ledger):
                 return self._drop(question, pending, row["answer"])
         if not question.is_closed:
             with self._lock:
-                self._asked[question.id] = pending
+                self._open[question.id] = pending
         response = question.response if question.is_closed else None
         return EarlierQuestion(pending, response, not question.is_closed, row["call_id"] == (call.call_id or ""))
 
