@@ -96,18 +96,9 @@ class ToolHandler:
         registry = ToolRegistry() if registry is _DEFAULT else registry
         factory = ConfirmationRequestFactory(registry.preview) if factory is _DEFAULT else factory
         self.guard = Guard(
-            policy,
-            session,
-            notifier,
-            tracker=tracker,
-            factory=factory,
-            channel=channel,
-            ledger=ledger,
-            recorder=recorder,
-            handled=handled,
-            undo=undo,
-            grants=grants,
-        )
+            policy, session, notifier, tracker=tracker, factory=factory, channel=channel,
+            ledger=ledger, recorder=recorder, handled=handled, undo=undo, grants=grants,
+        )  # fmt: skip
         self.registry = registry
 
     def __repr__(self) -> str:
