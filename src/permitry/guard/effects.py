@@ -19,10 +19,7 @@ T = TypeVar("T")
 # Not frozen, which costs half as much: each is used once, by the driver that gets it.
 @attrs.define(eq=False)
 class Disk(Generic[T]):
-    """Work that records; in turn, and in a thread, where that waits for a disk.
-
-    Where the caller is cancelled meanwhile, what the work returned goes to `abandon`.
-    """
+    """Work that records, in turn and in a thread where that waits for a disk; `abandon` if cancelled."""
 
     parts: Parts
     work: Callable[[], T]

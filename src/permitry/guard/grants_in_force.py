@@ -57,10 +57,7 @@ class Grants:
         return granted if granted.verdict is Verdict.ALLOW else decision
 
     def take(self, asked: Asked, session: Session, decision: Decision) -> tuple[Decision, str | None]:
-        """Return what `decide` does, and take a use of the grant that decides.
-
-        With it comes the id of a grant of this very call that answers a rule's question, or None.
-        """
+        """Return what `decide` does, a use taken, and the grant of this very call that answers a rule."""
         granted = self.decide(asked, session, decision)
         if granted.verdict is Verdict.ALLOW:
             if self.take_use(granted.rule_id):

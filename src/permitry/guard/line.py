@@ -41,10 +41,7 @@ _LOG = logging.getLogger("permitry.questions")
 
 
 def decide_call(case: Case, parts: Parts) -> Decided:
-    """Return the kept outcome of this call, or run its stages and keep their outcome.
-
-    Raises: `LedgerError` for a call that is decided while it is being decided, as by a rule that asks the guard.
-    """
+    """Return the kept outcome of this call, or run its stages, not twice at a time, and keep theirs."""
     # The lock is that of the whole family of agents: no two calls are decided on the same budget.
     with parts.session.lock:
         known = recall(case, parts)

@@ -14,10 +14,7 @@ _YES = ToolConfirmationResponse(True)
 
 
 def use_grant(case: Case, parts: Parts) -> Step:
-    """Take a use of a grant for a call that would be asked about; none lifts a block.
-
-    Where a question about the call is open already, it stays open, unless a grant answers it.
-    """
+    """Take a use of a grant for a call that would be asked about, or is already; none lifts a block."""
     granted = case
     if parts.grants is not None and case.decision.verdict is Verdict.CONFIRM:
         decision, grant = parts.grants.take(inputs_of(case, parts), parts.session, case.decision)

@@ -65,7 +65,6 @@ def _count_asked(case: Case, parts: Parts, outcome: Decided) -> Decided:
 
 
 def _apply_side_effects(case: Case, parts: Parts) -> None:
-    """Put on the session what the call leaves behind."""
     parts.session.apply(case.call, parts.policy.side_effects(case.call, case.context, case.spec))
 
 
