@@ -61,6 +61,7 @@ core.policy.decide
 guard.stages.bind.bind
 guard.stages.record.record_answer
 guard.stages.settle.settle
+guard.stages.budget.charge_approved
 """
 RUN = """
 dispatch.registry.dispatch

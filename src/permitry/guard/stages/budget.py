@@ -27,11 +27,14 @@ def charge(case: Case, parts: Parts) -> Case:
     return case._replace(context=context, decision=decision)
 
 
-def charge_approved(case: Case, parts: Parts, shared: SharedLimits) -> Decision:
+def charge_approved(case: Case, parts: Parts) -> Decision:
     """Count a call that a human approved, or may approve elsewhere, and return the decision, or the block of the call.
 
     It counts also beyond a budget that is spent, unless the rule of this budget blocks.
     """
+    shared = parts.session.shared
+    if shared is None:
+        return case.decision
     # INVARIANT: law 1. Of calls that are approved at the same time, none goes beyond a budget that blocks.
     return _count(case, parts, shared, lambda now: now.verdict is not Verdict.BLOCK)[1]
 

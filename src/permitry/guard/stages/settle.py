@@ -3,7 +3,7 @@
 from typing import Final, assert_never
 
 from permitry.audit.recorder import RunRecord
-from permitry.core.decision import Decision, Verdict
+from permitry.core.decision import Verdict
 from permitry.errors import FullLedgerError, LedgerError, UnknownToolError
 from permitry.guard.case import Case, Parts, may_run
 from permitry.guard.journal import block, not_recorded, record, refuse
@@ -57,7 +57,7 @@ def _ask(case: Case, parts: Parts) -> Decided:
 
 def _count_asked(case: Case, parts: Parts, outcome: Decided) -> Decided:
     """Count a call whose host asks about it, and may let it run; return its outcome, or a block by a spent budget."""
-    now = _charge(case, parts)
+    now = charge_approved(case, parts)
     if now.verdict is _BLOCK:
         return refuse(case, parts, now, Cause.POLICY)
     _apply_side_effects(case, parts)
@@ -68,21 +68,13 @@ def _apply_side_effects(case: Case, parts: Parts) -> None:
     parts.session.apply(case.call, parts.policy.side_effects(case.call, case.context, case.spec))
 
 
-def _charge(case: Case, parts: Parts) -> Decision:
-    """Count a call that a human permits, or may permit; return the decision, or a block beyond a budget."""
-    shared = parts.session.shared
-    if shared is None:
-        return case.decision
-    return charge_approved(case, parts, shared)
-
-
 def _authorize(case: Case, parts: Parts) -> Ready | Blocked:
     """Create the one permission to run a call; its side effects apply now, so that each call counts for the next."""
     if case.kept is not None and not record(parts, "kept", case.call, {"entry": case.kept.entry}):
         return not_recorded(case.call, case.decision)
     # All others were counted before, by the stage `charge`.
     is_approved = case.is_approved
-    if is_approved and (now := _charge(case, parts)).verdict is _BLOCK:
+    if is_approved and (now := charge_approved(case, parts)).verdict is _BLOCK:
         return refuse(case, parts, now, Cause.POLICY)
     try:
         authorized = parts.tools.authorize(case.call, case.spec, case.context, _record_run(case, parts), parts.session)
