@@ -117,13 +117,14 @@ def test_the_page_says_what_the_hook_says(reply: Answer, name: str) -> None:
 
 
 def test_the_screens_have_the_same_sentences(reply: Answer) -> None:
-    """They were taken once: who changes a sentence takes them again. One host asks by a refusal."""
-    screens = [re.sub(r"[\s\u2502\u2514]+", " ", each) for each in SCREEN.findall(PAGE.read_text(encoding="utf-8"))]
+    """They were taken once: who changes a sentence takes them again. Three hosts ask by a refusal."""
+    text = PAGE.read_text(encoding="utf-8")
+    screens = [re.sub(r"[\s\u2502\u2514]+", " ", each.replace("`", "")) for each in SCREEN.findall(text)]
     asked = _said(reply("claude-code", "git reset --hard HEAD~3"), Verb.ASK)
-    refused = json.loads(reply("opencode", "git reset --hard HEAD~3").out)["deny"].partition("`permitry approve")[0]
+    refused = json.loads(reply("opencode", "git reset --hard HEAD~3").out)["deny"].partition("permitry approve")[0]
     blocked = BLOCKED.sub("", _said(reply("claude-code", "git push"), Verb.DENY))[:29]
-    counts = [sum(sentence in screen for screen in screens) for sentence in (asked, refused, blocked)]
-    assert counts == [2, 1, 3]
+    sentences = [each.replace("`", "") for each in (asked, refused, blocked)]
+    assert [sum(sentence in screen for screen in screens) for sentence in sentences] == [2, 3, 5]
 
 
 if __name__ == "__main__":

@@ -65,9 +65,11 @@ def _tool(payload: Mapping[str, Any]) -> tuple[str | None, str]:
 
 def _write(effect: Effect, event: Event) -> Reply:
     del event
-    if effect.verb in (Verb.ALLOW, Verb.DENY):
-        return Reply.of({"decision": effect.verb.value, "reason": effect.text})
-    return Reply()
+    said = {"decision": effect.verb.value, "reason": effect.text}
+    if effect.verb is Verb.DENY:
+        # Its user is shown this one alone: it hides what makes a tool fail.
+        return Reply.of({**said, "systemMessage": effect.text})
+    return Reply.of(said) if effect.verb is Verb.ALLOW else Reply()
 
 
 def _hook(event: str, command: str, seconds: int) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ CAPTURED = Captured(
         "session_id": "s1", "transcript_path": "/t", "cwd": FOLDER, "hook_event_name": "BeforeTool",
         "timestamp": "2026-11-20T04:20:02.557Z", "tool_name": "run_shell_command", "tool_input": {"command": "?"},
     },
-    {"decision": "deny", "reason": "NO"},
+    {"decision": "deny", "reason": "NO", "systemMessage": "NO"},
     prompt={"hook_event_name": "BeforeAgent"},
     after=lambda result: {
         "hook_event_name": "AfterTool",
