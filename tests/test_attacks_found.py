@@ -69,8 +69,42 @@ def test_no_name_reaches_a_secret_unasked(text: str, say: Callable[[str], Verdic
         "cat src/*", "cat */*.py", "grep -R x src", "ls ext/*", "rm ext/*", "grep -r x ext", "chmod -R 700 ext",
         "git add '*.py'", "git rm --cached '*.md'", "git clean -f '*.pyc'", "git commit -m 'a * b'", "git add src",
         "git add 'src/*'", "git stash -- 'docs/*'", "git reset -- '*.py'", "git clean -fd src",
+        "psql -c 'select * from users'", "docker secret ls", "make -C src test", "tar -C src -cf x.tar a.py",
+        "git -C src status", "find src -type d | xargs ninja -C", "sftp h <<< 'put a.txt'", "su -s /bin/sh -c make ann",
     ],
 )  # fmt: skip
 def test_names_that_reach_no_secret_are_not_asked_about(text: str, say: Callable[[str], Verdict]) -> None:
     """They lie where nothing is denied, or end otherwise."""
     assert say(text) is Verdict.ALLOW
+
+
+_RUN_HERE = (
+    "ssh -o ProxyCommand='rm a' h ls", "ssh -o 'LocalCommand rm a' h ls", "ssh -F f h ls", "ssh -I /a.so h",
+    "scp -F f a h:", "sftp -b f h", "sftp -F f h", "su -c make -s /x/sh", "runuser -s /x/sh -c make", "sudo -R /x make",
+    "sudo --chdir /x make", "lftp -f f",
+)  # fmt: skip
+
+
+@for_each("text", _RUN_HERE)
+def test_a_permission_for_a_program_is_none_for_what_an_option_has_it_run_here(text: str) -> None:
+    """Though all that it runs elsewhere, or by its words, is permitted."""
+    patterns = '"ssh *", "scp *", "sftp *", "su *", "runuser *", "sudo *", "make *", "lftp *"'
+    policy = load_policy(f'schema = 1\n[[rule]]\nid = "p"\neffect = "allow"\nwhen.command = [{patterns}]\n')
+    call = ToolCall("run_shell", {"command": text})
+    assert policy.decide(call, AuthContext(workspace="/home/ann/shop")).verdict is Verdict.CONFIRM
+
+
+@for_each(
+    "text",
+    [
+        "sftp h <<< '!rm a'", "lftp -c '!rm a' h", "smbclient -c '!rm a' //h/s", "psql -c 'select 1 \\g |rm a'",
+        "ssh -o 'ProxyCommand rm a' h ls", "autossh -o ProxyCommand='rm a' h", "mosh --ssh='rm a' h",
+        "sshfs -o ssh_command='rm a' h: d", "go test -exec 'rm a'", "bat --pager 'rm a' x",
+        "mv a venv; . venv/bin/activate", "sed -i s/a/b/ x; . ./x",
+    ],
+)  # fmt: skip
+def test_a_command_that_is_hidden_in_a_text_is_found(text: str) -> None:
+    """By a restriction on it."""
+    policy = load_policy(f'{EVERYTHING}[[rule]]\nid = "b"\neffect = "block"\nwhen.command = "rm *"\n')
+    call = ToolCall("run_shell", {"command": text})
+    assert policy.decide(call, AuthContext(workspace="/home/ann/shop")).verdict is not Verdict.ALLOW

@@ -2,7 +2,7 @@
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -16,9 +16,10 @@ from permitry.actions.found_names import touch_perhaps
 from permitry.actions.patches import hidden_patch, paths_of
 from permitry.actions.paths import apart
 from permitry.actions.programs.arguments import with_values
-from permitry.actions.programs.candidates import reads_code
+from permitry.actions.programs.candidates import is_name, paths_in, reads_code
 from permitry.actions.programs.catalogue import bind, record_of
 from permitry.actions.programs.git import without_options
+from permitry.actions.programs.named import Named
 from permitry.actions.programs.operands import touches_of as operands_of
 from permitry.actions.programs.possible import names_in_code
 from permitry.actions.programs.sed import with_script
@@ -60,7 +61,7 @@ def operands_in(words: tuple[Word, ...], folder: Folder, given: Given) -> Operan
             tuple(each for each in group if each.word not in elsewhere) for group in (named.paths, named.guessed)
         )
         named = attrs.evolve(named, paths=paths, guessed=guessed)
-    code = names_in_code(Word(text)) if text is not None and reads_code(words) else ()
+    code = _names_in_input(words, text) if text is not None else ()
     found_hosts, guessed_connects = (
         tuple(connect for word in hosts for connect in connects(word)) for hosts in (named.hosts, named.guessed_hosts)
     )
@@ -69,6 +70,15 @@ def operands_in(words: tuple[Word, ...], folder: Folder, given: Given) -> Operan
     are_all_changes = record_of(words[0].text).undoable
     found = Operands(touches, found_hosts, named.is_listed, (*perhaps, *guessed_connects), are_all_changes)
     return attrs.evolve(found, guessed=(*found.guessed, *anything_of(words, named.unclear, found, folder)))
+
+
+def _names_in_input(words: tuple[Word, ...], text: str) -> Iterator[Named]:
+    """Yield what a text names that an interpreter, or the console of a client, reads."""
+    if reads_code(words):
+        yield from names_in_code(Word(text))
+    elif record_of(program_of(words)).language:
+        names = paths_in(Word(text), program_of(words))
+        yield from (Named(access, name) for name in names if is_name(name) for access in Access)
 
 
 def run_of(

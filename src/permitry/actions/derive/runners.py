@@ -118,6 +118,10 @@ def _words_elsewhere(words: tuple[Word, ...]) -> frozenset[Word]:
     elsewhere = catalogue().elsewhere
     if elsewhere.isdisjoint((name, *(word.text for word in words))):
         return frozenset()
+    record = record_of(name)
+    if words[1:] and words[1].text in record.commands.keys() - record.runs_behind.keys():
+        # As `docker secret create`, and not `docker create`.
+        return frozenset()
     inner = dict.fromkeys(each.words for each in unfolded(words) if each.words)
     if name not in elsewhere:
         return frozenset(word for some in inner for word in _words_elsewhere(some))

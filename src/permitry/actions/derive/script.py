@@ -28,6 +28,7 @@ from permitry.actions.programs.candidates import reads_code
 from permitry.actions.programs.catalogue import catalogue, record_of, remember
 from permitry.actions.programs.found import names_by
 from permitry.actions.programs.inputs import takes_commands
+from permitry.actions.programs.local_commands import local_commands
 from permitry.actions.programs.made import run_of_made
 from permitry.actions.programs.names import prints_names
 from permitry.actions.programs.sed import with_script
@@ -256,6 +257,10 @@ class _Script:
         self.besides(each for each in found if is_elsewhere or _is_supposed(each[0]))
         # INVARIANT: law 3. The nested commands that a program runs must be permitted as well.
         self.certain += [action for action, _ in found if not (is_elsewhere or _is_supposed(action))]
+        for text in local_commands(command.words):
+            sure, guessed = loose.loosely(text, folder)
+            self.certain += sure
+            self.besides((action, True) for action in guessed)
 
     def run(self, command: Command, doubt: str | None, folder: Folder, *, is_wrapper: bool = False) -> Run:
         given = given_of(command, self.document(command), self.certain, is_last=self.is_last)
@@ -265,9 +270,10 @@ class _Script:
         return attrs.evolve(run, sets=sets, line=line) if sets or line is not None else run
 
     def document(self, command: Command) -> str | None:
-        """Return the here-document that `patch`, an interpreter or `sed -f -` reads; None for other commands."""
+        """Return the here-document that `patch`, an interpreter, a console or `sed -f -` reads; None for others."""
         is_read = hidden_patch(command.words, "") is not None or reads_code(command.words)
         is_read = is_read or program_of(command.words) in _PATCHING
+        is_read = is_read or record_of(program_of(command.words)).language != ""
         is_read = is_read or with_script(command.words, "") != command.words
         if not is_read or all(each.target is not None for each in command.redirections):
             return None

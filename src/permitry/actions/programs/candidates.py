@@ -34,11 +34,18 @@ _MOST_PARTS = MOST_LITERALS
 _MOST_EXPANDED = 64
 
 _SCHEME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
-_SIGNS = re.compile(r"[=:@,]")
+_SIGNS = re.compile(r"[=:@,<]")
 _TOKEN = re.compile(r"[^\s|()'\",+:=]+")
+_OF_CONSOLES = re.compile(
+    # What is behind a command of the client, and string literals.
+    r"(?:\b(?:source|include|m?put|m?get|reput|lcd|mirror|infile|outfile|dumpfile)|\\[\w.!]+|\.\w+)\s+['\"]?([^\s'\";,()]+)"
+    r"|\b(?:from|to)\s+([^\s'\";,()]*[./~][^\s'\";,()]*)|'([^']+)'|\"([^\"]+)\"",
+    re.IGNORECASE,
+)
 _SCRIPTED = (
-    (re.compile(r"(?:[gmn]|original-)?awk|jq"), LITERAL),
-    (re.compile(r"(?:[gnr]?vim?|vimdiff|view|ex|emacs|gdb|sqlite3?)"), _TOKEN),
+    (re.compile(r"mysql|mariadb|psql|duckdb|sftp|smbclient|n?c?ftp|lftp"), _OF_CONSOLES),
+    (re.compile(r"(?:[gmn]|original-)?awk|[jy]q"), LITERAL),
+    (re.compile(r"(?:[gnr]?vim?|vimdiff|view|ex|emacs|gdb|sqlite3?|ansible)"), _TOKEN),
 )
 _AROUND_NAME = " \t\n<>+|"
 IN_PLACE = re.compile(r"(?:perl|ruby)[0-9.]*")

@@ -139,6 +139,7 @@ class Entry:
     runner: str = ""
     runs_values: frozenset[str] = frozenset()
     runs_open: frozenset[str] = frozenset()
+    runs_here: Mapping[str, str] = attrs.field(factory=dict)
     runs_after: tuple[str, ...] = ()
     open_words: str = ""
     interprets: bool = False
@@ -164,6 +165,7 @@ class Entry:
     renames: frozenset[str] = frozenset()
     descends: bool = False
     follows: frozenset[str] = frozenset()
+    moves: frozenset[str] = frozenset()
     only_lists: bool = False
     contents: frozenset[str] = frozenset()
     fills: frozenset[str] = frozenset()

@@ -1,7 +1,8 @@
 """The files that a `git` command touches under names that are not in its words, and where these are read.
 
-A patch names files, and so do a branch, an index, a stash, and a pattern that git itself compares with names. Commands that move a whole work tree from one commit to
-another, such as `git switch` and `git pull`, are not among them, unless they move another one than that of the folder.
+A patch names files, and so do a branch, an index, a stash, and a pattern that git itself compares with
+names. Commands that move a whole work tree from one commit to another, such as `git switch` and `git pull`, are not
+among them, unless they move another one than that of the folder.
 """
 
 import itertools

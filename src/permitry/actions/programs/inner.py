@@ -33,6 +33,7 @@ Words = Sequence[Word]
 
 CLUSTER = re.compile(r"[-+][A-Za-z0-9]+")
 _ATTACHED = re.compile(r"-[A-WYZa-wyz0-9]*[xX](.+)", re.DOTALL)
+_NAMED_COMMAND = re.compile(r"\s*\w+command\s+(.+)", re.IGNORECASE | re.DOTALL)
 NAMES_FROM = "-files0-from"
 _NAMES_OF_FD = ("{}", "{.}", "{/}", "{//}", "{/.}")
 _EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
@@ -192,9 +193,11 @@ def _in_cluster(text: str, options: Collection[str]) -> Iterator[Inner]:
 
 
 def _value(text: str) -> Iterator[Inner]:
-    """Yield the command in an option's value: `cmd`, `exec=cmd`, `alias.x=!cmd` or `ProxyCommand=cmd`.
+    """Yield the command in an option's value: `cmd`, `exec=cmd`, `alias.x=!cmd`, or `ProxyCommand` and a command.
 
     The text after `=` is a guess: it may be a value that is not run.
     """
     yield read(text.lstrip("!|"))
     yield attrs.evolve(read(text.partition("=")[2].lstrip("!|")), is_guess=True)
+    if named := _NAMED_COMMAND.fullmatch(text):
+        yield attrs.evolve(read(named[1]), is_guess=True)

@@ -16,9 +16,15 @@ _OF_CONSOLES = (
     # `\! command` and `system command`; `.shell command`, which may be abbreviated; `\o |command`.
     re.compile(r"\\!(.+)"),
     re.compile(r"^[ \t]*(?:system|pager|\\P|\.(?:she?l?l?|syst?e?m?))\s+(.+)", re.MULTILINE | re.IGNORECASE),
-    re.compile(r"^[ \t]*[.\\]\w[^|\n]*\|([^\"'\n]+)", re.MULTILINE),
+    re.compile(r"(?:^[ \t]*\.|\\)\w[^|\\\n]*\|([^\"'\n]+)", re.MULTILINE),
     re.compile(r"^[ \t]*\\.*?`([^`\n]+)`", re.MULTILINE),
     re.compile(r"""\bprogram\s+('[^']*'|"[^"]*")""", re.IGNORECASE),
+)
+_OF_TRANSFERS = (
+    # `!command` and `shell command`; `get file |command`, and a pipe behind a command.
+    re.compile(r"(?:^|[;&])[ \t]*!(.+)", re.MULTILINE),
+    re.compile(r"(?:^|[;&])[ \t]*shell\s+(.+)", re.MULTILINE),
+    re.compile(r"\|([^|\"'\n]+)"),
 )
 _OF_MAKE = re.compile(r"\$[({]\s*shell\s")
 _OF_SOCAT = re.compile(r"(?:exec|system|shell):(.*)", re.IGNORECASE | re.DOTALL)
@@ -38,7 +44,18 @@ def _of_consoles(text: str) -> Iterator[str]:
         yield from (match[1].strip("'\" \t") for match in pattern.finditer(text))
 
 
-LANGUAGES: Mapping[str, Callable[[str], Iterator[str]]] = {"console": _of_consoles, "tcl": _of_tcl}
+def _of_transfers(text: str) -> Iterator[str]:
+    """Yield what a program that transfers files runs in a shell on this machine."""
+    for pattern in _OF_TRANSFERS:
+        # The mark of the next command is none of the shell's.
+        yield from (match[1].replace("!", " ").strip("'\" \t") for match in pattern.finditer(text))
+
+
+LANGUAGES: Mapping[str, Callable[[str], Iterator[str]]] = {
+    "console": _of_consoles,
+    "tcl": _of_tcl,
+    "transfers": _of_transfers,
+}
 """The functions that find the commands in code, by the language in a program's record."""
 
 

@@ -87,7 +87,8 @@ def _entry(data: Mapping[str, Any], source: Mapping[str, Any]) -> Entry:
     fields["known"] = fields["options"].with_more(more)
     refused = by_name(data.get("refused", {}))
     fields["refused"] = {_split(name)[0]: reason for name, reason in refused.items()}
-    fields["refused_values"] = by_name(data.get("refused_values", {}))
+    for name in ("refused_values", "runs_here"):
+        fields[name] = by_name(data.get(name, {}))
     if "runs" in data or data.get("wraps"):
         fields["runs"] = _wrapper(data, groups, fields["known"])
     behind = by_name(data.get("runs_behind", {}))

@@ -20,6 +20,7 @@ from permitry.actions.programs.arguments import (
     with_options_first,
 )
 from permitry.actions.programs.bare_words import roles_in
+from permitry.actions.programs.bases import with_bases
 from permitry.actions.programs.candidates import UNSEEN, addresses_in, expand_globs
 from permitry.actions.programs.catalogue import record_of, remember
 from permitry.actions.programs.classify import doubt_of
@@ -78,7 +79,7 @@ def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
     if _follows(words):
         paths, guessed = (tuple(map(_follow, group)) for group in (found.paths, found.guessed))
         found = attrs.evolve(found, paths=paths, guessed=guessed)
-    return limit_names(with_tops(found))
+    return limit_names(with_tops(with_bases(words, found)))
 
 
 def _of_outer(words: tuple[Word, ...], only_reads: Reads) -> Operands | None:

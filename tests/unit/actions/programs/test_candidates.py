@@ -105,3 +105,19 @@ def test_long_words_take_no_time(text: str) -> None:
 def test_code_is_behind_an_option_of_the_interpreter(text: str, code: set[str]) -> None:
     """Behind a script, what looks like a file is one."""
     assert {word.text for word in code_of([Word(each) for each in text.split()])} == code
+
+
+@for_each(
+    ("program", "text", "named"),
+    [
+        ("mysql", "source a.sql; select 1", {"a.sql"}), ("mysql", r"\. a", {"a"}), ("psql", r"\i 'a b'", {"a"}),
+        ("psql", r"\copy t from a.csv", {"a.csv"}), ("psql", "select * from t", set()), ("sftp", "put a b", {"a"}),
+        ("smbclient", "lcd a; mput *", {"a", "*"}), ("mariadb", "load data infile 'a' into table t", {"a"}),
+        ("cat", "source a", set()), ("curl", "x=<a", {"a"}),
+    ],
+)  # fmt: skip
+def test_a_console_opens_what_is_behind_its_commands(program: str, text: str, named: set[str]) -> None:
+    """And not what is behind those of SQL, unless it looks like a path."""
+    found = {each.text for each in paths_in(Word(text), program)}
+    assert named <= found
+    assert named or found <= {text}

@@ -13,6 +13,12 @@ def test_a_console_hands_lines_to_a_shell(text: str, commands: list[str]) -> Non
     assert list(LANGUAGES["console"](text)) == commands
 
 
+@for_each(("text", "commands"))
+def test_a_program_that_transfers_files_hands_lines_to_a_shell(text: str, commands: list[str]) -> None:
+    """As `sftp`, `lftp` and `smbclient` do."""
+    assert list(LANGUAGES["transfers"](text)) == commands
+
+
 def test_tcl_is_read_where_it_runs_something() -> None:
     """Brackets and braces begin commands."""
     assert list(LANGUAGES["tcl"]("if {1} {exec rm x}")) == ["if \n1\n \nexec rm x\n"]
