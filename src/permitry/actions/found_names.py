@@ -25,7 +25,8 @@ def touch_perhaps(named: Named, folder: Folder) -> Iterator[Touch]:
         touch = folder.place_of(named.word, named.access, descent=named.below)
         yield touch
         yield from follow_pattern(touch, folder)
-        yield from follow_below(touch, folder) if named.follows else ()
+        if named.follows:
+            yield from follow_below(touch, folder)
     else:
         yield from found_in(named, named.found, folder)
 

@@ -8,20 +8,21 @@ import attrs
 
 from permitry.actions.disk import Links, link_kind
 from permitry.actions.folders import Folder
-from permitry.core.action import UNSEEN_NAME, Access, Touch, Word
+from permitry.core.action import UNSEEN_NAME, Access, Descent, Touch, Word
 
 __all__ = ["follow_below", "follow_pattern", "links_below"]
 
 _MOST_LINKS = 256
 """How many links are followed of one word; any path represents the rest."""
 _WILDCARDS = frozenset("*?[{(")
+_SIGNS_OF = {True: _WILDCARDS, False: frozenset[str]()}
+"""What is more than a character in a word, if it is a pattern."""
 _OUT = frozenset({Links.OPEN})
 
 
 def follow_pattern(touch: Touch, folder: Folder) -> Iterator[Touch]:
     """Yield as guesses what a pattern reaches through links that fit a part of it: `l*/key`, where `link` is one."""
-    if touch.place.is_glob:
-        yield from _limit(_follow_pattern(touch, folder), touch.access, folder)
+    yield from _limit(_follow_pattern(touch, folder), touch.access, folder)
 
 
 def follow_below(touch: Touch, folder: Folder) -> Iterator[Touch]:
@@ -37,14 +38,18 @@ def links_below(source: Word, folder: Folder, kinds: Container[Links] = _OUT) ->
     """
     for top in folder.place_of(source, Access.READ, is_entry=True).place.real:
         names = top.split("/")
-        wild = _first_wild(names) if source.is_glob else len(names)
+        wild = _first_wild(names, _SIGNS_OF[source.is_glob])
         for link in folder.disk.listed("/".join(names[:wild]) or "/", None, has_hidden=True).links:
             parts = link.split("/")
             below = "/".join(parts[len(names) - (wild < len(names)) :])
-            text, _ = folder.disk.link_at(link)
+            text = folder.disk.link_at(link)[0] or ""
             is_meant = len(parts) >= len(names) and _fit(parts, names, wild)
-            if is_meant and below and text and link_kind(text, below.count("/")) in kinds:
+            if is_meant and _is_of(kinds, below, text):
                 yield link, below, text
+
+
+def _is_of(kinds: Container[Links], below: str, text: str) -> bool:
+    return bool(below and text) and link_kind(text, below.count("/")) in kinds
 
 
 def _limit(touches: Iterator[Touch], access: Access, folder: Folder) -> Iterator[Touch]:
@@ -57,6 +62,8 @@ def _limit(touches: Iterator[Touch], access: Access, folder: Folder) -> Iterator
 
 def _follow_pattern(touch: Touch, folder: Folder) -> Iterator[Touch]:
     place = touch.place
+    if not place.is_glob:
+        return
     # An entry itself is not followed, unless a slash is behind its name.
     has_last = not place.is_entry or place.text.endswith("/")
     for top in place.real:
@@ -66,10 +73,9 @@ def _follow_pattern(touch: Touch, folder: Folder) -> Iterator[Touch]:
         for link in listing.links:
             rest = names[link.count("/") + 1 :]
             if (rest or has_last) and _fit(link.split("/"), names, wild):
-                is_glob = _first_wild(rest) < len(rest)
-                at_link = _at("/".join((link, *rest)), touch, folder, is_glob=is_glob)
+                at_link = _at("/".join((link, *rest)), touch, folder, is_glob=_first_wild(rest) < len(rest))
                 yield at_link
-                yield from _follow_pattern(at_link, folder) if is_glob else ()
+                yield from _follow_pattern(at_link, folder)
 
 
 def _follow_below(touch: Touch, folder: Folder) -> Iterator[Touch]:
@@ -81,14 +87,16 @@ def _follow_below(touch: Touch, folder: Folder) -> Iterator[Touch]:
 def _at(text: str, touch: Touch, folder: Folder, *, is_glob: bool) -> Touch:
     """Return the same access to what another path leads to."""
     place = touch.place
-    descent = place.descent if place.is_tree else None
-    word = Word(text, is_glob)
-    found = folder.place_of(word, touch.access, descent=descent, is_entry=place.is_entry and not text.endswith("/"))
+    descent: Descent | None = None
+    if place.is_tree:
+        descent = place.descent
+    found = folder.place_of(Word(text, is_glob), touch.access, descent=descent, is_entry=place.is_entry)
     return attrs.evolve(touch, place=attrs.evolve(found.place, is_certain=False))
 
 
-def _first_wild(names: Sequence[str]) -> int:
-    return next((at for at, name in enumerate(names) if not _WILDCARDS.isdisjoint(name)), len(names))
+def _first_wild(names: Sequence[str], signs: Container[str] = _WILDCARDS) -> int:
+    wild = (at for at, name in enumerate(names) if any(sign in signs for sign in name))
+    return next(wild, len(names))
 
 
 def _fit(names: Sequence[str], patterns: Sequence[str], start: int) -> bool:

@@ -21,6 +21,7 @@ __all__ = ["touched"]
 
 _HERE = ("", ".")
 _NOTHING = Given()
+READ, WRITE = Access.READ, Access.WRITE
 _MOST_LINKS = 256
 """How many links of a folder that is copied are followed; any path represents the rest."""
 
@@ -32,7 +33,8 @@ def touched(operands: Operands, folder: Folder, given: Given = _NOTHING) -> Iter
             touch = _touch(named, folder, given)
             yield touch
             yield from follow_pattern(touch, folder)
-            yield from follow_below(touch, folder) if named.follows else ()
+            if named.follows:
+                yield from follow_below(touch, folder)
         else:
             yield from found_in(named, named.found, folder)
         if named.contents is not None and (named.found or any(word.found for word in named.contents.sources)):
@@ -41,11 +43,9 @@ def touched(operands: Operands, folder: Folder, given: Given = _NOTHING) -> Iter
     for copy in operands.copies:
         yield from dict.fromkeys(_copy(copy, folder, given))
     filled = [named for named in operands.paths if named.is_filled and named.is_tree and named.found is None]
-    targets = [named.word for named in filled if named.access is Access.WRITE]
-    for target, named in itertools.product(targets, filled):
-        if named.access is Access.READ:
-            is_content = named.word.text.endswith("/")
-            yield from _follow_kept(named.word, target if is_content else _below(target, named.word), folder)
+    sources, targets = ([each.word for each in filled if each.access is access] for access in (READ, WRITE))
+    for source, target in itertools.product(sources, targets):
+        yield from _follow_kept(source, target, folder)
 
 
 def _touch(named: Named, folder: Folder, given: Given) -> Touch:
@@ -188,6 +188,8 @@ def _make(copy: Copy, source: Word, target: Word, folder: Folder, given: Given) 
 
 def _follow_kept(source: Word, target: Word, folder: Folder) -> Iterator[Touch]:
     """Yield as guesses where links lead that are copied as links: the source itself, and those below it."""
+    if not source.text.endswith("/"):
+        target = _below(target, source)
     original = folder.place_of(source, Access.READ, is_entry=True).place
     for text in _texts_of(original, folder):
         yield from (attrs.evolve(each, is_guess=True) for each in _follow(Word(text), target, folder))
@@ -196,10 +198,12 @@ def _follow_kept(source: Word, target: Word, folder: Folder) -> Iterator[Touch]:
 
 def _follow_links(source: Word, target: Word, folder: Folder) -> Iterator[Touch]:
     """Yield as guesses where the links below `source` lead from the same places below `target`."""
-    top = dirname(target.text) if source.is_glob else target.text
+    top, kinds = target.text, {Links.OPEN}
+    if source.is_glob:
+        top = dirname(top)
     # Below a folder that is there already, a link may lead to a file of that one.
-    is_new = not folder.leads_to_folder(attrs.evolve(target, text=top))
-    kinds = (Links.OPEN,) if is_new else (Links.INSIDE, Links.OPEN)
+    if folder.leads_to_folder(attrs.evolve(target, text=top)):
+        kinds.add(Links.INSIDE)
     found = tuple(itertools.islice(links_below(source, folder, kinds), _MOST_LINKS + 1))
     for _, below, text in found[:_MOST_LINKS]:
         followed = _follow(Word(text), attrs.evolve(target, text=join(top, below)), folder)

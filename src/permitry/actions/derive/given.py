@@ -61,7 +61,7 @@ def operands_in(words: tuple[Word, ...], folder: Folder, given: Given) -> Operan
             tuple(each for each in group if each.word not in elsewhere) for group in (named.paths, named.guessed)
         )
         named = attrs.evolve(named, paths=paths, guessed=guessed)
-    code = _names_in_input(words, text) if text is not None else ()
+    code = _names_in_input(words, text or "")
     found_hosts, guessed_connects = (
         tuple(connect for word in hosts for connect in connects(word)) for hosts in (named.hosts, named.guessed_hosts)
     )

@@ -8,7 +8,7 @@ import attrs
 from permitry.actions.programs.catalogue import record_of
 from permitry.actions.programs.git_files import join_words
 from permitry.actions.programs.named import HERE, Named, Operands
-from permitry.actions.programs.spelling import values_in
+from permitry.actions.programs.spelling import option_values
 from permitry.core.action import Word
 
 __all__ = ["with_bases"]
@@ -39,12 +39,10 @@ def _join(base: Word, named: Named) -> Named:
 def _find_bases(words: Sequence[Word]) -> Iterator[Word]:
     """Yield the folders that options name, each from the one before it as well."""
     record, base = record_of(words[0].text), HERE
-    for at, word in enumerate(words[1:], start=2) if record.moves else ():
-        for attached in values_in(word.text, record.moves):
-            value = attrs.evolve(word, text=attached) if attached else next(iter(words[at : at + 1]), HERE)
-            base = join_words(base, value)
-            yield from dict.fromkeys((value, base))
-    bundle = words[1].text if len(words) > 1 and record.script == "tar" else "-"
-    if not bundle.startswith("-") and any(f"-{letter}" in record.moves for letter in bundle):
+    for value in option_values(words, record.moves):
+        base = join_words(base, value)
+        yield from dict.fromkeys((value, base))
+    bundle = "".join(word.text for word in words[1:2] if word.text[:1] != "-")
+    if record.script == "tar" and any(f"-{letter}" in record.moves for letter in bundle):
         # The values of a bundle of letters are the next words, in the order of the letters.
         yield from words[2 : 2 + _MOST_IN_BUNDLE]

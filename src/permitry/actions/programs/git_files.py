@@ -228,31 +228,43 @@ def _paths(call: _Call, paths: Words, kind: str, sources: Words) -> Iterator[Nam
 
 
 def _match(call: _Call) -> Iterator[Named]:
-    """Yield the folders below which names fit the patterns of a command; a star stands for slashes as well."""
+    """Yield the folders below which names fit the patterns of a command; a star is one for slashes as well."""
     words = (*call.operands, *(call.behind or ()))
     if not words and call.words[0].text == "clean":
         words = (HERE,)
-    shapes = record_of("git").commands[call.words[0].text].shapes
-    only_reads = {role for shape in shapes for role in shape.operands} == {"read*"}
-    is_dry = not call.names.isdisjoint({"-n", "--dry-run"})
-    accesses = (Access.READ,) if only_reads or is_dry else (Access.READ, Access.WRITE, Access.DELETE)
-    for word, access in itertools.product(words, accesses):
+    for word, access in itertools.product(words, _accesses_of(call)):
         if word == HERE or word.text.startswith(":"):
             # From the top, without regard to case, or all but some.
             yield Named(access, HERE, is_tree=True, work_tree=call.at)
         elif not _WILDCARDS.isdisjoint(word.text):
-            top, ends = join_words(call.at, _before_wildcard(word)), _ends_of(word.text)
-            found = Word(word.text, is_open=True, found=Found((top,), ends, has_links=False))
-            yield Named(access, found if ends else top, is_tree=not ends)
+            yield _below_pattern(word, access, call.at)
+
+
+def _below_pattern(word: Word, access: Access, at: Word) -> Named:
+    """Return the folder in which the wildcards of a pattern begin, and what the names below it end with."""
+    top, ends = join_words(at, _before_wildcard(word)), _ends_of(word.text)
+    if not ends:
+        return Named(access, top, is_tree=True)
+    return Named(access, Word(word.text, is_open=True, found=Found((top,), ends, has_links=False)))
+
+
+def _accesses_of(call: _Call) -> tuple[Access, ...]:
+    """Return what a command may do to names that fit."""
+    shapes = record_of("git").commands[call.words[0].text].shapes
+    roles = "/".join(role.rstrip("*+?") for shape in shapes for role in shape.operands).split("/")
+    known = tuple(access for access in Access if access.value in roles)
+    if not call.names.isdisjoint({"-n", "--dry-run"}):
+        return (Access.READ,)
+    return known or (Access.READ, Access.WRITE, Access.DELETE)
 
 
 def _ends_of(pattern: str) -> tuple[str, ...]:
     """Return what the last part of each name fits that a pattern of git fits; nothing if that is any."""
     end = _SIGNS.split(pattern)[-1]
-    *above, last = end.split("/")
-    if last:
-        return (last if above else f"*{last}",)
-    return ()
+    last = end.rpartition("/")[2]
+    if "/" not in end:
+        last = f"*{end}"
+    return tuple(each for each in (last,) if each.strip("*"))
 
 
 def _before_wildcard(word: Word) -> Word:

@@ -8,7 +8,7 @@ from permitry.actions.programs.catalogue import record_of
 from permitry.actions.programs.inner import program_of
 from permitry.actions.programs.nested import find_command
 from permitry.actions.programs.running import wrapper_of
-from permitry.actions.programs.spelling import values_in
+from permitry.actions.programs.spelling import option_values
 from permitry.core.action import Word
 
 __all__ = ["local_commands"]
@@ -18,15 +18,9 @@ _KEY = re.compile(r"\s*([^=\s]*)[=\s]*(.*)", re.DOTALL)
 
 def local_commands(words: Sequence[Word]) -> Iterator[str]:
     """Yield the texts of the commands, or the files with some, that options of a program have it run here."""
-    runs_here = record_of(program_of(words)).runs_here
-    own = _before_command(words) if runs_here else ()
-    for option, patterns in runs_here.items():
-        for at, word in enumerate(own[1:], start=2):
-            for attached in values_in(word.text, (option,)):
-                value = attached or "".join(each.text for each in own[at : at + 1])
-                key, rest = _KEY.fullmatch(value).groups() if "*" not in patterns.split() else ("", value)
-                if _fits(key.casefold() or value, patterns.split()):
-                    yield rest
+    for option, patterns in record_of(program_of(words)).runs_here.items():
+        for value in option_values(_before_command(words), (option,)):
+            yield from _behind_key(value.text, patterns.split())
 
 
 def _before_command(words: Sequence[Word]) -> Sequence[Word]:
@@ -36,6 +30,15 @@ def _before_command(words: Sequence[Word]) -> Sequence[Word]:
         return words
     starts, _ = find_command(words[1:], wrapper)
     return words[: 1 + min(starts, default=len(words))]
+
+
+def _behind_key(value: str, patterns: Sequence[str]) -> Iterator[str]:
+    """Yield the command in a value: behind a key that fits one of some patterns, or all of it if any is one."""
+    key, command = _KEY.findall(value)[0]
+    if "*" in patterns:
+        key, command = value, value
+    if _fits(key.casefold(), patterns):
+        yield command
 
 
 def _fits(text: str, patterns: Sequence[str]) -> bool:

@@ -42,7 +42,9 @@ class _Made:
 
     def add_operands(self, words: Sequence[Word]) -> None:
         """Add what a program makes under the names of its operands."""
-        makes = "named" if _edits(words) else record_of(program_of(words)).makes
+        makes = record_of(program_of(words)).makes
+        if _edits(words):
+            makes = "named"
         self.is_any = self.is_any or _renames(words)
         self.folders.update(_find_folders(words))
         for word in words[1:] if makes in ("copies", "named", "downloads") else ():
@@ -55,8 +57,9 @@ class _Made:
         """Return whether a program may be one of these; without a folder it must be in one of the folders of PATH."""
         *above, name = posixpath.normpath(program).split("/")
         if "/" in program:
-            # The first of an absolute path is the empty text.
-            is_in_folder = not self.folders.isdisjoint(above if above[:1] == [""] else (".", *above))
+            if not program.startswith("/"):
+                above.append(".")
+            is_in_folder = not self.folders.isdisjoint(above)
             return name in self.names or is_in_folder or (self.is_any and not program.startswith(_SYSTEM))
         return name in (self.names if in_path else self.paths)
 

@@ -24,22 +24,28 @@ def find_lists(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
         yield ()
     for at, word in enumerate(words[1:], start=2):
         for value in _values(word.text, letters, record):
-            yield (attrs.evolve(word, text=value),) if value else words[at : at + 1]
+            if value:
+                yield (attrs.evolve(word, text=value),)
+            else:
+                yield words[at : at + 1]
 
 
 def _values(text: str, letters: set[str], record: Entry) -> Iterator[str]:
     """Yield what is attached to each option, or sign, with which a word gives a list; an empty text if nothing is."""
+    is_cluster = text.startswith("-") and not (text.startswith("--") or record.whole_words)
     for name in record.names_from:
-        before, sign, value = text.partition(name)
-        if not name.startswith("-"):
-            yield from [value] if sign and before[:1] in ("", "-") else []
-        elif name.startswith("--"):
+        before, _, value = text.partition(name)
+        if name.startswith("--"):
             # GNU programs take the beginning of a long option for the whole.
             option, _, value = text.partition("=")
-            yield from [value] if is_option(option, name) else []
-        elif record.whole_words or len(name) > _SHORT:
-            yield from [value] if sign and not before else []
-    if text.startswith("-") and not text.startswith("--") and not record.whole_words:
+            is_given = is_option(option, name)
+        elif name.startswith("-"):
+            is_given = text.startswith(name) and not (is_cluster and len(name) == _SHORT)
+        else:
+            is_given = name in text and before[:1] in ("", "-")
+        if is_given:
+            yield value
+    if is_cluster:
         yield from _in_cluster(text, letters, record)
 
 

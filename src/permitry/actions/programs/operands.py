@@ -67,7 +67,8 @@ def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
     try:
         found = Operands() if _only_prints_help(words) else _read_operands(words, only_reads)
     except RefusedError:
-        found = _of_outer(words, only_reads) or _of_condition(words) or possible_operands(words, only_reads)
+        known = _of_outer(words, only_reads) or _of_condition(words)
+        found = known or with_bases(words, possible_operands(words, only_reads))
     expanded = tuple(Named(Access.READ, word, is_tree) for word, is_tree in expand_by_program(words))
     if expanded:
         found = attrs.evolve(found, paths=(*found.paths, *expanded), is_listed=False)
@@ -79,7 +80,7 @@ def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
     if _follows(words):
         paths, guessed = (tuple(map(_follow, group)) for group in (found.paths, found.guessed))
         found = attrs.evolve(found, paths=paths, guessed=guessed)
-    return limit_names(with_tops(with_bases(words, found)))
+    return limit_names(with_tops(found))
 
 
 def _of_outer(words: tuple[Word, ...], only_reads: Reads) -> Operands | None:
@@ -132,8 +133,9 @@ def _names_from_lists(words: tuple[Word, ...], only_reads: Reads) -> Iterator[Na
     """Yield an unknown name for each list of names that the program reads, and the file that has it."""
     files = tuple(find_lists(words))
     if files or _always_takes_names(words):
-        accesses = (Access.READ,) if only_reads(words) else (Access.READ, Access.WRITE, Access.DELETE)
-        yield from (Named(access, UNSEEN) for access in accesses)
+        yield Named(Access.READ, UNSEEN)
+        if not (only_reads(words) or "network" in record_of(words[0].text).does):
+            yield from (Named(access, UNSEEN) for access in (Access.WRITE, Access.DELETE))
     yield from (Named(Access.READ, word) for file in files for word in file)
 
 
@@ -154,7 +156,7 @@ def _follows(words: tuple[Word, ...]) -> bool:
 
 
 def _follow(named: Named) -> Named:
-    return attrs.evolve(named, follows=True) if named.is_tree else named
+    return attrs.evolve(named, follows=named.is_tree)
 
 
 def _read_operands(words: tuple[Word, ...], reads: Reads) -> Operands:

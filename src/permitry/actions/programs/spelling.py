@@ -1,10 +1,12 @@
 """How an option may be spelled: in full, abbreviated, or in a cluster of letters, with or without a value behind it."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+
+import attrs
 
 from permitry.core.action import Word
 
-__all__ = ["has_option", "is_option", "values_in"]
+__all__ = ["has_option", "is_option", "option_values", "values_in"]
 
 _SHORT = len("-f")
 
@@ -28,3 +30,13 @@ def values_in(text: str, names: Collection[str]) -> Iterator[str]:
     if not text.startswith("--"):
         letters = (name[1] for name in names if len(name) == _SHORT and name[0] == "-")
         yield from (text[1:].partition(letter)[2] for letter in letters if letter in given[1:])
+
+
+def option_values(words: Sequence[Word], names: Collection[str]) -> Iterator[Word]:
+    """Yield the value of each word that may be one of these options: what is attached to it, or the next word."""
+    for at, word in enumerate(words[1:], start=2):
+        for attached in values_in(word.text, names):
+            if attached:
+                yield attrs.evolve(word, text=attached)
+            else:
+                yield from words[at : at + 1]

@@ -139,10 +139,16 @@ def test_a_pattern_is_compared_with_names_in_all_folders(text: str, top: str, en
     assert _matched(text) == [(top, ends, "read")]
 
 
-@for_each("text", ["git rm '*.c'", "git clean -f '*.c'", "git stash push '*.c'", "git commit -m x '*.c'"])
-def test_what_may_be_removed_is(text: str) -> None:
-    """With every access, where the command may make it."""
-    assert _matched(text) == [(".", ("*.c",), access) for access in ("read", "write", "delete")]
+@for_each(
+    ("text", "accesses"),
+    [
+        ("git rm '*.c'", {"list", "read", "delete"}), ("git clean -f '*.c'", {"read", "delete"}),
+        ("git stash push '*.c'", {"read", "write", "delete"}), ("git commit -m x '*.c'", {"read", "write", "delete"}),
+    ],
+)  # fmt: skip
+def test_what_may_be_removed_is(text: str, accesses: set[str]) -> None:
+    """By each access that the command may make; by any, where that is not known."""
+    assert set(_matched(text)) == {(".", ("*.c",), access) for access in accesses}
 
 
 @for_each("text", ["git add src", "git commit -m 'a * b'", "git rm a.c", "git log '*.c'", "git diff '*.c'", "ls '*'"])
