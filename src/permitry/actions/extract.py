@@ -16,11 +16,10 @@ from permitry.actions.paths import apart, roots_of
 from permitry.actions.programs.catalogue import Catalogue, using
 from permitry.actions.programs.records import Records
 from permitry.core.action import Access, Action, Actions, Connect, Delegate, Descent, Roots, Run, Touch, Unknown, Word
-from permitry.core.argument_keys import Misshapen, names_of, values_of
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.json_values import JsonValue
-from permitry.core.spec import ArgumentRole, ToolSpec
+from permitry.core.spec import ArgumentRole, Misshapen, ToolSpec, names_of, values_of
 
 if TYPE_CHECKING:
     from permitry.actions.derive.script import ShellReading

@@ -7,11 +7,10 @@ from typing import Any
 import attrs
 
 from permitry.core.action import Access, Action, Actions, Run, Unknown, phrase
-from permitry.core.argument_keys import values_of
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision, Phase
 from permitry.core.origin import Origin
-from permitry.core.spec import ArgumentRole, ToolSpec
+from permitry.core.spec import ArgumentRole, ToolSpec, values_of
 
 __all__ = ["ConfirmationRequestFactory", "EffectLine", "SuggestedGrant", "ToolConfirmationRequest", "effect_lines"]
 

@@ -9,10 +9,9 @@ import attrs
 from permitry.conditions.args import ArgumentTest, text_test
 from permitry.conditions.provenance.normal_form import leaves_of
 from permitry.conditions.written import Place, PlainCondition
-from permitry.core.argument_keys import Misshapen, names_of, values_of
 from permitry.core.json_values import JsonValue
 from permitry.core.rule import Request
-from permitry.core.spec import ArgumentRole, ToolSpec
+from permitry.core.spec import ArgumentRole, Misshapen, ToolSpec, names_of, values_of
 from permitry.errors import UnevaluableError
 
 __all__ = ["TextCondition"]

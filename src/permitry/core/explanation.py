@@ -26,7 +26,10 @@ class RuleOutcome(enum.Enum):
     FAILED = "failed"
 
 
-_IN_DOUBT = {RuleOutcome.FAILED: "failed, so it counts as matched", RuleOutcome.UNSURE: "may match, so it asks"}
+_IN_DOUBT = {
+    RuleOutcome.FAILED: "failed, so it counts as matched",
+    RuleOutcome.UNSURE: "may match, so it asks",
+}
 
 
 @attrs.frozen

@@ -182,11 +182,6 @@ _Groups: TypeAlias = Mapping[Any, Any]
 _Find: TypeAlias = Callable[[_Groups, Facts, set[int]], None]
 
 
-def _by_tool(groups: _Groups, facts: Facts, found: set[int]) -> None:
-    for counts_readings, group in groups.items():
-        group.find(facts.call.readings if counts_readings else (facts.call.tool,), found)
-
-
 def _by_argument(groups: _Groups, facts: Facts, found: set[int]) -> None:
     for (path, kind), group in groups.items():
         value = facts.argument(path)
@@ -203,21 +198,21 @@ def _by_word(groups: _Groups, facts: Facts, found: set[int]) -> None:
         groups[name].find(None if programs is None else programs[name], found)
 
 
-def _by(values_of: Callable[[Facts], Collection[str] | None]) -> _Find:
-    """Return what looks up the same values in each group."""
+def _by(values_of: Callable[[Facts, Any], Collection[str] | None]) -> _Find:
+    """Return what looks up values in each group, by its key."""
 
     def find(groups: _Groups, facts: Facts, found: set[int]) -> None:
-        for group in groups.values():
-            group.find(values_of(facts), found)
+        for key, group in groups.items():
+            group.find(values_of(facts, key), found)
 
     return find
 
 
 _FIND: Mapping[Kind, _Find] = {
-    Kind.TOOL: _by_tool,
-    Kind.TRAIT: _by(lambda facts: facts.traits),
+    Kind.TOOL: _by(lambda facts, counts_readings: facts.call.readings if counts_readings else (facts.call.tool,)),
+    Kind.TRAIT: _by(lambda facts, _: facts.traits),
     Kind.ARGUMENT: _by_argument,
-    Kind.PROGRAM: _by(lambda facts: facts.of_actions.programs),
+    Kind.PROGRAM: _by(lambda facts, _: facts.of_actions.programs),
     Kind.WORD: _by_word,
-    Kind.HOST: _by(lambda facts: facts.of_actions.hosts),
+    Kind.HOST: _by(lambda facts, _: facts.of_actions.hosts),
 }

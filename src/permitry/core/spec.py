@@ -1,12 +1,12 @@
-"""What a tool declares about itself."""
+"""What a tool declares about itself, and which values of a call a key of its `roles` means."""
 
 import enum
 import functools
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import attrs
 
@@ -14,7 +14,7 @@ from permitry.core.call import PayloadKind, check_tool_name
 from permitry.core.json_values import JsonValue, canonical_json, freeze_object, mutable
 from permitry.errors import CallError
 
-__all__ = ["TRAIT_SELECTORS", "ArgumentRole", "ToolSpec", "ToolTraits"]
+__all__ = ["TRAIT_SELECTORS", "ArgumentRole", "Misshapen", "ToolSpec", "ToolTraits", "names_of", "values_of"]
 
 TRAIT_SELECTORS = ("@agent", "@network", "@reads", "@shell", "@writes")
 """What a rule may write in place of the name of a tool: what it is known to do."""
@@ -107,10 +107,6 @@ def _frozen_schema(value: object) -> Mapping[str, JsonValue]:
 
 
 # Each check is a plain function: a host may make a spec for every tool of every request.
-def _is_callable_by(_: object, __: object, value: str) -> None:
-    check_tool_name(value)
-
-
 def _is_text(_: object, field: "attrs.Attribute[Any]", value: object) -> None:
     if not isinstance(value, str):
         raise TypeError(f"`{field.name}` is a text, not {value!r}")
@@ -183,7 +179,7 @@ class ToolSpec:
     for a field of the wrong type or value.
     """
 
-    name: str = attrs.field(validator=_is_callable_by)
+    name: str = attrs.field(validator=lambda _, __, value: check_tool_name(value))
     description: str = attrs.field(default="", validator=_is_text)
     parameters: Mapping[str, JsonValue] = attrs.field(factory=dict, converter=_frozen_schema, kw_only=True, hash=False)
     traits: ToolTraits = attrs.field(factory=ToolTraits, kw_only=True, validator=_are_traits)
@@ -244,3 +240,56 @@ class ToolSpec:
         fields = {field.name: getattr(self, field.name) for field in attrs.fields(ToolSpec)}
         as_dicts = {"parameters": mutable(self.parameters), "roles": None if self.roles is None else dict(self.roles)}
         return functools.partial(ToolSpec, **{**fields, **as_dicts}), ()
+
+
+@attrs.frozen
+class Misshapen:
+    """An argument that does not have the shape that its role requires; it becomes an unknown action."""
+
+    value: JsonValue
+
+
+_Found: TypeAlias = "tuple[str, JsonValue | Misshapen]"
+
+
+@functools.lru_cache(maxsize=512)
+def _steps(key: str) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
+    """Return for each name in a key of `roles` the argument, the path inside it, and whether it may be left out."""
+    names = key.split("|")
+    paths = (name.removesuffix("?").replace("[]", ".[]").split(".") for name in names)
+    return tuple((first, tuple(steps), name.endswith("?")) for name, (first, *steps) in zip(names, paths, strict=True))
+
+
+def names_of(key: str) -> list[str]:
+    """Return the names of the arguments in a key of `roles`: `edits` and `file` of `edits[].path|file?`."""
+    return [first for first, _, _ in _steps(key)]
+
+
+def values_of(arguments: Mapping[str, JsonValue], key: str) -> list[_Found]:
+    """Return the arguments a key of `roles` means, each with its name; null counts as left out.
+
+    If the key lists several names, all arguments that are given count: which one the tool uses is not known.
+    """
+    given: list[_Found] = []
+    for first, steps, is_optional in _steps(key):
+        found: list[_Found] = [(first, arguments[first])] if arguments.get(first) is not None else []
+        for step in steps:
+            may_lack = is_optional and step is steps[-1]
+            found = [inner for origin, value in found for inner in _inside(origin, value, step, may_lack=may_lack)]
+        given += found
+    return given
+
+
+def _inside(origin: str, value: "JsonValue | Misshapen", step: str, *, may_lack: bool) -> Iterator[_Found]:
+    if isinstance(value, Misshapen):
+        yield origin, value
+    elif step == "[]" and isinstance(value, tuple):
+        yield from ((f"{origin}[{i}]", Misshapen(item) if item is None else item) for i, item in enumerate(value))
+    elif step != "[]" and isinstance(value, Mapping):
+        inner = value.get(step)
+        if inner is not None:
+            yield f"{origin}.{step}", inner
+        elif not may_lack:
+            yield f"{origin}.{step}", Misshapen(None)
+    else:
+        yield origin, Misshapen(value)

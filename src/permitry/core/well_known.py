@@ -19,7 +19,10 @@ _DELEGATES = ToolTraits(read_only=False, spawns_agent=True)
 _FILE = "path|file_path|filepath|filename"
 _FOLDER = "path?|dir_path?|directory?|folder?"
 _FOLDERS = {"workdir?|cwd?|working_directory?|dir_path?|directory?": ArgumentRole.FOLDER}
-_SHELL = {"command|cmd": ArgumentRole.COMMAND, **_FOLDERS}
+_SHELL = {
+    "command|cmd": ArgumentRole.COMMAND,
+    **_FOLDERS,
+}
 _SHELLS = (
     "local_shell", "run_command", "run_shell", "run_shell_bg", "run_shell_command", "run_terminal_cmd", "shell",
     "shell_command", "terminal",

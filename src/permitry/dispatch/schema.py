@@ -12,12 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
-from permitry.core.argument_keys import names_of
 from permitry.core.call import PayloadKind
 from permitry.core.json_values import mutable
 from permitry.core.names import wire_name
 from permitry.core.result import ToolResult
-from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits, names_of
 from permitry.dispatch.arguments import convert_result, is_async, with_check, without_nulls
 from permitry.dispatch.strict import strict_schema
 from permitry.errors import RegistryError, ToolError

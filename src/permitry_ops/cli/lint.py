@@ -11,7 +11,7 @@ from permitry.cli.main import ExitCode
 from permitry.cli.python_registry import add_python_option, registry_at
 from permitry.config.collecting import without_collection
 from permitry.config.tables import drafts_of
-from permitry.core.argument_keys import names_of
+from permitry.core.spec import names_of
 from permitry.errors import PermitryError, count
 from permitry_ops.lint import Check, Finding, lint
 from permitry_ops.lint._schemas import Schema

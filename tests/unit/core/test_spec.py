@@ -8,8 +8,8 @@ import attrs
 import pytest
 from tests.tables import for_each
 
-from permitry.core.call import PayloadKind
-from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
+from permitry.core.call import PayloadKind, ToolCall
+from permitry.core.spec import ArgumentRole, Misshapen, ToolSpec, ToolTraits, values_of
 from permitry.core.well_known import DEFAULT_READ_ONLY_TOOLS
 from permitry.errors import CallError
 
@@ -208,3 +208,30 @@ def test_a_grammar_that_is_no_text_is_refused(grammar: Any) -> None:  # noqa: AN
     """The provider would refuse every request."""
     with pytest.raises(TypeError, match="`grammar` is a text"):
         ToolSpec("t", grammar=grammar)
+
+
+# Keys of roles -------------------------------------------------------------------------------------------------------
+
+
+@for_each(
+    ("key", "arguments", "expected"),
+    [
+        ("a", {"a": "x"}, [("a", "x")]),
+        ("a?", {}, []),
+        ("a", {"a": None}, []),
+        ("a|b", {"b": 1, "a": 2}, [("a", 2), ("b", 1)]),
+        ("a.b", {"a": {"b": "x"}}, [("a.b", "x")]),
+        ("a.b?", {"a": {}}, []),
+        ("a.b", {"a": {}}, [("a.b", Misshapen(None))]),
+        ("a.b", {"a": "x"}, [("a", Misshapen("x"))]),
+        ("a.b.c", {"a": 7}, [("a", Misshapen(7))]),
+        ("a[]", {"a": ["x", None]}, [("a[0]", "x"), ("a[1]", Misshapen(None))]),
+        ("a[].b", {"a": [{"b": "x"}]}, [("a[0].b", "x")]),
+        ("a[]", {"a": "x"}, [("a", Misshapen("x"))]),
+    ],
+)
+def test_a_key_means_values_by_their_places(
+    key: str, arguments: dict[str, Any], expected: list[tuple[str, Any]]
+) -> None:
+    """Each with its name; what has another shape is marked, and null is left out."""
+    assert values_of(ToolCall("t", arguments).arguments, key) == expected
