@@ -34,7 +34,7 @@ class Finder:
                 self._file(fact, number)
         for group in self._paths.values():
             group.names.close()
-        for kind in _GROUPS:
+        for kind in _OF_NAMES:
             for group in self._kinds.get(kind, {}).values():
                 group.close()
 
@@ -44,7 +44,7 @@ class Finder:
             return
         groups = self._kinds.setdefault(fact.kind, {})
         if fact.group not in groups:
-            groups[fact.group] = _GROUPS.get(fact.kind, _Group)()
+            groups[fact.group] = Names() if fact.kind in _OF_NAMES else _Group()
         groups[fact.group].add(fact.value, number)
 
     def find(self, facts: Facts, *, is_of_known: bool = False) -> set[int]:
@@ -177,7 +177,7 @@ class _PathGroup:
 
 _OF_PATHS = frozenset({Kind.PATH, Kind.NAME, Kind.DEPTH})
 _MAY_BE_OPEN = frozenset({Kind.PROGRAM, Kind.WORD, Kind.HOST})
-_GROUPS: Mapping[Kind, type[Names]] = {Kind.TOOL: Names, Kind.PROGRAM: Names}
+_OF_NAMES = (Kind.TOOL, Kind.PROGRAM)
 _Groups: TypeAlias = Mapping[Any, Any]
 _Find: TypeAlias = Callable[[_Groups, Facts, set[int]], None]
 

@@ -24,7 +24,7 @@ from permitry.core.finder import Finder
 from permitry.core.names import name_forms
 from permitry.core.rule import ActionReader, Request
 from permitry.core.spec import ToolSpec
-from permitry.core.visibility import Visibility, call_of_tool, raise_unresolved
+from permitry.core.visibility import Visibility, call_of_tool
 from permitry.core.well_known import WELL_KNOWN, well_known
 
 __all__ = ["Index"]
@@ -106,8 +106,7 @@ class _Tool:
     def look(self, spec: ToolSpec, evaluate: Evaluate) -> Visibility:
         """Return what is certain of all calls of the tool, and keep it."""
         call = call_of_tool(ToolCall(self.name, kind=self.kind))
-        ask = functools.partial(self.request, call, reader=raise_unresolved)
-        self.visibility = Visibility(spec, self.selection.phases, evaluate, ask)
+        self.visibility = Visibility(spec, self.selection.phases, evaluate, functools.partial(self.request, call))
         return self.visibility
 
 

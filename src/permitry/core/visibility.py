@@ -15,7 +15,7 @@ from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.compiled_rule import CompiledRule
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.rule import Request, Rule, Unsure
+from permitry.core.rule import ActionReader, Request, Rule, Unsure
 from permitry.core.spec import ToolSpec
 
 __all__ = ["Unresolved", "Visibility", "call_of_tool", "raise_unresolved", "unknown_context"]
@@ -26,7 +26,7 @@ _BLOCK = Verdict.BLOCK
 _CERTAIN = (True, None)
 """The answers by which a restriction matches: law 2 counts one that fails as matched."""
 
-Ask: TypeAlias = Callable[[AuthContext, ToolSpec], Request]
+Ask: TypeAlias = Callable[[AuthContext, ToolSpec, ActionReader], Request]
 Answer: TypeAlias = bool | Unsure | None
 
 
@@ -94,7 +94,7 @@ class Visibility:
         self._evaluate, self._ask = evaluate, ask
         self._phases = Phases.of(map(_for_trial, phases.every), phases.cache)
         self._blocks_others = phases.cache.unmatched is _BLOCK
-        trial = ask(unknown_context(), spec)
+        trial = ask(unknown_context(), spec, raise_unresolved)
         # Those that look at the call before the context are uncertain in every context.
         restrictions = self._phases.restrictions
         self._blocking = [rule for rule in restrictions if rule.effect is _BLOCK and _may_match(rule, trial)]
@@ -103,7 +103,7 @@ class Visibility:
         """Return whether every call of the tool is certain to be blocked in this context."""
         if not (self._blocking or self._blocks_others):
             return False
-        request = self._ask(context, spec)
+        request = self._ask(context, spec, raise_unresolved)
         overrides = self._phases.overrides
         if overrides and any(_may_allow(rule, request) for rule in overrides):
             return False

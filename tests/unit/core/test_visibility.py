@@ -68,7 +68,7 @@ def _visibility_of(*rules: object, unmatched: Verdict = Verdict.CONFIRM) -> Visi
     cache = DecisionCache(lambda: "v1", unmatched)
     phases = Phases.of(compile_rules(cast("Any", rules), cache), cache)
     return Visibility(
-        SPEC, phases, evaluate, lambda context, spec: Request(call_of_tool(CALL), context, spec, raise_unresolved)
+        SPEC, phases, evaluate, lambda context, spec, reader: Request(call_of_tool(CALL), context, spec, reader)
     )
 
 
