@@ -1,9 +1,9 @@
 """What a call would do to the world, known before it runs: the actions rules are asked about.
 
 The readers in `permitry.actions` make them; this file only says what they are. Certain actions are what the call does
-when it runs; possible ones are what it does as well, found by a reader that permits nothing; guesses are what it might
-do. A permission must cover every certain action, and an `Unknown` among them cannot be covered; a restriction looks at
-all of them, and a guess only makes it ask.
+when it runs, in order; possible ones are what it does as well, found by a reader that permits nothing; guesses are what
+it might do, as a text that need not run, and the arguments of an undeclared tool. A permission must cover every certain
+action, and an `Unknown` among them cannot be covered; a restriction looks at all, and a guess only makes it ask.
 """
 
 import enum
@@ -226,13 +226,7 @@ class Roots:
 
 @attrs.frozen
 class Actions:
-    """The actions of one call.
-
-    `certain` is what it does, in order; `possible` what it does as well as far as the lenient reader can tell, on which
-    no permission relies. `guessed` is what a text may be that may not run at all, and what the arguments of an
-    undeclared tool may be: it can only make a restriction unsure. `doubt` is why the call as a whole may do more
-    than read, None if every certain action only reads.
-    """
+    """The actions of one call; `doubt` is why it may do more than read, None if every certain action only reads."""
 
     certain: tuple[Action, ...] = ()
     possible: tuple[Action, ...] = ()

@@ -98,11 +98,10 @@ class Decision:
 
 @attrs.define(eq=False)
 class DecisionCache:
-    """The version of a policy, worked out when it is first asked for, as that takes longer than all else.
+    """The version of a policy, and the decisions made under it, by the ids of their rules.
 
-    `decisions` are those made so far under this version, by the ids of their rules. A thread that makes one takes what
-    `setdefault` gives it, so that there is never a second one: whether a rule is sure is seen by its very decision.
-    What is decided although rules failed is kept as well, up to a bound: a missing argument is the usual failure.
+    A thread that makes one takes what `setdefault` gives it, so that there is never a second one: whether a rule is
+    sure is seen by its very decision. What is decided although rules failed is kept as well, up to a bound.
     """
 
     _make: Callable[[], str]
@@ -114,7 +113,7 @@ class DecisionCache:
 
     @functools.cached_property
     def version(self) -> str:
-        """The version of the policy, which is worked out when it is first asked for."""
+        """The version of the policy; it is worked out late, as that takes longer than all else."""
         return self._make()
 
     @functools.cached_property

@@ -36,8 +36,8 @@ _IN_DOUBT = {
 class RuleTrace:
     """One rule's part in an explanation; `near_miss` completes "would have matched, but …".
 
-    `lists` are the names of the lists that it uses. `unless` says of a restriction that matched why its exceptions do
-    not apply; None without one. `origins` say where the values came from that it asks that of.
+    `lists` are the names of those that it uses. `unless` says why the exceptions of a restriction that matched do not
+    apply. `origins` say where the values came from that it asks that of.
     """
 
     rule_id: str

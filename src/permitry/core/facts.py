@@ -1,8 +1,7 @@
-"""Facts of a request: the index keys by which the few rules that can match are found among many.
+"""Facts of a request: the keys by which the few rules that need them are found among many; see `Rule.needs`.
 
-A rule declares what it needs as sets of facts. If the request has no fact of one of these sets, `matches` returns
-False and `covers` returns nothing. A fact that cannot be determined counts as present: an unreadable command may run
-any program. The declaration only saves work; `matches` alone defines what a rule means.
+A fact that cannot be determined counts as present: an unreadable command may run any program. Facts only save work;
+`matches` alone defines what a rule means.
 """
 
 import enum

@@ -18,10 +18,9 @@ _NEEDS = (frozenset({Fact(Kind.TRAIT, (), "@reads")}),)
 class ReadOnlyToolRule(BuiltInRule):
     """Allows every call that is known to be read-only.
 
-    Phase: permission, priority 200. This is known from the tool's traits and roles or, without a spec, from a
-    short list of names. A command is read-only when everything it runs only reads; of other
-    commands the rule covers the parts that do. It does not apply to a tool that connects to an
-    address from its arguments: the address itself can send out what was read before.
+    Phase: permission, priority 200. This is known from the tool's traits and roles or, without a spec, from a few names.
+    Of a command it covers the parts that only read. It does not apply to a tool that connects to an address from its
+    arguments: the address itself can send out what was read before.
     """
 
     id: ClassVar[str] = "read-only"
