@@ -20,9 +20,9 @@ import functools
 import hashlib
 import operator
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 import attrs
 
@@ -66,6 +66,7 @@ def evaluate(request: Request, rules: Phases) -> Decision:
 
 Added = TypeVar("Added", bound=RuleSource | Lists)
 _NOTHING_LEFT = SideEffects()
+_Asked: TypeAlias = "tuple[AuthorizationPolicy, Request, Phases]"
 
 
 class Specs(Protocol):
@@ -214,12 +215,12 @@ class AuthorizationPolicy:
         reader = getattr(self.reader, "doubtful", None)
         return None if reader is None else attrs.evolve(self, reader=reader)
 
-    def _all_for(self, context: AuthContext) -> "Iterator[tuple[AuthorizationPolicy, AuthContext]]":
-        """Yield the policies of which each must permit a call, with their contexts."""
+    def _look_up(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None) -> "Iterator[_Asked]":
+        """Yield the policies of which each must permit a call, with what they are asked and which rules can match."""
         for each in context.lineage():
             policy: AuthorizationPolicy | None = self.within(each)
             while policy is not None:
-                yield policy, each
+                yield policy, *_index_of(policy).look_up(call, each, spec)
                 policy = policy._doubtful  # noqa: SLF001 -- a policy as this one
 
     def decide(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Decision:
@@ -232,10 +233,8 @@ class AuthorizationPolicy:
         """
         if context.parent is None and context.rules is None and context.lists is None and self._doubtful is None:
             return evaluate(*self._index.look_up(call, context, spec))
-        pairs = self._all_for(context)
-        decisions = [evaluate(*_index_of(policy).look_up(call, each, spec)) for policy, each in pairs]
-        # max keeps the first of equals: that of the agent's own context.
-        return _keep_if_any(max(decisions, key=lambda decision: decision.verdict.strictness), decisions)
+        decisions = [evaluate(request, phases) for _, request, phases in self._look_up(call, context, spec)]
+        return _find_strictest(decisions)
 
     def decide_many(
         self, calls: Iterable[ToolCall], context: AuthContext, specs: Specs | None = None
@@ -247,15 +246,18 @@ class AuthorizationPolicy:
 
     def explain(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> Explanation:
         """Return the decision with every rule's part in it, and what each action would get alone."""
-        policy, request, decision = self._strictest_of(call, context, spec)
-        return explain(request, _phases_of(policy), decision, evaluate)
+        every = [(request, _phases_of(policy)) for policy, request, _ in self._look_up(call, context, spec)]
+        decisions = [evaluate(request, phases) for request, phases in every]
+        decision = _find_strictest(decisions)
+        request, phases = every[[each.verdict for each in decisions].index(decision.verdict)]
+        return explain(request, phases, decision, evaluate)
 
     def restrictions_on(
         self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None
     ) -> tuple[Decision, ...]:
         """Return what each restriction decides that applies, the strictest first; of those that may, the likeliest."""
-        every = (_index_of(policy).look_up(call, each, spec) for policy, each in self._all_for(context))
-        found = (decision for request, phases in every for decision in list_restrictions(phases, request))
+        every = self._look_up(call, context, spec)
+        found = (decision for _, request, phases in every for decision in list_restrictions(phases, request))
         return tuple({decision.rule_id: decision for decision in found}.values())
 
     def origins(self, call: ToolCall, context: AuthContext, spec: ToolSpec | None = None) -> tuple[Origin, ...]:
@@ -308,15 +310,6 @@ class AuthorizationPolicy:
         """Return whether the bare tool is blocked: no answer can make it run."""
         return self.decide(ToolCall(tool_name), context).verdict is Verdict.BLOCK
 
-    def _strictest_of(
-        self, call: ToolCall, context: AuthContext, spec: ToolSpec | None
-    ) -> "tuple[AuthorizationPolicy, Request, Decision]":
-        asked = [(each, _index_of(each).request(call, within, spec)) for each, within in self._all_for(context)]
-        answers = [(each, request, evaluate(request, _phases_of(each))) for each, request in asked]
-        # max keeps the first of equals: the agent's own context.
-        policy, request, decision = max(answers, key=lambda answer: answer[2].verdict.strictness)
-        return policy, request, _keep_if_any(decision, [answer[2] for answer in answers])
-
 
 def _place_of(rule: CompiledRule) -> tuple[int, int, int]:
     """Return the place of a rule among those of its phase."""
@@ -329,8 +322,10 @@ _phases_of: Callable[[AuthorizationPolicy], Phases] = operator.attrgetter("_phas
 _index_of: Callable[[AuthorizationPolicy], Index] = operator.attrgetter("_index")
 
 
-def _keep_if_any(decision: Decision, decisions: Iterable[Decision]) -> Decision:
-    """Return a decision that wants changes kept for undo if that of any agent in the lineage does."""
+def _find_strictest(decisions: Sequence[Decision]) -> Decision:
+    """Return the strictest decision; it wants changes kept for undo if that of any agent in the lineage does."""
+    # max keeps the first of equals: that of the agent's own context.
+    decision = max(decisions, key=lambda each: each.verdict.strictness)
     keeps = any(each.keeps for each in decisions)
     return attrs.evolve(decision, keeps=True) if keeps and not decision.keeps else decision
 

@@ -18,7 +18,7 @@ _NEEDS = (frozenset({Fact(Kind.TRAIT, (), "@reads")}),)
 class ReadOnlyToolRule(BuiltInRule):
     """Allows every call that is known to be read-only.
 
-    Phase: permission, priority 200. This is known from the tool's traits and roles or, without a spec, from a few names.
+    Phase: permission, priority 200. It is known by traits and roles or, without a spec, by a few names.
     Of a command it covers the parts that only read. It does not apply to a tool that connects to an address from its
     arguments: the address itself can send out what was read before.
     """
