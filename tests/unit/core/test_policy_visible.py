@@ -116,6 +116,17 @@ def test_a_tool_could_run_when_one_of_its_kinds_could() -> None:
     assert not _could_run(_Rule(BLOCK), spec=ToolSpec("look", kinds=PayloadKind))
 
 
+def test_each_kind_of_call_may_be_blocked_in_another_context() -> None:
+    """Whatever the contexts add to the rules: no call of the tool can run."""
+    blocked = {("main", PayloadKind.FUNCTION), ("helper", PayloadKind.CUSTOM)}
+    rule = _Rule(BLOCK, lambda request: (request.context.agent, request.call.kind) in blocked)
+    spec = ToolSpec("look", kinds=(PayloadKind.FUNCTION, PayloadKind.CUSTOM))
+    above = AuthContext(agent="main")
+    for context in (above.child("helper"), above.child("helper", lists={})):
+        assert not _could_run(rule, spec=spec, context=context)
+    assert _could_run(rule, spec=spec, context=above)
+
+
 def test_a_tool_that_takes_no_kind_of_call_could_not_run() -> None:
     """There is no call to ask about."""
     assert not _could_run(spec=ToolSpec("look", kinds=()))
