@@ -13,8 +13,7 @@ __all__ = ["Flow", "check_relied_on", "side_effects"]
 class Flow(Protocol):
     """What a call leaves behind when it runs: a label on the session, a call on a budget.
 
-    `id` names the rule it comes from; `label` is None, and `counts` False, for a flow that does only the other. One
-    that counts for a shared budget has its `limit` as well.
+    `id` names its rule; `label` is None, `counts` False, where it does only the other. A shared budget has a `limit`.
     """
 
     @property

@@ -56,10 +56,7 @@ canonical_text: Callable[[str], str] = json.encoder.encode_basestring_ascii
 
 
 def parse_json(text: str) -> Any:  # noqa: ANN401 -- what JSON text holds is known only after looking
-    """Return the value of JSON `text`, refusing what JSON does not define.
-
-    Raises: `CallError` for a syntax error, a duplicate key, NaN or Infinity, or nesting Python cannot parse.
-    """
+    """Return the value of JSON `text`, or raise `CallError`: for a duplicate key, NaN and deep nesting as well."""
     if not isinstance(text, str):
         raise CallError(f"JSON text must be a string, not {_kind(text)}")
     try:

@@ -173,11 +173,10 @@ class AuthorizationPolicy:
     def with_rules(self, *rules: AnyRule | RuleSource, flows: Iterable[Flow] = ()) -> "AuthorizationPolicy":
         """Return this policy with more rules; its reader, declarations and flows stay.
 
-        Of a rule set, as `load_rules` returns it, all counts: rules, flows, tools that are not declared here, and the
-        stricter `unmatched`; rules that are here already, as those of a shipped set, stay as they are. `flows` are
-        those of single rules. Of rules that are equal in their order the new ones come last.
+        Of a rule set all counts: rules that are not here yet, flows, tools that are not declared here, and the stricter
+        `unmatched`. `flows` are those of single rules. Of rules that are equal in their order the new ones come last.
 
-        Raises: `RuleError` as the class does: for another rule of an id that is there already, among others.
+        Raises: `RuleError` as the class does, so for another rule of an id that is here already.
         """
         return attrs.evolve(self, **add_rules(self, rules, flows))
 
@@ -194,8 +193,7 @@ class AuthorizationPolicy:
     def with_lists(self, lists: Mapping[str, Iterable[str | float]]) -> "AuthorizationPolicy":
         """Return this policy with more values in the named lists of its rules, which a host gives and are trusted.
 
-        Raises: `TypeError` for values that are not texts or numbers; `RuleError` for a list that no rule uses, and for
-        a value that is not valid where a rule uses its list.
+        Raises: `TypeError` for other values than texts and numbers; `RuleError` for those that no rule can use.
         """
         return attrs.evolve(self, **add_lists(self, lists))
 

@@ -106,10 +106,7 @@ class Request:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether the call is known to change nothing; an unknown tool counts as writing.
-
-        A call of a shell only reads when every one of its actions does.
-        """
+        """Whether the call, and of a shell every one of its actions, is known to change nothing."""
         tool = self.tool
         if tool is None or (self.spec is not None and self.spec.name != self.call.tool):
             return False
@@ -237,10 +234,7 @@ class Rule(AuthorizationRule, Protocol):
 
     @property
     def is_pure(self) -> bool:
-        """Whether it answers by its request alone, so that what it did not look at cannot change what it says.
-
-        Such a rule swallows no `BaseException`.
-        """
+        """Whether it answers by its request alone, by what it looks at of it, and swallows no `BaseException`."""
         return False
 
     def covers(self, _request: Request, /) -> frozenset[int]:
@@ -272,10 +266,7 @@ class Rule(AuthorizationRule, Protocol):
         return frozenset()
 
     def with_lists(self, _added: Lists, /) -> Self:
-        """Return the rule with more values in the lists that it uses.
-
-        Raises: `RuleError` for a value that is not valid where its list is used.
-        """
+        """Return the rule with more values in its lists, or raise `RuleError` for one that is not valid there."""
         return self
 
     def not_lifted(self, _request: Request, /) -> str | None:

@@ -41,10 +41,7 @@ def is_rule_source(value: Any) -> TypeGuard[RuleSource]:  # noqa: ANN401 -- what
 
 
 class Lists(Mapping[str, tuple[str | float, ...]]):
-    """The values of lists by their names; never changes.
-
-    Raises: `TypeError` for one text where a list is needed, and for a value that is neither a text nor a number.
-    """
+    """The values of lists by their names, texts and numbers, or a `TypeError`; never changes."""
 
     __slots__ = ("__weakref__", "_values")
 
