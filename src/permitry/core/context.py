@@ -174,10 +174,7 @@ class AuthContext:
             context = context.parent
 
     def child(self, agent: str, **own: Any) -> "AuthContext":  # noqa: ANN401 -- the fields of a context
-        """Return the context of a sub-agent: this one, but for `own`.
-
-        Its calls are decided in both contexts, and the stricter decision counts.
-        """
+        """Return the context of a sub-agent, this one but for `own`; of the decisions in both the stricter counts."""
         # The flags say plan and yolo; the word of the host alone goes on, so that a child can do without a flag.
         word = "default" if self.mode in (_PLAN, _YOLO) else self.mode
         labels = self.labels | _set_of_labels(own.get("labels", ()))

@@ -164,10 +164,7 @@ class ActionFacts:
 
     @functools.cached_property
     def programs(self) -> Mapping[str, frozenset[str] | None] | None:
-        """The arguments of each program, by its name and by its path; None if one of them is not known.
-
-        Under an empty name those of all programs. None instead of the mapping if a program itself is not known.
-        """
+        """The arguments of each program by name and path, of all by an empty name; None for what is not known."""
         found: dict[str, frozenset[str] | None] = {}
         for first, *rest in filter(None, self._commands()):
             if _is_open(first):

@@ -48,10 +48,7 @@ class Finder:
         groups[fact.group].add(fact.value, number)
 
     def find(self, facts: Facts, *, is_of_known: bool = False) -> set[int]:
-        """Return the numbers of the rules that may match a request with these facts.
-
-        Where a kind is open, these are all of it; with `is_of_known`, only those that known facts lead to.
-        """
+        """Return the rules that may match: all of an open kind; with `is_of_known`, by known facts alone."""
         found = set(self._always)
         if self._paths:
             known = facts.of_actions

@@ -48,10 +48,7 @@ def wire_name(name: str) -> str:
 
 
 def server_tool(name: str, server: str | None = None) -> tuple[str | None, str]:
-    """Return the server and the tool that `mcp__server__tool` names; where that is ambiguous, no server and the name.
-
-    `server` is the one that the host names.
-    """
+    """Return the server and the tool that `mcp__server__tool` names, if clear; `server` is what the host says."""
     if server:
         return server, name.removeprefix(f"mcp__{_UNFIT.sub('_', server)}__") or name
     clear = _CLEAR.fullmatch(name)

@@ -35,10 +35,7 @@ class SharedCounts(Protocol):
     """How much of shared budgets is used, at one moment."""
 
     def uses(self, limit: Limit) -> int:
-        """Return how many calls were counted in the last `limit.seconds`; if anything, too many.
-
-        Raises: `UnevaluableError` when that is not known.
-        """
+        """Return how many calls the last `limit.seconds` had, or too many, or raise `UnevaluableError`."""
 
     def relies_on(self, limit: Limit) -> bool:
         """Return whether `uses` has answered that the budget is not spent."""
