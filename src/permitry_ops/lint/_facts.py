@@ -56,7 +56,10 @@ def needs_within(scope: Scope) -> Iterator[Need]:
 def _is_compared(condition: Condition) -> bool:
     """Return whether the condition may imply one that is not equal to it."""
     kind = type(condition)
-    return issubclass(kind, PlainCondition) and kind.implies is not PlainCondition.implies
+    if not issubclass(kind, PlainCondition):
+        return False
+    has_words = bool(kind.any_of) and not kind.has_wildcards
+    return has_words or kind.implies is not PlainCondition.implies
 
 
 def command_needs(scope: Scope) -> Iterator[Need]:
