@@ -16,7 +16,7 @@ __all__ = ["abandon", "ask", "take_answer"]
 def ask(pending: Pending, parts: Parts) -> Steps[Ready | Blocked]:
     """Ask on the channel and settle the answer; if the channel fails, the call is blocked."""
     if not (yield Disk(parts, lambda: is_open(pending, parts))):
-        return give_no_answer(pending.call, pending.decision, parts)
+        return give_no_answer(pending, parts)
     try:
         response: object = yield Reply(parts.channel, parts.ledger, pending.request)
     except Exception as error:  # noqa: BLE001 -- whatever a channel does, the call must not run for it
@@ -49,7 +49,7 @@ def _give_up(pending: Pending, parts: Parts, error: str | None) -> Ready | Block
     closed = withdraw(pending.pending_id, parts, error)
     if closed is None:
         # Another answer was taken already; it counts, and this one does not.
-        return give_no_answer(pending.call, pending.decision, parts)
+        return give_no_answer(pending, parts)
     return closed
 
 

@@ -100,8 +100,7 @@ class Guard(Parts):
         try:
             return self._for_host(self.resolve(pending_id, response))
         except LateAnswerError as error:
-            late = error.pending
-            return Refusal.of(give_no_answer(late.call, late.decision, self))
+            return Refusal.of(give_no_answer(error.pending, self))
         except LedgerError:
             return Refusal(_NO_QUESTION, Cause.NOT_ASKED)
 

@@ -7,7 +7,6 @@ from permitry.audit.recorder import decision_fields, record_start
 from permitry.core.call import ToolCall
 from permitry.core.decision import Decision
 from permitry.core.result import ToolResult
-from permitry.core.spec import ToolSpec
 from permitry.errors import safe_str
 from permitry.guard.case import Case, Parts
 from permitry.guard.ledger import digest_of
@@ -35,18 +34,18 @@ def record(
     return True
 
 
-def record_decision(
-    parts: Parts, call: ToolCall, spec: ToolSpec | None, decision: Decision, *, is_edited: bool = False
-) -> bool:
+def record_decision(case: Case, parts: Parts, decision: Decision, *, is_edited: bool = False) -> bool:
     """Record a decision that is not the first one about the call, or that no rule made; return whether that worked."""
-    arguments, digest = call.to_dict(), digest_of(spec)
-    details = {**decision_fields(decision), "arguments": arguments, "edited": is_edited, "tool_digest": digest}
-    return record(parts, "decided", call, details)
+    details = decision_fields(decision)
+    details["arguments"] = case.call.to_dict()
+    details["edited"] = is_edited
+    details["tool_digest"] = digest_of(case.spec)
+    return record(parts, "decided", case.call, details)
 
 
 def refuse(case: Case, parts: Parts, decision: Decision, cause: Cause) -> Blocked:
     """Block a call that no rule blocks, and record that."""
-    if not record_decision(parts, case.call, case.spec, decision):
+    if not record_decision(case, parts, decision):
         return not_recorded(case.call, decision)
     return block(case.call, parts, decision, cause)
 

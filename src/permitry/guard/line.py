@@ -88,19 +88,19 @@ def withdraw(pending_id: str, parts: Parts, error: str | None) -> Ready | Blocke
 def _conclude(answer: Answer, parts: Parts) -> Ready | Blocked:
     """Record the answer to a question that has been claimed, and return what follows from it."""
     question, response = answer.question, answer.response
-    call, decision = question.call, question.decision
+    call = question.call
     # If an interrupt comes before the outcome is known, the question counts as unanswered: the call is blocked.
-    keep(give_no_answer(call, decision, parts), parts, call)
+    keep(give_no_answer(question, parts), parts)
     outcome: Decided
     if not record(parts, "answered", call, _answer_fields(answer)):
-        outcome = not_recorded(call, decision)
+        outcome = not_recorded(call, question.decision)
     elif response.is_approval:
         outcome = _run_stages(Case(call, spec=question.spec, answer=answer), parts, ANSWER)
     else:
-        outcome = decline(call, decision, response, parts)
+        outcome = decline(question, response, parts)
     if isinstance(outcome, Ready | Blocked):
         # An edited call is another call; both have this outcome.
-        keep(outcome, parts, call, outcome.call)
+        keep(outcome, parts, call)
         return outcome
     raise AssertionError("an answer opens no question")
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+from typing import TypeAlias
 
 import attrs
 
@@ -21,6 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 _LOG = logging.getLogger("permitry.questions")
+_Question: TypeAlias = PendingConfirmation | Pending
 
 
 def open_question(case: Case, parts: Parts) -> Pending | Blocked:
@@ -82,7 +84,7 @@ def look_again(pending: Pending, parts: Parts) -> Pending | Ready | Blocked:
         response = parts.ledger.answer(pending.pending_id)
     except LedgerError as error:
         # It stays open: an answer may be found later.
-        return give_no_answer(pending.call, pending.decision, parts, str(error))
+        return give_no_answer(pending, parts, str(error))
     if response is not None:
         return parts.take_answer(pending, response)
     if parts.ledger.find(pending.pending_id) is None:
@@ -98,15 +100,12 @@ def claim(pending_id: str, parts: Parts, response: ToolConfirmationResponse | No
     return parts.ledger.claim(pending_id, response)
 
 
-def close(
-    question: PendingConfirmation | Pending, parts: Parts, error: str | None, *, by: str | None = None
-) -> Blocked:
+def close(question: _Question, parts: Parts, error: str | None, *, by: str | None = None) -> Blocked:
     """Settle a question that is not open any more, without an approval; an answer `by` someone does not count."""
-    call = question.call
-    blocked = give_no_answer(call, question.decision, parts, error or "")
+    call, blocked = question.call, give_no_answer(question, parts, error or "")
     if error:
         _LOG.warning("no answer about a call of `%s`, so it is blocked: %s", call.tool, error)
-    keep(blocked, parts, call)
+    keep(blocked, parts)
     details: dict[str, object] = {"pending_id": question.pending_id, "approved": False, "error": error}
     if by is not None:
         details["by"] = by
@@ -120,20 +119,22 @@ def interrupt(pending: Pending, parts: Parts, error: str) -> None:
         record(parts, "interrupted", pending.call, {"pending_id": pending.pending_id, "error": error})
 
 
-def keep(outcome: Decided, parts: Parts, *calls: ToolCall) -> None:
-    """Keep what became of calls."""
-    for call in calls:
+def keep(outcome: Decided, parts: Parts, *others: ToolCall) -> None:
+    """Keep what became of a call, and of others with it."""
+    for call in (*others, outcome.call):
         parts.handled.keep(asker_of(parts), call, outcome, is_open=isinstance(outcome, Pending))
 
 
-def give_no_answer(call: ToolCall, decision: Decision, parts: Parts, note: str = "") -> Blocked:
+def give_no_answer(question: _Question, parts: Parts, note: str = "") -> Blocked:
     """Return the block of a call about which no one has answered."""
+    call = question.call
     result = ToolResult(False, parts.notifier.unanswered(call.shown or call.tool), note=note)
-    return Blocked(call, decision, result, Cause.UNANSWERED)
+    return Blocked(call, question.decision, result, Cause.UNANSWERED)
 
 
-def decline(call: ToolCall, decision: Decision, response: ToolConfirmationResponse, parts: Parts) -> Blocked:
+def decline(question: _Question, response: ToolConfirmationResponse, parts: Parts) -> Blocked:
     """Return the block of a call that a human has rejected, or answered in place of its tool."""
+    call, decision = question.call, question.decision
     if response.result is not None:
         return Blocked(call, decision, ToolResult(True, response.result), Cause.RESPONDED)
     text = parts.notifier.rejected(call.shown or call.tool, response)

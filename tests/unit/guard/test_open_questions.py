@@ -2,7 +2,7 @@
 
 import attrs
 import pytest
-from tests.unit.guard.stubs import ASKED, CALL, Failing, case_of, guard_of
+from tests.unit.guard.stubs import ASKED, CALL, Failing, answer_of, case_of, guard_of
 
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.errors import FullLedgerError, LedgerError
@@ -75,8 +75,9 @@ def test_why_there_was_no_answer_is_for_the_operator() -> None:
 def test_a_result_of_the_human_is_no_error() -> None:
     """A no is one, in the words of the human."""
     guard = guard_of()
-    given = decline(CALL, ASKED, ToolConfirmationResponse(False, result="42"), guard)
+    question = answer_of(None).question
+    given = decline(question, ToolConfirmationResponse(False, result="42"), guard)
     assert (given.cause, given.result.ok, given.result.text) == (Cause.RESPONDED, True, "42")
-    refused = decline(CALL, ASKED, ToolConfirmationResponse(False, instructions="use b", abort=True), guard)
+    refused = decline(question, ToolConfirmationResponse(False, instructions="use b", abort=True), guard)
     assert (refused.cause, refused.result.ends_session) == (Cause.DECLINED, True)
     assert "use b" in refused.result.text

@@ -32,6 +32,6 @@ def record_answer(case: Case, parts: Parts) -> Step:
     """Record the decision about a call that was approved, where it is another one than was asked about."""
     if case.answer is not None and not case.is_edited and case.decision is case.answer.question.decision:
         return case
-    if record_decision(parts, case.call, case.spec, case.decision, is_edited=case.is_edited):
+    if record_decision(case, parts, case.decision, is_edited=case.is_edited):
         return case
     return not_recorded(case.call, case.decision)

@@ -33,7 +33,7 @@ def _take_up(case: Case, parts: Parts, earlier: EarlierQuestion) -> Step:
     """Return what became of a question that an earlier process asked, or go on where a grant may answer it."""
     call, question, response = case.call, earlier.pending, earlier.response
     decision = question.decision
-    if not earlier.is_recorded and not record_decision(parts, call, case.spec, decision):
+    if not earlier.is_recorded and not record_decision(case, parts, decision):
         return not_recorded(call, decision)
     if earlier.is_open:
         request = attrs.evolve(parts.factory.create(call, decision, case.spec), pending_id=question.pending_id)
@@ -44,8 +44,8 @@ def _take_up(case: Case, parts: Parts, earlier: EarlierQuestion) -> Step:
     if response is None:
         if earlier.dropped is not None:
             close(question, parts, earlier.dropped, by=question.answered_by)
-        return give_no_answer(call, decision, parts)
+        return give_no_answer(question, parts)
     if response.is_approval:
         # INVARIANT: law 5. It may have run.
         return Blocked(call, decision, ToolResult(False, already_handled(call)), Cause.HANDLED)
-    return decline(call, decision, response, parts)
+    return decline(question, response, parts)
