@@ -9,7 +9,7 @@ from permitry.core.decision import Decision
 from permitry.core.result import ToolResult
 from permitry.errors import safe_str
 from permitry.guard.case import Case, Parts
-from permitry.guard.ledger import digest_of
+from permitry.guard.ledger import PendingConfirmation, digest_of
 from permitry.guard.outcome import Blocked, Cause
 
 __all__ = ["block", "not_recorded", "record", "record_decision", "refuse"]
@@ -34,9 +34,9 @@ def record(
     return True
 
 
-def record_decision(case: Case, parts: Parts, decision: Decision, *, is_edited: bool = False) -> bool:
+def record_decision(case: Case, parts: Parts, *, is_edited: bool = False) -> bool:
     """Record a decision that is not the first one about the call, or that no rule made; return whether that worked."""
-    details = decision_fields(decision)
+    details = decision_fields(case.decision)
     details["arguments"] = case.call.to_dict()
     details["edited"] = is_edited
     details["tool_digest"] = digest_of(case.spec)
@@ -45,20 +45,20 @@ def record_decision(case: Case, parts: Parts, decision: Decision, *, is_edited: 
 
 def refuse(case: Case, parts: Parts, decision: Decision, cause: Cause) -> Blocked:
     """Block a call that no rule blocks, and record that."""
-    if not record_decision(case, parts, decision):
-        return not_recorded(case.call, decision)
-    return block(case.call, parts, decision, cause)
+    case = case._replace(decision=decision, cause=cause)
+    return block(case, parts) if record_decision(case, parts) else not_recorded(case)
 
 
-def block(call: ToolCall, parts: Parts, decision: Decision, cause: Cause) -> Blocked:
+def block(case: Case, parts: Parts) -> Blocked:
     """Return a block, with the text for the model."""
-    if cause in _WORDED_BY_TOOL:
+    call, decision = case.call, case.decision
+    if case.cause in _WORDED_BY_TOOL:
         text = decision.message or ""
     else:
         text = parts.notifier.blocked(call.shown or call.tool, decision)
-    return Blocked(call, decision, ToolResult(False, text), cause)
+    return Blocked(call, decision, ToolResult(False, text), case.cause)
 
 
-def not_recorded(call: ToolCall, decision: Decision) -> Blocked:
+def not_recorded(asked: Case | PendingConfirmation) -> Blocked:
     """Return the block of a call that could not be recorded."""
-    return Blocked(call, decision, ToolResult(False, _NOT_RECORDED), Cause.NOT_RECORDED)
+    return Blocked(asked.call, asked.decision, ToolResult(False, _NOT_RECORDED), Cause.NOT_RECORDED)

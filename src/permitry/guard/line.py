@@ -93,7 +93,7 @@ def _conclude(answer: Answer, parts: Parts) -> Ready | Blocked:
     keep(give_no_answer(question, parts), parts)
     outcome: Decided
     if not record(parts, "answered", call, _answer_fields(answer)):
-        outcome = not_recorded(call, question.decision)
+        outcome = not_recorded(question)
     elif response.is_approval:
         outcome = _run_stages(Case(call, spec=question.spec, answer=answer), parts, ANSWER)
     else:

@@ -42,7 +42,7 @@ def open_question(case: Case, parts: Parts) -> Pending | Blocked:
     if not record(parts, "asked", call, {"pending_id": question.pending_id}):
         with contextlib.suppress(LedgerError):
             parts.ledger.claim(question.pending_id)
-        return not_recorded(call, decision)
+        return not_recorded(case)
     return Pending(question.pending_id, call, decision, request)
 
 

@@ -31,5 +31,5 @@ def test_a_refusal_that_is_not_recorded_is_still_a_block() -> None:
 def test_the_error_message_of_a_tool_reaches_the_model_as_it_is(cause: Cause, is_own: bool) -> None:  # noqa: FBT001 -- a table
     """The notifier has no part in it."""
     decision = attrs.evolve(BLOCKED, message="`path` is missing")
-    text = block(CALL, guard_of(), decision, cause).result.text
+    text = block(case_of(decision, cause=cause), guard_of()).result.text
     assert (text == "`path` is missing") is is_own

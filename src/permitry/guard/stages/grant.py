@@ -37,4 +37,4 @@ def _answer(question: Pending, case: Case, parts: Parts, *, is_granted: bool) ->
     grant = case.grant or str(case.decision.rule_id).removeprefix("grant-")
     if record(parts, "answered", case.call, {"pending_id": question.pending_id, "approved": True, "grant": grant}):
         return case
-    return not_recorded(case.call, case.decision)
+    return not_recorded(case)

@@ -24,7 +24,7 @@ def record_call(case: Case, parts: Parts) -> Step:
     is_at_once = case.runs and decision.verdict is _ALLOW and not decision.keeps
     is_started = is_at_once and waits_for_disk(parts.recorder)
     if not record(parts, "decided", call, details, is_started=is_started):
-        return not_recorded(call, decision)
+        return not_recorded(case)
     return case._replace(is_started=True) if is_started else case
 
 
@@ -32,6 +32,6 @@ def record_answer(case: Case, parts: Parts) -> Step:
     """Record the decision about a call that was approved, where it is another one than was asked about."""
     if case.answer is not None and not case.is_edited and case.decision is case.answer.question.decision:
         return case
-    if record_decision(case, parts, case.decision, is_edited=case.is_edited):
+    if record_decision(case, parts, is_edited=case.is_edited):
         return case
-    return not_recorded(case.call, case.decision)
+    return not_recorded(case)

@@ -33,8 +33,8 @@ def _take_up(case: Case, parts: Parts, earlier: EarlierQuestion) -> Step:
     """Return what became of a question that an earlier process asked, or go on where a grant may answer it."""
     call, question, response = case.call, earlier.pending, earlier.response
     decision = question.decision
-    if not earlier.is_recorded and not record_decision(case, parts, decision):
-        return not_recorded(call, decision)
+    if not earlier.is_recorded and not record_decision(case._replace(decision=decision), parts):
+        return not_recorded(question)
     if earlier.is_open:
         request = attrs.evolve(parts.factory.create(call, decision, case.spec), pending_id=question.pending_id)
         known = look_again(Pending(question.pending_id, call, decision, request), parts)

@@ -25,7 +25,7 @@ def settle(case: Case, parts: Parts) -> Decided:
     """Return what becomes of a call whose decision is on record."""
     verdict = case.decision.verdict
     if verdict is _BLOCK:
-        return block(case.call, parts, case.decision, case.cause)
+        return block(case, parts)
     if verdict is _CONFIRM:
         return _ask(case, parts) if case.answer is None else _authorize(case, parts)
     if verdict is _ALLOW:
@@ -39,7 +39,7 @@ def _ask(case: Case, parts: Parts) -> Decided:
         # The answer to a question that was open is on record already.
         answer = {"approved": True, "grant": case.grant}
         if case.open is None and not record(parts, "answered", case.call, answer):
-            return not_recorded(case.call, case.decision)
+            return not_recorded(case)
         return _authorize(case, parts)
     if may_run(case.decision, case, parts):
         # The host may let it run, so it counts as one that may.
@@ -71,7 +71,7 @@ def _apply_side_effects(case: Case, parts: Parts) -> None:
 def _authorize(case: Case, parts: Parts) -> Ready | Blocked:
     """Create the one permission to run a call; its side effects apply now, so that each call counts for the next."""
     if case.kept is not None and not record(parts, "kept", case.call, {"entry": case.kept.entry}):
-        return not_recorded(case.call, case.decision)
+        return not_recorded(case)
     # All others were counted before, by the stage `charge`.
     is_approved = case.is_approved
     if is_approved and (now := charge_approved(case, parts)).verdict is _BLOCK:
