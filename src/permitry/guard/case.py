@@ -98,18 +98,7 @@ class Case(NamedTuple):
 
     def with_decision(self, context: AuthContext, decision: Decision) -> "Case":
         """Return the case as the rules decide it; no other stage has had a say yet."""
-        return Case(
-            self.call,
-            self.is_given,
-            self.is_asked,
-            self.runs,
-            self.spec,
-            self.answer,
-            self.before,
-            self.open,
-            context,
-            decision,
-        )
+        return Case(*self[:8], context, decision)
 
 
 Step: TypeAlias = Case | Decided
