@@ -24,15 +24,11 @@ def preview(call: ToolCall, parts: Parts) -> Decision:
 
 def explain(call: ToolCall, parts: Parts) -> Explanation:
     """Return the decision of `preview`, with the part that every rule and grant has in it."""
-    asked = _ask(call, parts)
-    full = parts.policy.explain(asked.call, asked.context, asked.spec)
-    if full.decision.keeps and parts.undo is None:
-        full = attrs.evolve(full, decision=_decide(asked, parts))
-    if parts.grants is None or full.decision.verdict is not Verdict.CONFIRM:
-        return full
-    wider = parts.grants.policy(parts.policy, parts.session).explain(asked.call, asked.context, asked.spec)
-    is_granted = wider.decision.verdict is Verdict.ALLOW and not wider.decision.keeps
-    return wider if is_granted else attrs.evolve(wider, decision=full.decision)
+    asked, policy = _ask(call, parts), parts.policy
+    if parts.grants is not None and _decide(asked, parts).verdict is Verdict.CONFIRM:
+        policy = parts.grants.policy(policy, parts.session)
+    full = policy.explain(asked.call, asked.context, asked.spec)
+    return attrs.evolve(full, decision=preview(call, parts))
 
 
 def _ask(call: ToolCall, parts: Parts) -> Asked:
