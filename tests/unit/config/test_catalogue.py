@@ -2,7 +2,9 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from tests.tables import for_each
@@ -12,10 +14,10 @@ from permitry.config.load import Origin, load_rules
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
 from permitry.core.decision import Verdict
-from permitry.core.spec import ToolSpec
+from permitry.core.spec import ArgumentRole, ToolSpec
 from permitry.core.well_known import WELL_KNOWN
 from permitry.errors import ConfigError
-from permitry_hosts.hooks.hosts import HOSTS
+from permitry_hosts.hooks.hosts import HOSTS, host_named
 
 every_set = for_each("name", list_shipped())
 TOOL_SETS = {f"{PREFIX}tools-{host}" for host in HOSTS}
@@ -153,6 +155,31 @@ def test_a_tool_that_lists_names_reads_no_contents_and_one_that_searches_does(na
         decided = policy.decide(ToolCall(tool.name, {"pattern": "*"}), context).verdict
         assert decided is (Verdict.ALLOW if lists else Verdict.CONFIRM), tool.name
         assert policy.decide(ToolCall(tool.name, {"path": "key"}), context).verdict is Verdict.BLOCK
+
+
+@for_each("host", HOSTS)
+def test_what_an_argument_of_a_tool_is_is_declared(host: str) -> None:
+    """A command that reads runs and one that reads a secret is asked about, as is each tool that reads it."""
+    loaded = load_rules([Origin("permitry:coding-agent"), Origin(f"{PREFIX}tools-{host}")])
+    policy, context, known = loaded.policy(), AuthContext(workspace="/home/ann/project"), host_named(host)
+
+    def decide(tool: str, arguments: Mapping[str, Any]) -> str | None:
+        return policy.decide(ToolCall(tool, arguments), context).rule_id
+
+    for command, rule in (("git status", "read-only"), ("cat .env", "ask-credentials")):
+        event = known.read(known.sample(command, "/home/ann/project", "s1"), {"PWD": "/home/ann/project"})
+        assert decide(event.tool, event.arguments) == rule
+    for tool in loaded.tools.values():
+        for key in (key for key, role in (tool.roles or {}).items() if role is ArgumentRole.READ_PATH):
+            for place in key.split("|"):
+                assert decide(tool.name, _put(place, ".env")) == "ask-credentials", (tool.name, place)
+
+
+def _put(place: str, value: object) -> dict[str, Any]:
+    """Return arguments with a value at the place that a role names, such as `files[].path`."""
+    for part in reversed(place.rstrip("?").split(".")):
+        value = {part.removesuffix("[]"): [value] if part.endswith("[]") else value}
+    return cast("dict[str, Any]", value)
 
 
 def _roles(tool: ToolSpec) -> set[str]:
