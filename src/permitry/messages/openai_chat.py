@@ -61,6 +61,10 @@ def _calls(message: Message) -> Iterator[IncomingCall]:
         return
     if message.get("content") is None and not {"tool_calls", "function_call", "refusal"} & set(message):
         raise CallError("a message of the assistant with neither `content` nor calls")
+    content = message.get("content")
+    if isinstance(content, list) and any(isinstance(each, dict) and each.get("type") == "tool_use" for each in content):
+        # Only one of the two would be read.
+        raise CallError("calls in `content` and in `tool_calls`; give a message of one shape")
     legacy = message.get("function_call")
     if isinstance(legacy, dict):
         name = legacy.get("name")
@@ -77,13 +81,17 @@ def _call(entry: dict[str, Any]) -> IncomingCall:
     call_id = entry.get("id")
     reply = partial(_reply, call_id)
     custom = entry.get("custom")
-    if isinstance(custom, dict):
+    if isinstance(custom, dict) and not isinstance(entry.get("function"), dict):
         name, text = custom.get("name"), {"input": custom.get("input")}
         rest = {"call_id": call_id, "kind": PayloadKind.CUSTOM, "origin": _ORIGIN}
         return incoming(name, text, reply, images_message, **rest)
     function = entry.get("function")
     function = function if isinstance(function, dict) else {}
     name, arguments = function.get("name"), function.get("arguments")
+    if custom is not None and function:
+        # Another reader may take the other one.
+        error = CallError("a call with both `custom` and `function`")
+        return IncomingCall(name if isinstance(name, str) else "?", error, reply, images_message)
     return incoming(name, arguments, reply, images_message, call_id=call_id, origin=_ORIGIN)
 
 

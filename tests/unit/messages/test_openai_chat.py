@@ -246,3 +246,20 @@ def test_what_follows_is_no_call() -> None:
     """Nothing in it is the model's: the id of a call may hold anything."""
     message = follow_up_message(SEEN, _ORIGIN)
     assert calls_in(message) == []
+
+
+def test_a_call_of_two_kinds_is_refused() -> None:
+    """Another reader may take the other one."""
+    entry = {"id": "c1", "custom": {"name": "a", "input": "x"}, "function": {"name": "b", "arguments": "{}"}}
+    (found,) = calls_in({"role": "assistant", "tool_calls": [entry]}) or []
+    assert isinstance(found.call, CallError)
+
+
+def test_a_message_of_two_shapes_is_refused() -> None:
+    """Only one of its calls would be decided."""
+    block = {"type": "tool_use", "id": "c2", "name": "a", "input": {}}
+    entry = {"id": "c1", "function": {"name": "b", "arguments": "{}"}}
+    with pytest.raises(CallError, match="one shape"):
+        calls_in({"role": "assistant", "content": [block], "tool_calls": [entry]})
+    text = {"role": "assistant", "content": [{"type": "text", "text": "x"}], "tool_calls": [entry]}
+    assert [each.name for each in calls_in(text) or []] == ["b"]

@@ -5,8 +5,9 @@ do not fit the table, or a program not in it, every word is a possible path, and
 """
 
 import contextlib
+import functools
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import attrs
 
@@ -78,7 +79,10 @@ def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
         found = attrs.evolve(found, paths=(*found.paths, *listed), hosts=(*found.hosts, *hosts), is_listed=False)
     found = attrs.evolve(found, paths=(*found.paths, *files_of_git(words)))
     if _follows(words):
-        paths, guessed = (tuple(map(_follow, group)) for group in (found.paths, found.guessed))
+        # What always follows links copies what it finds there.
+        but = [access for access in Access if access.is_change and "*" in record_of(words[0].text).follows]
+        follow = functools.partial(_follow, but=but)
+        paths, guessed = (tuple(map(follow, group)) for group in (found.paths, found.guessed))
         found = attrs.evolve(found, paths=paths, guessed=guessed)
     return limit_names(with_tops(found))
 
@@ -155,8 +159,8 @@ def _follows(words: tuple[Word, ...]) -> bool:
     return "*" in record.follows or any(has_option(word, record.follows) for word in given)
 
 
-def _follow(named: Named) -> Named:
-    return attrs.evolve(named, follows=named.is_tree)
+def _follow(named: Named, *, but: Container[Access]) -> Named:
+    return attrs.evolve(named, follows=named.is_tree and named.access not in but)
 
 
 def _read_operands(words: tuple[Word, ...], reads: Reads) -> Operands:
