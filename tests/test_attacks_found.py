@@ -70,7 +70,8 @@ def test_no_name_reaches_a_secret_unasked(text: str, say: Callable[[str], Verdic
         "git add '*.py'", "git rm --cached '*.md'", "git clean -f '*.pyc'", "git commit -m 'a * b'", "git add src",
         "git add 'src/*'", "git stash -- 'docs/*'", "git reset -- '*.py'", "git clean -fd src",
         "psql -c 'select * from users'", "docker secret ls", "make -C src test", "tar -C src -cf x.tar a.py",
-        "git -C src status", "find src -type d | xargs ninja -C", "sftp h <<< 'put a.txt'", "su -s /bin/sh -c make ann",
+        "git -C src status", "rg -L x src", "ls -L", "aws s3 cp a.txt s3://b", "rclone copy src x:",
+        "find src -type d | xargs ninja -C", "sftp h <<< 'put a.txt'", "su -s /bin/sh -c make ann",
     ],
 )  # fmt: skip
 def test_names_that_reach_no_secret_are_not_asked_about(text: str, say: Callable[[str], Verdict]) -> None:

@@ -69,7 +69,7 @@ def _touches_of(words: tuple[Word, ...], only_reads: Reads) -> Operands:
         found = Operands() if _only_prints_help(words) else _read_operands(words, only_reads)
     except RefusedError:
         known = _of_outer(words, only_reads) or _of_condition(words)
-        found = known or with_bases(words, possible_operands(words, only_reads))
+        found = known or with_bases(words, _with_here(words, possible_operands(words, only_reads)))
     expanded = tuple(Named(Access.READ, word, is_tree) for word, is_tree in expand_by_program(words))
     if expanded:
         found = attrs.evolve(found, paths=(*found.paths, *expanded), is_listed=False)
@@ -148,6 +148,20 @@ def _always_takes_names(words: Sequence[Word]) -> bool:
     record = record_of(words[0].text)
     is_known = record.script == "xargs" and _of_xargs(tuple(words), only_reads_alone) is not None
     return "*" in record.names_from and not is_known
+
+
+def _with_here(words: tuple[Word, ...], operands: Operands) -> Operands:
+    """Return operands and the current folder, if a program takes that where none is named, as far as it is known."""
+    try:
+        name, entry, rest = find_entry(words)
+        parts = read_options(rest, entry, name=name, is_any=True)
+        shape = next(shape for shape in entry.shapes if not shape.when or shape.when & parts.names)
+        named = [role for role, _ in roles_by_shape(shape, parts) if role != "text"]
+    except (RefusedError, StopIteration):
+        return operands
+    collector = Collector(shape, parts.names, has_operand=bool(named))
+    collector.here()
+    return attrs.evolve(operands, paths=(*operands.paths, *collector.paths))
 
 
 def _follows(words: tuple[Word, ...]) -> bool:
