@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+import attrs
+
 from permitry.core.call import PayloadKind, ToolCall
 from permitry.core.result import ToolResult
 from permitry.errors import CallError
@@ -61,10 +63,7 @@ def _calls(message: Message) -> Iterator[IncomingCall]:
         return
     if message.get("content") is None and not {"tool_calls", "function_call", "refusal"} & set(message):
         raise CallError("a message of the assistant with neither `content` nor calls")
-    content = message.get("content")
-    if isinstance(content, list) and any(isinstance(each, dict) and each.get("type") == "tool_use" for each in content):
-        # Only one of the two would be read.
-        raise CallError("calls in `content` and in `tool_calls`; give a message of one shape")
+    _check_content(message.get("content"))
     legacy = message.get("function_call")
     if isinstance(legacy, dict):
         name = legacy.get("name")
@@ -75,6 +74,14 @@ def _calls(message: Message) -> Iterator[IncomingCall]:
         raise CallError("`tool_calls` must be a list")
     for each in tool_calls or ():
         yield _call(each if isinstance(each, dict) else {})
+
+
+def _check_content(content: object) -> None:
+    """Refuse blocks that are calls: only those in `tool_calls` are read."""
+    blocks = content if isinstance(content, list) else ()
+    kinds = [block.get("type") for block in blocks if isinstance(block, dict)]
+    if "tool_use" in kinds:
+        raise CallError("calls in `content` and in `tool_calls`; give a message of one shape")
 
 
 def _call(entry: dict[str, Any]) -> IncomingCall:
@@ -90,8 +97,8 @@ def _call(entry: dict[str, Any]) -> IncomingCall:
     name, arguments = function.get("name"), function.get("arguments")
     if custom is not None and function:
         # Another reader may take the other one.
-        error = CallError("a call with both `custom` and `function`")
-        return IncomingCall(name if isinstance(name, str) else "?", error, reply, images_message)
+        both = incoming(name, None, reply, images_message)
+        return attrs.evolve(both, call=CallError("a call with both `custom` and `function`"))
     return incoming(name, arguments, reply, images_message, call_id=call_id, origin=_ORIGIN)
 
 
