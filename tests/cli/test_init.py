@@ -63,3 +63,13 @@ def test_what_is_no_folder_is_refused(cli: Cli, project: Path) -> None:
     code, _, err = cli("init", str(project / "pyproject.toml"))
     assert code == 4
     assert err.endswith("is not a directory; name the folder of a project\n")
+
+
+def test_nothing_is_written_through_a_link(cli: Cli, project: Path) -> None:
+    """A repository may bring one that leads to the rules of the user, which count everywhere."""
+    (project.parent / "rules-of-the-user").mkdir()
+    (project / ".permitry").symlink_to("../rules-of-the-user")
+    code, out, err = cli("init")
+    assert (code, out) == (4, "")
+    assert "`.permitry` is a link" in err
+    assert list((project.parent / "rules-of-the-user").iterdir()) == []

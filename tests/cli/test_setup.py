@@ -248,3 +248,15 @@ def test_rules_that_an_agent_changes_meanwhile_are_not_trusted(
     assert code == 4
     assert "was changed while it was to be trusted" in err
     assert not TrustStore().entries()
+
+
+def test_no_rules_are_written_through_a_link(home: Path, cli: Cli) -> None:
+    """A repository may bring one that leads to the rules of the user, which count everywhere."""
+    _make(home, "claude-code")
+    (home / ".config/permitry").mkdir(parents=True)
+    (home / "project/.permitry").symlink_to("../.config/permitry")
+    code, out, _ = cli("setup", "--yes")
+    assert code == 0
+    assert "through a link" in out.replace("\n", " ")
+    assert list((home / ".config/permitry").iterdir()) == []
+    assert not TrustStore().entries()
