@@ -28,7 +28,7 @@ _ID = "always-"
 
 @attrs.frozen
 class Offer:
-    """One way not to be asked again: in words, and as a rule of a rule file; without one, for all calls of the tool.
+    """One way not to be asked again, in words and as a rule, or for all calls of the tool.
 
     One that `is_for_request` counts until the user writes again.
     """
@@ -48,10 +48,7 @@ class Always:
     _of_turn: tuple[str, list[str]] = attrs.field(factory=lambda: ("", []), init=False)
 
     def offers(self, call: ToolCall, *, may_ignore: bool = True) -> list[Offer]:
-        """Return the offers for a call, each of which would have let it run; none where a restriction asks.
-
-        `may_ignore`: the tool may go on the ignore list, which is the last offer.
-        """
+        """Return the offers that would have let a call run; `may_ignore`: also the ignore list, last."""
         name = call.digest[:8]
         exact = _rule(f"{_ID}{name}", {"tools": (call.tool,), "when": {"digest": [call.digest]}})
         offers = [Offer("exactly this call", exact), *self._alike(call, name)]
@@ -85,10 +82,7 @@ class Always:
         return "\n".join(lines)
 
     def save(self, offer: Offer) -> None:
-        """Add the rule of an offer to the file, in one step.
-
-        Raises: `OSError`, `ConfigError` when the file would not load.
-        """
+        """Add the rule of an offer to the file, in one step. Raises: `OSError`, `ConfigError`."""
         text = self._with(offer)
         if self.file.exists():
             load_rules(self.file)
@@ -114,7 +108,7 @@ class Always:
         return is_enough and not any(finding.kind == _CODE for finding in lint(rules))
 
     def _alike(self, call: ToolCall, name: str) -> Iterator[Offer]:
-        """Yield offers for calls like this one, the narrower first; none where an action has no safe pattern."""
+        """Yield offers for calls like this one, the narrower first."""
         asked = [each for each in self.handler.explain(call).actions if each.decision.verdict is not Verdict.ALLOW]
         actions = [each.action for each in asked if each.is_certain]
         workspace = self.handler.session.workspace
@@ -130,7 +124,7 @@ def _load(texts: list[str]) -> RuleSet:
 
 
 def _patterns(keys: Conditions) -> Iterator[str]:
-    """Yield the patterns of a rule's one condition on commands, paths or hosts."""
+    """Yield the patterns of a rule's one condition."""
     when: Any = keys["when"]
     yield from next(iter(when.values()))
 

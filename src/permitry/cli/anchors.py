@@ -13,9 +13,9 @@ _MOST = 1024 * 1024
 
 
 def send(address: str, head: Mapping[str, object]) -> None:
-    """Post a head as JSON to an address; when this returns, the server has said that it took it.
+    """Post a head as JSON; when this returns, the server has said that it took it.
 
-    Raises: `AuditError` when it has not, and for an address that is not `https://`, unless it is of this machine.
+    Raises: `AuditError`, also for an address of another machine without `https://`.
     """
     try:
         host = host_of(address)

@@ -49,7 +49,7 @@ class StoreInbox:
         return [_line(question) for question in self._open()]
 
     def ask(self, name: str, given: ToolConfirmationResponse | None = None) -> bool:
-        """Show a question, and answer it as `given`, or from the terminal; False where there is none of this id.
+        """Show a question, and answer it as `given` or from the terminal; False where it is not open.
 
         Raises: `PermitryError` where the agent could be the one that answers.
         """
@@ -110,7 +110,7 @@ def _response(question: StoredQuestion) -> ToolConfirmationResponse | None:
 def _explain(decided: Decision, others: tuple[Decision, ...], call: ToolCall) -> Explanation:
     """Return what a call would do, and the decisions of the rules that asked about it.
 
-    Which other rules were in force is known to the process that asked alone; those that are built in did not decide.
+    Which others were in force is known to the process that asked alone.
     """
     explained = create_default_authorization_policy().explain(call, AuthContext())
     actions = tuple(
@@ -132,5 +132,4 @@ def _line(question: StoredQuestion) -> str:
 
 
 def _cut(line: str, longest: int) -> str:
-    """Return a line of at most so many characters."""
     return line if len(line) <= longest else f"{line[: longest - 3]}..."

@@ -169,7 +169,6 @@ def _print(options: argparse.Namespace, records: Iterable[Mapping[str, Any]], nu
 
 
 def _line(record: Mapping[str, Any]) -> str:
-    """Return a record as a line for people; of what is about no call, all that it says."""
     what = [str(record.get(name) or "") for name in ("verdict", "tool", "rule")]
     if "approved" in record:
         what[0] = "approved" if record["approved"] else "responded" if record.get("responded") else "rejected"

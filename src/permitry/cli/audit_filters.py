@@ -82,10 +82,7 @@ def moment(text: str) -> str:
 
 
 def records_from(options: argparse.Namespace, path: str | Path) -> Iterator[dict[str, Any]]:
-    """Yield the records that are asked for, oldest first.
-
-    Raises: as `records_at`; `ConfigError` for a pattern that is not valid.
-    """
+    """Yield the records that are asked for, oldest first. Raises: as `records_at`; `ConfigError`."""
     equal, tests = _equal(options), list(_tests(options, path))
     times = RecordFilter(options.since or "", options.until or "~")
     if options.calls:
@@ -130,7 +127,7 @@ def _is_granted(name: str, record: Record) -> bool:
 
 
 def _call(record: Record, edits: Mapping[Call, Call]) -> Call:
-    """Return what the records of a call share; its id is not enough, as a model may choose one again."""
+    """Return what the records of a call share: a model may choose an id again."""
     call = record.get("session"), record.get("call_id"), record.get("digest")
     return edits.get(call, call)
 
@@ -151,7 +148,7 @@ def _edits(path: str | Path) -> dict[Call, Call]:
 def _of_calls(
     path: str | Path, times: RecordFilter, tests: Sequence[Test], last: int | None
 ) -> Iterator[dict[str, Any]]:
-    """Yield all records of the calls of which each test holds for some record in the given time."""
+    """Yield all records of the calls of which each test holds for some record in the time."""
     edits, held = _edits(path), dict[Call, set[int]]()
     for record in records_at(path, times):
         if record.get("call_id") is not None:

@@ -57,7 +57,6 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 
 def _declare(request: Request, registry: Specs) -> Request:
-    """Return a request about a tool as the registry declares it; print where it has no such tool."""
     spec = registry.get(request.call.tool)
     if spec is None:
         tell([f"no tool `{request.call.tool}` is registered, so that its calls would not run"])
@@ -74,7 +73,7 @@ def records_used(policy: AuthorizationPolicy, request: Request) -> "tuple[Record
 
 
 def _by_name(policy: AuthorizationPolicy, request: Request, decision: Decision) -> Iterator[str]:
-    """Yield a notice for a tool that is let run because of its name alone, without a declaration of it."""
+    """Yield a notice for a tool that is let run because of its name alone."""
     spec = policy.request(request.call, request.context).tool
     name = request.call.tool
     if decision.rule_id == "read-only" and name not in policy.declared and spec is not None and not spec.is_shell:
@@ -82,7 +81,6 @@ def _by_name(policy: AuthorizationPolicy, request: Request, decision: Decision) 
 
 
 def _warn_of_undeclared(policy: AuthorizationPolicy, request: Request, decision: Decision) -> Iterator[str]:
-    """Yield a notice where more would have to be known of the tool."""
     if decision.verdict is Verdict.ALLOW:
         # Nothing is lacking, and an explanation takes as long as several decisions.
         return
@@ -100,10 +98,9 @@ def answer_each(
     answer: Callable[[AuthorizationPolicy, object, Request | Decision], Decision],
     tool: str | None = None,
 ) -> ExitCode:
-    """Have every call of the options answered, and return what the process reports.
+    """Have every call of the options answered, with the policy for a `tool`; return the exit code.
 
-    `answer` gets the policy, the id, and the request; for what is not a valid call, the decision to block it.
-    With a `tool` the policy has only the rules that can apply to its calls.
+    `answer` gets the policy, the id, and the request, or for an invalid call the decision to block it.
     """
     rules = rules_from(options, options.workspace, tool)
     policy = rules.policy()

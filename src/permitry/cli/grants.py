@@ -136,10 +136,6 @@ def _add(options: argparse.Namespace) -> ExitCode:
 
 
 def _meant(options: argparse.Namespace, questions: "StoredQuestions") -> Grant:
-    """Return a grant of the calls that the options name.
-
-    Raises: `PermitryError` where these are none, or several kinds of them.
-    """
     keys = {"tools": options.tool, "when.command": options.command, "when.path": options.path}
     lines = [f"{key} = {json.dumps(values, ensure_ascii=False)}" for key, values in keys.items() if values]
     lines += [f"when.{each}" for each in options.when]
@@ -160,10 +156,7 @@ def _meant(options: argparse.Namespace, questions: "StoredQuestions") -> Grant:
 
 
 def _request_of(options: argparse.Namespace, questions: "StoredQuestions") -> dict[str, str]:
-    """Return the session of a question, and the request of the user that it was asked for; empty without `--request`.
-
-    Raises: `PermitryError` where the question is missing, or its host does not say for which request it was.
-    """
+    """Return the session and the user's request of a question; empty without `--request`."""
     if not options.request:
         return {}
     name = options.question or options.like
@@ -182,10 +175,7 @@ def _question(questions: "StoredQuestions", name: str) -> StoredQuestion:
 
 
 def _alike(question: StoredQuestion) -> str:
-    """Return the narrowest rule that the prompt of a terminal offers for calls like that of a question.
-
-    Raises: `PermitryError` where there is none.
-    """
+    """Return the narrowest rule that the prompt offers for calls like that of a question."""
     if question.request is None:
         raise PermitryError(f"the question `{question.id}` is closed, and its call is not kept")
     offers = Always(ToolHandler(), Path()).offers(question.request.call, may_ignore=False)
@@ -232,7 +222,6 @@ def _is_any(tool: str) -> bool:
 
 
 def _line(grant: Grant) -> str:
-    """Return a grant in a line: its bounds, whose calls it is for, what it permits, and why."""
     left = "no end" if grant.deadline is None else time_left(Moment.now().until(grant.deadline))
     uses = "" if grant.uses_left is None else f", {grant.uses_left} left"
     state = "revoked" if grant.revoked_at is not None else f"{left}{uses}"

@@ -39,12 +39,11 @@ _UNASKED = ToolResult(False, "The session was interrupted at the question about 
 
 @attrs.define
 class SessionGuard:
-    """Reads lines of messages, has each call decided and run, and prints its result before it looks at the next.
+    """Reads lines of messages, has each call decided and run, and prints its result before the next.
 
-    `queues` leaves unanswered questions open instead of blocking the call. A quiet guard prints JSON only. `reads_text`
-    also takes the calls that a message without calls holds as text. `is_over` says whether the user has ended the
-    session at a plan. `asks` says who is asked. `renew` is called before each decision, such as to load changed rules.
-    `prints` says whether the results are printed: not where a human would read them in the middle of the report.
+    `queues` leaves unanswered questions open. A quiet guard prints JSON only. `reads_text` also takes calls that are
+    written as text. `is_over` says whether the user has ended the session at a plan, `asks` who is asked. `renew` is
+    called before each decision. `prints` says whether results are printed.
     """
 
     handler: ToolHandler
@@ -78,10 +77,7 @@ class SessionGuard:
         return ExitCode.NEEDS_CONFIRMATION if self.queued else ExitCode.OK
 
     def line(self, number: int, line: str | CallError) -> None:
-        """Guard the calls of one line; a line that cannot be read is reported, and the session goes on.
-
-        Raises: `KeyboardInterrupt` where a call was interrupted, once every call of the line has its result.
-        """
+        """Guard the calls of one line; one that cannot be read is reported. Raises: `KeyboardInterrupt`."""
         try:
             if isinstance(line, CallError):
                 raise line
@@ -105,7 +101,7 @@ class SessionGuard:
             raise KeyboardInterrupt
 
     def _calls(self, message: object) -> tuple[list[IncomingCall], list[str]]:
-        """Return the calls of a message, or those its text holds, if text is read at all; and why others are none."""
+        """Return the calls of a message, or of its text if that is read; and why others are none."""
         calls = calls_in(message)
         if calls or not self.reads_text:
             return calls, []
@@ -120,7 +116,6 @@ class SessionGuard:
             self._ended = _INTERRUPTED
 
     def _show_diff(self, number: int) -> None:
-        """Print what the calls of a line changed in the workspace, where a tracker knows."""
         text = self.handler.turn_diff()
         if text and self.is_quiet:
             _print({"diff": {"line": number, "text": text}})
@@ -174,7 +169,7 @@ class SessionGuard:
             say(f"the session ended early: {self.failure}")
 
     def _call(self, incoming: IncomingCall, place: str) -> dict[str, Any] | None:
-        """Guard one call and print its result; return what is to be printed behind the results of the line."""
+        """Guard one call, print its result, and return what is printed behind those of the line."""
         begun = time.perf_counter()
         call = incoming.call if isinstance(incoming.call, CallError) else self._identify(incoming.call, place)
         try:
@@ -210,7 +205,7 @@ class SessionGuard:
         return self._guard_call(incoming.call)
 
     def _identify(self, call: ToolCall, place: str) -> ToolCall:
-        """Return the call with an id of its own: some models number their calls from 0 in every message."""
+        """Return the call with a new id: some models number their calls from 0 in every message."""
         call_id = wanted = call.call_id or place
         while call_id in self._seen:
             self._seen[wanted] += 1
@@ -245,7 +240,6 @@ class SessionGuard:
         return pending if response is None else self.handler.resolve(pending.pending_id, response)
 
     def _run(self, outcome: Ready | Blocked) -> tuple[ToolResult, str]:
-        """Return what is shown to the model of a decided call, and what became of it."""
         self._has_run = self._has_run or isinstance(outcome, Ready)
         try:
             result = self.handler.run(outcome, CallScope(step=len(self.rows)))
@@ -298,7 +292,6 @@ def _last_words(error: PermitryError) -> str:
 
 
 def _brief(incoming: IncomingCall) -> str:
-    """Return the argument that says most about a call: the first that is text."""
     arguments = {} if isinstance(incoming.call, CallError) else incoming.call.arguments
     return shorten(next((value for value in arguments.values() if isinstance(value, str)), ""), _BRIEF)
 

@@ -88,10 +88,7 @@ def refuse_list(path: Path | None) -> None:
 
 
 def rules_from(options: argparse.Namespace, workspace: str = ".", tool: str | None = None) -> RuleSet:
-    """Return the named rule sets, or those of the layers; notices go to standard error.
-
-    With a `tool`, only the rules that can apply to its calls.
-    """
+    """Return the rules named, or of the layers, that apply to a `tool`; print their notices."""
     rules = RuleCache().load(origins_from(options, workspace), tool)
     tell(rules.notices)
     return rules
@@ -125,10 +122,7 @@ def tell(notices: Iterable[str]) -> None:
 
 
 def open_lines(name: str) -> AbstractContextManager[BinaryIO]:
-    """Open a file of lines, or standard input for `-`.
-
-    Raises: `CallError` when it cannot be opened.
-    """
+    """Open a file of lines, or standard input for `-`. Raises: `CallError`."""
     if name == "-":
         if sys.stdin is None:
             raise CallError("standard input is closed")
@@ -178,7 +172,7 @@ def requests(options: argparse.Namespace, rules: RuleSet) -> Iterator[tuple[int,
 
 
 def single_call(options: argparse.Namespace) -> JsonValue:
-    """Return the one call that the options name, as data; None where they name a file of calls.
+    """Return the one call that the options name, as data; None for a file of calls.
 
     Raises: `CallError` for text that is not JSON, or not KEY=VALUE.
     """

@@ -20,10 +20,9 @@ _MOST_LINES = 50
 
 @attrs.define(eq=False)
 class LiveView:
-    """A sink of events that prints them dimmed, a line each, while their call runs.
+    """A sink of events that prints them dimmed, by whole lines, while their call runs.
 
-    Output is printed by whole lines; what ends without one is printed at the end of the call. Nothing in it can move
-    the cursor, change colours or look like a line of permitry's own.
+    Nothing in it can move the cursor, change colours or look like a line of permitry's own.
     """
 
     stream: TextIO
@@ -55,7 +54,6 @@ class LiveView:
         yield from _report(event)
 
     def _last_line(self) -> Iterator[str]:
-        """Yield what the output so far ends with, without the end of a line."""
         if self._rest:
             yield f"| {one_line(self._rest)[:_LONGEST]}"
             self._rest = ""

@@ -65,10 +65,7 @@ class ExitCode(enum.IntEnum):
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Help as wide as the terminal.
-
-    argparse makes a formatter for every option, and would load `shutil` and its compressors to ask for the width.
-    """
+    """Help as wide as the terminal: argparse would load `shutil` for each option to ask for that."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=terminal_columns() - 2)
@@ -133,14 +130,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _show_help(words: Sequence[str]) -> int:
-    """Show the help of a command."""
     _options([*words, "--help"])
     # INVARIANT: law 6. Behind `--` that word is a name; no one who may not run a command runs it by asking for help.
     return ExitCode.INVALID
 
 
 def _run_closed(words: Sequence[str]) -> int:
-    """Run a hook: whatever is wrong, the host must not run the call, and exit code 2 alone says so to all of them."""
+    """Run a hook: exit code 2 alone says to all hosts that the call must not run."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A host that cannot read the answer takes it for none, whatever PYTHONIOENCODING says.
@@ -162,7 +158,7 @@ def _run_closed(words: Sequence[str]) -> int:
 
 
 def _drop_output() -> None:
-    """Let what is still buffered go nowhere: it must not fail once more while Python shuts down."""
+    """Let what is still buffered go nowhere: it must not fail once more at the end."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
         # What has no file, as in a test, does not fail.
         with contextlib.suppress(io.UnsupportedOperation):
@@ -217,7 +213,6 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _as_rules(parser: argparse.ArgumentParser, word: str) -> str:
-    """Return how a rule file is named, where the word may be one."""
     is_wanted = word.endswith(".toml") or word.startswith("permitry:")
     return f"; rules are named with --rules {word}" if is_wanted and "--rules" in _option_names(parser) else ""
 
@@ -231,7 +226,7 @@ def _option_names(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def _refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """End with an error for an option that does not exist: argparse would first complain of one that is missing."""
+    """End with an error for an unknown option before argparse complains of a missing one."""
     known = set(_option_names(parser))
     for word in itertools.takewhile(lambda word: word != "--", words):
         if word.startswith("--") and word.partition("=")[0] not in known:

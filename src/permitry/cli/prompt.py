@@ -52,8 +52,7 @@ def _no_preview(_: ToolCall) -> None:
 class TerminalChannel:
     """Asks on a terminal, and waits for a line.
 
-    `explain` returns the explanation of a call, `preview` what it would change; `edit` takes text and returns it
-    edited, through `$EDITOR`.
+    `preview` is what a call would change; `edit` takes text and returns it edited, through `$EDITOR`.
     """
 
     terminal: TextIO
@@ -100,7 +99,6 @@ class TerminalChannel:
         return render.request(self._console, request, self.explain(request.call), in_full=in_full)
 
     def _answer(self, word: str, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
-        """Return the response that a word means, or None when it is not an answer yet."""
         match word:
             case "y" | "yes" if self._is_seen:
                 return ToolConfirmationResponse(approved=True)
@@ -116,7 +114,7 @@ class TerminalChannel:
         return None
 
     def _offered(self, request: ToolConfirmationRequest) -> list[Offer]:
-        """Return what may be remembered of an approval; without rules, only that the tool need not be asked about."""
+        """Return what may be remembered; without rules, that the tool need not be asked about."""
         may_ignore = bool(request.suggested_grants)
         if self.always is None:
             return [Offer(each.label) for each in request.suggested_grants]
@@ -140,7 +138,6 @@ class TerminalChannel:
         return ToolConfirmationResponse(approved=True, skip_future=offer.rule is None)
 
     def _saved(self, offer: Offer) -> bool:
-        """Show what would be added to the rule file, and add it if the user agrees."""
         if self.always is None or offer.rule is None:
             self._say("all calls of a tool are remembered for this session only; write a rule to keep that")
             return False
@@ -156,7 +153,6 @@ class TerminalChannel:
         return True
 
     def _responded(self) -> ToolConfirmationResponse | None:
-        """Return the answer with a result of the user's own; None to go back to the question."""
         text = self._line("what does the call return, in place of the tool? (empty: back) ")
         return ToolConfirmationResponse(approved=False, result=text) if text else None
 
@@ -202,7 +198,7 @@ class TerminalChannel:
         return False
 
     def _edited(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
-        """Return an approval of the call as edited, once it has been looked at, or None to go back to the question."""
+        """Return an approval of the call as edited, once seen, or None to go back to the question."""
         try:
             edited = self._from_editor(request)
         # ValueError: $EDITOR with an open quote, a file that is not text any more, JSON that is none.
@@ -228,16 +224,13 @@ class TerminalChannel:
 
 
 def _forget_typed_ahead(terminal: TextIO) -> None:
-    """Drop what was typed before the question could be read: it cannot be an answer to it."""
+    """Drop what was typed before the question could be read."""
     if terminal.isatty():
         termios.tcflush(terminal.fileno(), termios.TCIFLUSH)
 
 
 def edit_in_editor(text: str) -> str:
-    """Return `text` as the user leaves it in `$VISUAL`, `$EDITOR`, or vi.
-
-    Raises: `OSError` or `subprocess.SubprocessError` when the editor cannot be run or fails.
-    """
+    """Return `text` as the user leaves it in an editor. Raises: `OSError`, `SubprocessError`."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "arguments.json"

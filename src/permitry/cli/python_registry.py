@@ -21,10 +21,7 @@ def add_python_option(parser: argparse.ArgumentParser) -> None:
 
 
 def registry_at(place: str) -> "ToolRegistry":
-    """Return the registry that `MODULE:REGISTRY` names; modules are looked for in the current folder as well.
-
-    Raises: `PermitryError` where the module cannot be imported, or has no such registry.
-    """
+    """Return the registry that `MODULE:REGISTRY` names, also in this folder. Raises: `PermitryError`."""
     from permitry.dispatch.registry import ToolRegistry
 
     module, colon, name = place.partition(":")

@@ -36,10 +36,7 @@ _MOST_ACTIONS = 20
 
 @attrs.frozen
 class SummaryRow:
-    """One call in the summary of a run; `seconds` covers the decision, the human and the tool.
-
-    `reason` is that of the decision. `has_run`: the tool was started.
-    """
+    """One call in the summary of a run; `seconds` covers the decision, the human and the tool."""
 
     call_id: str | None
     tool: str
@@ -63,10 +60,7 @@ def widen(console: Console) -> None:
 
 
 def print_table(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[str | Text]], title: str = "") -> None:
-    """Print rows as a table, or on a narrow terminal as a paragraph each, broken between words.
-
-    What is not read at a terminal has long lines.
-    """
+    """Print rows as a table, or on a narrow terminal as a paragraph each; elsewhere with long lines."""
     console = console_on(stream)
     if console.is_terminal and console.width < _NARROW:
         for row in rows:
@@ -99,11 +93,9 @@ def request(
     *,
     in_full: bool = False,
 ) -> bool:
-    """Print a confirmation request, and return whether all of it: the call, what it would do and change, and why.
+    """Print a confirmation request, shortened unless `in_full`; return whether all of it was shown.
 
     Where rules ask where a value comes from, that is shown as well: a human would not see that a page chose it.
-
-    Long arguments, lists of actions and diffs are shortened, visibly, unless `in_full`.
     """
     console.print()
     reason = Text(f"  {one_line(asked.reason)}")
@@ -142,7 +134,7 @@ def _arguments(console: Console, asked: ToolConfirmationRequest, *, in_full: boo
 
 
 def _is_in_diff(preview: str | None, text: str) -> bool:
-    """Return whether a diff, which is shown as well, has each line of a text, in this order and without a gap."""
+    """Return whether a diff, which is shown as well, has each line of a text without a gap."""
     lines = visible(preview or "").splitlines()
     wanted = f"\n{visible(text).rstrip()}\n"
     kinds = ("+ ", "- ")
@@ -151,7 +143,7 @@ def _is_in_diff(preview: str | None, text: str) -> bool:
 
 
 def _is_short(console: Console, count: int, most: int, *, in_full: bool) -> bool:
-    """Return whether nothing was left out of so many lines; if something was, print that."""
+    """Return whether nothing was left out of so many lines; print that something was."""
     if in_full or count <= most:
         return True
     console.print(Text(f"  ... {count - most} more lines"))

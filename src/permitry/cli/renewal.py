@@ -28,11 +28,10 @@ class Renewal:
     _known: Loaded = attrs.field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        """Begin with what the guard has."""
         self._known = self.reloader.loaded
 
     def renew(self) -> None:
-        """Put the rules in force as they are now; where the files have mistakes, block every call until they are right.
+        """Put the rules in force as they are now; while they have mistakes, every call is blocked.
 
         Raises: `ConfigError` where the files do not rest; `AuditError`.
         """
@@ -41,10 +40,7 @@ class Renewal:
             self.guard.policy = _refuse_all(self.reloader.problems)
 
     def require(self) -> None:
-        """Do what `renew` does, for a host that reports mistakes itself: it raises, and the policy stays for lists.
-
-        Raises: `ConfigError`; `AuditError`.
-        """
+        """Do what `renew` does, but raise for mistakes. Raises: `ConfigError`; `AuditError`."""
         self._load()
         if self.reloader.problems is not None:
             # A new one each time: an error keeps the frames of all that it was raised through.
@@ -67,11 +63,7 @@ class Renewal:
 
 
 def _refuse_all(problems: ConfigError) -> AuthorizationPolicy:
-    """Return a policy that blocks every call, for the first mistake of the files.
-
-    What is wrong may be the very restriction that the user has just written; and a layer that is gone hides what
-    changes in the others.
-    """
+    """Return a policy that blocks every call: what is wrong may be a new restriction."""
     first, *others = problems.problems
     source = f"{first.path}:{first.line}" if first.line else first.path
     more = f", and {count(len(others), 'more mistake')}" if others else ""

@@ -56,10 +56,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 
 def _text_of(name: str) -> str:
-    """Return the text of a shipped set, named with its prefix or without.
-
-    Raises: `PermitryError` when there is no such set.
-    """
+    """Return the text of a shipped set, named with its prefix or without."""
     name = PREFIX + name.removeprefix(PREFIX)
     path = find_shipped(name)
     if (missing := explain_missing(name, path)) is not None:
@@ -126,7 +123,6 @@ def _rows_of_labels(rules: RuleSet, drafts: Drafts, layers: Mapping[str, str]) -
 
 
 def _about(draft: RuleDraft) -> str:
-    """Return the tools and conditions of a rule in a few words."""
     table = draft.table
     parts = [", ".join(table.tools or ("every tool",))]
     parts += [f"{name} {_join(value)}" for name, value in (table.when or {}).items()]

@@ -16,7 +16,7 @@ _BEFORE = "audit.jsonl"
 
 
 def store_from(options: argparse.Namespace) -> str:
-    """Return the store that `--store` names, that of `--record` if this is a store, or the default one.
+    """Return the store of `--store`, or of `--record` if it is one, or else the default.
 
     Raises: `PermitryError` where `--store` does not name a store.
     """
@@ -27,10 +27,7 @@ def store_from(options: argparse.Namespace) -> str:
 
 
 def find_store(options: argparse.Namespace) -> str:
-    """Return the store; one that is named has to be there.
-
-    Raises: `PermitryError`.
-    """
+    """Return the store; one that is named has to be there. Raises: `PermitryError`."""
     store = store_from(options)
     if options.store is not None and not is_address(store) and not Path(store).exists():
         raise PermitryError(f"there is no store `{store}`")
@@ -38,18 +35,12 @@ def find_store(options: argparse.Namespace) -> str:
 
 
 def record_from(options: argparse.Namespace) -> str:
-    """Return the record that `--record` names; otherwise it is in the store.
-
-    Raises: as `store_from`.
-    """
+    """Return the record of `--record`, or else the store. Raises: as `store_from`."""
     return options.record or store_from(options)
 
 
 def record_to_read(options: argparse.Namespace) -> str:
-    """Return the record, and say where older records are, if they are not in the default store.
-
-    Raises: as `store_from`.
-    """
+    """Return the record, and say where older ones may be. Raises: as `store_from`."""
     record = record_from(options)
     return default_to_read("--record") if record == str(default_store()) else record
 

@@ -46,7 +46,6 @@ def last_lines(record: str, rules: tuple[str, ...], asks: str, *, prints: bool) 
 
 
 def _name(rules: tuple[str, ...]) -> str:
-    """Return the names of rule files; of shipped sets the first, as one consists of many."""
     shipped = [name for name in rules if name.startswith(PREFIX)]
     more = [f"and {count(len(shipped) - 1, 'more shipped set')}"] if len(shipped) > 1 else []
     own = [name for name in rules if not name.startswith(PREFIX)]
@@ -55,7 +54,7 @@ def _name(rules: tuple[str, ...]) -> str:
 
 
 def _output_file() -> Path | None:
-    """Return the file that standard output goes to; None where it goes to none, or that is not known."""
+    """Return the file that standard output goes to; None where none is known."""
     try:
         descriptor = sys.stdout.fileno()
         path = Path(f"/proc/self/fd/{descriptor}").readlink()

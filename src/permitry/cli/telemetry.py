@@ -19,10 +19,7 @@ def add_otel_option(parser: argparse.ArgumentParser) -> None:
 
 @contextlib.contextmanager
 def sent(recorder: Recorder, *, is_on: bool) -> Iterator[Recorder]:
-    """Yield a recorder, around which there is one that sends what it keeps if that is on.
-
-    Raises: `PermitryError` when a package is missing.
-    """
+    """Yield a recorder, or if that is on one that also sends. Raises: `PermitryError`."""
     if not is_on:
         yield recorder
         return
@@ -32,9 +29,6 @@ def sent(recorder: Recorder, *, is_on: bool) -> Iterator[Recorder]:
 
 @contextlib.contextmanager
 def watched(guard: Guard, *, is_on: bool) -> Iterator[None]:
-    """Send what a guard records meanwhile, if that is on.
-
-    Raises: as `sent`.
-    """
+    """Send what a guard records meanwhile, if that is on. Raises: as `sent`."""
     with sent(guard.recorder, is_on=is_on) as guard.recorder:
         yield

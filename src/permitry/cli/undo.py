@@ -61,10 +61,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 
 def _choose(vault: Vault, options: argparse.Namespace) -> list[Entry] | None:
-    """Return the entries to undo, the newest first; None to list them all.
-
-    Raises: `UndoError` when there is none.
-    """
+    """Return the entries to undo, the newest first; None to list them. Raises: `UndoError`."""
     if options.id is not None:
         return [vault.find(options.id)]
     if not options.last and options.session is None:

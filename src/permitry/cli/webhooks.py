@@ -12,7 +12,7 @@ _SECRET = "PERMITRY_WEBHOOK_SECRET"  # noqa: S105 -- where it is, and not the se
 
 
 def webhook_from(options: argparse.Namespace) -> WebhookChannel:
-    """Return the channel of `--webhook`. Its secret is taken out of the environment, which programs of the agent get.
+    """Return the channel of `--webhook`; its secret leaves the environment of other programs.
 
     Raises: `PermitryError` where the options or the secret cannot be used.
     """

@@ -32,9 +32,7 @@ class ListReader:
     is_unless: bool
 
     def patterns(self, word: str, read: Callable[[str], Pattern], literal: str | None) -> list[Pattern]:
-        """Return the pattern of a path or host that a word denotes, or one for each value of a list.
-
-        `literal` is how a pattern that looks like a list is written, if there is one.
+        """Return the pattern of a word, or one for each value of a list; `literal` escapes its sign.
 
         Raises: `RuleError` for an unknown list, and for what is not a pattern.
         """
@@ -44,18 +42,12 @@ class ListReader:
         return [attrs.evolve(_read_value(name, value, read), listed=name) for value in self._texts(name, literal)]
 
     def command(self, text: str) -> list[ArgvPattern]:
-        """Return the pattern of a command; none if a list in it is empty, as no command has such a word.
-
-        Raises: `RuleError` as `patterns`.
-        """
+        """Return the pattern of a command; none if a list in it is empty. Raises: as `patterns`."""
         lists = tuple((name, self._texts(name, f"'@{name}'")) for name in dict.fromkeys(list_names_in(text)))
         return [ArgvPattern(text, lists)] if all(values for _, values in lists) else []
 
     def argument(self, test: Any) -> Any:  # noqa: ANN401 -- as a rule file has it
-        """Return the test of an argument with the values of its lists.
-
-        Raises: `RuleError` for an unknown list.
-        """
+        """Return the test with the values of its lists. Raises: `RuleError` for an unknown one."""
         if not isinstance(test, Mapping):
             return test
         return {key: self._get(key, value) for key, value in test.items()}

@@ -21,21 +21,16 @@ _ID = "asked-for"
 
 @attrs.frozen
 class Acting:
-    """Which calls touch or change a path, or connect to a host, as far as their recorded arguments say.
-
-    The patterns are those of rules. What is not certain counts, as it does for a restriction.
-    """
+    """Which calls touch or change a path, or connect to a host; what is not certain counts."""
 
     policy: AuthorizationPolicy
     workspaces: Mapping[str, str]
 
     @classmethod
     def of(cls, key: str, pattern: str, workspaces: Mapping[str, str]) -> Self:
-        """Return the calls that touch a `path`, are `changing` one, or connect to a `host`, by a pattern of it.
+        """Return the calls that touch a `path`, are `changing` one, or connect to a `host`.
 
-        `workspaces` has that of each session.
-
-        Raises: `ConfigError` for a pattern that is not valid.
+        `workspaces` has that of each session. Raises: `ConfigError` for a pattern that is not valid.
         """
         tools = json.dumps([name for name in list_shipped() if name.startswith("permitry:tools-")])
         lines = ["schema = 1", f"extends = {tools}", "[[rule]]", f'id = "{_ID}"', 'effect = "block"']

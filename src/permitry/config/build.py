@@ -115,11 +115,7 @@ class Known:
 def read_rule(
     draft: RuleDraft, templates: Mapping[str, Template], names: Collection[str], known: Known
 ) -> tuple[Scope, list[Problem]]:
-    """Return the scope of a rule, and the problems of its priority, scope, templates and examples.
-
-    `names` are all templates that are defined; those that are themselves invalid are not in
-    `templates`.
-    """
+    """Return the scope of a rule, and its problems; `names` also has invalid templates."""
     table, (scope, wrong) = draft.table, read_scope(draft, known.lists, trusted=known.trusted)
     problems = [*_effect_problems(draft)]
     if table.priority is not None:
@@ -136,11 +132,7 @@ def read_rule(
 def build_templates(
     drafts: Mapping[str, TemplateDraft], names: Collection[str] | None = None
 ) -> tuple[dict[str, Template], list[Problem]]:
-    """Return the templates with their inheritance, and the problems of names, unknown parents and cycles.
-
-    `names` are all templates that some file defines; those that are themselves invalid are not in
-    `drafts`.
-    """
+    """Return the templates with their parents, and their problems; `names` has invalid ones too."""
     known = drafts if names is None else names
     problems = [problem for draft in drafts.values() for problem in _template_problems(draft, known)]
     problems += _chain_problems(drafts)
@@ -173,7 +165,6 @@ def _template_problems(draft: TemplateDraft, names: Collection[str]) -> Iterator
 
 
 def _chain_problems(drafts: Mapping[str, TemplateDraft]) -> Iterator[Problem]:
-    """Yield the cycles among templates, each once, and the chains that are too long."""
     depths: dict[str, int] = {}
     for name in sorted(drafts):
         yield from _follow(name, (), drafts, depths)
@@ -182,7 +173,7 @@ def _chain_problems(drafts: Mapping[str, TemplateDraft]) -> Iterator[Problem]:
 def _follow(
     name: str, chain: tuple[str, ...], drafts: Mapping[str, TemplateDraft], depths: dict[str, int]
 ) -> Iterator[Problem]:
-    """Yield the problems of the chain from `name` on, and store its length in `depths`, which lists those done."""
+    """Yield the problems of the chain from `name` on; `depths` has the lengths of those done."""
     if name in depths or name not in drafts:
         return
     if name in chain:
@@ -240,7 +231,6 @@ def _scope_problems(draft: RuleDraft) -> Iterator[Problem]:
 
 
 def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
-    """Yield the keys without which the rule has no effect, and those that have none."""
     table = draft.table
     if table.effect is None and table.adds_label is None:
         yield draft.problem((), "missing key `effect`", "choose `allow`, `confirm` or `block`", key=True)
@@ -266,7 +256,6 @@ def _effect_problems(draft: RuleDraft) -> Iterator[Problem]:
 
 
 def _find_sharing(draft: RuleDraft, budget: BudgetTable) -> Iterator[Problem]:
-    """Yield what a budget cannot have that many sessions share."""
     if budget.targets is not None:
         message, hint = f"a budget by {budget.by} counts calls, not targets", 'write `calls`, or `by = "session"`'
         yield draft.problem(("budget", "targets"), message, hint, key=True)
@@ -276,7 +265,7 @@ def _find_sharing(draft: RuleDraft, budget: BudgetTable) -> Iterator[Problem]:
 
 
 def _find_permitting(draft: RuleDraft) -> Iterator[Problem]:
-    """Yield the labels and texts that would permit: a model can bring both about, so they may only restrict."""
+    """Yield the labels and texts that would permit: a model can bring both about."""
     key, other = ("when", "unless") if draft.table.effect == "allow" else ("unless", "when")
     for place, group in groups_of(draft.table):
         if place[0] == key and "label" in group:
@@ -293,10 +282,7 @@ def _find_permitting(draft: RuleDraft) -> Iterator[Problem]:
 
 
 def _source_problems(draft: RuleDraft) -> Iterator[Problem]:
-    """Yield the operators about the source of a value where they could not be relied on.
-
-    That a value comes from somewhere may permit; that this is not certain may restrict.
-    """
+    """Yield sources that nothing proves: that a value is from one permits, that it may not be restricts."""
     permitting, restricting = ("when", "unless") if draft.table.effect == "allow" else ("unless", "when")
     for place, group in groups_of(draft.table):
         for names, test in ArgumentCondition.parts(group.get("args", {})):
@@ -308,7 +294,6 @@ def _source_problems(draft: RuleDraft) -> Iterator[Problem]:
 
 
 def _link_tables(links: object) -> Iterator[tuple[KeyPath, Mapping[Any, Any]]]:
-    """Yield the tables of a `links`, and their places in it."""
     tables = [((i,), each) for i, each in enumerate(links)] if isinstance(links, list | tuple) else [((), links)]
     yield from ((place, table) for place, table in tables if isinstance(table, Mapping))
 
@@ -342,7 +327,6 @@ def _unknown_templates(draft: RuleDraft, names: Collection[str]) -> Iterator[Pro
 
 
 def _templates_of(table: RuleTable) -> Iterator[tuple[KeyPath, str]]:
-    """Yield every template a rule names, and where."""
     for place, group in groups_of(table):
         for i, name in enumerate(group.get("template", ())):
             yield (*place, "template", i), name

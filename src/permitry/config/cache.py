@@ -69,9 +69,7 @@ class RuleCache:
     secret: Path = attrs.field(factory=lambda: user_state() / "cache.key")
 
     def load(self, origins: Sequence[Origin], tool: str | None = None) -> RuleSet:
-        """Return the rule set of rule files and all files they extend, as `load_rules` does; store it if it is new.
-
-        With a `tool`, only the rules that can apply to its calls, so that start-up time does not grow with the others.
+        """Return what `load_rules` does, and store it if it is new; with a `tool`, only rules for its calls.
 
         Raises: `ConfigError` with every problem of every file; then nothing is loaded or stored.
         """
@@ -102,10 +100,6 @@ class RuleCache:
         return rule_set_of(compiled.data, tool)
 
     def _key(self, origins: Sequence[Origin]) -> str:
-        """Return the key of the origins.
-
-        Raises: `_UnusableError` when the cache must not be used for them, `OSError` when a file cannot be examined.
-        """
         if not (is_guarded(self.folder) and is_guarded(self.secret.parent)):
             raise _UnusableError("an agent may write there")
         if not any(each.name.startswith(PREFIX) for each in origins):
@@ -115,10 +109,7 @@ class RuleCache:
         return _key(origins)
 
     def _read(self, key: str) -> dict[str, Any]:
-        """Return the entry under a key, after checking its HMAC.
-
-        Raises: `_UnusableError`, `OSError` or `ValueError` when there is none that may be used.
-        """
+        """Return the entry under a key, after checking its HMAC."""
         secret = self._secret()
         seal, _, body = _own_bytes(self.folder / f"{key}{_ENDING}", _LARGEST).partition(b"\n")
         if not hmac.compare_digest(seal, _seal(secret, key, body)):
@@ -157,7 +148,6 @@ class RuleCache:
         self._prune()
 
     def _secret_or_new(self) -> bytes:
-        """Return the secret; create it if there is none."""
         try:
             return self._secret()
         except FileNotFoundError:
@@ -173,10 +163,7 @@ class RuleCache:
 
 
 def _key(origins: Sequence[Origin]) -> str:
-    """Return a digest of this installation, the origins and their trust; any change gives another key.
-
-    Raises: `OSError` when a file cannot be examined.
-    """
+    """Return a digest of this installation, the origins and their trust."""
     facts = [[each.name, each.is_trusted, _real(each.root), _pins(each), each.distrust] for each in origins]
     here = os.getcwd() if _depends_on_folder(origins) else None  # noqa: PTH109 -- text, as the rest
     # Another installation may have other shipped sets under the same names, and another loader.
@@ -186,7 +173,6 @@ def _key(origins: Sequence[Origin]) -> str:
 
 
 def _is_users(name: str) -> bool:
-    """Return whether a rule file is below the home folder and owned by the user, as the cache is."""
     real, home = os.path.realpath(name), os.path.realpath(os.environ.get("HOME", ""))
     return real.startswith(f"{home}/") and os.stat(real).st_uid == os.geteuid()  # noqa: PTH116 -- text, as the rest
 
@@ -218,13 +204,7 @@ def _seal(secret: bytes, key: str, body: bytes) -> bytes:
 
 
 def _check_files(data: dict[str, Any], origins: Iterable[Origin]) -> None:
-    """Check that an entry was made from these origins, and that none of its files has moved or changed.
-
-    Each origin must be among the names that were followed, each name must resolve to a file with a known digest, and
-    each rule must come from one of these files.
-
-    Raises: `_UnusableError`, `OSError` or `ValueError` when this is not so.
-    """
+    """Check that an entry was made of these origins and files, none of which has moved or changed."""
     named, digests = dict(data["named"]), dict(data["files"])
     if not all(os.path.realpath(name) == real for name, real in named.items()):
         raise _UnusableError("a name leads elsewhere")
@@ -242,7 +222,6 @@ def _check_files(data: dict[str, Any], origins: Iterable[Origin]) -> None:
 
 
 def _place(name: str) -> str:
-    """Return the path of a rule file in the form that is stored in the cache."""
     return str(find_shipped(name) if name.startswith(PREFIX) else Path(name))
 
 
@@ -252,10 +231,7 @@ def _content(path: str) -> bytes:
 
 
 def _own_bytes(path: Path, most: int) -> bytes:
-    """Return the content of a file that, like its folder, only this user can write.
-
-    Raises: `_UnusableError` for any other file or one of more than `most` bytes, `OSError` if there is none.
-    """
+    """Return the content of a file that, like its folder, only this user can write."""
     with open_regular(path) as (stream, status):
         if not (is_own(status) and is_own(path.parent.lstat())):
             raise _UnusableError("it could be someone else's")
@@ -265,10 +241,7 @@ def _own_bytes(path: Path, most: int) -> bytes:
 
 
 def _make_own(folder: Path) -> None:
-    """Create a folder, with its parents, and check that it is owned and writable by this user only.
-
-    Raises: `_UnusableError` when it is not, or would be created in a folder of another user.
-    """
+    """Create a folder, with its parents, that is owned and writable by this user only."""
     nearest = next(each for each in (folder, *folder.parents) if each.exists())
     # Root, running with HOME of another user, must not create folders there that this user cannot
     # use.
@@ -280,7 +253,6 @@ def _make_own(folder: Path) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Delete temporary files of processes that were killed."""
     for each in folder.glob(f"{TEMPORARY}*"):
         if each.lstat().st_mtime < time.time() - _ABANDONED:
             each.unlink(missing_ok=True)

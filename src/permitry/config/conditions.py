@@ -74,15 +74,11 @@ def _remake(
     *,
     runs_any: bool,
 ) -> Scope:
-    """Return a scope with more values in its lists."""
     return scope_of(tools, when, unless, uses=uses.with_added(added), runs_any=runs_any)
 
 
 def host_pattern(text: str) -> HostPattern:
-    """Return the pattern of hosts that a text denotes.
-
-    Raises: `RuleError` if it is not valid.
-    """
+    """Return the pattern of hosts that a text denotes. Raises: `RuleError`."""
     return HostPattern.parse(text, _read_host)
 
 
@@ -131,7 +127,6 @@ def _parts(given: Given) -> Iterator[tuple[Place, type[Written], Value]]:
 
 
 def _check_place(kind: type[Written], at: Place, given: Given) -> None:
-    """Raise `RuleError` for a condition that means nothing where it is."""
     # INVARIANT: law 3. `access` alone restricts nothing: a permission with it would cover every
     # call.
     if kind is AccessCondition and "path" not in given:
@@ -143,7 +138,6 @@ def _check_place(kind: type[Written], at: Place, given: Given) -> None:
 
 
 def _read(kind: type[Written], place: Place, part: Value, lists: ListReader) -> Iterable[Written]:
-    """Return what a part of a condition denotes: one condition, or one for each value of a list."""
     if kind is ArgvPattern:
         return lists.command(part)
     if kind is PathPattern:
@@ -157,7 +151,6 @@ def _read(kind: type[Written], place: Place, part: Value, lists: ListReader) -> 
 
 
 def _without_values(given: Given, found: Iterable[Written]) -> Iterator[Condition]:
-    """Yield a condition that never holds for each key of which empty lists leave no pattern."""
     for kind in (ArgvPattern, PathPattern, HostPattern):
         # INVARIANT: without patterns there would be no condition, and a permission would cover every call.
         if kind.key in given and not _of(kind, found):

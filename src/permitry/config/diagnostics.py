@@ -120,10 +120,7 @@ _SYNTAX = (
 
 
 def nearest(word: str, options: Iterable[str], *, otherwise: str = "", prefix: str = "") -> str:
-    """Return `did you mean …?` for the nearest option, else `otherwise`, else the list of options.
-
-    `prefix` is put before each option that is shown, and is not compared.
-    """
+    """Return `did you mean …?`, else `otherwise`, else all options; each is shown after `prefix`."""
     known = sorted(options)
     # Comparing takes time in the product of all lengths, and a very long word is not a typing
     # error.

@@ -52,10 +52,7 @@ def example_problems(
     tools: Mapping[str, ToolSpec],
     reader: ReadActions = READER,
 ) -> Iterator[Problem]:
-    """Yield a problem for each example with another result than it is meant to show.
-
-    `tools` are those that the files declare, and `reader` knows their records of programs.
-    """
+    """Yield a problem for each example with another result; `tools` are those of the files."""
     for key, examples, wanted in (("match", draft.table.match, True), ("no_match", draft.table.no_match, False)):
         for i, given in enumerate(examples):
             try:
@@ -103,12 +100,12 @@ def role_of_path(table: RuleTable) -> ArgumentRole:
 
 
 def _kind(table: RuleTable) -> str:
-    """Return the key that a plain text is for in the examples of a rule: what `when`, or else `unless`, is about."""
+    """Return what a plain text is in the examples of a rule: what its conditions are about."""
     return next((kind for _, group in groups_of(table) for kind in _KINDS if kind in group), "tool")
 
 
 def _way_out(example: ExampleTable, table: RuleTable) -> str:
-    """Return a hint for a plain text that was read as the name of a tool and cannot be one; empty for any other."""
+    """Return a hint for a plain text that was read as the name of a tool, and is none."""
     meant = _likely_kind(example.text or "")
     if meant == "tool" or _kind(table) != "tool":
         return ""
@@ -116,17 +113,13 @@ def _way_out(example: ExampleTable, table: RuleTable) -> str:
 
 
 def _likely_kind(text: str) -> str:
-    """Return what a plain text looks like: a command, an address, a path, or else the name of a tool."""
     if " " in text.strip():
         return "command"
     return "host" if "://" in text else "path" if text.startswith(("/", ".", "~")) else "tool"
 
 
 def _explain(example: ExampleTable, table: RuleTable) -> str:
-    """Return a hint on how a plain text was read, and how to write what may have been meant.
-
-    Empty if there is nothing to explain.
-    """
+    """Return a hint on how a plain text was read, and how to write what may have been meant."""
     text, kind = example.text or "", _kind(table)
     other = _likely_kind(text)
     if not text or other == kind:
@@ -138,12 +131,11 @@ def _explain(example: ExampleTable, table: RuleTable) -> str:
 
 
 def _as_name(example: ExampleTable, table: RuleTable) -> str:
-    """Return the hint of `_meaning` for a plain text that could as well be the name of a tool, else nothing."""
     return _explain(example, table) if (example.text or "").isidentifier() else ""
 
 
 def _try(request: Request, example: ExampleTable, table: RuleTable, scope: Scope) -> tuple[bool | None, str]:
-    """Return whether the rule matches the example (None: it only may), and the reason if it does not."""
+    """Return whether the rule matches (None: it only may), and the reason if it does not."""
     needed = Match.YES if table.effect == "allow" else Match.ALIKE
     if example.tool is not None and not scope.selects(request, needed):
         return False, f"its tools are {', '.join(f'`{selector.text}`' for selector in scope.selectors)}"
@@ -159,7 +151,7 @@ def _try(request: Request, example: ExampleTable, table: RuleTable, scope: Scope
 
 
 def _narrow(scope: Scope, example: ExampleTable, request: Request) -> Scope:
-    """Return the scope with only the conditions that the example has a value for; others are assumed to hold."""
+    """Return the scope with only the conditions that the example has a value for."""
     kinds: tuple[type, ...] = tuple(kind for kind, _ in _plain(example))
     # The name of a tool includes its server, and what is declared of it.
     kinds += (ServerCondition, ToolsCondition) if example.tool is not None else ()
@@ -208,7 +200,7 @@ def example_context(example: ExampleTable, templates: Mapping[str, Template]) ->
 
 
 def _plain(example: ExampleTable) -> Iterator[tuple[type[PlainCondition], Any]]:
-    """Yield the conditions on call and context that an example has a value for, and the value."""
+    """Yield the conditions on call and context that an example has a value for, and it."""
     for key, value in example.given().items():
         kind = condition(key) if key in CONDITIONS else None
         if kind is not None and issubclass(kind, PlainCondition):

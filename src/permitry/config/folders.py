@@ -42,7 +42,7 @@ def is_guarded(folder: Path) -> bool:
 
 
 def _usual(variable: str, below: str) -> Path | None:
-    """Return the folder in the simple case, on Linux with absolute paths; None otherwise."""
+    """Return the folder on Linux with absolute paths; None otherwise."""
     # If platformdirs is already imported, it is asked itself.
     if sys.platform != "linux" or "platformdirs" in sys.modules or "ANDROID_ROOT" in os.environ:
         return None

@@ -36,7 +36,6 @@ def wishes_in(scopes: Iterable[Scope]) -> Wanted:
 
 
 def _parts(value: object) -> Iterator[Wanted]:
-    """Yield what conditions, and the conditions in them, ask for."""
     match value:
         case PromptCondition() | SourceCondition(share=float()):
             yield Wanted(user=True)

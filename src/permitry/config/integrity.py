@@ -16,13 +16,12 @@ _COMPILED = "compiled.json"
 
 
 def check_integrity(names: Iterable[str], data: Mapping[str, Any]) -> None:
-    """Check rules, as plain data, against the shipped sets of these names, `permitry:base` or one that extends it.
+    """Check plain data against the shipped sets of these names, `permitry:base` or one that extends it.
 
-    Every rule, template, tool and list of these sets must be present and unchanged. No other rule or list
-    may claim to come from a shipped set, and none may have a priority below 100, which is for admins
-    only. So forged data can do no more than the user's own rule files could.
+    All that they contain must be there, unchanged; nothing else may claim to come from one, or be an override.
+    So forged data can do no more than the user's own files.
 
-    Raises: `ValueError`, `LookupError`, `TypeError` or `OSError` when the check fails.
+    Raises: `ValueError`, `LookupError`, `TypeError` or `OSError`.
     """
     known = json.loads(find_shipped(PREFIX).with_name(_COMPILED).read_bytes())
     named = [known["sets"][name] for name in names]
@@ -44,10 +43,7 @@ def check_integrity(names: Iterable[str], data: Mapping[str, Any]) -> None:
 
 
 def compile_sets() -> str:
-    """Return the content of `compiled.json`, next to the shipped sets: their rules, and the SHA-256 of their bytes.
-
-    Each rule, template, tool and list is listed once; a set has the indices of its own and of those it extends.
-    """
+    """Return `compiled.json`: what is in the shipped sets, once each, their indices and digests."""
     from permitry.config.load import compile_rules  # noqa: PLC0415 -- slow to import, and only for writing
 
     known: dict[str, Any] = {kind: [] for kind in _KEYS}

@@ -64,7 +64,7 @@ def find_project(workspace: Path) -> Path | None:
 
 
 def _exists(path: Path) -> bool:
-    """Return whether a file exists. True if this cannot be determined, so that loading reports it as unreadable."""
+    """Return whether a file exists, or may, so that loading reports it as unreadable."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -22,10 +22,7 @@ class NamedList:
 
 @attrs.frozen
 class ListUses:
-    """The lists that one rule may use; `permits` and `leaves` say whether it allows, and has a label or a budget.
-
-    `trusted` are the trusted fields of tools.
-    """
+    """The lists, and trusted fields of tools, of one rule, which allows, or has a label or budget."""
 
     lists: Mapping[str, NamedList] = attrs.field(factory=dict)
     trusted: Mapping[str, Sequence[str]] = attrs.field(factory=dict, kw_only=True)
@@ -34,11 +31,9 @@ class ListUses:
     added: Mapping[str, tuple[str | float, ...]] = attrs.field(factory=dict)
 
     def values(self, name: str, *, is_positive: bool) -> tuple[str | float, ...]:
-        """Return the values of a list where it is used.
+        """Return the values of a list. Raises: `KeyError`.
 
         `is_positive`: a longer list makes the rule apply to more calls; otherwise, to fewer.
-
-        Raises: `KeyError` for an unknown list.
         """
         named = self.lists[name]
         # INVARIANT: a less trusted layer never makes a call more allowed: its values count only where they restrict. A

@@ -70,12 +70,10 @@ class Reached:
 
 @attrs.frozen
 class Compiled:
-    """Rule files as plain data, and the files this depends on.
+    """Rule files as plain data, with the scopes of the rules, and the files this depends on.
 
-    `named` holds every path that was followed, and the real path it resolved to; several may
-    resolve to one file. `scopes` are the scopes of the rules, in their order. `is_certain`: no
-    pinned file differed from its pin; otherwise the origins were loaded as unpinned, which are not
-    trusted.
+    `named` has every path that was followed, and its real path. `is_certain`: no file differed from its pin;
+    otherwise the origins were loaded as untrusted ones.
     """
 
     data: Plain
@@ -128,10 +126,7 @@ def _origin_of(source: Source, number: int) -> Origin:
 
 
 def compile_rules(files: Iterable[Source]) -> Compiled:
-    """Return the rule set of rule files and all files they extend, as plain data for the cache.
-
-    Raises: `ConfigError` as `load_rules`.
-    """
+    """Return what `load_rules` does, as plain data for the cache. Raises: `ConfigError`, as it does."""
     origins = [_origin_of(file, number) for number, file in enumerate(files, 1)]
     with without_collection():
         try:
@@ -291,10 +286,7 @@ class _Loader:
             return None
 
     def define(self, known: dict[str, Draft[Model]], draft: Draft[Model]) -> None:
-        """Add a template or tool to those that are known, or report that it is defined twice.
-
-        A tool may be declared again in the same words, as it is in the sets for several hosts.
-        """
+        """Add a template or a tool; a tool may be declared again in the same words."""
         first = known.setdefault(draft.name, draft)
         if first is draft:
             return

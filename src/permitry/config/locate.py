@@ -75,10 +75,9 @@ def locate(text: str) -> Places:
 
 
 def header_lines(text: str, name: str) -> tuple[int, ...]:
-    """Return the 1-based lines of the headers `[[name]]`; none where a string of many lines may hold one.
+    """Return the 1-based lines of the headers `[[name]]`; none where a long string may hold one.
 
-    Headers that are written in another way, such as `[["name"]]`, are not among them. `text` must be
-    TOML that `tomllib` accepts.
+    `text` must be TOML that `tomllib` accepts. Other spellings, such as `[["name"]]`, are left out.
     """
     if '"""' in text or "'''" in text:
         return ()

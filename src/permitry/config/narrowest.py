@@ -77,7 +77,7 @@ def command_choices(run: Run) -> Iterator[str]:
 
 
 def _words_before_open(run: Run) -> list[str]:
-    """Return the words of a command up to the first that a pattern could not name as it is."""
+    """Return the words up to the first that a pattern could not name as it is."""
     known = itertools.takewhile(lambda word: not (word.is_open or word.is_glob or word.is_home), run.words)
     return list(itertools.takewhile(_is_plain, (word.text for word in known)))
 
@@ -94,10 +94,7 @@ def _only_reads(action: Action) -> bool:
 
 
 def _path_choices(touch: Touch, workspace: str | None) -> Iterator[str]:
-    """Yield patterns for a path in the workspace: the path, its folder, and the folders above, but not the workspace.
-
-    None for a path that is not certain, or lies elsewhere.
-    """
+    """Yield patterns for a path in the workspace, then for the folders above it, without the workspace."""
     place = touch.place
     if workspace is None or not place.is_certain or len(place.names) != 1:
         return
@@ -118,7 +115,6 @@ def is_one_tool(name: str) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a pattern means a text when it is written as it is."""
     return _PLAIN.fullmatch(text) is not None
 
 

@@ -34,10 +34,7 @@ class Origin:
 
     @property
     def rank(self) -> int:
-        """Whose file it is, for named lists: 3 the admin's, 2 the user's or a shipped set, 1 that of a project, or 0.
-
-        It is 0 for a project that is not trusted.
-        """
+        """Whose file it is: 3 the admin's, 2 the user's or a shipped set, 1 a trusted project's, or 0."""
         if self.is_admin:
             return 3
         return int(self.is_trusted) + int(self.is_trusted and self.root is None)

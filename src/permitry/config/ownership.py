@@ -19,8 +19,7 @@ def is_own(status: os.stat_result) -> bool:
 def writable_by_others(path: Path) -> str | None:
     """Return why a file could have been put there or written by someone other than root, or None.
 
-    Looked at are the file and every folder above it, both as named and with all links followed. Folders further up may
-    be sticky, as `/tmp` is: in these, other users cannot replace files of root.
+    The folders above count, named and with links followed; further up they may be sticky, as `/tmp` is.
     """
     for start in dict.fromkeys((path.absolute(), path.resolve())):
         for each in (start, *start.parents):

@@ -60,10 +60,7 @@ class PluginPin(Pin):
 
 @attrs.frozen
 class ProjectFile:
-    """One rule file of a project: what it contains, and its SHA-256 unless it is a shipped set.
-
-    `unmatched` is what its table `[policy]` says, if it does.
-    """
+    """One rule file of a project, and its SHA-256 unless it is a shipped set."""
 
     name: str
     digest: str | None
@@ -90,10 +87,9 @@ class Project:
 
 
 def read_project(root: Path) -> Project:
-    """Return the project in `root`, as trusting it now would pin it. It must load without any other layer.
+    """Return the project in `root`, as trusting it now would pin it.
 
-    Raises: `ConfigError` if there is no project, its rules do not load, or one of its files is
-    outside `root`.
+    Raises: `ConfigError` if there is none, it does not load alone, or has a file outside `root`.
     """
     from permitry.config.load import load_rules  # noqa: PLC0415 -- slow to import, and only for trusting
 

@@ -32,9 +32,7 @@ _TRAITS = ("idempotent", "open_world", "read_only", "spawns_agent")
 
 
 def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
-    """Return the rule set that plain data describes; with a `tool`, only the rules that can apply to its calls.
-
-    For calls of the tool, these rules decide the same as the complete set.
+    """Return the rule set of plain data; with a `tool`, only what can apply to its calls.
 
     Raises: `ValueError` (of which `RuleError` is a subclass) if the data is not a valid rule set.
     """
@@ -55,10 +53,7 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
 
 
 def build_rule_set(data: Plain, scopes: Sequence[Scope]) -> RuleSet:
-    """Return the rule set of plain data that is valid; `scopes` are the scopes of its rules.
-
-    Raises: `ValueError` for a template that is listed before one that it extends.
-    """
+    """Return the rule set of valid plain data and the scopes of its rules. Raises: `ValueError`."""
     templates: dict[str, Template] = {}
     for each in data["templates"]:
         templates[each["name"]] = _template(each, templates)
@@ -82,7 +77,7 @@ def build_rule_set(data: Plain, scopes: Sequence[Scope]) -> RuleSet:
 
 
 def _may_select(data: object, names: frozenset[str]) -> bool:
-    """Return whether a rule may select a tool that has these names; other rules are not even validated."""
+    """Return whether a rule may select a tool of these names; others are not even validated."""
     selectors = data.get("tools") if isinstance(data, dict) else None
     if selectors is None or not _are_some_texts(selectors):
         return True
@@ -153,10 +148,7 @@ _Check: TypeAlias = Callable[[Any], bool]
 
 
 def _fields(data: object, shape: Mapping[str, _Check]) -> dict[str, Any]:
-    """Return `data` if it is a table of exactly these fields, each as it must be.
-
-    Raises: `ValueError`.
-    """
+    """Return `data` if it is a table of exactly these fields. Raises: `ValueError`."""
     if not isinstance(data, dict) or data.keys() != shape.keys():
         raise ValueError("the data has other fields")
     for name, check in shape.items():

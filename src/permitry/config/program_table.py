@@ -52,7 +52,6 @@ def _some(words: "frozenset[str] | set[str]") -> str:
 
 
 def _each(problem: Callable[[str], tuple[str, str] | None]) -> Callable[[str], str]:
-    """Return a validator that refuses the first wrong word of a text."""
     return check_with(lambda text: next(filter(None, map(problem, text.split())), None))
 
 

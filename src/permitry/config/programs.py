@@ -82,7 +82,6 @@ def _records_of(draft: ProgramDraft) -> Iterator[Record]:
 
 
 def _problems(draft: ProgramDraft) -> Iterator[Problem]:
-    """Yield what is wrong with the names of a record, one that says nothing, and examples that do something else."""
     for name in draft.name.split():
         if name in _OF_SHELL:
             yield draft.problem((), f"`{name}` is a word of the shell", "records are for programs", key=True)
@@ -108,7 +107,6 @@ def _example_problems(draft: ProgramDraft) -> Iterator[Problem]:
 
 
 def _effects_of(text: str) -> list[str]:
-    """Return what a command does by its record, each in a few words."""
     from permitry.actions.derive.script import read_command  # noqa: PLC0415 -- few rule files have records
 
     reading = read_command(text, _HERE)

@@ -49,7 +49,7 @@ def difference(before: Loaded, after: Loaded) -> dict[str, object]:
 
 
 def _parts(rules: RuleSet) -> dict[tuple[str, str], object]:
-    """Return rules, templates, tools and records of programs by file and id, without their lines."""
+    """Return all that is defined by file and id, without its lines."""
     parts: dict[tuple[str, str], object] = {("templates", each.name): each for each in rules.templates.values()}
     parts |= {("tools", each.name): each for each in rules.tools.values()}
     parts |= {("programs", each.name): (each.fields, each.rank) for each in rules.records.every}
@@ -76,10 +76,7 @@ def _by_file(keys: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 @attrs.frozen
 class _FileState:
-    """The state of a file: its `stat` values and the digest of its bytes.
-
-    `is_settled`: its times are old enough that any later change shows in `status`.
-    """
+    """The `stat` values of a file and its digest; once `is_settled`, any change shows in `status`."""
 
     status: tuple[int, ...]
     digest: str | None
@@ -175,7 +172,6 @@ class PolicyReloader:
             return self._loaded is not before
 
     def _is_moving(self, *, is_new: bool) -> bool:
-        """Return whether another poll may find something else."""
         if self.problems is None:
             return self._seen is not None
         return is_new or self._seen is not None or self.problems.problems == _restless().problems
@@ -217,7 +213,7 @@ class PolicyReloader:
             raise ConfigError([Problem(name, 0, 0, 0, "the file is not a layer any more", hint) for name in gone])
 
     def _settle(self, look: _Look, before: Loaded) -> Loaded:
-        """Return the new rules if the previous poll found the same bytes, or these are in force; else `before`."""
+        """Return the new rules if the last poll found the same bytes, or these are in force."""
         seen = self._seen
         earlier = self._states if seen is None else {**self._states, **seen.states}
         # INVARIANT: bytes seen only once are not loaded: a file that is written in parts may be
@@ -264,7 +260,7 @@ def _path(name: str) -> Path:
 
 
 def _status(path: Path) -> tuple[int, ...]:
-    """Return what identifies a version of a file, with links followed; `st_ctime_ns` cannot be set by users."""
+    """Return what identifies a version of a file; users cannot set its `st_ctime_ns`."""
     try:
         status = path.stat()
     except OSError as error:
@@ -274,7 +270,7 @@ def _status(path: Path) -> tuple[int, ...]:
 
 @contextlib.contextmanager
 def _as_config_error() -> Iterator[None]:
-    """Raise any other exception as a `ConfigError`: a failure to load must not affect the policy in force."""
+    """Raise any other exception as a `ConfigError`: it must not affect the policy in force."""
     try:
         yield
     except ConfigError:

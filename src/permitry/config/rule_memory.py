@@ -32,19 +32,15 @@ class _Kept:
 
 @attrs.define
 class RuleMemory:
-    """Loads rule sets as `RuleCache` does, and keeps those that were used last.
+    """Loads rule sets as `RuleCache` does, and keeps those used last while their files are the same.
 
-    One is used again for the same origins, with the same trust, in the same environment, as long as the files it was
-    made of are the same: what is written into a rule file counts for the next call.
+    What is written into a rule file counts for the next call.
     """
 
     _kept: "OrderedDict[str, _Kept]" = attrs.field(factory=OrderedDict, init=False, repr=False)
 
     def load(self, origins: Sequence[Origin], tool: str | None = None) -> RuleSet:
-        """Return the rule set of rule files, as `RuleCache.load` does.
-
-        Raises: `ConfigError`, as it does.
-        """
+        """Return the rule set of rule files, as `RuleCache.load` does."""
         if any(each.is_admin for each in origins):
             # They are refused where the folders above them have become others' to write.
             return RuleCache().load(origins, tool)
@@ -73,7 +69,7 @@ def _look(origins: Sequence[Origin], tool: str | None, rules: RuleSet) -> _Kept 
 
 
 def _state(name: str) -> tuple[object, ...]:
-    """Return what identifies a version of a file, and where it is; with None for one that is too large to compare."""
+    """Return what identifies a version of a file, and where it is; with None for one too large."""
     path = _path(name)
     if name.startswith(PREFIX):
         return _status(path)

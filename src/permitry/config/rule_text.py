@@ -29,10 +29,7 @@ class Draft:
     no_match: tuple[str, ...] = ()
 
     def wider(self) -> "Draft | None":
-        """Return a restriction without the part that cannot be said; None for a permission, and where nothing is left.
-
-        A permission is never widened.
-        """
+        """Return a restriction without what cannot be said, or None; a permission is never widened."""
         if self.effect == "allow":
             return None
         if self.unless:

@@ -77,7 +77,6 @@ _Words = Annotated[
 
 
 def _field(table: Table, description: str | None = None) -> Table:
-    """Return type and default of an optional key, in the form that `create_model` takes."""
     base, demands = bare_type(table)
     kind: Table = {Words: _Words, str: _Word}.get(base, base)
     for demand in demands:
@@ -131,7 +130,7 @@ FullExampleTable = create_model(
 
 
 def _as(model: type[BaseModel]) -> GetPydanticSchema:
-    """Return an annotation by which pydantic validates a value as a model that type checkers do not know."""
+    """Return an annotation that validates a value as a model unknown to type checkers."""
     return GetPydanticSchema(lambda _, handler: handler.generate_schema(model))
 
 
@@ -363,7 +362,7 @@ def rule_file_schema() -> dict[str, Any]:
 
 
 def _without_null(node: Any) -> Any:  # noqa: ANN401 -- any part of a JSON Schema
-    """Return a schema that leaves out `null`, which TOML does not have, and pydantic's made-up titles."""
+    """Return a schema without `null`, which TOML does not have, and without made-up titles."""
     if isinstance(node, list):
         return [_without_null(item) for item in node if item != {"type": "null"}]
     if not isinstance(node, dict):

@@ -33,7 +33,7 @@ def read_scope(
 
 
 def _find_place(given: object, place: Place, message: str) -> Place:
-    """Return the path, from a place in the conditions, to the text that a message names; empty if it names none."""
+    """Return the path, from a place on, to the text that a message names; empty if none."""
     value: Any = given
     for key in place:
         value = value[key]
@@ -41,7 +41,6 @@ def _find_place(given: object, place: Place, message: str) -> Place:
 
 
 def _texts(value: object) -> Iterator[tuple[Place, str]]:
-    """Yield the texts in a value, and the path to each."""
     if isinstance(value, str):
         yield (), value
     elif isinstance(value, Mapping | list | tuple):

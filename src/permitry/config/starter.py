@@ -16,10 +16,7 @@ _LOCK_FILES = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun",
 
 @attrs.frozen
 class ProjectKind:
-    """A kind of project: its name, and the commands its agent runs, as patterns by what they are for.
-
-    An example is tried for each purpose: the first pattern without its wildcard.
-    """
+    """A kind of project, and the patterns of the commands its agent runs, by what they are for."""
 
     name: str
     commands: Mapping[str, tuple[str, ...]]
@@ -116,7 +113,6 @@ def kinds_of(folder: Path) -> list[ProjectKind]:
 
 
 def _node_commands(folder: Path) -> Mapping[str, tuple[str, ...]]:
-    """Return how the scripts of a `package.json` are run that nearly every project has, if it has them."""
     manager = next((name for file, name in _LOCK_FILES.items() if (folder / file).is_file()), "npm")
     scripts = _scripts(folder / "package.json")
     checks = [f"{manager} run {script} *" for script in scripts if script != "test"]
@@ -136,10 +132,7 @@ def _scripts(file: Path) -> list[str]:
 
 
 def starter_text(name: str, kinds: list[ProjectKind], *, is_for_host: bool = False) -> str:
-    """Return a rule file for a project; `name` is that of its folder.
-
-    A host asks its user by itself, so that the file for one has only what need not be asked about.
-    """
+    """Return a rule file for a project in a folder `name`; a host asks its user by itself."""
     found = ", ".join(kind.name for kind in kinds) or "no kind of project that is known here"
     start = _FOR_A_HOST if is_for_host else _FOR_A_LOOP
     head = start.format(found=found, name=re.sub(r"[^\w .-]", "_", name))

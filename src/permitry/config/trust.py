@@ -34,11 +34,10 @@ _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
 
 @attrs.frozen
 class TrustStore:
-    """What a user trusts, in a file that only this user can have written. Safe among processes and threads.
+    """What a user trusts, in a file that only this user can have written. Safe among processes.
 
-    If the file is damaged, a link, of another owner or writable by others, nothing is trusted:
-    `is_trusted` is False, `origin` is untrusted and says why in `distrust`, and all other methods
-    raise `ConfigError`.
+    If the file is damaged, a link, or could be another user's, nothing is trusted: `origin` is untrusted and says
+    why, and all other methods raise `ConfigError`.
     """
 
     path: Path = attrs.field(factory=lambda: user_state() / "trust.json")
@@ -46,8 +45,7 @@ class TrustStore:
     def trust(self, project_root: Path, *, only: bytes | None = None) -> Project:
         """Pin the project as it is now, and return what was pinned.
 
-        Raises: `ConfigError` if its rules do not load, extend a file outside of it, or are others than a
-        file of the bytes `only`; then nothing is trusted.
+        Raises: `ConfigError` if it does not load, or is other than one file `only`; nothing is trusted then.
         """
         project = read_project(project_root)
         self._check_outside(project.root)
@@ -59,10 +57,7 @@ class TrustStore:
         return project
 
     def trust_plugins(self, folder: Path) -> "PluginFolder":
-        """Pin the plugin folder as it is now, and return what was pinned.
-
-        Raises: `ConfigError` if it is not a valid plugin folder; then nothing is trusted.
-        """
+        """Pin a plugin folder, and return what was pinned. Raises: `ConfigError` if it is none."""
         plugins = _read_plugins(folder)
         self._check_outside(plugins.path)
         with self._change() as pins:
@@ -70,7 +65,7 @@ class TrustStore:
         return plugins
 
     def plugins(self, folder: Path) -> "PluginFolder":
-        """Return the plugin folder, whose files are those that were trusted; only the bytes in the result may be run.
+        """Return a folder of plugins that are trusted; only the bytes in the result may be run.
 
         Raises: `ConfigError` if it was not trusted, or has changed since.
         """
@@ -146,7 +141,7 @@ class TrustStore:
 
     @contextlib.contextmanager
     def _change(self) -> Iterator[Pins]:
-        """Yield the entries to be changed, while other threads and processes are locked out."""
+        """Yield the entries to be changed, while others are locked out."""
         lock = self._lock()
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -181,10 +176,7 @@ class TrustStore:
 
 
 def _as_stored(data: object) -> dict[str, dict[str, dict[str, str]]]:
-    """Return the digests by section, folder and file, as they are stored.
-
-    Raises: `ValueError` for anything of another shape.
-    """
+    """Return the digests by section, folder and file. Raises: `ValueError` for another shape."""
     if not isinstance(data, dict) or data.get("version") != 1 or PROJECTS not in data:
         raise ValueError("no trust store of this version")
     stored = {section: data.get(section, {}) for section in SECTIONS}

@@ -88,10 +88,7 @@ def case_schema() -> dict[str, Any]:
 
 
 def find_cases(folder: Path) -> list[Path]:
-    """Return the case files of a folder, in the order of its index.
-
-    Raises: `ConfigError` when the index is missing or unsorted, or the index and the files differ.
-    """
+    """Return the case files of a folder, in the order of its index. Raises: `ConfigError`."""
     index = folder / INDEX
     listed = index.read_text(encoding="utf-8", errors="replace").splitlines() if index.is_file() else None
     present = {path.stem for path in folder.glob("*.json")}
@@ -123,10 +120,7 @@ def _problem(index: Path, line: int, name: str, present: set[str], listed: list[
 
 
 def read_case(path: Path) -> GoldenCase:
-    """Return the case of a file.
-
-    Raises: `ConfigError` when it is not a case, or its id is not its name.
-    """
+    """Return the case of a file. Raises: `ConfigError` when it is not one, or has another name."""
     try:
         case = GoldenCase.model_validate(parse_json(path.read_text(encoding="utf-8")))
     except ValidationError as error:
@@ -190,7 +184,6 @@ def _as_want(decision: Decision) -> dict[str, Any]:
 
 
 def _answer(request: AskedRequest, answer: Answer) -> dict[str, Any]:
-    """Return what a handler in the case's context makes of the answer."""
     session = Session(tool_ignore_list=list(request.context.tool_ignore_list))
     runs = ToolHandler(session).process_confirmation(
         ToolConfirmationResponse(**answer.model_dump()), request.call.tool

@@ -22,10 +22,7 @@ class GivenCounts:
     given: Mapping[str, int] = attrs.field(factory=dict, converter=_read_only, hash=False)
 
     def uses(self, limit: Limit) -> int:
-        """Return what is given.
-
-        Raises: `UnevaluableError` where nothing is.
-        """
+        """Return what is given. Raises: `UnevaluableError` where nothing is."""
         if limit.rule not in self.given:
             raise UnevaluableError(f"`shared` of the context does not say how much of `{limit.rule}` is used")
         return self.given[limit.rule]

@@ -54,13 +54,9 @@ _WORDS = {bool: "true or false", str: "a string", list: "a list of strings", dic
 
 
 def read_request(line: object, templates: Mapping[str, Template], workspace: str | None = None) -> Request:
-    """Return the request of one parsed line; `templates` are those a context may name.
+    """Return the request of one parsed line, with templates and a workspace for its context.
 
-    `workspace` is the one of a context that names none.
-
-    Keys of other programs are skipped, but one that looks like a misspelling of ours is refused.
-
-    Raises: `CallError`.
+    Keys of other programs are skipped, but not misspellings of ours. Raises: `CallError`.
     """
     if not isinstance(line, Mapping):
         raise CallError("a line is a JSON object with `name` and `arguments`")
@@ -128,7 +124,6 @@ def _context(data: Mapping[str, Any], agent: object, templates: Mapping[str, Tem
 
 
 def _share(given: Mapping[str, object]) -> GivenCounts:
-    """Return how much of shared budgets is used, by the ids of their rules."""
     numbers = {rule: used for rule, used in given.items() if type(used) is int and used >= 0}
     if len(numbers) < len(given):
         raise CallError("`context.shared` maps ids of rules to numbers of calls")
@@ -136,7 +131,6 @@ def _share(given: Mapping[str, object]) -> GivenCounts:
 
 
 def _provenance(heard: list[object], results: list[object]) -> Provenance:
-    """Return where values were seen: texts of the user, and results `{"tool", "arguments", "result", "labels"?}`."""
     texts = [text for text in heard if isinstance(text, str)]
     if len(texts) < len(heard):
         raise CallError("`context.heard` must be a list of strings")
@@ -176,7 +170,7 @@ def _is_number(value: object) -> bool:
 
 
 def _template(value: object, templates: Mapping[str, Template]) -> Template | None:
-    """Return the template a context names, or the one it spells out as `{"name", "allow_tools"}`."""
+    """Return the template a context names, or spells out as `{"name", "allow_tools"}`."""
     match value:
         case None:
             return None
@@ -193,7 +187,7 @@ def _template(value: object, templates: Mapping[str, Template]) -> Template | No
 
 
 def _spec(call: ToolCall, line: Mapping[str, Any]) -> ToolSpec | None:
-    """Return a spec of what the annotations hint at (either spelling), or None when they hint at nothing."""
+    """Return a spec of what the annotations hint at (either spelling), or None."""
     traits: dict[str, bool] = {}
     for key, value in _object(line, "annotations").items():
         if key in _HINTS and value is not None:

@@ -102,10 +102,7 @@ class Tools:
 
 @attrs.frozen
 class Progress:
-    """How far a host has come: what the model was shown, and what a human is asked now.
-
-    `asked` are the paths of the calls that wait for an answer; `state` is the host's own, to go on from.
-    """
+    """What the model was shown, the paths that a human is asked about, and how the host goes on."""
 
     shown: tuple[str, ...]
     asked: tuple[str, ...] = ()
@@ -301,7 +298,7 @@ def check(case: Case, host: Host) -> None:
 
 
 def _check_record(case: Case, runs: _Runs) -> None:
-    """Raise unless what ran was permitted, and each run has a start and an end in the record."""
+    """Raise unless each run has a start and an end in the record."""
     if sorted(runs.started) != sorted(case.ran):
         raise AssertionError(f"{case}: {runs.started} is in the record, and {list(case.ran)} ran")
     ended = sum(record["event"] == "finished" for record in runs.records)
@@ -348,7 +345,7 @@ def _change(case: Case, guard: Guard) -> None:
 
 
 def _answer_again(case: Case, tools: Tools, resume: Callable[[], Progress]) -> None:
-    """Raise if a host that has ended runs anything when it is given the answers once more."""
+    """Raise if a host that has ended runs anything when it gets the answers once more."""
     ran = list(tools.ran)
     with contextlib.suppress(Exception):
         resume()
@@ -357,7 +354,6 @@ def _answer_again(case: Case, tools: Tools, resume: Callable[[], Progress]) -> N
 
 
 def _check_second_answers(case: Case, guard: Guard, runs: _Runs) -> None:
-    """Raise if an answer that is given once more permits a run."""
     asked = [str(record["pending_id"]) for record in runs.records if record["event"] == "asked"]
     if any(isinstance(guard.answer(pending_id, _YES), Permit) for pending_id in asked):
         raise AssertionError(f"{case}: the same question was answered twice")

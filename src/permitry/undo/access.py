@@ -11,11 +11,9 @@ _PATH = getattr(os, "O_PATH", None)
 
 
 def widen(name: str, needed: int, *, folder: int) -> int | None:
-    """Give the user these rights to its own file or folder, and return the mode that it had; None where it stays.
+    """Give the user rights to its own file or folder; return the mode it had, None where it stays.
 
-    No link is followed.
-
-    Raises: `OSError`.
+    No link is followed. Raises: `OSError`.
     """
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     mode = stat.S_IMODE(status.st_mode)

@@ -42,10 +42,7 @@ class Contents:
         os.close(self._copies)
 
     def take(self, file: int, size: int) -> tuple[str, str, int]:
-        """Keep an open file, and return its digest, the name of the file that has its content, and where in it.
-
-        Raises: `UndoError` when there is no room, `OSError`.
-        """
+        """Keep an open file; return its digest, the file that has it, and where. Raises: `UndoError`."""
         if size >= _WORTH_A_CLONE and self._can_clone:
             name = f"clone-{self._clones}"
             found = self._clone(file, size, name)
@@ -82,10 +79,7 @@ class Contents:
         return digest.hexdigest(), _COPIES, at
 
     def add(self, size: int) -> None:
-        """Count so many bytes.
-
-        Raises: `UndoError` when there is no room for them.
-        """
+        """Count so many bytes. Raises: `UndoError` when there is no room for them."""
         self.size += size
         if self.size > self.most:
             raise UndoError("the copies that are kept would be too large; `permitry undo --prune` makes room")
@@ -103,10 +97,7 @@ def clone(source: int, target: int) -> bool:
 
 
 def content_of(folder: int, node: Node) -> Iterator[bytes]:
-    """Yield the content that is kept of a file.
-
-    Raises: `OSError`, also where it is not what was kept.
-    """
+    """Yield what is kept of a file. Raises: `OSError`, also where it is not what was kept."""
     digest = hashlib.sha256()
     file = os.open(node.data, READ, dir_fd=folder)
     try:

@@ -36,9 +36,9 @@ class Kept:
     entry: str
 
     def renew(self, undo: Undo) -> "Kept":
-        """Return what is kept now that the call starts: another entry, if what is there has changed since.
+        """Return what is kept now that the call starts: another entry, if it has changed since.
 
-        Raises: `UndoError` where that is not possible, and where the call would change something else by now.
+        Raises: `UndoError`, also where the call would change something else by now.
         """
         if _changes(self.asked) != self.changes:
             raise UndoError("the call would change other files by now than were kept for it; make it again")
@@ -54,10 +54,7 @@ class Snapshot:
     recorder: Recorder
 
     def renew(self, call: ToolCall) -> None:
-        """Keep again what has changed since the decision, so that this change is not undone with the call.
-
-        Raises: `UndoError`, and what the recorder raises; then the call must not run.
-        """
+        """Keep again what has changed since the decision. Raises: `UndoError`, and as the recorder."""
         renewed = self.kept.renew(self.undo)
         if renewed != self.kept:
             self.kept = renewed
@@ -69,10 +66,7 @@ class Snapshot:
 
 
 def keep_first(asked: Asked, decision: Decision, undo: Undo | None, session: str) -> tuple[Decision, Kept | None]:
-    """Return what becomes of a call that is allowed if it is kept first, and what was kept.
-
-    That is None where the call changes nothing, or the decision is another one.
-    """
+    """Return the decision on a call that is allowed if kept first, and what was kept, if anything."""
     if undo is None:
         return decide_unkept(asked, decision, NOTHING_KEEPS), None
     try:
@@ -98,7 +92,7 @@ def _changes(asked: Asked) -> tuple[Change, ...]:
 
 
 def decide_unkept(asked: Asked, decision: Decision, why: str) -> Decision:
-    """Return the decision without the permissions that only permit what is kept; `why` is the reason for the operator.
+    """Return the decision without the permissions that only permit what is kept, and `why`.
 
     Never allowed more than by `decision`; the version is that of the whole policy.
     """

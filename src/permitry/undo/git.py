@@ -36,9 +36,7 @@ _REMOVES, _SKIPS = "Would remove ", "Would skip repository "
 
 
 def changes_of_git(command: GitCommand, workspace: str | None) -> tuple[Change, ...]:
-    """Return all that a command would change; never nothing, so that it is looked at again when it starts.
-
-    The entries of the index stay as they are, and so they are not among it.
+    """Return all that a command would change but the index; never nothing, so it is checked again.
 
     Raises: `UndoError` where that is not certain.
     """
@@ -57,15 +55,11 @@ def changes_of_git(command: GitCommand, workspace: str | None) -> tuple[Change, 
 
 
 def _ask(git: str, folder: Path, *words: str) -> str:
-    """Return what git prints."""
     return ask_git(git, str(folder), *words, seconds=_SECONDS)
 
 
 def _check_repository(git: str, folder: Path) -> Path:
-    """Return the top of the working tree, whose repository is in an ordinary folder `.git` there.
-
-    Raises: `UndoError` for any other, and where git would run a hook.
-    """
+    """Return the top of the working tree, with an ordinary folder `.git` and no hooks."""
     top, inner, *rest = _ask(git, folder, "rev-parse", "--show-toplevel", "--absolute-git-dir").split("\n")
     found = Path(top) / ".git"
     # A name with a line break could pass for another repository, and another folder could have the hooks.
@@ -77,13 +71,13 @@ def _check_repository(git: str, folder: Path) -> Path:
 
 
 def _is_whole(repository: Path) -> bool:
-    """Return whether a repository is a folder, and shares nothing that git runs or writes with another."""
+    """Return whether a repository is a folder, and shares nothing that git runs or writes."""
     parts = [repository / name for name in ("commondir", "index")]
     return stat.S_ISDIR(os.lstat(repository).st_mode) and not (os.path.lexists(parts[0]) or parts[1].is_symlink())
 
 
 def _check_settings(git: str, folder: Path) -> None:
-    """Raise `UndoError` unless all settings are known not to matter, or to matter only for what is written to files."""
+    """Raise `UndoError` unless all settings are known not to matter."""
     for name in filter(None, _ask(git, folder, "config", "--list", "--name-only", "-z").split("\0")):
         if not _is_harmless(name.lower()):
             raise UndoError(f"the setting `{name}` may change what `git` does")
@@ -99,7 +93,7 @@ def _is_harmless(name: str) -> bool:
 
 
 def _list(git: str, folder: Path, top: Path, command: GitCommand) -> Iterator[str]:
-    """Yield the files that come back from the index: all that are there, also those that are as they were."""
+    """Yield the files that come back from the index, also those that are as they were."""
     for line in _ask(git, folder, *QUIET, "ls-files", "-s", "-z", "--full-name", "--", *command.paths).split("\0"):
         about, _, name = line.partition("\t")
         if about.startswith("160000 "):
@@ -111,7 +105,6 @@ def _list(git: str, folder: Path, top: Path, command: GitCommand) -> Iterator[st
 
 
 def _remove(git: str, folder: Path, command: GitCommand) -> Iterator[str]:
-    """Yield what is removed, with all that is below."""
     options = [option for option in command.options if option in ("-d", "-x", "-X")]
     for line in filter(None, _ask(git, folder, *QUIET, "clean", "-n", *options, "--", *command.paths).split("\n")):
         if line.startswith(_SKIPS):

@@ -35,12 +35,10 @@ class Limits:
 def look(
     changes: Iterable[Change], limits: Limits, take: Take | None = None, *, may_widen: bool = False
 ) -> tuple[Node, ...]:
-    """Return what is at these paths, and below those that are trees, ordered by path; `take` is given each file once.
+    """Return what is at these paths, and below trees, by path; `take` is given each file once.
 
-    What does not exist is one node, for the first folder that is missing. With `may_widen`, what its mode keeps the
-    user from reading is read all the same, and gets that mode back: for what a call has left behind.
-
-    Raises: `UndoError` for what could not be brought back, or is too much.
+    Of what does not exist, the first missing folder. With `may_widen`, what a call has made unreadable is read,
+    and gets its mode back. Raises: `UndoError` for what could not be brought back, or is too much.
     """
     looking = _Looking(limits, _hash if take is None else take, may_widen)
     for change in _without_nested(changes):
@@ -50,9 +48,7 @@ def look(
 
 @contextlib.contextmanager
 def folder_of(path: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the open folder that a path is in, its name there, and the path itself.
-
-    Where a folder above it is missing, or is a file, that is yielded in place of the path.
+    """Yield the open folder of a path, its name there, and the path, or of the first that is missing.
 
     Raises: `OSError`, also when a name on the way is a link.
     """
@@ -76,16 +72,12 @@ def folder_of(path: str) -> Iterator[tuple[int, str, str]]:
 
 
 def roots_of(changes: Iterable[Change], nodes: Iterable[Node]) -> tuple[Change, ...]:
-    """Return the paths to look at once a call has run.
-
-    In place of those below a missing folder, or a file, it is that: anything may be there by then.
-    """
+    """Return the paths to look at after a call: a missing folder, or a file, for those below it."""
     ends = [Change(node.path, is_tree=True) for node in nodes if node.kind in (Kind.ABSENT, Kind.FILE)]
     return tuple(_without_nested((*changes, *ends)))
 
 
 def _without_nested(changes: Iterable[Change]) -> list[Change]:
-    """Return each path once, and none that is below a tree."""
     kept: list[Change] = []
     for change in sorted(set(changes), key=lambda each: (_order(each.path), not each.is_tree)):
         # All that is below a tree comes right after it.
@@ -201,7 +193,6 @@ class _Looking:
 
 
 def _check_owner(path: str, status: os.stat_result) -> None:
-    """Raise `UndoError` for a file that could not be given back to its owner."""
     if os.geteuid() == 0:
         return
     groups = {os.getegid(), *os.getgroups()}

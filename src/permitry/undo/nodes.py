@@ -89,10 +89,7 @@ def kind_of(mode: int) -> Kind | None:
 
 
 def attributes_of(file: int) -> dict[str, str]:
-    """Return the extended attributes of an open file or folder.
-
-    Raises: `PermissionError` for one that could not be set again.
-    """
+    """Return the extended attributes of an open file. Raises: `PermissionError` for unknown ones."""
     if not hasattr(os, "listxattr"):
         return {}
     try:

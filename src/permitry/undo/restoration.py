@@ -26,9 +26,9 @@ _BLOCK = 4096
 
 @attrs.frozen
 class Plan:
-    """What undoing an entry would do: what is there `now`, and what was there `before`, by path.
+    """What undoing an entry would do: what is there `now` and what was `before`, by path.
 
-    `conflicts` are the paths that have changed since the call ended; all of them where it is not known how it ended.
+    `conflicts` have changed since the call ended; all, where it is not known how it ended.
     """
 
     entry: Entry
@@ -44,10 +44,7 @@ class Plan:
 
 
 def plan(vault: Vault, entry: Entry) -> Plan:
-    """Return what undoing an entry would do.
-
-    Raises: `UndoError` for what cannot be undone as things are.
-    """
+    """Return what undoing an entry would do. Raises: `UndoError` for what cannot be undone now."""
     try:
         now, before = _by_path(look(entry.changes, vault.limits, may_widen=True)), _by_path(entry.before)
     except UndoError as error:
@@ -66,7 +63,7 @@ def plan(vault: Vault, entry: Entry) -> Plan:
 def restore(vault: Vault, name: str, *, force: bool = False) -> str:
     """Bring back what an entry has kept, and return the id of the entry that undoes this.
 
-    Raises: `UndoError` for what was undone before, and for what has changed since unless `force`.
+    Raises: `UndoError` for what was undone before, or has changed since unless `force`.
     """
     with vault.locked():
         entry = vault.find(name)
@@ -148,7 +145,7 @@ class _Restoring:
         return {node.same for node in self.plan.before.values() if node.same}
 
     def _open_folders(self, changed: Sequence[str]) -> None:
-        """Make the folders writable in which something is to change; they get their modes back at the end."""
+        """Make folders writable in which something changes; they get their modes back at the end."""
         above = {os.path.dirname(path) for path in changed} | set(changed)  # noqa: PTH120 -- paths are text here
         for path, node in self.plan.now.items():
             if path in above and node.kind is Kind.FOLDER:
@@ -180,7 +177,6 @@ class _Restoring:
             os.fsync(folder)
 
     def _make(self, folder: int, temporary: str, node: Node) -> None:
-        """Make the file or link under another name."""
         if node.kind is Kind.LINK:
             os.symlink(node.text, temporary, dir_fd=folder)
             os.utime(temporary, ns=(node.mtime, node.mtime), dir_fd=folder, follow_symlinks=False)
@@ -211,13 +207,12 @@ class _Restoring:
                 os.unlink(name, dir_fd=folder)
 
     def _finish(self, node: Node) -> None:
-        """Give a folder its mode and time, once all in it is as it was."""
         with _in_folder(node.path) as (folder, name), opened(name, DIRECTORY, folder=folder) as file:
             self._sweep(file)
             _dress(file, node)
 
     def _sweep(self, folder: int) -> None:
-        """Remove what interrupted tries have left in a folder, once; only files and links can be of these."""
+        """Remove what interrupted tries have left in a folder, once; only files and links."""
         status, starts = os.fstat(folder), tuple(map(_start, self.tokens[:-1]))
         if (status.st_dev, status.st_ino) in self._swept:
             return
@@ -242,7 +237,7 @@ def _in_folder(path: str) -> Iterator[tuple[int, str]]:
 
 
 def _dress(file: int, node: Node) -> None:
-    """Give an open file or folder the owner, the mode, the attributes and the times that it had."""
+    """Give an open file or folder the owner, mode, attributes and times that it had."""
     status = os.fstat(file)
     if (status.st_uid, status.st_gid) != (node.owner, node.group):
         os.fchown(file, node.owner, node.group)
@@ -253,7 +248,7 @@ def _dress(file: int, node: Node) -> None:
 
 
 def _write(file: int, data: bytes, *, is_sparse: bool) -> None:
-    """Write at the end of a file; one that is sparse gets holes where there is nothing but zeros."""
+    """Write at the end of a file; one that is sparse gets holes for zeros."""
     for start in range(0, len(data), _BLOCK) if is_sparse else (0,):
         block = data[start : start + _BLOCK] if is_sparse else data
         if is_sparse and not block.strip(b"\0"):

@@ -63,10 +63,7 @@ def about_of(entry: Entry) -> dict[str, Any]:
 
 @attrs.define
 class Vault:
-    """Keeps entries below `folder`, which only its user may read. `clock` gives seconds.
-
-    Several processes may use one vault. What a process was keeping when it was killed is removed by the next one.
-    """
+    """Keeps entries below `folder`, which only its user may read; processes may share it."""
 
     folder: Path
     limits: Limits = attrs.field(factory=Limits)
@@ -75,10 +72,7 @@ class Vault:
     def keep(
         self, call: ToolCall, changes: Sequence[Change], *, session: str = "", workspace: str | None = None
     ) -> str:
-        """Keep what is at these paths, and return the id of the entry; all of it is on the disk then.
-
-        Raises: `UndoError` with the reason why that is not possible; then nothing is kept.
-        """
+        """Keep what is at these paths on the disk, and return the id of the entry. Raises: `UndoError`."""
         about = {
             "session": session,
             "tool": call.tool,
@@ -92,9 +86,9 @@ class Vault:
             return self.add(changes, about)
 
     def renew(self, entry: str) -> str:
-        """Return the id of an entry with what is at the paths now: a new one in its place, if that has changed since.
+        """Return the id of an entry with what is there now: a new one, if that has changed since.
 
-        Raises: `UndoError` with the reason why that is not possible.
+        Raises: `UndoError`.
         """
         with self._lock():
             kept = self.find(entry)
@@ -118,10 +112,7 @@ class Vault:
         return found
 
     def find(self, name: str) -> Entry:
-        """Return an entry.
-
-        Raises: `UndoError` when there is none of this id, or it is damaged.
-        """
+        """Return an entry. Raises: `UndoError` when there is none of this id, or it is damaged."""
         if not _ID.fullmatch(name):
             raise UndoError(f"`{name}` is not the id of an entry")
         folder = self.path(name)
@@ -136,9 +127,7 @@ class Vault:
             raise UndoError(f"the entry `{name}` is damaged: {type(error).__name__}: {error}") from error
 
     def of_call(self, session: str, call_id: str, digests: Callable[[], Collection[str]]) -> str | None:
-        """Return the last entry that was kept for a call with this id and one of these digests.
-
-        None where it is known how that ended.
+        """Return the last entry of a call with one of these digests; None where its end is known.
 
         Raises: `UndoError` for an entry that is damaged.
         """
@@ -150,21 +139,13 @@ class Vault:
         return None
 
     def prune(self, age: float | None = None, size: int | None = None) -> int:
-        """Remove the entries that are older than `age` seconds, and return how many that were.
-
-        With a `size`, the oldest ones as well until the others take no more than so many bytes.
-
-        Raises: `UndoError`.
-        """
+        """Remove entries older than `age` seconds, or above a `size`; return how many. Raises: `UndoError`."""
         with self._lock():
             return self._prune(self.limits.age if age is None else age, size)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep all other processes and threads from changing the vault.
-
-        Raises: `UndoError`.
-        """
+        """Keep all other processes and threads from changing the vault. Raises: `UndoError`."""
         with self._lock():
             yield
 
@@ -235,7 +216,6 @@ class Vault:
             os.close(lock)
 
     def _next(self) -> str:
-        """Return an id that no entry has had."""
         last = _read_text(self.folder / _LAST)
         number = 1 + max([int(last) if last.isdecimal() else 0, *map(int, self._names())])
         replace_file(self.folder / _LAST, str(number).encode())
@@ -264,7 +244,7 @@ class Vault:
         shutil.rmtree(gone, ignore_errors=True)
 
     def _head(self, name: str) -> dict[str, Any]:
-        """Return when an entry was made, and its size; one that is damaged is new, and as large as it may be."""
+        """Return when an entry was made, and its size; a damaged one is new, and large."""
         try:
             with (self.path(name) / _MANIFEST).open(encoding="ascii") as lines:
                 head = json.loads(lines.readline())
