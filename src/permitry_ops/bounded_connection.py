@@ -19,10 +19,7 @@ class BoundedConnection(psycopg.Connection[tuple[Any, ...]]):
     until: float = math.inf
 
     def wait(self, gen: Generator[Any, Any, T], *arguments: Any, **options: Any) -> T:  # noqa: ANN401 -- of psycopg
-        """Return what the generator returns, while it waits for the server no longer than that.
-
-        Raises: `psycopg.OperationalError`.
-        """
+        """Return what the generator returns, if in time. Raises: `psycopg.OperationalError`."""
         return super().wait(self._in_time(gen), *arguments, **options)
 
     def _in_time(self, waiting: Generator[Any, Any, T]) -> Generator[Any, Any, T]:

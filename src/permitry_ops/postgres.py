@@ -98,8 +98,6 @@ class PostgresStore(ChainedStore[Connection]):
             "keepalives_idle": max(1, math.ceil(self.patience)),
         }
 
-    # Records ---------------------------------------------------------------------------------------------------------
-
     def _write(self, batch: Sequence[PendingWrite]) -> None:
         values = _values([body for waiting in batch for body in waiting.bodies])
         with self._translate_errors("cannot write to"):
@@ -184,23 +182,15 @@ class PostgresStore(ChainedStore[Connection]):
             if tuple(columns) != _columns_of(body):
                 raise BrokenChainError(number, "it is found by what it does not say")
 
-    # Other tables ----------------------------------------------------------------------------------------------------
-
     @contextlib.contextmanager
     def read(self) -> Iterator["Statements"]:
-        """Yield what runs statements; each sees the store as it is then.
-
-        Raises: `StoreError`.
-        """
+        """Yield what runs statements; each sees the store as it is then. Raises: `StoreError`."""
         with self._translate_errors("cannot read"), self._turn(), self._use_connection() as connection:
             yield Statements(connection)
 
     @contextlib.contextmanager
     def change(self) -> Iterator["Statements"]:
-        """Yield what runs statements, inside of a transaction that is on the disk afterwards, or never was.
-
-        Raises: `StoreError`.
-        """
+        """Yield what runs statements in one transaction, then on the disk. Raises: `StoreError`."""
         with self._translate_errors("cannot write to"), self._turn(), self._use_connection() as connection:
             cursor = connection.execute(_LOCK_OTHERS)
             while cursor.nextset():
@@ -213,10 +203,7 @@ class PostgresStore(ChainedStore[Connection]):
 
     @contextlib.contextmanager
     def watch(self, pause: float) -> Iterator[Callable[[float], None]]:
-        """Yield what waits, at most so many seconds, until questions or grants may have changed; the server wakes it.
-
-        Raises: `StoreError`.
-        """
+        """Yield what waits for a change, so many seconds at most. Raises: `StoreError`."""
         with self._translate_errors("cannot read"), contextlib.closing(self._connect()) as connection:
             connection.execute("LISTEN permitry")
             # Nothing may come for as long as no one answers.
@@ -232,8 +219,6 @@ class PostgresStore(ChainedStore[Connection]):
                 time.sleep(min(pause, seconds))
 
             yield wait
-
-    # The database ----------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _translate_errors(self, what: str) -> Iterator[None]:
@@ -355,10 +340,7 @@ def _quote(text: str) -> str:
 
 
 def _columns_of(body: str) -> tuple[str | None, ...]:
-    """Return what a record is found by: the texts in it, without what PostgreSQL cannot keep.
-
-    Raises: `StoreError` for what is not a JSON object.
-    """
+    """Return the texts that a record is found by. Raises: `StoreError` if it is not an object."""
     try:
         fields = json.loads(body)
         return tuple(_to_ascii(value) if isinstance(value := fields.get(name), str) else None for name in NAMES)

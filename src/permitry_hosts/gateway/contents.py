@@ -46,8 +46,6 @@ class Contents:
 
     gateway: Gateway
 
-    # Lists -----------------------------------------------------------------------------------------------------------
-
     async def list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         """Return the resources that are not blocked; of those that two servers list, none."""
         found = await self._list(_READ_RESOURCE, Upstream.resources)
@@ -62,7 +60,7 @@ class Contents:
     async def list_templates(
         self, _: Context, __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        """Return the templates of one server; with several it would be unknown whose resource is meant."""
+        """Return the templates of one server; with several it would be unknown whose is meant."""
         found = await self._list(_READ_RESOURCE, Upstream.templates) if len(self.gateway.upstreams) == 1 else []
         shown = [template for _, template in found]
         return types.ListResourceTemplatesResult(resource_templates=shown, ttl_ms=0, cache_scope="private")
@@ -103,15 +101,10 @@ class Contents:
         spec = _offer(upstream, _READ_RESOURCE).definition.spec
         return guard.policy.decide(call, AuthContext.from_state(guard.session), spec).verdict is Verdict.BLOCK
 
-    # Calls -----------------------------------------------------------------------------------------------------------
-
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult | types.InputRequiredResult:
-        """Return what a resource holds.
-
-        Raises: `MCPError` with the reason when it may not be read.
-        """
+        """Return what a resource holds. Raises: `MCPError` with the reason why not."""
         if not is_plain(params.uri):
             # INVARIANT: what rules see is the one spelling of it, and the server gets the same.
             raise MCPError(types.INVALID_PARAMS, f"{_NOT_PLAIN}: `{visible(params.uri)}`.")
@@ -139,10 +132,7 @@ class Contents:
     async def get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult | types.InputRequiredResult:
-        """Return a prompt.
-
-        Raises: `MCPError` with the reason when it may not be had.
-        """
+        """Return a prompt. Raises: `MCPError` with the reason when it may not be had."""
         shown = self.gateway.shown
         owners = (each for each in self.gateway.upstreams if params.name.startswith(shown(each, "")))
         upstream = next(owners, None)

@@ -59,8 +59,7 @@ class Definition:
 def read_definition(server: str, tool: types.Tool, *, is_trusted: bool) -> Definition:
     """Return what a server says of a tool; only one that is trusted says anything in its favour.
 
-    Raises: `CallError` for a name that is not 1 to 128 letters, digits, `_`, `.` and `-`, and for a definition that is
-    not JSON.
+    Raises: `CallError` for a name that a tool may not have, and a definition that is not JSON.
     """
     if _NAME.fullmatch(tool.name) is None:
         raise CallError(f"`{visible(shorten(tool.name, 200))}` is not a name that a tool may have")
@@ -82,7 +81,7 @@ def _digest(value: object) -> str:
 
 
 def _traits(hints: Mapping[str, Any], *, is_trusted: bool) -> ToolTraits:
-    """Return the traits that hints give; from a server that is not trusted only those count that make it worse."""
+    """Return the traits in hints; without trust only those count that make a tool worse."""
     given = {trait: (hints.get(hint), worse) for trait, (hint, worse) in _HINTS.items()}
     return ToolTraits(
         **{
@@ -100,11 +99,9 @@ class Pins:
     folder: Path
 
     def changes(self, server: str, definition: Definition) -> tuple[str, ...]:
-        """Return which parts of a tool are others than before; one that was never seen is pinned as it is.
+        """Return which parts of a tool are others than before; one never seen is pinned as it is.
 
-        `server` identifies the server, see `Server.identity`.
-
-        Raises: `AdapterError` when that cannot be found out: then the tool must not run.
+        `server` is the `Server.identity`. Raises: `AdapterError` if that is not known.
         """
         try:
             with open_regular(self._file(server, definition)) as (stream, _):
@@ -118,10 +115,7 @@ class Pins:
         return tuple(part for part in sorted({*known, *now}) if known.get(part) != now.get(part))
 
     def pin(self, server: str, definition: Definition) -> None:
-        """Take a tool as it is now for the approved one.
-
-        Raises: `AdapterError` when that cannot be written.
-        """
+        """Take a tool as it is now for the approved one. Raises: `AdapterError` if it cannot."""
         file = self._file(server, definition)
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ __all__ = ["result_for", "tool_for"]
 
 
 def tool_for(version: str, tool: types.Tool) -> types.Tool | None:
-    """Return a tool for a client, without its output schema if that does not fit; None if the rest does not either.
+    """Return a tool for a client, without an output schema that does not fit; None if more does not.
 
     One tool that does not fit would cost the client the list of all servers.
     """

@@ -111,8 +111,6 @@ class Gateway:
             self.guard.ledger, self.guard.factory = self.ledger, FullRequests(why=self._why)
         self._open = OpenQuestions(self.guard)
 
-    # Lists -----------------------------------------------------------------------------------------------------------
-
     async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Return the tools of which some call could run; the list is for this client alone, and not to be kept."""
         are_there = await asyncio.gather(*map(_is_there, self.upstreams))
@@ -170,8 +168,6 @@ class Gateway:
         """
         tool = self._tools().get(name)
         return None if tool is None or not self.could_run(tool) else self._as_tool(tool).input_schema
-
-    # Calls -----------------------------------------------------------------------------------------------------------
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> Result:
         """Return the result of a call that was decided and may run; else why it did not, in words for the model."""

@@ -42,10 +42,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> "Address":
-        """Return the address that `HOST:PORT` names.
-
-        Raises: `AdapterError` unless it is one of this machine alone.
-        """
+        """Return what `HOST:PORT` names. Raises: `AdapterError` for another machine."""
         host, _, port = text.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
         if not (host and port.isascii() and port.isdigit() and 0 < int(port) < 2**16):
@@ -73,10 +70,7 @@ class _OneToken:
 
 
 def read_token(file: Path) -> str:
-    """Return the token in a file that its owner alone may read; a file that is not there is made, with a new one.
-
-    Raises: `AdapterError`.
-    """
+    """Return the token in a private file, which is made if need be. Raises: `AdapterError`."""
     try:
         with contextlib.suppress(FileExistsError):
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -141,7 +135,7 @@ async def serve_stdio(gateway: Gateway) -> None:
 
 
 def http_server(gateway: Gateway, address: Address, token: str, *, origins: Iterable[str] = ()) -> uvicorn.Server:
-    """Return the server for clients that bring the token; pages in a browser are served only from `origins`."""
+    """Return the server for clients with the token; pages in a browser are of `origins`."""
     own = {f"{host}:{address.port}" for host in ("127.0.0.1", "localhost", "[::1]")}
     pages = list(origins)
     app = mcp_server(gateway).streamable_http_app(

@@ -51,13 +51,8 @@ class Upstream:
     _restarts: Restarts = attrs.field(factory=Restarts, init=False)
     _lock: asyncio.Lock = attrs.field(factory=asyncio.Lock, init=False, repr=False)
 
-    # The connection --------------------------------------------------------------------------------------------------
-
     async def connect(self, stack: contextlib.AsyncExitStack) -> None:
-        """Start or reach the server, and list its tools; `stack` ends the connection.
-
-        Raises: `AdapterError` when it is not there in time.
-        """
+        """Start or reach the server, until `stack` ends. Raises: `AdapterError` if it is late."""
         stack.push_async_callback(self._close)
         try:
             async with asyncio.timeout(self.server.start_timeout):
@@ -83,8 +78,7 @@ class Upstream:
     async def _hold(self, opened: asyncio.Future[None]) -> None:
         """Hold a connection until it breaks, or this task is cancelled.
 
-        INVARIANT: in a task of its own. A transport that fails cancels the task that it was opened in, and that must
-        not be one that serves others.
+        INVARIANT: in a task of its own, as a transport that fails cancels the one that opened it.
         """
         try:
             async with contextlib.AsyncExitStack() as stack:
@@ -115,8 +109,6 @@ class Upstream:
     async def _heard(self, message: object) -> None:
         if getattr(message, "method", None) == _CHANGED:
             self._listed_at = None
-
-    # Tools -----------------------------------------------------------------------------------------------------------
 
     async def refresh(self, *, within: float = 0.0) -> None:
         """List the tools again, unless that was done within so many seconds and the server has reported no change.
@@ -188,25 +180,16 @@ class Upstream:
         return found
 
     async def call(self, name: str, arguments: dict[str, object]) -> types.CallToolResult:
-        """Return the result of a tool.
-
-        Raises: `ToolError` when there is none: the server has ended, gives no answer in time, or wants to ask.
-        """
+        """Return the result of a tool. Raises: `ToolError` when there is none, or a question."""
         session = self._need_client().session
         return await self._answer(session.call_tool(name, arguments, allow_input_required=True))
 
     async def read(self, uri: str) -> types.ReadResourceResult:
-        """Return the contents of a resource.
-
-        Raises: `ToolError`, as `call` does.
-        """
+        """Return the contents of a resource. Raises: `ToolError`, as `call` does."""
         return await self._answer(self._need_client().session.read_resource(uri, allow_input_required=True))
 
     async def prompt(self, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
-        """Return a prompt.
-
-        Raises: `ToolError`, as `call` does.
-        """
+        """Return a prompt. Raises: `ToolError`, as `call` does."""
         return await self._answer(self._need_client().session.get_prompt(name, arguments, allow_input_required=True))
 
     async def _answer(self, request: Awaitable[Result | types.InputRequiredResult]) -> Result:
@@ -231,10 +214,7 @@ class Upstream:
         return self._client is None or getattr(self._client.server_capabilities, offer) is not None
 
     async def resources(self) -> list[types.Resource]:
-        """Return the resources that the server lists now, none if it has no such list.
-
-        Raises: `ToolError` when it does not answer.
-        """
+        """Return the resources that the server lists now, if any. Raises: `ToolError`."""
         client = self._need_client()
         if not self.has("resources"):
             return []

@@ -43,10 +43,7 @@ _FINDS = ["find ** {-delete,-exec,-execdir,-ok,-okdir} **"]
 
 
 def read_rules(sources: Sequence[Source]) -> Imported:
-    """Return the rules of settings files.
-
-    Raises: `PermitryError` for a file that is not such settings.
-    """
+    """Return the rules of settings files. Raises: `PermitryError` for what is none."""
     found = [(source, *_permissions(source)) for source in sources]
     modes = {table.get("defaultMode") for _, table, _ in found}
     is_closed = "dontAsk" in modes
@@ -69,7 +66,7 @@ def _are_all_rules_managed(file: Located) -> bool:
 
 
 def _leave_out(row: Row) -> Row:
-    """Return a rule that the host leaves out, as only managed ones count: a restriction holds here all the same."""
+    """Return a rule that is not managed, where only such count: a restriction still holds here."""
     if not row.drafts:
         return row
     if row.effect == "allow":
@@ -78,7 +75,7 @@ def _leave_out(row: Row) -> Row:
 
 
 def _root(source: Source) -> str:
-    """Return the folder that a leading `/` of a path is: that of the settings, which is not known of managed ones."""
+    """Return the folder that a leading `/` of a path is, which is not known of managed settings."""
     return _ANYWHERE if _is_managed(source) else "~/.claude" if source.is_users else ""
 
 
@@ -241,7 +238,7 @@ def _drafts(rule: _Rule) -> Iterable[Draft]:
 
 
 def _on_path(rule: _Rule) -> Iterator[Draft]:
-    """Yield the rule for a path: a restriction is about every tool, a permission needs more than dots and slashes."""
+    """Yield the rule for a path: a restriction is about every tool, a permission for some path."""
     tools: tuple[str, ...] = ("*",)
     if rule.is_permission:
         tools = ("Read",) if rule.tool == "Read" else WRITERS
@@ -334,7 +331,7 @@ def _on_command(rule: _Rule) -> Iterator[Draft]:
 
 
 def _paths(rule: _Rule) -> list[str]:
-    """Return patterns of gitignore's kind, relative to the settings or to the workspace: one is about all below it."""
+    """Return patterns of gitignore's kind: one is about all below it."""
     pattern = _pattern(rule, rule.content.rstrip("/"))
     return [pattern] if pattern.endswith("**") else [pattern, f"{pattern}/**"]
 

@@ -77,9 +77,6 @@ def _is_at(pattern: str, url: str) -> bool:
     return fnmatchcase(re.sub("[:/].*", "", url.removeprefix("https://")), pattern)
 
 
-# Commands ------------------------------------------------------------------------------------------------------------
-
-
 def matcher(kind: str, content: str) -> Matcher:
     """Return what Claude Code says of commands: whether a rule of a kind, with this in brackets, is about them.
 
@@ -107,9 +104,6 @@ def _parts(pattern: str) -> list[str]:
 
 def _pattern(content: str) -> str:
     return re.sub(r":\*$", " *", content)
-
-
-# Paths ---------------------------------------------------------------------------------------------------------------
 
 
 def path_matcher(content: str, *, root: str) -> Matcher:

@@ -46,19 +46,13 @@ class _Declared:
 
 
 def read_rules(sources: Sequence[Source]) -> Imported:
-    """Return the rules of rule files.
-
-    Raises: `ConfigError` for what is not such a call, with its place.
-    """
+    """Return the rules of rule files. Raises: `ConfigError` for what is not one, with its place."""
     declared = [each for source in sources for each in _declarations(source)]
     _check_examples(declared)
     paths = {each.values["name"]: each.values["paths"] for each in declared if each.what == "host_executable"}
     firsts = [word for each in declared if each.what == "prefix_rule" for word in _words(each.values["pattern"][0])]
     exact = [word for word in firsts if "/" in word]
     return Imported("codex", [_row(each, paths, exact) for each in declared])
-
-
-# Reading -------------------------------------------------------------------------------------------------------------
 
 
 def _declarations(source: Source) -> Iterator[_Declared]:
@@ -156,9 +150,6 @@ def _words(word: object) -> list[str]:
     return alternatives if are_texts(alternatives) else []
 
 
-# Rules ---------------------------------------------------------------------------------------------------------------
-
-
 def _row(each: _Declared, paths: Mapping[str, list[str]], exact: Sequence[str]) -> Row:
     effect = EFFECTS.get(each.values.get("decision", "allow"), "block")
     match each.what:
@@ -210,7 +201,7 @@ def _drafts(
 
 
 def _with_examples(drafts: Sequence[Draft], rule: Mapping[str, Any]) -> Iterator[Draft]:
-    """Yield the rules with examples: those of the file, which are about all programs of the prefix, or derived ones."""
+    """Yield the rules with examples: of the file, if about one program, or derived ones."""
     given = tuple(tuple(shlex.join(_argv(each)) for each in rule.get(name, ())) for name in ("match", "not_match"))
     for draft in drafts:
         match, no_match = given if len(drafts) == 1 and any(given) else examples_of(draft.when["command"][0])

@@ -32,10 +32,7 @@ class Outcome(enum.Enum):
 
 @attrs.frozen
 class Source:
-    """A file of a host: its name as it is shown, and its text.
-
-    `is_users` says whether it is one of the user's own places, and not a project's.
-    """
+    """A file of a host, by the name that is shown; `is_users` if it is not a project's."""
 
     name: str
     text: str
@@ -44,7 +41,7 @@ class Source:
 
 @attrs.frozen
 class Template:
-    """A template of ours that is not written yet: tools that need no confirmation while it is active."""
+    """A template of ours: tools that need no confirmation while it is active."""
 
     name: str
     description: str

@@ -62,7 +62,7 @@ class Rule:
 def read_rules(sources: Sequence[Source]) -> Imported:
     """Return the rules of policy and settings files.
 
-    Raises: `PermitryError` for a file that Gemini CLI would not load, or would read in another way than it seems.
+    Raises: `PermitryError` for a file that Gemini CLI would not load, or would read otherwise.
     """
     entries = entries_of([source for source in sources if is_settings(source)])
     rules = [rule for source in sources if not is_settings(source) for rule in _rules(source)]
@@ -77,9 +77,6 @@ def order_rules(rules: Sequence[Rule]) -> Imported:
     made = [list(_translate(rule)) for rule in ordered]
     rows = list(map(_row, ordered, made, phases_of(made)))
     return Imported("gemini", rows, _BUILT_IN)
-
-
-# Reading -------------------------------------------------------------------------------------------------------------
 
 
 def _rules(source: Source) -> Iterator[Rule]:
@@ -132,9 +129,6 @@ def _wrong_keys(table: Mapping[str, Any]) -> Iterator[str]:
 
 def _is_text_or_texts(value: object) -> bool:
     return isinstance(value, str) or are_texts(value)
-
-
-# Rules ---------------------------------------------------------------------------------------------------------------
 
 
 def _translate(rule: Rule) -> Iterator[Ordered]:
@@ -328,8 +322,6 @@ def matcher(rule: Rule) -> Matcher | None:
 def _lacks_pattern(table: Mapping[str, Any], made: Sequence[Ordered]) -> bool:
     return "argsPattern" in table and not any({"args", "command", "text"} & each.when.keys() for each in made)
 
-
-# What is built in ----------------------------------------------------------------------------------------------------
 
 _DANGEROUS = [
     "rm {-f,-rf,-fr,-r} *",

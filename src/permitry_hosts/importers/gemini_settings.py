@@ -52,7 +52,7 @@ def is_settings(source: Source) -> bool:
 
 
 def entries_of(sources: Sequence[Source]) -> list[Entry]:
-    """Return what settings files say of tools and servers; of the user's lists only those that no project has.
+    """Return what settings say of tools and servers; of the user's lists those that no project has.
 
     Raises: `PermitryError` for a file that is not such settings.
     """

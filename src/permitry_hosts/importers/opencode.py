@@ -118,9 +118,6 @@ def _table(value: object) -> Iterable[tuple[str, object]]:
     return value.items() if isinstance(value, dict) else [("*", value)]
 
 
-# Rules ---------------------------------------------------------------------------------------------------------------
-
-
 def _translate(rule: Rule) -> Iterator[Ordered]:
     """Yield a rule as ours; what its pattern means depends on the tool."""
     effect = EFFECTS[rule.action]

@@ -45,9 +45,6 @@ _SESSION = AuthContext(workspace=WORKSPACE, attended=True)
 _PART = re.compile(r"""((?:'[^']*'|"[^"]*"|[^;&|\n'"])+)""")
 
 
-# Calls ---------------------------------------------------------------------------------------------------------------
-
-
 def fill_stars(pattern: str) -> list[str]:
     """Return texts that a pattern with stars is about: with nothing, a word, and two words for each."""
     filled = [re.sub(r"\*+", filling, pattern) for filling in _FILLINGS]
@@ -105,9 +102,6 @@ def is_about_any(text: str, matches: Matcher) -> bool:
 def is_about_all(text: str, matches: Matcher) -> bool:
     """Return whether a permission is about each command of a text; one for a change of the folder is not needed."""
     return all(matches(part) for part in parts_of(text) if not part.startswith("cd "))
-
-
-# Both asked ----------------------------------------------------------------------------------------------------------
 
 
 def compare(rows: Sequence[Row], ids: Sequence[Sequence[str]], rules: RuleSet) -> Iterator[Row]:

@@ -122,9 +122,6 @@ def _row(row: Row, own: Sequence[_Entry]) -> Row:
     return attrs.evolve(row, lines=lines or row.lines)
 
 
-# The text ------------------------------------------------------------------------------------------------------------
-
-
 def _text(imported: Imported, sources: Sequence[str], entries: Sequence[_Entry], templates: dict[int, int]) -> str:
     """Return the text of the file; `entries` and `templates` get the lines of what is written."""
     lines = [

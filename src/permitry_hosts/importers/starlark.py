@@ -36,10 +36,7 @@ class _Function:
 
 
 def read_calls(source: Source, known: Collection[str]) -> list[Called]:
-    """Return the calls of known functions that a file makes, in their order.
-
-    Raises: `ConfigError` with the place, for whatever else is in it.
-    """
+    """Return the calls of known functions, in order. Raises: `ConfigError` for anything else."""
     try:
         body = ast.parse(source.text.strip("\ufeff")).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -17,10 +17,7 @@ PLACES = ("~/.config/tunacode/templates/*.json", "~/.config/tunacode/templates/*
 
 
 def read_rules(sources: Sequence[Source]) -> Imported:
-    """Return the templates of files, one each.
-
-    Raises: `PermitryError` for a file that is not such a template, and for two of one name.
-    """
+    """Return the templates of files. Raises: `PermitryError`, also for two of one name."""
     rows = [_row(source) for source in sources]
     names = [row.template.name for row in rows if row.template is not None]
     if repeated := sorted({name for name in names if names.count(name) > 1}):

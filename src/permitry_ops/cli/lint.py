@@ -77,10 +77,7 @@ def _show_progress(checks: Sequence[Check]) -> Iterator[Check]:
 
 
 def _tools_in(path: Path) -> dict[str, Schema]:
-    """Return the names of tools in a file, and the schemas of their arguments, empty where there is none.
-
-    Raises: `PermitryError` as `read_tool_list`, and for an entry that is not a tool.
-    """
+    """Return the schemas of the tools in a file by name. Raises: `PermitryError`."""
     from permitry_ops.cli.tool_list import read_tool_list  # loads all tools
 
     return dict(_tool(entry, path, number) for number, entry in enumerate(read_tool_list(path), 1))

@@ -12,10 +12,7 @@ __all__ = ["circumstances_from"]
 
 
 def circumstances_from(options: argparse.Namespace, workspace: str) -> Circumstances:
-    """Return what is known of recorded sessions: the shipped tools, those of `--tools`, and the templates in the rules.
-
-    Raises: as `Toolset.opened`, `rules_from`.
-    """
+    """Return what is known of recorded sessions. Raises: as `Toolset.opened`, `rules_from`."""
     with Toolset.opened(argparse.Namespace(tools=options.tools, plugins=[]), Path(workspace)) as toolset:
         tools = {spec.name: spec for spec in toolset.registry.specs(AuthContext())}
     return Circumstances(workspace, rules_from(options, workspace).templates, tools)

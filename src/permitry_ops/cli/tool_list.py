@@ -18,8 +18,7 @@ __all__ = ["read_tool_list"]
 def read_tool_list(path: Path) -> list[Any]:
     """Return the tools in a JSON list, as they are there, or those of a session with a tools file.
 
-    A list may also be the `tools` of an object, as in a request to a model. Plugins and servers of a tools file are
-    loaded and started, and ended again.
+    A list may also be the `tools` of an object. What a tools file starts is ended again.
 
     Raises: `PermitryError` for a file that cannot be read, or is neither.
     """

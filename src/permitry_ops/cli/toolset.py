@@ -42,10 +42,7 @@ def add_toolset_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_mode(rules: RuleSet, mode: str) -> str:
-    """Return `mode`.
-
-    Raises: `PermitryError` for a word that neither permitry nor the rules know.
-    """
+    """Return `mode`. Raises: `PermitryError` for a word that is not known."""
     known = {"default", "plan", "yolo"} | rules.modes
     if mode not in known:
         # A misspelt `plan` would be a session without plan mode.
@@ -73,8 +70,8 @@ class Toolset:
     def opened(cls, options: argparse.Namespace, workspace: Path) -> Iterator[Self]:
         """Yield the tools that the options ask for; at the end what they keep alive ends.
 
-        Raises: `ConfigError` for a tools file with mistakes or a plugin folder that is not trusted; `PermitryError` for
-        a workspace that is not a directory, a corpus that cannot be read, and a server that cannot be reached.
+        Raises: `ConfigError` for a wrong tools file or an untrusted plugin folder; `PermitryError`
+        for a workspace that is not a directory, and what cannot be read or reached.
         """
         if not workspace.is_dir():
             hint = "make it, or name another with --workspace"
@@ -128,10 +125,7 @@ class Toolset:
         return True if decision.verdict is Verdict.ALLOW else decision.reason or "no rule allows it"
 
     def review(self, call: ToolCall) -> ToolConfirmationResponse | None:
-        """Ask the human of the session about the plan in `call`, and return the answer once it is on record.
-
-        Raises: `AuditError` when it cannot be recorded.
-        """
+        """Ask the human about the plan in `call`, and return the answer. Raises: `AuditError`."""
         if self.judge is None:
             return None
         request = ToolConfirmationRequest(call, reason="the agent has finished its plan", is_plan=True)

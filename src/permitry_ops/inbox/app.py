@@ -70,8 +70,6 @@ class InboxApp:
         handlers: dict[Any, Any] = {HTTPException: self._refuse, PermitryError: self._fail}
         return Guarded(Starlette(routes=routes, exception_handlers=handlers), self.site)
 
-    # Who it is --------------------------------------------------------------------------------------------------
-
     def _session(self, request: Request) -> Login | None:
         return self.access.find(request.cookies.get(self.site.cookie, ""))
 
@@ -102,7 +100,7 @@ class InboxApp:
         return response
 
     async def _refuse_token(self) -> Response:
-        """Answer one whose token is wrong: after many of them, only a while later, so that guesses are slow."""
+        """Answer one whose token is wrong; after many of them late, so that guesses are slow."""
         if self._slowed.locked():
             return HTMLResponse(login_page("Too many logins have failed. Wait a minute."), 429, {"Retry-After": "60"})
         async with self._slowed:
@@ -114,8 +112,6 @@ class InboxApp:
         response = _to("/login")
         response.delete_cookie(self.site.cookie, path="/", secure=self.site.is_secure, httponly=True, samesite="strict")
         return response
-
-    # Questions --------------------------------------------------------------------------------------------------
 
     async def _list(self, _: Request, login: Login) -> Response:
         return HTMLResponse(list_page(await run_in_threadpool(self.inbox.open), login))
@@ -163,8 +159,6 @@ class InboxApp:
             return f" The next such call is asked about: {error}."
         return " The same call is permitted for a time."
 
-    # The record -------------------------------------------------------------------------------------------------
-
     def _record_state(self) -> State:
         return State(self.record.version)
 
@@ -178,8 +172,6 @@ class InboxApp:
 
     async def _stats(self, _: Request, login: Login) -> Response:
         return HTMLResponse(stats_page(await run_in_threadpool(self.record.stats), login))
-
-    # Events -----------------------------------------------------------------------------------------------------
 
     async def _list_events(self, request: Request, _: Login) -> Response:
         return self._events(request, "/", self._list_state)
@@ -204,8 +196,6 @@ class InboxApp:
         # A proxy must hand each event on at once.
         return StreamingResponse(events, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
-    # What goes wrong --------------------------------------------------------------------------------------------
-
     async def _refuse(self, request: Request, error: HTTPException) -> Response:
         page = message_page("This does not work", error.detail, login=self._session(request))
         return HTMLResponse(page, error.status_code, error.headers)
@@ -227,10 +217,7 @@ async def _static(request: Request) -> Response:
 
 
 def _response(form: dict[str, str]) -> ToolConfirmationResponse:
-    """Return the answer in a form.
-
-    Raises: `CallError`, `TypeError` or `ValueError` for what is none.
-    """
+    """Return the answer in a form. Raises: `CallError`, `TypeError` or `ValueError`."""
     action, words = form.get("action", ""), form.get("guidance", "").strip()
     # As browsers send lines.
     result = form.get("result", "").replace("\r\n", "\n")

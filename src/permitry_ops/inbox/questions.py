@@ -47,13 +47,10 @@ class Shown:
 
 
 class Inbox(Protocol):
-    """Knows which questions are open, and takes answers. Thread-safe.
-
-    All methods raise `PermitryError` where what keeps the questions is away.
-    """
+    """Knows the open questions, and takes answers. Thread-safe. All raise `PermitryError`."""
 
     def open(self) -> Sequence[Shown]:
-        """Return the questions that can be answered, oldest first, without secrets and without what they would do."""
+        """Return the questions that can be answered, oldest first, without secrets and effects."""
         ...
 
     def find(self, name: str) -> Shown | None:
@@ -63,14 +60,12 @@ class Inbox(Protocol):
     def answer(self, name: str, digest: str, response: ToolConfirmationResponse, by: str) -> None:
         """Answer the question about the call with this digest, once.
 
-        Raises: `LedgerError` when it is late, was answered, is about another call, or `by` may not answer.
+        Raises: `LedgerError` when it is late, about another call, or not for `by` to answer.
         """
         ...
 
     def grant(self, name: str, seconds: float, by: str, *, is_for_request: bool = False) -> None:
-        """Permit the very call of a question that `by` has approved, in its session, for so long.
-
-        With `is_for_request` only until the user writes again.
+        """Permit the call that `by` has approved for so long, or until the user writes again.
 
         Raises: `LedgerError` where this cannot be granted.
         """

@@ -51,10 +51,7 @@ class RecordView:
 
     @property
     def version(self) -> str:
-        """A text that is another one once something was added to the record; a store adds to a file next to it.
-
-        Raises: `StoreError` where the record is in a database that is away.
-        """
+        """A text that is another one after each addition. Raises: `StoreError` for a database."""
         if self.record is None:
             return ""
         if is_address(self.record):
@@ -64,10 +61,7 @@ class RecordView:
         return " ".join(_versions(path, path.with_name(f"{path.name}-wal")))
 
     def rows(self, query: Mapping[str, str]) -> Rows:
-        """Return the last rows that a query asks for, below the number `before` of it.
-
-        Raises: `AuditError`; `StoreError`.
-        """
+        """Return the last rows for a query, below its `before`. Raises: as `records_at`."""
         record = self._find_record()
         if record is None:
             return Rows(())
@@ -77,10 +71,7 @@ class RecordView:
         return Rows(list(_rows(record, heads)), older)
 
     def stats(self) -> Stats:
-        """Return what is counted in all of the record; each event is read once, for all who look.
-
-        Raises: `AuditError`; `StoreError`.
-        """
+        """Return what is counted, each event once, for all who look. Raises: as `records_at`."""
         with self._counting:
             record = self._find_record()
             if record is not None:

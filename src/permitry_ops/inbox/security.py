@@ -49,7 +49,7 @@ class Site:
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie; a browser takes one with this prefix only over TLS, and only from this host."""
+        """The name of the cookie; browsers take this prefix only over TLS and from this host."""
         if self.is_secure:
             return "__Host-permitry-inbox"
         return f"permitry-inbox-{urlsplit(self.origins[0]).port}"
@@ -95,10 +95,7 @@ class Guarded:
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """Return the fields of a form.
-
-    Raises: `HTTPException` for one that is too large, or is not a form.
-    """
+    """Return the fields of a form. Raises: `HTTPException` for what is too large, or is none."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
         raise HTTPException(415, "this is not a form")
     body = b""

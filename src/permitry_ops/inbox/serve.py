@@ -34,10 +34,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str, proxy: str | None = None) -> "Address":
-        """Return the address that `HOST:PORT` names.
-
-        Raises: `AdapterError` unless it is one of this machine alone, or a proxy is in front of it.
-        """
+        """Return what `HOST:PORT` names. Raises: `AdapterError` if others reach it without TLS."""
         host, _, port = text.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
         if not (host and port.isascii() and port.isdigit() and 0 < int(port) < 2**16):
@@ -60,10 +57,7 @@ class Address:
         return self.site.origins[0]
 
     def listen(self) -> socket.socket:
-        """Return a socket that listens.
-
-        Raises: `AdapterError` where the port is taken.
-        """
+        """Return a socket that listens. Raises: `AdapterError` where the port is taken."""
         try:
             found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
             return socket.create_server((self.host, self.port), family=found[0][0])
@@ -75,10 +69,7 @@ class Address:
 
 
 def read_tokens(path: Path) -> list[tuple[User, str]]:
-    """Return who may log in with which token: `NAME ROLE TOKEN` in each line of a file that its owner alone may read.
-
-    Raises: `AdapterError`.
-    """
+    """Return who may log in, by lines `NAME ROLE TOKEN` of a file. Raises: `AdapterError`."""
     try:
         with open_regular(path) as (stream, status):
             lines = stream.read(_LARGEST).decode().splitlines()

@@ -27,10 +27,7 @@ def _none() -> Iterable[int]:
 
 @attrs.frozen
 class StoreInbox:
-    """The questions of a store.
-
-    `above` returns the processes above this one: where one of them, or this one, has asked, it may not answer.
-    """
+    """The questions of a store; a process does not answer what it, or one `above` it, has asked."""
 
     store: "StoredQuestions"
     above: Callable[[], Iterable[int]] = _none
@@ -58,10 +55,7 @@ class StoreInbox:
         )  # fmt: skip
 
     def answer(self, name: str, digest: str, response: ToolConfirmationResponse, by: str) -> None:
-        """Answer the question about the call with this digest, once.
-
-        Raises: `LedgerError`.
-        """
+        """Answer the question about the call with this digest, once. Raises: `LedgerError`."""
         question = self._find(name)
         # INVARIANT: law 5. What was shown is what is answered; the store compares once more, with what it has then.
         if question is None or question.digest != digest:
@@ -72,12 +66,7 @@ class StoreInbox:
         answer_to(self.store, question, response, by=by)
 
     def grant(self, name: str, seconds: float, by: str, *, is_for_request: bool = False) -> None:
-        """Permit the very call of a question that `by` has approved, in its session, for so long.
-
-        With `is_for_request` only until the user writes again.
-
-        Raises: `LedgerError` where this is not so, or grants are not kept.
-        """
+        """Permit what `by` has approved, as `Inbox.grant`. Raises: `LedgerError`."""
         question = self._find(name)
         response = None if question is None else question.response
         if self.grants is None or question is None or response is None:

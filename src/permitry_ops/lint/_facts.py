@@ -37,9 +37,6 @@ __all__ = [
 _ANY_TOOL: Key = ("tool-any",)
 
 
-# What contains a scope --------------------------------------------------------------------------------------------
-
-
 def needs_within(scope: Scope) -> Iterator[Need]:
     """Yield the needs of a scope that are met by the `scope_facts` of any scope within it."""
     when = scope.when
@@ -63,7 +60,7 @@ def _is_compared(condition: Condition) -> bool:
 
 
 def command_needs(scope: Scope) -> Iterator[Need]:
-    """Yield the needs of a scope that are met by the `command_facts` of any command that certainly matches."""
+    """Yield the needs that are met by the `command_facts` of any command that certainly matches."""
     yield Need(tuple(key for pattern in scope.when.commands for key in _heads(pattern)))
     yield from word_needs(scope)
 
@@ -82,7 +79,7 @@ def scope_facts(scope: Scope) -> Iterator[Key]:
 
 
 def command_facts(samples: Iterable[Sequence[Word]]) -> Iterator[Key]:
-    """Yield the facts of commands; they meet the `command_needs` of patterns that certainly match one of them."""
+    """Yield the facts of commands, which meet the `command_needs` of patterns that match one."""
     for words in samples:
         yield from _beginnings("command", [word.text for word in words])
         yield from word_facts(words)
@@ -129,14 +126,8 @@ def _beginnings(kind: str, parts: Sequence[str]) -> Iterator[Key]:
         yield (kind, *parts[:end])
 
 
-# Tools ------------------------------------------------------------------------------------------------------------
-
-
 def tool_needs(scope: Scope, forms: Callable[[str], Iterable[str]] = lambda text: (text,)) -> Iterator[Need]:
-    """Yield a need that is met by the `name_facts` of any tool that the scope selects.
-
-    `forms` returns the patterns that a selector denotes.
-    """
+    """Yield a need met by the `name_facts` of all selected tools; `forms` are of a selector."""
     patterns = (form for selector in scope.selectors for form in forms(selector.text))
     yield Need((_ANY_TOOL,) if selects_any(scope.selectors) else tuple(map(_name_key, patterns)))
 
@@ -169,9 +160,6 @@ TRAITS: tuple[Key, ...] = tuple(("tool", text) for text in TRAIT_SELECTORS)
 """The keys of selectors for traits, which depend on more than a name."""
 
 
-# Words of a command -----------------------------------------------------------------------------------------------
-
-
 def word_needs(scope: Scope) -> Iterator[Need]:
     """Yield the needs of a scope that are met by the `word_facts` of any command that may match."""
     for at in (0, -1):
@@ -198,10 +186,7 @@ def _is_fixed(word: Word) -> bool:
 
 
 def _word_keys(pattern: ArgvPattern, at: int) -> Iterator[Key]:
-    """Yield keys of the program with one literal word that every match has, the first or the last.
-
-    Options are not used, as there are other ways to write them.
-    """
+    """Yield keys of the program with its first or last word; options have other spellings."""
     needed = [texts for token in pattern.operands if (texts := _literals(token))]
     words = needed[at] if needed else [""]
     for program in _literals(pattern.tokens[0]) or [""]:

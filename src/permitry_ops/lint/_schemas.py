@@ -19,10 +19,9 @@ def says_arguments(schema: Schema) -> bool:
 
 
 def has_argument(schema: Schema, path: Sequence[str]) -> bool:
-    """Return whether a call may have an argument at `path`, the names of nested objects from the outermost in.
+    """Return whether a call may have an argument at `path`; True if the schema does not say.
 
-    A schema without `additionalProperties` is taken to allow only the properties that it lists, as
-    is usual for tools. If the schema does not define it, the result is True.
+    Without `additionalProperties` only the properties that it lists are allowed, as is usual.
     """
     return _has(schema, schema, tuple(path), _DEEPEST)
 

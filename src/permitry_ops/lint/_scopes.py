@@ -54,9 +54,6 @@ def contains(outer: Scope, inner: Scope, specs: Specs) -> bool:
     )
 
 
-# Tools ------------------------------------------------------------------------------------------------------------
-
-
 def selects_all(outer: Iterable[ToolSelector], inner: tuple[ToolSelector, ...], specs: Specs) -> bool:
     """Return whether `outer` certainly selects all that `inner` selects; if empty, either selects every tool."""
     wide = tuple(outer)
@@ -92,9 +89,6 @@ def selects_tool(selector: ToolSelector, name: str, specs: Specs) -> bool:
 def covers_pattern(outer: Pattern, inner: str) -> bool:
     """Return whether every name that fits the glob `inner` fits `outer`."""
     return all(outer.matches(inner.replace("?", ONE).replace("*", fill)) for fill in ("", _TWO * (len(outer.text) + 1)))
-
-
-# Conditions -------------------------------------------------------------------------------------------------------
 
 
 def holds_within(outer: Conditions, inner: Conditions) -> bool:

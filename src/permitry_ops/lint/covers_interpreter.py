@@ -104,16 +104,13 @@ def _probes(name: str, behind: tuple[str, ...]) -> tuple[tuple[Word, ...], ...]:
 
 
 def _runs_text(words: tuple[Word, ...]) -> bool:
-    """Return whether the program runs a text among its arguments.
-
-    That `-c` of a program that is not known here may do so is a guess, and `isort -c` only checks.
-    """
+    """Return whether the program runs a text; a guess counts only for one that is known."""
     is_known = record_of(program_of(words)).is_known or runs_others(words)
     return any(is_known or not each.is_guess for each in unfolded(words))
 
 
 def _runs_probe(words: tuple[Word, ...]) -> bool:
-    """Return whether the program is known to run the very text `_PROBE`, and not only another program with it."""
+    """Return whether the program runs the very text `_PROBE`, and not only another with it."""
     known = (each for each in unfolded(words) if not each.by.endswith("?"))
     return any(_PROBE in (each.text or "") or each.words[:1] == (Word(_PROBE),) for each in known)
 

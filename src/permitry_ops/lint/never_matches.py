@@ -71,10 +71,7 @@ def _never_compared(pattern: ArgvPattern) -> Iterator[str]:
 
 
 def _is_decided(rule: ConfiguredRule, unless: Conditions) -> bool:
-    """Return whether `unless` certainly holds if `when` may hold and has the same conditions.
-
-    Otherwise a restriction may apply where both are in doubt.
-    """
+    """Return whether `unless` certainly holds if `when` may hold and has the same conditions."""
     is_sure = not unless.are_about_actions and all(map(_is_answered, unless.plain))
     return rule.effect is Verdict.ALLOW or is_sure
 

@@ -40,15 +40,8 @@ def _conditions(scope: Scope) -> Iterator[AnyArgumentCondition]:
         yield from (each for each in conditions.plain if isinstance(each, AnyArgumentCondition))
 
 
-# With a schema ----------------------------------------------------------------------------------------------------
-
-
 def _selectors_without(condition: AnyArgumentCondition, scope: Scope, subject: Subject) -> list[ToolSelector]:
-    """Return the selectors of which no tool has the argument.
-
-    A condition with `exists` or `optional` is only reported if this is so for all selectors, as it
-    may be about some of the tools.
-    """
+    """Return the selectors of which no tool has it: of an optional one, all or none."""
     selectors = scope.selectors or (_EVERY_TOOL,)
     lacking = [selector for selector in selectors if _all_lack(selector, condition.path, subject)]
     return lacking if not _may_lack(condition) or len(lacking) == len(selectors) else []
@@ -75,9 +68,6 @@ def _error(rule_id: str, condition: AnyArgumentCondition, selector: ToolSelector
     otherwise = f"its arguments are {', '.join(sorted(known))}" if known else "it takes no arguments"
     hint = nearest(condition.path[0], known - {condition.path[0]}, otherwise=otherwise)
     return Finding(_KIND, rule_id, subject.source_of(rule_id), reason, hint, level="error")
-
-
-# Without one ------------------------------------------------------------------------------------------------------
 
 
 def _uses(subject: Subject) -> _Uses:
@@ -109,10 +99,7 @@ def _role_names(key: str) -> Iterator[str]:
 
 
 def _is_slip(name: str, other: str) -> bool:
-    """Return whether the names differ only in case, hyphens, one additional letter, or two swapped letters.
-
-    Names that differ in a letter or a digit, such as `from_x` and `from_y`, are often two arguments.
-    """
+    """Return whether names differ only in case, hyphens, one additional or two swapped letters."""
     left, right = (text.casefold().replace("_", "").replace("-", "") for text in (name, other))
     short, long = sorted((left, right), key=len)
     if len(short) < _SHORTEST or name == other:

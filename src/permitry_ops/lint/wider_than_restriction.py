@@ -18,11 +18,9 @@ __all__ = ["findings"]
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the permissions from which a restriction in the same file takes back only some spellings.
+    """Yield permissions from which a restriction in the same file takes back only some spellings.
 
-    Rules of different files are not compared: mandatory rules that a file extends are meant to
-    restrict whatever it permits. Paths are not compared: a path has one real name, which a
-    restriction finds whatever the spelling.
+    Other files may restrict whatever one permits, and a path has one real name.
     """
     of_commands = Index(filter(_is_of_commands, subject.permissions), command_needs)
     of_tools = Index(filter(_is_of_tools, subject.permissions), tool_needs)

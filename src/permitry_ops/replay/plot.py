@@ -22,20 +22,14 @@ _GREY = "#455a64"
 
 
 def plot(tally: Tally, path: Path) -> None:
-    """Draw how many calls of each tool have which verdict, the most frequent tools first, into a file.
-
-    Raises: `PermitryError` where matplotlib is not installed, or the file cannot be written.
-    """
+    """Draw the verdicts of the most frequent tools. Raises: `PermitryError` if it cannot be."""
     figure = _figure(8, 1 + 0.35 * min(_MOST, len(_totals(tally.tools))))
     _draw_bars(figure.add_subplot(), tally.tools)
     _save(figure, path)
 
 
 def plot_stats(stats: Stats, unused: Iterable[str], path: Path) -> None:
-    """Draw verdicts by tool and by rule, questions by hour, and the slowest tools; `unused` rules decided nothing.
-
-    Raises: as `plot`.
-    """
+    """Draw what was counted, and the `unused` rules, which decided nothing. Raises: as `plot`."""
     figure = _figure(14, 10)
     tools, rules, hours, times = figure.subplots(2, 2).flat
     _draw_bars(tools, stats.tools, "verdicts by tool")

@@ -122,10 +122,7 @@ class _Kept:
         return any(self.marks.get(key, mark) != mark for key, mark in marks.items())
 
     def take(self, message: object, place: str, tally: Tally) -> None:
-        """Decide the calls of a message, and keep what the user wrote and what tools returned.
-
-        Raises: `CallError` for something that is not a message.
-        """
+        """Decide the calls of a message, and keep what the user wrote. Raises: `CallError`."""
         entry = entry_of(message)
         for each in (self._now,) if self.against is None else (self._now, self._before):
             self._follow(each, entry)

@@ -79,7 +79,7 @@ def _from_model(message: Mapping[str, Any]) -> Entry:
 
 
 def _name(call: ToolCall | CallError) -> ToolCall | CallError:
-    """Return a call under the name that the hook gives it: `mcp__docs__search` is a tool of the server `docs`."""
+    """Return a call under the name that the hook gives it: as a tool of its server."""
     if isinstance(call, CallError) or call.server is not None:
         return call
     server, tool = server_tool(call.name)
