@@ -95,6 +95,14 @@ def test_a_permission_for_a_program_is_none_for_what_an_option_has_it_run_here(t
     assert policy.decide(call, AuthContext(workspace="/home/ann/shop")).verdict is Verdict.CONFIRM
 
 
+@for_each(("text", "pattern"), [("ssh -F f h ls", "ssh -F f *"), ("su -s /x/sh -c make", "su -s /x/sh -c make")])
+def test_a_pattern_that_spells_it_out_permits_it(text: str, pattern: str) -> None:
+    """As it does for what a program runs otherwise."""
+    policy = load_policy(f'schema = 1\n[[rule]]\nid = "p"\neffect = "allow"\nwhen.command = "{pattern}"\n')
+    call = ToolCall("run_shell", {"command": text})
+    assert policy.decide(call, AuthContext(workspace="/home/ann/shop")).verdict is Verdict.ALLOW
+
+
 @for_each(
     "text",
     [

@@ -259,7 +259,7 @@ class _Script:
         self.certain += [action for action, _ in found if not (is_elsewhere or _is_supposed(action))]
         for text in local_commands(command.words):
             sure, guessed = loose.loosely(text, folder)
-            self.certain += sure
+            self.certain += [attrs.evolve(each, line=line) if isinstance(each, Run) else each for each in sure]
             self.besides((action, True) for action in guessed)
 
     def run(self, command: Command, doubt: str | None, folder: Folder, *, is_wrapper: bool = False) -> Run:
