@@ -79,18 +79,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
                 add("-o", "--output", type=Path, metavar="FILE", help=output)
             case "stats":
                 add_filters(command)
-                add(
-                    "--rules",
-                    action="append",
-                    metavar="FILE",
-                    help="list which of these rules have decided nothing, and which are the slowest",
-                )
+                rules = "list which of these rules have decided nothing, and which are the slowest"
+                add("--rules", action="append", metavar="FILE", help=rules)
                 add("--plot", type=Path, metavar="FILE", help="also draw it: a file .svg, .png or .pdf")
             case "verify":
-                anchor = (
+                heads = (
                     "check the heads in this file, then add this one; or send it to this address; may be given again"
                 )
-                add("--anchor", action="append", default=[], metavar="FILE|URL", help=anchor)
+                add("--anchor", action="append", default=[], metavar="FILE|URL", help=heads)
             case _:
                 add("--older-than", type=moment, required=True, metavar="AGE", help="such as 90d, 12h, or a time")
                 through = "also the records up to this one, whatever times they say: a clock may have been wrong"
@@ -99,18 +95,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _tail(options: argparse.Namespace) -> ExitCode:
     if not options.follow:
-        _print(options, records_at(record_to_read(options), RecordFilter(last=options.last)), 0)
+        _print(options, records_at(record_to_read(options), RecordFilter(last=options.last)))
         return ExitCode.OK
     record = RecordFollower(record_to_read(options))
-    _print(options, record.read(RecordFilter(last=options.last)), 0)
+    _print(options, record.read(RecordFilter(last=options.last)))
     while True:
         sys.stdout.flush()
         time.sleep(_PAUSE)
-        _print(options, record.read(RecordFilter()), 0)
+        _print(options, record.read(RecordFilter()))
 
 
 def _query(options: argparse.Namespace) -> ExitCode:
-    return ExitCode.OK if _print(options, records_from(options, record_to_read(options)), 0) else ExitCode.FAILED
+    return _print(options, records_from(options, record_to_read(options)))
 
 
 def _export(options: argparse.Namespace) -> ExitCode:
@@ -120,7 +116,7 @@ def _export(options: argparse.Namespace) -> ExitCode:
     records = records_from(options, name)
     if options.output is None:
         options.json = True
-        return ExitCode.OK if _print(options, records, 0) else ExitCode.FAILED
+        return _print(options, records)
     with busy(f"writing {one_line(str(options.output))}"):
         count = _write(records, options.output)
     print(json.dumps({"exported": count}) if options.json else f"{count:,} records are in {options.output}")
@@ -160,12 +156,13 @@ def _show(options: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def _print(options: argparse.Namespace, records: Iterable[Mapping[str, Any]], number: int) -> int:
-    """Print records, and return the number of the last, or `number` without any."""
+def _print(options: argparse.Namespace, records: Iterable[Mapping[str, Any]]) -> ExitCode:
+    """Print records; without any, that is a failure."""
+    code = ExitCode.FAILED
     for record in records:
         print(json.dumps(record) if options.json else _line(record))
-        number = record["number"]
-    return number
+        code = ExitCode.OK
+    return code
 
 
 def _line(record: Mapping[str, Any]) -> str:

@@ -1,9 +1,8 @@
 """`permitry completion`: a script by which a shell completes the words of a command line."""
 
 import argparse
-from collections.abc import Iterator
 
-from permitry.cli.main import ExitCode, whole_parser
+from permitry.cli.main import ExitCode, actions_of, whole_parser
 from permitry.errors import PermitryError
 from permitry.extras import missing
 
@@ -26,18 +25,10 @@ def execute(options: argparse.Namespace) -> ExitCode:
     except ImportError as error:
         raise PermitryError(missing("shtab", "completion")) from error
     parser = whole_parser()
-    for action in _actions(parser):
+    for action in actions_of(parser):
         if action.metavar in ("FILE", "SESSION.jsonl"):
             action.complete = shtab.FILE  # type: ignore[attr-defined]  # how shtab is given it
         elif action.metavar == "DIR":
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]  # how shtab is given it
     print(shtab.complete(parser, options.shell))
     return ExitCode.OK
-
-
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    for action in parser._actions:  # noqa: SLF001 -- nothing public lists them
-        yield action
-        if isinstance(action.choices, dict):
-            for command in action.choices.values():
-                yield from _actions(command)

@@ -140,7 +140,7 @@ class SessionGuard:
             summary = {
                 "verdicts": Counter(row.verdict for row in self.rows),
                 "calls": [attrs.asdict(row) for row in self.rows],
-                "queued": [_queue_entry(call) for call in self.queued],
+                "queued": [{"call_id": each.call_id, "tool": each.tool, "digest": each.digest} for each in self.queued],
                 "bad_lines": self.bad_lines,
                 "unused_answers": unused,
                 "failure": self.failure,
@@ -294,10 +294,6 @@ def _last_words(error: PermitryError) -> str:
 def _brief(incoming: IncomingCall) -> str:
     arguments = {} if isinstance(incoming.call, CallError) else incoming.call.arguments
     return shorten(next((value for value in arguments.values() if isinstance(value, str)), ""), _BRIEF)
-
-
-def _queue_entry(call: ToolCall) -> dict[str, object]:
-    return {"call_id": call.call_id, "tool": call.tool, "digest": call.digest}
 
 
 def _print(message: Mapping[str, object]) -> None:

@@ -42,13 +42,11 @@ _LONGEST_LINE = 8 * 1024 * 1024
 
 def add_rules_option(parser: argparse.ArgumentParser) -> None:
     """Add `--rules`, which may be given several times."""
-    parser.add_argument(
-        "--rules",
-        action="append",
-        metavar="FILE",
-        help="a rule file, or a shipped set such as permitry:coding-agent; may be given again. "
-        "Without it the layers are searched: shipped, user, project, admin",
+    meant = (
+        "a rule file, or a shipped set such as permitry:coding-agent; may be given again. "
+        "Without it the layers are searched: shipped, user, project, admin"
     )
+    parser.add_argument("--rules", action="append", metavar="FILE", help=meant)
 
 
 def add_call_options(parser: argparse.ArgumentParser) -> None:
@@ -58,20 +56,13 @@ def add_call_options(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--tool", metavar="NAME", help="a tool; its arguments follow as --arg")
     source.add_argument("--call", metavar="JSON", help='one call: {"name": …, "arguments": {…}, "context"?: {…}, …}')
     source.add_argument("--calls", metavar="FILE", help="a file with one call a line, or - for standard input")
-    parser.add_argument(
-        "--arg",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="an argument of --tool; the value is JSON, or text where it is not; may be given again",
+    meant = "an argument of --tool; the value is JSON, or text where it is not; may be given again"
+    parser.add_argument("--arg", action="append", default=[], metavar="KEY=VALUE", help=meant)
+    meant = (
+        "the folder relative paths start from, unless a call says otherwise, and where the layers are looked for; "
+        "default: the current one"
     )
-    parser.add_argument(
-        "--workspace",
-        metavar="DIR",
-        default=".",
-        help="the folder relative paths start from, unless a call says otherwise, and where the layers are looked for; "
-        "default: the current one",
-    )
+    parser.add_argument("--workspace", metavar="DIR", default=".", help=meant)
     parser.add_argument("--json", action="store_true", help="print one JSON object a line, and nothing else")
 
 

@@ -13,7 +13,7 @@ from typing import NoReturn, TypedDict
 
 from permitry.errors import ConfigError, PermitryError
 
-__all__ = ["ExitCode", "main", "run_from_shell", "terminal_columns", "whole_parser"]
+__all__ = ["ExitCode", "actions_of", "main", "run_from_shell", "terminal_columns", "whole_parser"]
 
 _COMMANDS = {
     "setup": "guard the coding agents of this user, in this project: all steps, shown first",
@@ -217,17 +217,22 @@ def _as_rules(parser: argparse.ArgumentParser, word: str) -> str:
     return f"; rules are named with --rules {word}" if is_wanted and "--rules" in _option_names(parser) else ""
 
 
-def _option_names(parser: argparse.ArgumentParser) -> Iterator[str]:
+def _option_names(parser: argparse.ArgumentParser) -> set[str]:
+    return set(itertools.chain.from_iterable(action.option_strings for action in actions_of(parser)))
+
+
+def actions_of(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Yield the arguments of a parser and of its commands."""
     for action in parser._actions:  # noqa: SLF001 -- nothing public lists them
-        yield from action.option_strings
+        yield action
         if isinstance(action.choices, dict):
             for command in action.choices.values():
-                yield from _option_names(command)
+                yield from actions_of(command)
 
 
 def _refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """End with an error for an unknown option before argparse complains of a missing one."""
-    known = set(_option_names(parser))
+    known = _option_names(parser)
     for word in itertools.takewhile(lambda word: word != "--", words):
         if word.startswith("--") and word.partition("=")[0] not in known:
             parser.error(f"there is no option `{word}`{_nearest(word, known)}")

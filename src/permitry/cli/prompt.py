@@ -30,7 +30,6 @@ from permitry.core.texts import visible
 
 __all__ = ["TerminalChannel", "edit_in_editor", "open_terminal"]
 
-
 _PAUSE = 0.2
 
 
@@ -44,10 +43,6 @@ def open_terminal() -> TextIO | None:
     return io.TextIOWrapper(io.FileIO(terminal, "w+"), encoding="utf-8", errors="replace", line_buffering=True)
 
 
-def _no_preview(_: ToolCall) -> None:
-    return None
-
-
 @attrs.define
 class TerminalChannel:
     """Asks on a terminal, and waits for a line.
@@ -58,7 +53,7 @@ class TerminalChannel:
     terminal: TextIO
     explain: Callable[[ToolCall], Explanation]
     edit: Callable[[str], str]
-    preview: Callable[[ToolCall], str | None] = _no_preview
+    preview: Callable[[ToolCall], str | None] = lambda _: None
     always: Always | None = None
     _is_seen: bool = attrs.field(default=True, init=False)
     _offers: list[Offer] = attrs.field(factory=list, init=False)

@@ -9,7 +9,6 @@ from typing import cast
 
 import attrs
 
-from permitry.cli._row import Row
 from permitry.cli.inputs import add_rules_option
 from permitry.cli.main import ExitCode
 from permitry.config.catalogue import PREFIX, find_shipped
@@ -22,7 +21,21 @@ from permitry.config.tables import Drafts, drafts_of
 from permitry.core.rule import AuthorizationRule, phase_of
 from permitry.errors import PermitryError
 
-__all__ = ["configure"]
+__all__ = ["Row", "configure"]
+
+
+@attrs.frozen
+class Row:
+    """One rule of the table; `about` says which calls it means, `examples` are calls it matches."""
+
+    phase: str
+    priority: int | None
+    rule_id: str
+    effect: str
+    about: str
+    layer: str
+    source: str
+    examples: tuple[str, ...] = ()
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from permitry.cli.render import widen
 from permitry.core.texts import one_line
 
 if TYPE_CHECKING:
-    from permitry.cli._row import Row
+    from permitry.cli.rules import Row
     from permitry.core.spec import ToolSpec, ToolTraits
 
 _WIDE = 140
@@ -21,10 +21,7 @@ _COLUMNS = ("phase", "priority", "id", "effect", "about", "layer", "source", "ex
 
 def rule_table(console: Console, rows: Iterable["Row"], notices: Iterable[str]) -> None:
     """Print the rules as a table, and the notices below; where there is room with examples, else with their number."""
-    widen(console)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in _COLUMNS:
-        table.add_column(name, justify="right" if name == "priority" else "left", overflow="fold")
+    table = _table(console, _COLUMNS)
     for row in rows:
         examples = _examples(row, is_wide=console.width >= _WIDE)
         priority = "" if row.priority is None else str(row.priority)
@@ -35,6 +32,14 @@ def rule_table(console: Console, rows: Iterable["Row"], notices: Iterable[str]) 
     console.print(table)
     for notice in notices:
         console.print(Text(one_line(notice)), soft_wrap=True)
+
+
+def _table(console: Console, columns: Iterable[str], title: str | None = None) -> Table:
+    widen(console)
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for name in columns:
+        table.add_column(name, justify="right" if name in ("priority", "calls") else "left", overflow="fold")
+    return table
 
 
 def _whole(text: str) -> Text:
@@ -52,10 +57,7 @@ def _examples(row: "Row", *, is_wide: bool) -> str:
 
 def tool_table(console: Console, specs: Iterable["ToolSpec"], hidden: Container[str]) -> None:
     """Print the tools as a table: what each does, what its arguments are, and the beginning of its digest."""
-    widen(console)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("tool", "does", "arguments", "kinds", "digest", "description"):
-        table.add_column(name, overflow="fold")
+    table = _table(console, ("tool", "does", "arguments", "kinds", "digest", "description"))
     for spec in specs:
         roles = "not declared" if spec.roles is None else ", ".join(f"{k}: {v.value}" for k, v in spec.roles.items())
         does = _does(spec.traits) + (" (hidden)" if spec.name in hidden else "")
@@ -81,10 +83,7 @@ def _does(traits: "ToolTraits") -> str:
 
 def counts_table(console: Console, title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
     """Print counts as a table; nothing where there are none."""
-    widen(console)
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        table.add_column(name, justify="right" if name == "calls" else "left", overflow="fold")
+    table = _table(console, columns, title)
     for row in rows:
         table.add_row(*(Text(one_line(cell), _COLOURS.get(cell, "")) for cell in row))
     if table.row_count:

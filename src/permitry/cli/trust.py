@@ -4,10 +4,13 @@ import argparse
 import json
 from pathlib import Path
 
+import attrs
+
 from permitry.cli.main import ExitCode
 from permitry.config.layers import PROJECT_FILE, find_project
 from permitry.config.pin import Pin, PluginPin, Project, ProjectFile, real_path
 from permitry.config.trust import TrustStore
+from permitry.core.texts import one_line
 from permitry.dispatch.plugin_folder import PluginFolder
 from permitry.errors import PermitryError, count
 
@@ -83,21 +86,12 @@ def _list(store: TrustStore, options: argparse.Namespace) -> ExitCode:
 
 
 def _as_json(project: Project) -> dict[str, object]:
-    files = [
-        {
-            "file": file.name,
-            "sha256": file.digest,
-            "permissions": file.permissions,
-            "templates": file.templates,
-            "tools": file.tools,
-            "restrictions": file.restrictions,
-            "lists": file.lists,
-            "programs": file.programs,
-            "unmatched": file.unmatched,
-        }
-        for file in project.files
-    ]
+    files = [{"file": each.name, "sha256": each.digest, **_counts(each)} for each in project.files]
     return {"project": str(project.root), "digest": project.pin.digest, "trusted": True, "files": files}
+
+
+def _counts(file: ProjectFile) -> dict[str, object]:
+    return attrs.asdict(file, filter=lambda field, _: field.name not in ("name", "digest"))
 
 
 def _plugins_as_json(plugins: PluginFolder) -> dict[str, object]:
@@ -107,8 +101,6 @@ def _plugins_as_json(plugins: PluginFolder) -> dict[str, object]:
 
 
 def _plugins_as_text(plugins: PluginFolder) -> str:
-    from permitry.core.texts import one_line
-
     head = _line("trusted", plugins.path, PluginPin(plugins.path, plugins.digests))
     return "\n".join([head, *(f"  {one_line(name)}" for name in plugins.files)])
 
@@ -128,21 +120,12 @@ def _only_restricts(file: ProjectFile) -> bool:
 
 
 def _line(state: str, root: Path, pin: Pin | None = None) -> str:
-    from permitry.core.texts import one_line
-
     line = f"{state} {one_line(str(root))}"
     return line if pin is None else f"{line}\n  digest {pin.digest}"
 
 
 def _file_line(file: ProjectFile) -> str:
-    from permitry.core.texts import one_line
-
-    counts = [
-        count(file.permissions, "permission"),
-        count(file.templates, "template"),
-        count(file.tools, "tool"),
-        count(file.restrictions, "restriction"),
-    ]
+    counts = [count(getattr(file, f"{noun}s"), noun) for noun in ("permission", "template", "tool", "restriction")]
     if file.lists:
         counts.append(count(file.lists, "list"))
     if file.programs:

@@ -135,9 +135,8 @@ def check_id(value: str) -> str:
         hint = f"write `{near}`" if is_free else "use lower-case words joined by hyphens, such as `no-secrets`"
         raise _refuse(f"the id `{value}` is not kebab-case", hint)
     if value in _BUILT_IN_IDS:
-        raise _refuse(
-            f"the id `{value}` belongs to a built-in rule", "choose another id; built-in rules stay as they are"
-        )
+        hint = "choose another id; built-in rules stay as they are"
+        raise _refuse(f"the id `{value}` belongs to a built-in rule", hint)
     return value
 
 
@@ -208,9 +207,8 @@ def listed(value: object) -> object:
 
 def as_example(value: object) -> object:
     if isinstance(value, dict) and "text" in value:
-        raise _refuse(
-            "unknown key `text`", "write the plain string alone, or name what it is: `command`, `path`, `tool`"
-        )
+        hint = "write the plain string alone, or name what it is: `command`, `path`, `tool`"
+        raise _refuse("unknown key `text`", hint)
     return {"text": value} if isinstance(value, str) else value
 
 
@@ -232,9 +230,8 @@ def check_folder(value: str, info: ValidationInfo) -> str:
         hint = "write one from `/` or `~/`, one relative to the workspace, or `.` for the workspace"
         raise _refuse(f"`{value}` does not name a folder", hint)
     if info.data.get("roles") == {}:
-        raise _refuse(
-            "a tool without `roles` touches nothing", 'say what its paths are, as in `roles.path = "read_path"`'
-        )
+        hint = 'say what its paths are, as in `roles.path = "read_path"`'
+        raise _refuse("a tool without `roles` touches nothing", hint)
     return value
 
 

@@ -16,7 +16,7 @@ from permitry.config.drafts import ListDraft, RuleDraft, TemplateDraft, ToolDraf
 from permitry.config.examples import READER, example_problems
 from permitry.config.lists import NamedList
 from permitry.config.locate import KeyPath
-from permitry.config.plain import Plain
+from permitry.config.plain import BUDGET, RULE, Plain
 from permitry.config.schema import BudgetTable, RuleTable, groups_of
 from permitry.config.scopes import read_scope
 from permitry.core.decision import Phase
@@ -47,35 +47,18 @@ _TEMPLATE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 def plain_rule(draft: RuleDraft) -> Plain:
     """Return a rule as plain data."""
     table, budget = draft.table, draft.table.budget
-    return {
-        "id": table.id,
-        "effect": table.effect,
-        "priority": table.priority,
-        "tools": table.tools,
-        "when": table.when,
-        "unless": table.unless,
-        "budget": budget
-        and {"calls": budget.calls, "targets": budget.targets, "seconds": budget.seconds, "by": budget.by},
-        "reason": table.reason,
-        "message": table.message,
-        "adds_label": table.adds_label,
+    other = {
+        "budget": budget and {key: getattr(budget, key) for key in BUDGET},
         "keep": bool(table.keep),
         "runs_any": bool(table.runs_any),
         "source": draft.place,
     }
+    return {key: getattr(table, key, None) for key in RULE} | other
 
 
 def plain_tool(draft: ToolDraft) -> Plain:
     """Return the declaration of a tool as plain data."""
-    table = draft.table
-    return {
-        "name": draft.name,
-        "description": table.description,
-        "traits": table.traits,
-        "roles": table.roles,
-        "folder": table.folder,
-        "trusted_fields": table.trusted_fields,
-    }
+    return {"name": draft.name, **dict(draft.table)}
 
 
 def plain_template(template: Template) -> Plain:
@@ -222,7 +205,8 @@ def _scope_problems(draft: RuleDraft) -> Iterator[Problem]:
     for place in [*empty, *([("unless",)] if table.unless == [] else [])]:
         hint = "name a condition, or leave it out"
         yield draft.problem(place, f"`{place[0]}` is empty", hint, key=True)
-    if table.tools is None and table.effect == "allow" and not _is_about_actions(table):
+    is_about_actions = table.when is not None and not _ABOUT_ACTIONS.isdisjoint(table.when)
+    if table.tools is None and table.effect == "allow" and not is_about_actions:
         hint = 'write `tools = ["*"]` if every tool is meant'
         yield draft.problem((), "an `allow` rule must name its tools", hint, key=True)
     elif table.tools is None and not (table.when is not None and _has_condition(table.when)):
@@ -313,10 +297,6 @@ def _of_sources(
 
 def _has_condition(given: Given) -> bool:
     return any(value != {} for value in given.values())
-
-
-def _is_about_actions(table: RuleTable) -> bool:
-    return table.when is not None and not _ABOUT_ACTIONS.isdisjoint(table.when)
 
 
 def _unknown_templates(draft: RuleDraft, names: Collection[str]) -> Iterator[Problem]:

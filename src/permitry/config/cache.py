@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from permitry.config.catalogue import PREFIX, find_shipped
+from permitry.config.catalogue import PREFIX, find_file, find_shipped
 from permitry.config.folders import is_guarded, user_cache, user_state
 from permitry.config.integrity import check_integrity
 from permitry.config.origin import Origin
@@ -31,7 +31,7 @@ from permitry.files import TEMPORARY, open_regular, replace_file, temporary_next
 if TYPE_CHECKING:
     from permitry.config.load import Compiled
 
-__all__ = ["VERSION", "RuleCache"]
+__all__ = ["VERSION", "RuleCache", "folder_of"]
 
 _FORMAT = 1
 VERSION = "0.1.0"
@@ -100,13 +100,18 @@ class RuleCache:
         return rule_set_of(compiled.data, tool)
 
     def _key(self, origins: Sequence[Origin]) -> str:
+        """Return a digest of this installation, the origins and their trust. Raises: `_UnusableError`, `OSError`."""
         if not (is_guarded(self.folder) and is_guarded(self.secret.parent)):
             raise _UnusableError("an agent may write there")
         if not any(each.name.startswith(PREFIX) for each in origins):
             raise _UnusableError("what is kept would never be read: no shipped set is named")
         if any(each.is_admin or not (each.name.startswith(PREFIX) or _is_users(each.name)) for each in origins):
             raise _UnusableError("who writes here may not change that rule file")
-        return _key(origins)
+        # Another installation may have other shipped sets under the same names, and another loader.
+        install = [os.path.realpath(_PACKAGE), os.path.realpath(find_shipped(PREFIX).parent), _code()]
+        facts = [[repr(each), os.path.realpath(each.root or "/")] for each in origins]
+        described = json.dumps([_FORMAT, VERSION, sys.version, install, folder_of(origins), facts])
+        return hashlib.sha256(described.encode("utf-8", "surrogatepass")).hexdigest()
 
     def _read(self, key: str) -> dict[str, Any]:
         """Return the entry under a key, after checking its HMAC."""
@@ -127,10 +132,10 @@ class RuleCache:
 
     def _write(self, key: str, origins: Sequence[Origin], compiled: "Compiled") -> None:
         names = [Origin(name) for name in compiled.data["files"]]
-        if _depends_on_folder(names) and not _depends_on_folder(origins):
+        if folder_of(names) != folder_of(origins):
             raise _UnusableError("how a file is called depends on a folder that is not in the key")
         data = {
-            "files": [[str(file.path), file.digest] for file in compiled.files],
+            "files": [[str(path), digest] for path, digest in compiled.files.items()],
             "named": [[str(name), str(real)] for name, real in compiled.named],
             "rules": compiled.data,
         }
@@ -143,8 +148,7 @@ class RuleCache:
             _make_own(folder)
             _clear(folder)
         sealed = _seal(self._secret_or_new(), key, body) + b"\n" + body
-        path = self.folder / f"{key}{_ENDING}"
-        replace_file(path, sealed)
+        replace_file(self.folder / f"{key}{_ENDING}", sealed)
         self._prune()
 
     def _secret_or_new(self) -> bytes:
@@ -162,31 +166,15 @@ class RuleCache:
             path.unlink(missing_ok=True)
 
 
-def _key(origins: Sequence[Origin]) -> str:
-    """Return a digest of this installation, the origins and their trust."""
-    facts = [[each.name, each.is_trusted, _real(each.root), _pins(each), each.distrust] for each in origins]
-    here = os.getcwd() if _depends_on_folder(origins) else None  # noqa: PTH109 -- text, as the rest
-    # Another installation may have other shipped sets under the same names, and another loader.
-    install = [os.path.realpath(_PACKAGE), os.path.realpath(find_shipped(PREFIX).parent), _code()]
-    described = json.dumps([_FORMAT, VERSION, sys.version, install, here, facts])
-    return hashlib.sha256(described.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def _is_users(name: str) -> bool:
     real, home = os.path.realpath(name), os.path.realpath(os.environ.get("HOME", ""))
     return real.startswith(f"{home}/") and os.stat(real).st_uid == os.geteuid()  # noqa: PTH116 -- text, as the rest
 
 
-def _depends_on_folder(origins: Iterable[Origin]) -> bool:
-    return any(not (each.name.startswith(PREFIX) or os.path.isabs(each.name)) for each in origins)  # noqa: PTH117 -- text
-
-
-def _real(root: Path | None) -> list[str] | None:
-    return None if root is None else [str(root), os.path.realpath(root)]
-
-
-def _pins(origin: Origin) -> list[list[str]] | None:
-    return None if origin.pinned is None else sorted([str(path), digest] for path, digest in origin.pinned.items())
+def folder_of(origins: Iterable[Origin]) -> str | None:
+    """Return the current folder if the names of some rule files depend on it, otherwise None."""
+    is_free = all(each.name.startswith((PREFIX, "/")) for each in origins)
+    return None if is_free else os.getcwd()  # noqa: PTH109 -- text, as the rest
 
 
 def _code() -> list[list[object]]:
@@ -208,10 +196,10 @@ def _check_files(data: dict[str, Any], origins: Iterable[Origin]) -> None:
     named, digests = dict(data["named"]), dict(data["files"])
     if not all(os.path.realpath(name) == real for name, real in named.items()):
         raise _UnusableError("a name leads elsewhere")
-    if not named.keys() >= {_place(each.name) for each in origins} or set(named.values()) != digests.keys():
+    if not named.keys() >= {str(find_file(each.name)) for each in origins} or set(named.values()) != digests.keys():
         raise _UnusableError("other files than those that are asked for")
     names = data["rules"]["files"]
-    if {os.path.realpath(_place(name)) for name in names} != digests.keys() or len(set(names)) != len(digests):
+    if {os.path.realpath(find_file(name)) for name in names} != digests.keys() or len(set(names)) != len(digests):
         raise _UnusableError("other files than those of the rules")
     written = [each for kind in ("rules", "lists", "programs") for each in data["rules"][kind]]
     written += filter(None, [data["rules"]["unmatched"]])
@@ -219,10 +207,6 @@ def _check_files(data: dict[str, Any], origins: Iterable[Origin]) -> None:
         raise _UnusableError("a rule of another file")
     if any(hashlib.sha256(_content(path)).hexdigest() != digest for path, digest in digests.items()):
         raise _UnusableError("a rule file has changed")
-
-
-def _place(name: str) -> str:
-    return str(find_shipped(name) if name.startswith(PREFIX) else Path(name))
 
 
 def _content(path: str) -> bytes:
@@ -243,8 +227,7 @@ def _own_bytes(path: Path, most: int) -> bytes:
 def _make_own(folder: Path) -> None:
     """Create a folder, with its parents, that is owned and writable by this user only."""
     nearest = next(each for each in (folder, *folder.parents) if each.exists())
-    # Root, running with HOME of another user, must not create folders there that this user cannot
-    # use.
+    # Root, running with HOME of another user, must not create folders there that this user cannot use.
     if nearest.stat().st_uid != os.geteuid():
         raise _UnusableError("the folder could be someone else's")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

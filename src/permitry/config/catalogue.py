@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-__all__ = ["BASE", "PREFIX", "find_shipped", "list_shipped"]
+__all__ = ["BASE", "PREFIX", "find_file", "find_shipped", "list_shipped"]
 
 PREFIX = "permitry:"
 BASE = f"{PREFIX}base"
@@ -25,3 +25,8 @@ def list_shipped() -> list[str]:
 def find_shipped(name: str) -> Path:
     """Return the file of a shipped set, existing or not; `name` has its prefix."""
     return _FOLDER / f"{name.removeprefix(PREFIX)}.toml"
+
+
+def find_file(name: str) -> Path:
+    """Return the file that a rule file's name denotes, existing or not: that of a shipped set, or a path."""
+    return find_shipped(name) if name.startswith(PREFIX) else Path(name)

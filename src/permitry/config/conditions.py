@@ -74,7 +74,7 @@ def _remake(
     *,
     runs_any: bool,
 ) -> Scope:
-    return scope_of(tools, when, unless, uses=uses.with_added(added), runs_any=runs_any)
+    return scope_of(tools, when, unless, uses=attrs.evolve(uses, added=added), runs_any=runs_any)
 
 
 def host_pattern(text: str) -> HostPattern:
@@ -127,8 +127,7 @@ def _parts(given: Given) -> Iterator[tuple[Place, type[Written], Value]]:
 
 
 def _check_place(kind: type[Written], at: Place, given: Given) -> None:
-    # INVARIANT: law 3. `access` alone restricts nothing: a permission with it would cover every
-    # call.
+    # INVARIANT: law 3. `access` alone restricts nothing: a permission with it would cover every call.
     if kind is AccessCondition and "path" not in given:
         raise RuleError('`access` without `path`; say of which paths: `path = "/**"` is all of them')
     if kind is LooksCondition and "command" not in given:

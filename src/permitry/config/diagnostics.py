@@ -18,8 +18,6 @@ _MOST_COMPARED = 500
 _KEY = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
 _REPEATED = re.compile(rf"\s*(\[[^\]]*\]+|{_KEY}(?:\s*\.\s*{_KEY})*(?=\s*=))")
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
-
-
 _LONGEST_SHOWN = 1_000
 
 
@@ -49,11 +47,18 @@ class SourceText:
     def problem(self, path: KeyPath, message: str, hint: str = "", *, key: bool = False) -> Problem:
         """Return a problem that points at the value (or the key) at `path`."""
         span = self.places.find(self.as_written(path), key=key)
-        return self._problem_at(span.start, span.end - span.start, message, hint)
+        line, column = self.places.line(span.start), self.places.column(span.start)
+        text = self.places.line_text(line)
+        if len(text) > _LONGEST_SHOWN:
+            return Problem(self.name, line, column, 1, message, hint)
+        length = max(1, min(span.end - span.start, len(text) - column + 1))
+        return Problem(self.name, line, column, length, message, hint, text)
 
     def as_written(self, path: KeyPath) -> KeyPath:
         """Return a path without the index of an `unless` that is one table instead of a list."""
-        at = path.index("unless") + 1 if "unless" in path else len(path)
+        if "unless" not in path:
+            return path
+        at = path.index("unless") + 1
         known = self.places.keys.keys() | self.places.values.keys()
         return path if at == len(path) or path[: at + 1] in known else (*path[:at], *path[at + 1 :])
 
@@ -65,14 +70,6 @@ class SourceText:
             case _:
                 line = self.places.line(self.places.find(path, key=True).start)
         return f"{self.name}:{line}"
-
-    def _problem_at(self, start: int, length: int, message: str, hint: str) -> Problem:
-        line, column = self.places.line(start), self.places.column(start)
-        text = self.places.line_text(line)
-        if len(text) > _LONGEST_SHOWN:
-            return Problem(self.name, line, column, 1, message, hint)
-        span = max(1, min(length, len(text) - column + 1))
-        return Problem(self.name, line, column, span, message, hint, text)
 
 
 def syntax_problem(name: str, text: str, error: tomllib.TOMLDecodeError) -> Problem:
@@ -122,8 +119,7 @@ _SYNTAX = (
 def nearest(word: str, options: Iterable[str], *, otherwise: str = "", prefix: str = "") -> str:
     """Return `did you mean …?`, else `otherwise`, else all options; each is shown after `prefix`."""
     known = sorted(options)
-    # Comparing takes time in the product of all lengths, and a very long word is not a typing
-    # error.
+    # Comparing takes time in the product of all lengths, and a very long word is not a typing error.
     is_short = len(word) <= _LONGEST_COMPARED and len(known) <= _MOST_COMPARED
     near = difflib.get_close_matches(word, known, n=1, cutoff=0.6) if is_short else []
     if near:

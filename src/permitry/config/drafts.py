@@ -44,6 +44,11 @@ class Draft(Generic[Table]):
         """Return a problem that points at the value (or the key) at a place in the table."""
         return self.source.problem((*self.path, *place), message, hint, key=key)
 
+    def exceed(self, most: int, what: str) -> Problem:
+        """Return the problem of a project that is not trusted with more."""
+        message = f"more than {most} {what} in a project that is not trusted"
+        return self.problem((), message, "trust it, or take some out", key=True)
+
 
 ListDraft: TypeAlias = Draft[ListTable]
 ProgramDraft: TypeAlias = Draft[BaseModel]

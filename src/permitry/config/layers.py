@@ -40,16 +40,12 @@ def find_layers(
     if _exists(user):
         layers.append(Origin(str(user)))
     if project is not None and project != user:
-        layers.append(_origin_of(project, trust))
+        from permitry.config.trust import TrustStore  # noqa: PLC0415 -- not needed without a project
+
+        layers.append((trust or TrustStore()).origin(project))
     if _exists(admin_file):
         layers.append(Origin(str(admin_file), is_admin=True))
     return layers
-
-
-def _origin_of(project: Path, trust: "TrustStore | None") -> Origin:
-    from permitry.config.trust import TrustStore  # noqa: PLC0415 -- not needed without a project
-
-    return (trust or TrustStore()).origin(project)
 
 
 def default_store() -> Path:

@@ -6,7 +6,6 @@ from typing import Any
 import attrs
 
 from permitry.core.decision import Verdict
-from permitry.core.source import Lists
 
 __all__ = ["ListUses", "NamedList", "collect_trusted", "lists_of", "uses_of"]
 
@@ -40,10 +39,6 @@ class ListUses:
         # label or budget of a permission is a restriction on other calls, so there both directions may allow more.
         may_allow = (self.permits and is_positive) or ((not self.permits or self.leaves) and not is_positive)
         return (*(named.most_trusted if may_allow else named.values), *self.added.get(name, ()))
-
-    def with_added(self, added: Lists) -> "ListUses":
-        """Return the same with the values that a session adds."""
-        return attrs.evolve(self, added=added)
 
 
 def uses_of(rule: Mapping[str, Any], lists: Mapping[str, NamedList], trusted: Mapping[str, Sequence[str]]) -> ListUses:

@@ -24,7 +24,7 @@ from permitry.config.build import (
     plain_tool,
     read_rule,
 )
-from permitry.config.catalogue import PREFIX, find_shipped
+from permitry.config.catalogue import PREFIX, find_file, find_shipped
 from permitry.config.collecting import without_collection
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import SourceText, unreadable_problem
@@ -46,7 +46,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.core.template import Template
 from permitry.errors import ConfigError, Problem
 
-__all__ = ["Compiled", "Origin", "Reached", "RuleSet", "compile_rules", "load_policy", "load_rules"]
+__all__ = ["Compiled", "Origin", "RuleSet", "compile_rules", "load_policy", "load_rules"]
 
 _MOST_PROBLEMS = 200
 _RANKS = 4
@@ -61,14 +61,6 @@ _Templates: TypeAlias = tuple[Mapping[str, Template], Collection[str]]
 
 
 @attrs.frozen
-class Reached:
-    """A file that was read: its real path, and the SHA-256 of its bytes."""
-
-    path: Path
-    digest: str
-
-
-@attrs.frozen
 class Compiled:
     """Rule files as plain data, with the scopes of the rules, and the files this depends on.
 
@@ -78,7 +70,7 @@ class Compiled:
 
     data: Plain
     scopes: tuple[Scope, ...]
-    files: tuple[Reached, ...]
+    files: Mapping[Path, str]
     named: tuple[tuple[Path, Path], ...]
     is_certain: bool = True
 
@@ -141,7 +133,7 @@ def _load(origins: Iterable[Origin]) -> Compiled:
     # A file that several origins reach is read once, for the first: so the most trusted come first.
     for origin in sorted(origins, key=lambda origin: (not origin.is_admin, not origin.is_trusted)):
         loader.load(origin)
-    return Compiled(*loader.result(), tuple(loader.reached), tuple(loader.named))
+    return Compiled(*loader.result(), loader.reached, tuple(loader.named))
 
 
 class _NotPinnedError(Exception):
@@ -170,11 +162,11 @@ class _Loader:
         self.links: list[str] = []
         self.open: list[Path] = []
         self.named: list[tuple[Path, Path]] = []
-        self.reached: list[Reached] = []
+        self.reached: dict[Path, str] = {}
         self.unmatched: Plain | None = None
 
     def load(self, origin: Origin) -> None:
-        path = find_shipped(origin.name) if origin.name.startswith(PREFIX) else Path(origin.name)
+        path = find_file(origin.name)
         if origin.text is None and (problem := explain_missing(origin.name, path)) is not None:
             message, hint = problem
             self.problems.append(Problem(origin.name, 0, 0, 0, message, hint))
@@ -209,7 +201,7 @@ class _Loader:
             content = path.read_bytes() if origin.text is None else origin.text.encode("utf-8", "surrogatepass")
             if not origin.admits(path, content):
                 raise _NotPinnedError
-            self.reached.append(Reached(path, hashlib.sha256(content).hexdigest()))
+            self.reached[path] = hashlib.sha256(content).hexdigest()
             text = content.decode()
             data = load_toml(text)
             rules = data.get("rule")
@@ -254,8 +246,8 @@ class _Loader:
 
     def tables(self, source: SourceText, data: dict[str, Any], origin: Origin) -> None:
         added: Mapping[str, Callable[[Draft[Any]], None]] = {
-            "tool": self.add_tool, "program": self.add_program, "list": self.add_list, "template": self.add_template,
-            "rule": self.add_rule,
+            "tool": self.add_tool, "program": self.add_program, "list": self.add_list, "rule": self.add_rule,
+            "template": lambda draft: self.define(self.templates, draft),
         }  # fmt: skip
         for key, model in _TABLES.items():
             for name, value in self.entries(source, data, key):
@@ -302,15 +294,11 @@ class _Loader:
             message = f"the {what} `{draft.name}` is {does} twice"
             self.problems.append(draft.problem((), message, f"the first is at {first.place}; {advice}", key=True))
 
-    def add_template(self, draft: TemplateDraft) -> None:
-        self.define(self.templates, draft)
-
     def add_tool(self, draft: ToolDraft) -> None:
         self.define(self.tools, draft)
         if problem := tool_name_problem(draft.name):
             self.problems.append(draft.problem((), *problem, key=True))
-            # No valid declaration can be built from it, so it is not kept to check the examples of
-            # rules either.
+            # No valid declaration can be built from it, so it is not kept for the examples of rules either.
             del self.tools[draft.name]
 
     def add_program(self, draft: ProgramDraft) -> None:
@@ -319,13 +307,12 @@ class _Loader:
     def add_list(self, draft: ListDraft) -> None:
         self.problems += list_problems(draft)
         if not draft.origin.is_trusted and len(draft.table.values) > _MOST_UNTRUSTED["values"]:
-            self.problems.append(_too_many(draft, "values"))
+            self.problems.append(draft.exceed(_MOST_UNTRUSTED["values"], "values"))
         self.lists.append(draft)
 
     def add_rule(self, draft: RuleDraft) -> None:
         if draft.origin.name.startswith(PREFIX):
-            # The tests of permitry check these examples; here it would cost hundreds of commands at
-            # every start.
+            # The tests of permitry check these; here it would cost hundreds of commands at every start.
             draft = _without_examples(draft)
         elif not draft.origin.is_trusted:
             draft = self.bounded(draft)
@@ -345,7 +332,7 @@ class _Loader:
         counted = (("rules", self.untrusted_rules), ("patterns", len(patterns)), ("examples", len(examples)))
         for what, count in counted:
             if count > _MOST_UNTRUSTED[what]:
-                self.problems.append(_too_many(draft, what))
+                self.problems.append(draft.exceed(_MOST_UNTRUSTED[what], what))
                 return _without_examples(draft)
         first = self.ids.get(table.id)
         if first is None or not first.origin.is_trusted:
@@ -364,8 +351,8 @@ class _Loader:
         lists = [plain_list(draft, restricts_only=draft.origin.rank < ranks[draft.name]) for draft in self.lists]
         scopes = self.read_rules(every, trusted, tools, lists)
         if self.problems:
-            order = list(self.names.values())
-            found = sorted(self.problems, key=lambda p: (_index(order, p.path), p.line, p.column))
+            order = {name: number for number, name in enumerate(self.names.values())}
+            found = sorted(self.problems, key=lambda p: (order.get(p.path, len(order)), p.line, p.column))
             raise ConfigError(found[:_MOST_PROBLEMS])
         data = {
             "rules": [plain_rule(draft) for draft, _ in scopes],
@@ -444,11 +431,6 @@ def _select_untrusted(drafts: Iterable[Draft[Any]]) -> Iterator[Draft[Any]]:
     return (draft for draft in drafts if not draft.origin.is_trusted)
 
 
-def _too_many(draft: Draft[Any], what: str) -> Problem:
-    message = f"more than {_MOST_UNTRUSTED[what]} {what} in a project that is not trusted"
-    return draft.problem((), message, "trust it, or take some out", key=True)
-
-
 def _without_examples(draft: RuleDraft) -> RuleDraft:
     return attrs.evolve(draft, table=draft.table.model_copy(update={"match": [], "no_match": []}))
 
@@ -460,7 +442,3 @@ def _patterns(group: Given) -> Iterator[str]:
 
 def _restricts(draft: RuleDraft) -> bool:
     return draft.table.effect != Verdict.ALLOW.value
-
-
-def _index(order: list[str], name: str) -> int:
-    return order.index(name) if name in order else len(order)

@@ -107,18 +107,17 @@ class _Scanner:
             self.blank()
 
     def blank(self) -> None:
-        self.at = _end(_BLANK.match(self.text, self.at), self.at)
+        self.at = next(_BLANK.finditer(self.text, self.at)).end()
 
     def header(self) -> None:
         start = self.at
         is_array = self.text.startswith("[[", start)
-        self.at += 2 if is_array else 1
+        self.at += 1 + is_array
         parts = self.key()
-        self.at += 2 if is_array else 1
+        self.at += 1 + is_array
         path: KeyPath = ()
         for name, _ in parts[:-1]:
-            # A table without a header of its own has the position of the longer header that
-            # contains its name.
+            # A table without a header of its own has the position of the longer header with its name.
             self.places.keys.setdefault((*path, name), Span(start, self.at))
             path = self.inside((*path, name))
         path = (*path, parts[-1][0])
@@ -184,10 +183,6 @@ class _Scanner:
             self.at += 1
             return False
         return self.at < len(self.text)
-
-
-def _end(match: re.Match[str] | None, otherwise: int) -> int:
-    return otherwise if match is None else match.end()
 
 
 def _plain(key: str) -> str:

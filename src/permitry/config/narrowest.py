@@ -51,8 +51,6 @@ def choices(call: ToolCall, action: Action, workspace: str | None = None) -> Ite
                 yield {"tools": [call.tool], "when": {"path": [each], "access": [action.access.value]}}
         case Connect(host=str() as host, is_certain=True) if is_one_tool(call.tool):
             yield {"tools": [call.tool], "when": {"host": [host if action.scheme == "https" else action.text]}}
-        case _:
-            return
 
 
 def command_choices(run: Run) -> Iterator[str]:
@@ -88,9 +86,7 @@ def _has_one_use(known: Entry, run: Run) -> bool:
 
 
 def _only_reads(action: Action) -> bool:
-    if not isinstance(action, Run):
-        return False
-    return action.doubt is None or action.looks
+    return isinstance(action, Run) and (action.doubt is None or action.looks)
 
 
 def _path_choices(touch: Touch, workspace: str | None) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from permitry.config.catalogue import PREFIX, find_shipped
+from permitry.config.catalogue import PREFIX, find_file
 from permitry.config.folders import PROJECT_FILE
 from permitry.config.origin import Origin
 from permitry.errors import ConfigError, Problem, RegistryError
@@ -121,7 +121,7 @@ def _project_file(named: str, root: Path) -> ProjectFile:
     from permitry.config.toml import load_toml  # noqa: PLC0415 -- loaded on first use
 
     is_shipped = named.startswith(PREFIX)
-    path = find_shipped(named) if is_shipped else real_path(Path(named))
+    path = real_path(find_file(named))
     if not is_shipped and not path.is_relative_to(root):
         hint = "a project extends its own files and shipped sets"
         raise ConfigError([Problem(named, 0, 0, 0, "the file lies outside the project", hint)])
@@ -132,8 +132,7 @@ def _project_file(named: str, root: Path) -> ProjectFile:
         # The rules are counted in the same bytes that are pinned.
         data = load_toml(content.decode())
         effects = [rule.get("effect") for rule in data.get("rule", ())]
-        counted = ("template", "tool", "list", "program")
-        templates, tools, lists, programs = (len(data.get(key, ())) for key in counted)
+        counts = {f"{key}s": len(data.get(key, ())) for key in ("template", "tool", "list", "program")}
         unmatched = data.get("policy", {}).get("unmatched")
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise _error_of_change(named) from error
@@ -142,12 +141,9 @@ def _project_file(named: str, root: Path) -> ProjectFile:
         name=named if is_shipped else str(path.relative_to(root)),
         digest=None if is_shipped else hashlib.sha256(content).hexdigest(),
         permissions=permissions,
-        templates=templates,
-        tools=tools,
         restrictions=len(effects) - permissions,
-        lists=lists,
-        programs=programs,
         unmatched=unmatched,
+        **counts,
     )
 
 

@@ -22,7 +22,7 @@ from permitry.core.template import Template
 from permitry.rules.configured import ConfiguredRule
 from permitry.rules.flow import FlowRule
 
-__all__ = ["Plain", "build_rule_set", "flows_of", "rule_of", "rule_set_of", "tool_of"]
+__all__ = ["BUDGET", "RULE", "Plain", "build_rule_set", "flows_of", "rule_of", "rule_set_of", "tool_of"]
 
 Plain: TypeAlias = Mapping[str, Any]
 """A table of plain data: texts, numbers, booleans, lists and tables."""
@@ -38,7 +38,7 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
     """
     table = _fields(data, _SET)
     names = None if tool is None else readings(tool)
-    rules = [_fields(each, _RULE) for each in table["rules"] if names is None or _may_select(each, names)]
+    rules = [_fields(each, RULE) for each in table["rules"] if names is None or _may_select(each, names)]
     for kind, shape in (("templates", _TEMPLATE), ("tools", _TOOL), ("lists", _LIST), ("programs", _PROGRAM)):
         for each in table[kind]:
             _fields(each, shape)
@@ -126,8 +126,9 @@ def tool_of(data: Plain) -> ToolSpec:
 def _budget(rule_id: str, data: Plain | None) -> Budget | None:
     if data is None:
         return None
-    of, most = ("calls", data["calls"]) if data["targets"] is None else ("targets", data["targets"])
-    return Budget(rule_id, most or 0, "targets" if of == "targets" else "calls", data["seconds"], data["by"])
+    if data["targets"] is None:
+        return Budget(rule_id, data["calls"], "calls", data["seconds"], data["by"])
+    return Budget(rule_id, data["targets"], "targets", data["seconds"], data["by"])
 
 
 def _template(data: Plain, known: Mapping[str, Template]) -> Template:
@@ -157,33 +158,25 @@ def _fields(data: object, shape: Mapping[str, _Check]) -> dict[str, Any]:
     return data
 
 
-def _is_text(value: object) -> bool:
-    return type(value) is str
+def _is(kind: type) -> _Check:
+    return lambda value: type(value) is kind
+
+
+def _are(*kinds: type) -> _Check:
+    return lambda value: type(value) is list and all(type(each) in kinds for each in value)
+
+
+_is_text, _is_flag, _is_list = _is(str), _is(bool), _is(list)
+_are_texts = _are(str)
 
 
 def _is_number(value: object) -> bool:
     return type(value) is int and value >= 0
 
 
-def _is_flag(value: object) -> bool:
-    return type(value) is bool
-
-
-def _is_list(value: object) -> bool:
-    return type(value) is list
-
-
-def _are_texts(value: Any) -> bool:  # noqa: ANN401 -- whatever was read
-    return type(value) is list and all(type(each) is str for each in value)
-
-
-def _are_some_texts(value: Any) -> bool:  # noqa: ANN401 -- whatever was read
+def _are_some_texts(value: object) -> bool:
     # An empty list of patterns is refused: it would be no condition at all, and permit more.
     return _are_texts(value) and bool(value)
-
-
-def _are_values(value: Any) -> bool:  # noqa: ANN401 -- whatever was read
-    return type(value) is list and all(type(each) in (str, int, float) for each in value)
 
 
 def _are_texts_by_name(value: object) -> bool:
@@ -199,14 +192,10 @@ def _or_none(check: _Check) -> _Check:
 
 
 def _is_budget(value: object) -> bool:
-    fields = _fields(value, _BUDGET)
+    fields = _fields(value, BUDGET)
     is_own = fields["by"] in _BY_SESSION
     is_counted = is_own or (fields["targets"] is None and fields["seconds"] is not None)
     return is_counted and (fields["calls"] is None) is not (fields["targets"] is None)
-
-
-def _is_unmatched(value: object) -> bool:
-    return bool(_fields(value, _UNMATCHED))
 
 
 def _are_conditions(value: object) -> bool:
@@ -229,13 +218,13 @@ def _is_of_type(value: Value, table: Table) -> bool:
 
 
 _BY_SESSION = ("session", "agent", "tool")
-_BUDGET: Mapping[str, _Check] = {
+BUDGET: Mapping[str, _Check] = {
     "calls": _or_none(_is_number),
     "targets": _or_none(_is_number),
     "seconds": _or_none(lambda value: type(value) is float and value > 0),
     "by": _one_of(*_BY_SESSION, "principal", "organisation"),
 }
-_RULE: Mapping[str, _Check] = {
+RULE: Mapping[str, _Check] = {
     "id": _is_text,
     "effect": _or_none(_one_of("allow", "confirm", "block")),
     "priority": _or_none(_is_number),
@@ -267,7 +256,7 @@ _TOOL: Mapping[str, _Check] = {
 }
 _LIST: Mapping[str, _Check] = {
     "name": _is_text,
-    "values": _are_values,
+    "values": _are(str, int, float),
     "restricts_only": _is_flag,
     "source": _is_text,
 }
@@ -281,5 +270,5 @@ _UNMATCHED: Mapping[str, _Check] = {"verdict": _one_of("confirm", "block"), "sou
 _SET: Mapping[str, _Check] = {
     **dict.fromkeys(("rules", "templates", "tools", "programs", "lists"), _is_list),
     **dict.fromkeys(("files", "links", "notices"), _are_texts),
-    "unmatched": _or_none(_is_unmatched),
+    "unmatched": _or_none(lambda value: bool(_fields(value, _UNMATCHED))),
 }

@@ -39,7 +39,7 @@ class ProgramDrafts:
         rank = draft.origin.rank
         examples = draft.table.model_dump()["examples"] or {}
         if rank == 0 and len(examples) > _MOST_EXAMPLES:
-            yield _too_many(draft, _MOST_EXAMPLES, "examples")
+            yield draft.exceed(_MOST_EXAMPLES, "examples")
         else:
             yield from _problems(draft)
         for name in draft.name.split():
@@ -48,7 +48,7 @@ class ProgramDrafts:
                 message, hint = f"the program `{name}` is described twice", f"the first is at {first.place}"
                 yield draft.problem((), message, f"{hint}; make one record of the two", key=True)
         if rank == 0 and sum(each == 0 for _, each in self._known) > _MOST_UNTRUSTED:
-            yield _too_many(draft, _MOST_UNTRUSTED, "programs")
+            yield draft.exceed(_MOST_UNTRUSTED, "programs")
 
     def plain(self) -> Iterator[Plain]:
         """Yield the records as plain data, in the order of the files."""
@@ -68,11 +68,6 @@ class ProgramDrafts:
                 yield f"{draft.place}: program `{name}` can only restrict: {draft.origin.distrust}"
             elif rank < most[name]:
                 yield f"{draft.place}: program `{name}` dropped: a more trusted layer has a record of it"
-
-
-def _too_many(draft: ProgramDraft, most: int, what: str) -> Problem:
-    message = f"more than {most} {what} in a project that is not trusted"
-    return draft.problem((), message, "trust it, or take some out", key=True)
 
 
 def _records_of(draft: ProgramDraft) -> Iterator[Record]:
@@ -122,13 +117,8 @@ def _phrases(action: Action, *, is_first: bool) -> Iterator[str]:
     if isinstance(action, Run):
         if not is_first:
             yield f"run {phrase(action)}"
-        yield from (phrase(each) for each in _name(action))
+        yield from map(phrase, (*action.operands.touches, *action.operands.connects))
     elif isinstance(action, Touch | Connect):
         yield phrase(action)
     else:
         yield f"unknown ({getattr(action, 'reason', '')})"
-
-
-def _name(run: Run) -> Iterator[Action]:
-    yield from run.operands.touches
-    yield from run.operands.connects

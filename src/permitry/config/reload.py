@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from permitry.config.catalogue import PREFIX, find_shipped
+from permitry.config.catalogue import find_file
 from permitry.config.load import Origin, RuleSet, load_rules
 from permitry.config.pin import file_digest
 from permitry.core.policy import AuthorizationPolicy
@@ -16,8 +16,7 @@ from permitry.errors import ConfigError, Problem, safe_str
 
 __all__ = ["Loaded", "PolicyReloader", "difference"]
 
-# In nanoseconds. A file that changes twice within a tick of the file system's clock keeps its
-# times; no tick is longer.
+# In nanoseconds. A file that changes twice within a tick of the file system keeps its times; none is longer.
 _TICK = 2_000_000_000
 _MOST_TRIES = 5
 
@@ -180,8 +179,7 @@ class PolicyReloader:
         try:
             with _as_config_error():
                 origins = tuple(self._origins())
-                # While there are problems, every poll tries again: a missing file may be one that
-                # was never read.
+                # While there are problems, every poll tries again: a missing file may be one that was never read.
                 if before.problems is None and origins == self._known and self._are_unchanged():
                     self._seen = None
                     return before
@@ -204,8 +202,7 @@ class PolicyReloader:
         return True
 
     def _check_complete(self, origins: Iterable[Origin]) -> None:
-        # INVARIANT: law 2. Deleting a rule file, or hiding it behind a nearer one, lifts no
-        # restriction.
+        # INVARIANT: law 2. Deleting a rule file, or hiding it behind a nearer one, lifts no restriction.
         names = {origin.name for origin in origins}
         gone = [origin.name for origin in self._known if origin.name not in names]
         hint = "put it back, or restart to go on without it"
@@ -216,8 +213,7 @@ class PolicyReloader:
         """Return the new rules if the last poll found the same bytes, or these are in force."""
         seen = self._seen
         earlier = self._states if seen is None else {**self._states, **seen.states}
-        # INVARIANT: bytes seen only once are not loaded: a file that is written in parts may be
-        # valid after each part.
+        # INVARIANT: bytes seen only once are not loaded: a file that is written in parts may be valid after each.
         if not all(path in earlier and state.is_same(earlier[path]) for path, state in look.states.items()):
             self._seen = look
             return before
@@ -232,14 +228,13 @@ class PolicyReloader:
 
     def _look(self, origins: tuple[Origin, ...]) -> _Look:
         now = self._clock()
-        named = {_path(origin.name) for origin in origins}
+        named = {find_file(origin.name).absolute() for origin in origins}
         files = named | set(self._states)
         for _ in range(_MOST_TRIES):
             states = {path: self._state(path) for path in files}
             rules = load_rules(origins)
-            files = named | {_path(name) for name in (*rules.files, *rules.links)}
-            # INVARIANT: the states belong to the bytes that were loaded: no file is new, or changed,
-            # even back again.
+            files = named | {find_file(name).absolute() for name in (*rules.files, *rules.links)}
+            # INVARIANT: the states belong to the bytes that were loaded: no file is new, or changed, even back again.
             if files <= set(states) and all(states[path].status == _status(path) for path in files):
                 return _Look(Loaded(rules, rules.policy()), origins, {path: states[path] for path in files}, now)
         raise _restless()
@@ -253,10 +248,6 @@ class PolicyReloader:
 def _restless() -> ConfigError:
     message, hint = "the rule files change faster than they can be read", "wait until they are written"
     return ConfigError([Problem("rules", 0, 0, 0, message, hint)])
-
-
-def _path(name: str) -> Path:
-    return find_shipped(name) if name.startswith(PREFIX) else Path(name).absolute()
 
 
 def _status(path: Path) -> tuple[int, ...]:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import attrs
 
-from permitry.config.cache import RuleCache, _depends_on_folder
-from permitry.config.catalogue import PREFIX
+from permitry.config.cache import RuleCache, folder_of
+from permitry.config.catalogue import PREFIX, find_file
 from permitry.config.origin import Origin
 from permitry.config.pin import file_digest
-from permitry.config.reload import _path, _status
+from permitry.config.reload import _status
 from permitry.config.ruleset import RuleSet
 
 __all__ = ["RuleMemory"]
@@ -70,7 +70,7 @@ def _look(origins: Sequence[Origin], tool: str | None, rules: RuleSet) -> _Kept 
 
 def _state(name: str) -> tuple[object, ...]:
     """Return what identifies a version of a file, and where it is; with None for one too large."""
-    path = _path(name)
+    path = find_file(name).absolute()
     if name.startswith(PREFIX):
         return _status(path)
     # The bytes as well: what is written through a mapping of the file may leave all its times as they were.
@@ -80,5 +80,4 @@ def _state(name: str) -> tuple[object, ...]:
 def _key(origins: Sequence[Origin], tool: str | None) -> str:
     """Return a text of all that loading depends on besides the files."""
     real = [os.path.realpath(name) for each in origins for name in (each.name, each.root or "")]
-    folder = os.getcwd() if _depends_on_folder(origins) else None  # noqa: PTH109 -- text, as the rest
-    return repr((list(origins), real, tool, folder, [os.environ.get(name) for name in _PLACES]))
+    return repr((list(origins), real, tool, folder_of(origins), [os.environ.get(name) for name in _PLACES]))

@@ -59,9 +59,7 @@ def rule_lines(draft: Draft, name: str, reason: str) -> Iterator[tuple[str, str]
         yield "message", f"message = {write_value(draft.message)}"
     yield from _condition_lines("when", draft.when)
     if len(draft.unless) == 1:
-        yield from (
-            ("unless", f"unless.{write_key(key)} = {write_value(value)}") for key, value in draft.unless[0].items()
-        )
+        yield from _condition_lines("unless", draft.unless[0])
     elif draft.unless:
         yield "unless", "unless = ["
         yield from (("unless", f"  {write_value(each)},") for each in draft.unless)

@@ -1,11 +1,10 @@
 """The content of rule files, once they are loaded."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import attrs
 
 from permitry.actions.programs.records import Records
-from permitry.conditions.scope import Scope
 from permitry.config.default import create_default_authorization_policy, read_with
 from permitry.config.lists import NamedList
 from permitry.core.decision import Verdict
@@ -44,11 +43,7 @@ class RuleSet:
     @property
     def modes(self) -> frozenset[str]:
         """The names of modes in the rules."""
-        return frozenset[str]().union(*(scope.modes for scope in self._scopes()))
-
-    def _scopes(self) -> Iterator[Scope]:
-        yield from (rule.scope for rule in self.rules)
-        yield from (flow.scope for flow in self.flows)
+        return frozenset[str]().union(*(each.scope.modes for each in (*self.rules, *self.flows)))
 
     @property
     def policy_rules(self) -> tuple[AnyRule, ...]:

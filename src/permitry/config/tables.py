@@ -2,11 +2,10 @@
 
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 
 import attrs
 
-from permitry.config.catalogue import PREFIX, find_shipped
+from permitry.config.catalogue import find_file
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import Draft, RuleDraft, TemplateDraft
 from permitry.config.load import RuleSet
@@ -30,8 +29,7 @@ def drafts_of(rules: RuleSet) -> Drafts:
     in_templates: dict[str, TemplateDraft] = {}
     trusted: dict[str, frozenset[str]] = {}
     for name in rules.files:
-        path = find_shipped(name) if name.startswith(PREFIX) else Path(name)
-        text = path.read_text(encoding="utf-8")
+        text = find_file(name).read_text(encoding="utf-8")
         file = RuleFile.model_validate(tomllib.loads(text))
         source = SourceText(name, text, len(file.rule))
         in_rules |= {table.id: Draft(source, ("rule", i), table) for i, table in enumerate(file.rule)}

@@ -10,8 +10,7 @@ from typing import Any
 __all__ = ["load_toml"]
 
 _MOST_PARTS = 32
-# Texts and comments; one that is not closed extends to the end, so that no part of it is scanned
-# twice.
+# Texts and comments; one that is not closed extends to the end, so that no part of it is scanned twice.
 _NO_KEY = re.compile(
     r'"""(?:[^\\]|\\.)*?(?:"""|\Z)' r"|'''.*?(?:'''|\Z)" r'|"(?:[^"\\\n]|\\[^\n])*"?' r"|'[^'\n]*'?|#[^\n]*", re.DOTALL
 )

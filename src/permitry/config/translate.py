@@ -9,14 +9,7 @@ from permitry.conditions.keys import CONDITIONS, condition
 from permitry.conditions.written import Words, bare_type
 from permitry.config.diagnostics import SourceText, nearest
 from permitry.config.locate import KeyPath
-from permitry.config.schema import (
-    BudgetTable,
-    FullExampleTable,
-    Header,
-    PolicyTable,
-    RuleFile,
-    WhenTable,
-)
+from permitry.config.schema import BudgetTable, FullExampleTable, Header, PolicyTable, RuleFile, WhenTable
 from permitry.errors import Problem
 
 __all__ = ["problems_of", "type_problem"]
@@ -136,12 +129,9 @@ def _unknown_key(source: SourceText, where: KeyPath, loc: tuple[int | str, ...],
     name = str(where[-1])
     hint = _ELSEWHERE.get(name, "") if {"effect", "rule"} & {*known} else ""
     hint = hint or (_JOINTS.get(name, "") if table is WhenTable else "")
-    hint = hint or (f"write `when.{name}`" if _is_condition(name, known) else nearest(name, known))
+    is_condition = "when" in known and name in WhenTable.model_fields
+    hint = hint or (f"write `when.{name}`" if is_condition else nearest(name, known))
     return source.problem(where, f"unknown key `{name}`", hint, key=True)
-
-
-def _is_condition(name: str, known: list[str]) -> bool:
-    return "when" in known and name in WhenTable.model_fields
 
 
 def _out_of_range(source: SourceText, where: KeyPath, value: object, limits: Mapping[str, object]) -> Problem:

@@ -106,8 +106,7 @@ class TrustStore:
             return attrs.evolve(untrusted, distrust=f"nothing is trusted: `{problem.path}` {problem.message}")
         if pin is None:
             return untrusted
-        # INVARIANT: the loader also compares the bytes that it parses: a file that changes after
-        # this is not trusted.
+        # INVARIANT: the loader also compares the bytes that it parses: a file that changes now is not trusted.
         pinned = Origin(str(project_file), root=root, pinned=pin.files())
         return pinned if pin.holds() else pinned.unpinned()
 

@@ -10,10 +10,10 @@ import attrs
 
 from permitry.errors import UndoError
 from permitry.files import CREATE, READ
-from permitry.undo.inspection import pieces_of
+from permitry.undo.inspection import hash_file, pieces_of
 from permitry.undo.nodes import Node
 
-__all__ = ["Contents", "clone", "content_of"]
+__all__ = ["Contents", "clone", "content_of", "write_all"]
 
 _FICLONE = 0x40049409
 _WORTH_A_CLONE = 64 * 1024
@@ -66,7 +66,7 @@ class Contents:
             # A clone takes no room until one of the two changes, and then it does.
             self.add(size)
             os.fsync(made)
-            return _digest(pieces_of(made, size))
+            return hash_file(made, size)[0]
         finally:
             os.close(made)
 
@@ -75,7 +75,7 @@ class Contents:
         for piece in pieces_of(file, size):
             self.add(len(piece))
             digest.update(piece)
-            _write(self._copies, piece)
+            write_all(self._copies, piece)
         return digest.hexdigest(), _COPIES, at
 
     def add(self, size: int) -> None:
@@ -111,13 +111,7 @@ def content_of(folder: int, node: Node) -> Iterator[bytes]:
         raise OSError(errno.EIO, "what was kept is damaged", node.path)
 
 
-def _digest(pieces: Iterator[bytes]) -> str:
-    digest = hashlib.sha256()
-    for piece in pieces:
-        digest.update(piece)
-    return digest.hexdigest()
-
-
-def _write(file: int, data: bytes) -> None:
+def write_all(file: int, data: bytes) -> None:
+    """Write all of some bytes to an open file, however few are taken at a time."""
     while data:
         data = data[os.write(file, data) :]

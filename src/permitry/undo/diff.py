@@ -2,7 +2,6 @@
 
 import contextlib
 import difflib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,5 +84,4 @@ def _folders(name: str, now: Node | None, before: Node | None) -> Iterator[str]:
 
 def _data_at(node: Node) -> bytes:
     with folder_of(node.path) as (folder, name, _), opened(name, READ, folder=folder) as file:
-        os.lseek(file, 0, os.SEEK_SET)
         return b"".join(pieces_of(file, node.size))

@@ -14,7 +14,7 @@ from permitry.files import DIRECTORY, READ, mode_at
 from permitry.undo.access import READ_FILE, READ_FOLDER, widen
 from permitry.undo.nodes import Kind, Node, attributes_of, kind_of
 
-__all__ = ["Limits", "Take", "folder_of", "look", "pieces_of", "roots_of"]
+__all__ = ["Limits", "Take", "folder_of", "hash_file", "look", "pieces_of", "roots_of"]
 
 _CHUNK = 1024 * 1024
 
@@ -40,7 +40,7 @@ def look(
     Of what does not exist, the first missing folder. With `may_widen`, what a call has made unreadable is read,
     and gets its mode back. Raises: `UndoError` for what could not be brought back, or is too much.
     """
-    looking = _Looking(limits, _hash if take is None else take, may_widen)
+    looking = _Looking(limits, take or hash_file, may_widen)
     for change in _without_nested(changes):
         looking.at(change)
     return looking.result()
@@ -147,7 +147,8 @@ class _Looking:
         had = widen(name, READ_FOLDER, folder=above) if self.may_widen else None
         file = os.open(name, DIRECTORY, dir_fd=above)
         try:
-            self.add(_with_mode(Node.of(path, os.fstat(file), attributes=attributes_of(file)), had))
+            node = Node.of(path, os.fstat(file), attributes=attributes_of(file))
+            self.add(node if had is None else attrs.evolve(node, mode=had))
             for below in sorted(os.listdir(file)) if is_tree else ():  # noqa: PTH208 -- of an open folder
                 self.entry(file, below, f"{path}/{below}", is_tree=True)
         finally:
@@ -200,10 +201,6 @@ def _check_owner(path: str, status: os.stat_result) -> None:
         raise UndoError(f"`{path}` belongs to another user or group")
 
 
-def _with_mode(node: Node, mode: int | None) -> Node:
-    return node if mode is None else attrs.evolve(node, mode=mode)
-
-
 def _marks(status: os.stat_result) -> Sequence[int]:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
@@ -215,7 +212,8 @@ def pieces_of(file: int, size: int) -> Iterator[bytes]:
         yield piece
 
 
-def _hash(file: int, size: int) -> tuple[str, str, int]:
+def hash_file(file: int, size: int) -> tuple[str, str, int]:
+    """Return the digest of an open file, in the form of a `Take` that keeps nothing."""
     digest = hashlib.sha256()
     for piece in pieces_of(file, size):
         digest.update(piece)

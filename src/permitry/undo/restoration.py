@@ -13,7 +13,7 @@ import attrs
 from permitry.errors import UndoError
 from permitry.files import CREATE, DIRECTORY, READ, TEMPORARY, opened
 from permitry.undo.access import READ_FILE, widen
-from permitry.undo.contents import content_of
+from permitry.undo.contents import content_of, write_all
 from permitry.undo.inspection import folder_of, look
 from permitry.undo.nodes import Kind, Node, set_attributes
 from permitry.undo.vault import Entry, Vault, about_of
@@ -65,7 +65,7 @@ def restore(vault: Vault, name: str, *, force: bool = False) -> str:
 
     Raises: `UndoError` for what was undone before, or has changed since unless `force`.
     """
-    with vault.locked():
+    with vault.lock():
         entry = vault.find(name)
         if entry.is_undone:
             raise UndoError(f"`{name}` was undone before; undo `{entry.undone_by}` to take that back")
@@ -133,16 +133,14 @@ class _Restoring:
         for path in reversed(changed):
             if path in now and (path not in before or before[path].kind is not now[path].kind):
                 self._remove(now[path])
-        groups = {before[path].same or path for path in changed if path in before}
+        linked = {node.same for node in before.values() if node.same}
+        linked &= {before[path].same or path for path in changed if path in before}
         for path, node in before.items():
-            if path in changed or (node.same or path) in groups & self._find_linked():
+            if path in changed or (node.same or path) in linked:
                 self._place(node)
         for path in reversed(tuple(before)):
             if before[path].kind is Kind.FOLDER:
                 self._finish(before[path])
-
-    def _find_linked(self) -> set[str]:
-        return {node.same for node in self.plan.before.values() if node.same}
 
     def _open_folders(self, changed: Sequence[str]) -> None:
         """Make folders writable in which something changes; they get their modes back at the end."""
@@ -249,10 +247,10 @@ def _dress(file: int, node: Node) -> None:
 
 def _write(file: int, data: bytes, *, is_sparse: bool) -> None:
     """Write at the end of a file; one that is sparse gets holes for zeros."""
-    for start in range(0, len(data), _BLOCK) if is_sparse else (0,):
-        block = data[start : start + _BLOCK] if is_sparse else data
+    step = _BLOCK if is_sparse else max(len(data), 1)
+    for start in range(0, len(data), step):
+        block = data[start : start + step]
         if is_sparse and not block.strip(b"\0"):
             os.lseek(file, len(block), os.SEEK_CUR)
-            continue
-        while block:
-            block = block[os.write(file, block) :]
+        else:
+            write_all(file, block)

@@ -81,7 +81,7 @@ class Vault:
             "digest": call.digest,
             "workspace": workspace,
         }
-        with self._lock():
+        with self.lock():
             self._prune(self.limits.age)
             return self.add(changes, about)
 
@@ -90,7 +90,7 @@ class Vault:
 
         Raises: `UndoError`.
         """
-        with self._lock():
+        with self.lock():
             kept = self.find(entry)
             if [node.state for node in look(kept.changes, self.limits)] == [node.state for node in kept.before]:
                 return entry
@@ -100,7 +100,7 @@ class Vault:
 
     def ended(self, entry: str) -> None:
         """Note what is at the paths of an entry now that the call has ended; where that fails, it stays unknown."""
-        with contextlib.suppress(UndoError, OSError), self._lock():
+        with contextlib.suppress(UndoError, OSError), self.lock():
             self.seal(self.find(entry))
 
     def entries(self) -> list[Entry]:
@@ -140,14 +140,29 @@ class Vault:
 
     def prune(self, age: float | None = None, size: int | None = None) -> int:
         """Remove entries older than `age` seconds, or above a `size`; return how many. Raises: `UndoError`."""
-        with self._lock():
+        with self.lock():
             return self._prune(self.limits.age if age is None else age, size)
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Keep all other processes and threads from changing the vault. Raises: `UndoError`."""
-        with self._lock():
+        import fcntl  # noqa: PLC0415 -- not on every system
+
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.folder.chmod(0o700)
+            lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise UndoError(f"the copies cannot be kept in `{self.folder}`: {error.strerror}") from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for unfinished in self.folder.glob(f"{_UNFINISHED}*"):
+                shutil.rmtree(unfinished, ignore_errors=True)
             yield
+        except OSError as error:
+            raise UndoError(f"the copies cannot be kept in `{self.folder}`: {error.strerror or error}") from error
+        finally:
+            os.close(lock)
 
     # While the vault is locked -------------------------------------------------------------------------------------
 
@@ -194,26 +209,6 @@ class Vault:
     def path(self, name: str) -> Path:
         """Return the folder of an entry."""
         return self.folder / name
-
-    @contextlib.contextmanager
-    def _lock(self) -> Iterator[None]:
-        import fcntl  # noqa: PLC0415 -- not on every system
-
-        try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.folder.chmod(0o700)
-            lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        except OSError as error:
-            raise UndoError(f"the copies cannot be kept in `{self.folder}`: {error.strerror}") from error
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            for unfinished in self.folder.glob(f"{_UNFINISHED}*"):
-                shutil.rmtree(unfinished, ignore_errors=True)
-            yield
-        except OSError as error:
-            raise UndoError(f"the copies cannot be kept in `{self.folder}`: {error.strerror or error}") from error
-        finally:
-            os.close(lock)
 
     def _next(self) -> str:
         last = _read_text(self.folder / _LAST)

@@ -274,7 +274,7 @@ def test_the_values_of_several_tables_are_one_list() -> None:
     lists = lists_of(tables)
     assert lists == {"a": NamedList(("x", "y"), ("y",), "p.toml:1")}
     assert ListUses(lists, permits=True).values("a", is_positive=True) == ("y",)
-    assert ListUses(lists, permits=True).with_added(Lists({"a": ["z"]})).values("a", is_positive=True) == ("y", "z")
+    assert ListUses(lists, permits=True, added=Lists({"a": ["z"]})).values("a", is_positive=True) == ("y", "z")
     assert ListUses(lists, permits=True).values("a", is_positive=False) == ("x", "y")
 
 
