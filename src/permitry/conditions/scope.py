@@ -71,6 +71,11 @@ class Scope:
         return self.remake(added)
 
     @property
+    def every(self) -> tuple[Conditions, ...]:
+        """Its conditions: those of `when`, and each alternative of `unless`."""
+        return (self.when, *self.unless)
+
+    @property
     def specificity(self) -> tuple[int, int]:
         """How narrow it is: its kind (2 commands, 1 paths or hosts, 0 neither), and literal words.
 
@@ -85,28 +90,28 @@ class Scope:
     @property
     def named_tools(self) -> tuple[ToolSelector, ...]:
         """The selectors of the tools that the rule is about, and of those that it excepts."""
-        excepted = (each.selectors for each in self._each(ToolsCondition))
+        excepted = (each.selectors for each in self.each(ToolsCondition))
         return (*self.selectors, *itertools.chain.from_iterable(excepted))
 
     @property
     def modes(self) -> frozenset[str]:
         """The names of modes in the conditions."""
-        return frozenset[str]().union(*(each.modes for each in self._each(ModeCondition)))
+        return frozenset[str]().union(*(each.modes for each in self.each(ModeCondition)))
 
     @property
     def labels(self) -> frozenset[str]:
         """The labels that the conditions ask for."""
-        return frozenset[str]().union(*(each.labels for each in self._each(LabelCondition)))
+        return frozenset[str]().union(*(each.labels for each in self.each(LabelCondition)))
 
-    def _each(self, *kinds: type[_Kind]) -> Iterator[_Kind]:
+    def each(self, *kinds: type[_Kind]) -> Iterator[_Kind]:
         """Yield the plain conditions of some classes."""
-        every = itertools.chain.from_iterable(each.plain for each in (self.when, *self.unless))
+        every = itertools.chain.from_iterable(each.plain for each in self.every)
         return (each for each in every if isinstance(each, kinds))
 
     @property
     def is_pure(self) -> bool:
         """Whether its answers depend on the request alone."""
-        are_pure = all(each.are_pure for each in (self.when, *self.unless))
+        are_pure = all(each.are_pure for each in self.every)
         return type(self) is Scope and self._knows_selectors and are_pure
 
     def needs(self, *, is_permission: bool) -> tuple[frozenset[Fact], ...]:
@@ -186,11 +191,11 @@ class Scope:
     @property
     def asks_origins(self) -> bool:
         """Whether a condition asks where a value comes from."""
-        return any(True for _ in self._each(*_ASKING))
+        return any(True for _ in self.each(*_ASKING))
 
     def origins(self, request: Request) -> Iterator[Origin]:
         """Yield where the values came from that conditions in `when` and `unless` ask that of."""
-        for each in self._each(*_ASKING):
+        for each in self.each(*_ASKING):
             yield from each.origins(request)
 
     def not_lifted(self, request: Request) -> Iterator[str]:

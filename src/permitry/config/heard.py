@@ -30,7 +30,7 @@ def wishes_of(rules: RuleSet) -> Wanted:
 
 def wishes_in(scopes: Iterable[Scope]) -> Wanted:
     """Return what the conditions of rules may ask for."""
-    parts = [part for scope in scopes for each in (scope.when, *scope.unless) for part in _parts(each.plain)]
+    parts = [part for scope in scopes for each in scope.every for part in _parts(each.plain)]
     tools = frozenset[str]().union(*(part.tools for part in parts))
     return Wanted(any(part.user for part in parts), tools)
 

@@ -1,4 +1,4 @@
-"""Checks for likely mistakes in rules that load: one check per file, each a generator of findings."""
+"""Checks for likely mistakes in rules that load: one file for each kind, a generator of findings."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -7,26 +7,18 @@ from permitry.config.catalogue import PREFIX
 from permitry.config.load import RuleSet
 from permitry.config.tables import Drafts
 from permitry_ops.lint import (
-    command_patterns,
+    commands,
     covers_interpreter,
-    labels,
-    lists,
-    matches_little,
-    never_heard,
     never_matches,
-    no_anchor,
     other_types_pass,
     part_of_text,
-    records,
+    patterns,
     redundant,
-    shadowed,
-    tried_commands,
-    unanchored_name,
-    undeclared_tool,
+    tools,
     unknown_argument,
-    unknown_tool,
     unreachable_example,
     untrusted_counterparty,
+    unused,
     wider_than_restriction,
 )
 from permitry_ops.lint._schemas import says_arguments
@@ -37,27 +29,19 @@ __all__ = ["Check", "Finding", "lint"]
 Check: TypeAlias = Callable[[Subject], Iterator[Finding]]
 
 _CHECKS: tuple[Check, ...] = (
-    unknown_tool.findings,
-    undeclared_tool.findings,
+    tools.findings,
     unknown_argument.findings,
     other_types_pass.findings,
     never_matches.findings,
-    never_heard.findings,
-    shadowed.findings,
     redundant.findings,
     wider_than_restriction.findings,
     covers_interpreter.findings,
-    command_patterns.findings,
-    tried_commands.findings,
-    no_anchor.findings,
-    matches_little.findings,
-    unanchored_name.findings,
+    commands.findings,
+    patterns.findings,
     part_of_text.findings,
     untrusted_counterparty.findings,
     unreachable_example.findings,
-    labels.findings,
-    lists.findings,
-    records.findings,
+    unused.findings,
 )
 
 

@@ -23,8 +23,15 @@ from permitry_ops.lint._index import Index, Key
 from permitry_ops.lint._schemas import Schema
 from permitry_ops.lint._scopes import selects_tool
 
-__all__ = ["BUILT_IN_TOOLS", "Finding", "Subject", "all_conditions", "is_unconditional", "report_finding"]
-
+__all__ = [
+    "BUILT_IN_TOOLS",
+    "Finding",
+    "Subject",
+    "describe_effect",
+    "is_about_commands_alone",
+    "is_unconditional",
+    "report_finding",
+]
 
 _MOST_COMPARED = 500
 BUILT_IN_TOOLS = frozenset({"present_plan"})
@@ -64,11 +71,6 @@ class Subject:
     def specs(self) -> Mapping[str, ToolSpec]:
         """Declarations of tools by name: those of the files, then those of well-known names."""
         return {**WELL_KNOWN, **self.rules.tools}
-
-    @functools.cached_property
-    def fetching(self) -> tuple[str, ...]:
-        """The names of the tools that are known to connect to an address from their arguments."""
-        return tuple(spec.name for spec in self.specs.values() if spec.follows_urls)
 
     @functools.cached_property
     def permissions(self) -> tuple[ConfiguredRule, ...]:
@@ -136,12 +138,7 @@ class Subject:
     @functools.cached_property
     def command_blocks(self) -> Index:
         """The blocks whose only conditions are on commands, to find those that may apply to a command."""
-        return Index(filter(_is_about_commands_alone, self.blocks), word_needs)
-
-    @functools.cached_property
-    def marking(self) -> frozenset[str]:
-        """The ids of the rules that set a label when a call runs."""
-        return frozenset(flow.id for flow in self.rules.flows if flow.label is not None)
+        return Index(filter(is_about_commands_alone, self.blocks), word_needs)
 
     @functools.cached_property
     def selected(self) -> Callable[[ToolSelector], tuple[str, ...]]:
@@ -188,17 +185,18 @@ def report_finding(rule: ConfiguredRule, kind: str, reason: str, suggestion: str
     return Finding(kind, rule.id, rule.source or "code", reason, suggestion)
 
 
+def describe_effect(restriction: ConfiguredRule) -> str:
+    """Return what a restriction does to calls."""
+    return "blocks" if restriction.effect is Verdict.BLOCK else "asks about"
+
+
 def is_unconditional(rule: ConfiguredRule) -> bool:
     """Return whether the rule has no conditions, so that it always applies to its tools."""
     return rule.scope.when == Conditions() and not rule.scope.unless and rule.budget is None
 
 
-def _is_about_commands_alone(rule: ConfiguredRule) -> bool:
+def is_about_commands_alone(rule: ConfiguredRule) -> bool:
+    """Return whether the only conditions of a rule are on commands."""
     when = rule.scope.when
     has_more = bool(rule.scope.unless) or rule.budget is not None
     return bool(when.commands) and when == Conditions(commands=when.commands) and not has_more
-
-
-def all_conditions(rule: ConfiguredRule) -> Iterator[Conditions]:
-    """Yield `when`, and each alternative of `unless`."""
-    yield from (rule.scope.when, *rule.scope.unless)

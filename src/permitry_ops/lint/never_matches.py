@@ -1,13 +1,16 @@
-"""The finding `never-matches`."""
+"""The findings `never-matches` and `never-heard`."""
 
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 from permitry.actions.variables import changes_commands
-from permitry.conditions.args import ArgumentCondition
+from permitry.conditions._compare import class_of
+from permitry.conditions.args import ArgumentCondition, LinkCondition, SourceCondition
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.mode import ModeCondition
+from permitry.conditions.prompt import PromptCondition
 from permitry.conditions.scope import Condition, Conditions
 from permitry.conditions.server import ServerCondition
 from permitry.conditions.tools import ToolSelector
@@ -16,12 +19,11 @@ from permitry.config.schema import groups_of
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.lint._arguments import contradiction
 from permitry_ops.lint._facts import word_facts
 from permitry_ops.lint._scopes import command_samples, holds_within, may_match, selects_all
 from permitry_ops.lint._subject import Finding, Subject, is_unconditional, report_finding
 
-__all__ = ["findings"]
+__all__ = ["contradiction", "findings"]
 
 _KIND = "never-matches"
 _WRITES = (ToolSelector("@writes"),)
@@ -31,24 +33,30 @@ _Why = Iterator[tuple[str, str]]
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the rules that match no call or are always overruled, and the templates without effect."""
+    """Yield the rules that match no call, are always overruled, or need what is not passed on, and idle templates."""
     for rule in subject.rules.rules:
-        for reason, suggestion in (*_in_itself(rule), *_by_tools(rule, subject), *_why_blocked(rule, subject)):
+        for reason, suggestion in (
+            *_in_itself(rule),
+            *_by_server(rule),
+            *_by_tools(rule, subject),
+            *_why_blocked(rule, subject),
+        ):
             yield report_finding(rule, _KIND, reason, suggestion)
-    asked = _templates_in_rules(subject)
+    yield from _idle_templates(subject)
+    yield from _unheard(subject)
+
+
+def _idle_templates(subject: Subject) -> Iterator[Finding]:
+    """Yield the templates that list no tools, and that no rule asks for."""
+    tables = (draft.table for draft in subject.drafts.rules.values())
+    groups = (group for table in tables for _, group in groups_of(table))
+    asked = {name for group in groups for name in group.get("template", ())}
     for name, draft in subject.drafts.templates.items():
         table = draft.table
         if not (table.allow_tools or table.extends or table.exclusive or name in asked):
             reason = f"the template `{name}` lists no tools, and no rule asks for it, so it changes nothing"
             hint = "name tools in `allow_tools`, or ask for it with `when.template`"
             yield Finding(_KIND, None, draft.place, reason, hint)
-
-
-def _templates_in_rules(subject: Subject) -> set[str]:
-    """Return the templates that a rule asks for; these have an effect even if they list no tools."""
-    tables = (draft.table for draft in subject.drafts.rules.values())
-    groups = (group for table in tables for _, group in groups_of(table))
-    return {name for group in groups for name in group.get("template", ())}
 
 
 def _in_itself(rule: ConfiguredRule) -> _Why:
@@ -64,6 +72,13 @@ def _in_itself(rule: ConfiguredRule) -> _Why:
             yield why, "correct one of the operators"
 
 
+def _by_server(rule: ConfiguredRule) -> _Why:
+    selectors = rule.scope.selectors
+    for server in (each for each in rule.scope.when.plain if isinstance(each, ServerCondition)):
+        if selectors and not any(_may_be_at(each.text, server) for each in selectors):
+            yield "none of its tools belongs to such a server", "name the tools as `mcp:server/tool`, or leave them out"
+
+
 def _never_compared(pattern: ArgvPattern) -> Iterator[str]:
     """Yield one variable before the program that changes nothing of what runs, so that no command has it."""
     names = (text.partition("=")[0] for token in pattern.assignments for text in token.patterns)
@@ -72,19 +87,13 @@ def _never_compared(pattern: ArgvPattern) -> Iterator[str]:
 
 def _is_decided(rule: ConfiguredRule, unless: Conditions) -> bool:
     """Return whether `unless` certainly holds if `when` may hold and has the same conditions."""
-    is_sure = not unless.are_about_actions and all(map(_is_answered, unless.plain))
-    return rule.effect is Verdict.ALLOW or is_sure
-
-
-def _is_answered(condition: Condition) -> bool:
-    return isinstance(condition, PlainCondition) and condition.is_answered
+    # Otherwise a restriction may apply where both are in doubt.
+    are_answered = all(isinstance(each, PlainCondition) and each.is_answered for each in unless.plain)
+    return rule.effect is Verdict.ALLOW or (are_answered and not unless.are_about_actions)
 
 
 def _by_tools(rule: ConfiguredRule, subject: Subject) -> _Why:
     selectors, when = rule.scope.selectors, rule.scope.when
-    for condition in when.plain:
-        if isinstance(condition, ServerCondition) and selectors and not _meets(selectors, condition):
-            yield "none of its tools belongs to such a server", "name the tools as `mcp:server/tool`, or leave them out"
     if rule.effect is not Verdict.ALLOW or not selectors:
         return
     modes = [set(condition.modes) for condition in when.plain if isinstance(condition, ModeCondition)]
@@ -100,10 +109,6 @@ def _by_tools(rule: ConfiguredRule, subject: Subject) -> _Why:
 def _runs_nothing(selector: ToolSelector, subject: Subject) -> bool:
     spec = subject.specs.get(selector.text)
     return spec is not None and spec.roles is not None and not spec.is_shell
-
-
-def _meets(selectors: Iterable[ToolSelector], condition: ServerCondition) -> bool:
-    return any(_may_be_at(selector.text, condition) for selector in selectors)
 
 
 def _may_be_at(text: str, condition: ServerCondition) -> bool:
@@ -138,3 +143,50 @@ def _blocks_commands(other: ConfiguredRule, rule: ConfiguredRule) -> bool:
     theirs, mine = other.scope.when, rule.scope.when
     samples = [words for pattern in mine.commands for words in command_samples(pattern)]
     return bool(samples) and all(any(may_match(pattern, words) for pattern in theirs.commands) for words in samples)
+
+
+def contradiction(condition: ArgumentCondition) -> str | None:
+    """Return why no value can pass the test, or None if no contradiction is found."""
+    test = condition.test
+    for check in test.checks:
+        # Only the values that one operator lists can pass, so they are tried against all of them.
+        if check.name in ("eq", "in"):
+            values = check.operand if check.name == "in" else (check.operand,)
+            if not any(test.truth(each) is True for each in values):
+                return f"no value passes `{condition}`"
+    bounds = itertools.product(((check.name, check.operand) for check in test.checks), repeat=2)
+    return f"no value passes `{condition}`" if any(itertools.starmap(_exclude, bounds)) else None
+
+
+def _exclude(low: tuple[str, Any], high: tuple[str, Any]) -> bool:
+    """Return whether no value is between two bounds, each an operator and its operand."""
+    (more, least), (less, most) = low, high
+    if more not in ("ge", "gt") or less not in ("le", "lt"):
+        return False
+    is_empty = least == most and (more == "gt" or less == "lt")
+    return class_of(least) != class_of(most) or least > most or is_empty
+
+
+def _unheard(subject: Subject) -> Iterator[Finding]:
+    """Yield the conditions on what the user wrote, where the host does not pass it on."""
+    if subject.has_prompts:
+        return
+    for rule_id, scope in subject.scopes.items():
+        plain = itertools.chain.from_iterable(each.plain for each in scope.every)
+        for shown in dict.fromkeys(filter(None, map(_show, plain))):
+            reason = f"the host does not pass on what the user writes, so {shown} never has an answer"
+            hint = "pass it on, by `heard` of the session, or ask for something else, such as `list:NAME`"
+            yield Finding("never-heard", rule_id, subject.source_of(rule_id), reason, hint, level="error")
+
+
+def _show(condition: Condition) -> str | None:
+    """Return a condition as text, if it has an answer only where messages of the user are known."""
+    match condition:
+        case PromptCondition():
+            return "`prompt`"
+        case SourceCondition(is_optional=False) if condition.needs_user:
+            return f"where `{'.'.join(('args', *condition.path))}` comes from"
+        case LinkCondition() if condition.needs_user:
+            return f"where the links in `{'.'.join(('args', *condition.path))}` come from"
+        case _:
+            return None

@@ -4,10 +4,11 @@ import collections
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from permitry.conditions.args import AnyArgumentCondition, ArgumentCondition
+from permitry.conditions.args import AnyArgumentCondition, ArgumentCondition, LinkCondition, SourceCondition
 from permitry.conditions.scope import Scope
 from permitry.conditions.tools import ToolSelector
 from permitry.config.diagnostics import nearest
+from permitry.core.argument_keys import names_of
 from permitry_ops.lint._schemas import has_argument, top_names
 from permitry_ops.lint._subject import Finding, Subject
 
@@ -16,6 +17,7 @@ __all__ = ["findings"]
 _KIND = "unknown-argument"
 _SHORTEST = 4
 _EVERY_TOOL = ToolSelector("*")
+_ABOUT_ARGUMENTS = (ArgumentCondition, SourceCondition, LinkCondition)
 
 # For each selector, and each argument in the order of the rules: how many rules name it.
 _Uses: TypeAlias = Mapping[str, Mapping[str, int]]
@@ -25,7 +27,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the arguments that no schema has, as errors; without a schema, those that look like a misspelt one."""
     uses = _uses(subject)
     for rule_id, scope in subject.scopes.items():
-        for condition in _conditions(scope):
+        for condition in scope.each(*_ABOUT_ARGUMENTS):
             lacking = _selectors_without(condition, scope, subject)
             for selector in lacking:
                 yield _error(rule_id, condition, selector, subject)
@@ -33,11 +35,6 @@ def findings(subject: Subject) -> Iterator[Finding]:
                 near = None if lacking else _meant(condition.path[0], selector, uses, subject)
                 if near is not None:
                     yield _warn(rule_id, condition.path[0], selector, near, subject)
-
-
-def _conditions(scope: Scope) -> Iterator[AnyArgumentCondition]:
-    for conditions in (scope.when, *scope.unless):
-        yield from (each for each in conditions.plain if isinstance(each, AnyArgumentCondition))
 
 
 def _selectors_without(condition: AnyArgumentCondition, scope: Scope, subject: Subject) -> list[ToolSelector]:
@@ -73,7 +70,7 @@ def _error(rule_id: str, condition: AnyArgumentCondition, selector: ToolSelector
 def _uses(subject: Subject) -> _Uses:
     uses: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for scope in subject.scopes.values():
-        for name in dict.fromkeys(condition.path[0] for condition in _conditions(scope)):
+        for name in dict.fromkeys(condition.path[0] for condition in scope.each(*_ABOUT_ARGUMENTS)):
             for selector in scope.selectors:
                 uses[selector.text][name] += 1
     return uses
@@ -84,18 +81,12 @@ def _meant(name: str, selector: ToolSelector, uses: _Uses, subject: Subject) -> 
     if selector.text in subject.schemas:
         return None
     spec = subject.specs.get(selector.text)
-    declared = {word for key in (spec.roles or () if spec is not None else ()) for word in _role_names(key)}
+    declared = {word for key in (spec.roles or () if spec is not None else ()) for word in names_of(key)}
     if name in declared:
         return None
     order = {each: (count, -at) for at, (each, count) in enumerate(uses[selector.text].items())}
     others = [*sorted(declared), *(each for each in order if order[each] > order[name])]
     return next((each for each in others if _is_slip(name, each)), None)
-
-
-def _role_names(key: str) -> Iterator[str]:
-    """Yield the arguments that a key of `roles` names, as in `path|items[].path?`."""
-    for text in key.split("|"):
-        yield text.partition(".")[0].removesuffix("?").removesuffix("[]")
 
 
 def _is_slip(name: str, other: str) -> bool:

@@ -7,7 +7,6 @@ from permitry.conditions.scope import Scope
 from permitry.config.examples import READER, example_context, read_example, role_of_path
 from permitry.config.schema import ExampleTable, RuleTable
 from permitry.core.call import ToolCall
-from permitry.core.decision import Verdict
 from permitry.core.finder import Finder
 from permitry.core.names import name_forms
 from permitry.core.pattern import Pattern
@@ -17,7 +16,7 @@ from permitry.errors import UnevaluableError
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.lint._facts import TRAITS, name_facts, tool_needs
 from permitry_ops.lint._index import Index, Need
-from permitry_ops.lint._subject import Finding, Subject
+from permitry_ops.lint._subject import Finding, Subject, describe_effect
 
 __all__ = ["Restrictions", "findings"]
 
@@ -38,12 +37,12 @@ def findings(subject: Subject) -> Iterator[Finding]:
             near = restrictions.near(request)
             other = next((each for each in near if _holds_back(each, request)), None)
             if other is not None:
-                does = "blocks it" if other.effect is Verdict.BLOCK else "asks about it"
                 yield Finding(
                     "unreachable-example",
                     rule.id,
                     draft.source.source((*draft.path, "match", i)),
-                    f"the example `{given.shown or '{…}'}` never runs unasked: `{other.id}` ({other.source}) {does}",
+                    f"the example `{given.shown or '{…}'}` never runs unasked: `{other.id}` ({other.source}) "
+                    f"{describe_effect(other)} it",
                     "show a call that runs, or take what it shows out of the rule",
                 )
 

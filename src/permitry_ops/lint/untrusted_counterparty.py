@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from permitry.conditions.args import ArgumentCondition, Source, SourceCondition
 from permitry.core.spec import ToolSpec
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.lint._subject import Finding, Subject, all_conditions, report_finding
+from permitry_ops.lint._subject import Finding, Subject, report_finding
 
 __all__ = ["findings"]
 
@@ -23,24 +23,20 @@ _REACHED = re.compile(
 _OWN = ("from", "sender", "own", "my", "source")
 _PAID = frozenset({"iban", "wallet", "account", "payee", "payees", "creditor", "creditors", "beneficiary"})
 _PAYS = frozenset({"pay", "payment", "payments", "payout", "money", "refund", "wire", "transaction", "transactions"})
+_ABOUT_ARGUMENTS = (ArgumentCondition, SourceCondition)
 _AMOUNTS = ("amount", "sum", "total", "value")
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
     """Yield the sources that others may fill, of arguments that say who gets money or a message."""
     for rule in subject.rules.rules:
-        for condition in dict.fromkeys(_source_conditions(rule)):
+        for condition in dict.fromkeys(rule.scope.each(SourceCondition)):
             if not _is_counterparty(rule, condition, subject):
                 continue
             is_paid = _is_paid(rule, condition)
             for source in condition.sources:
                 if _may_be_filled(source, subject) and (is_paid or _is_bare(source)):
                     yield _describe(rule, condition, source, is_paid=is_paid)
-
-
-def _source_conditions(rule: ConfiguredRule) -> Iterator[SourceCondition]:
-    for conditions in all_conditions(rule):
-        yield from (each for each in conditions.plain if isinstance(each, SourceCondition))
 
 
 def _is_counterparty(rule: ConfiguredRule, condition: SourceCondition, subject: Subject) -> bool:
@@ -60,8 +56,7 @@ def _is_harmless(spec: ToolSpec, argument: str) -> bool:
 def _is_paid(rule: ConfiguredRule, condition: SourceCondition) -> bool:
     """Return whether the rule is about money: by the argument, by the tools, or by an amount that it asks for."""
     words = {word for each in rule.scope.selectors for word in _words(each.text)}
-    tests = (each for conditions in all_conditions(rule) for each in conditions.plain)
-    paths = (each.path for each in tests if isinstance(each, ArgumentCondition | SourceCondition))
+    paths = (each.path for each in rule.scope.each(*_ABOUT_ARGUMENTS))
     is_about_money = not _PAYS.isdisjoint(words) or any(path[-1] in _AMOUNTS for path in paths)
     return is_about_money or not _PAID.isdisjoint(_words(condition.path[-1]))
 

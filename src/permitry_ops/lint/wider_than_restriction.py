@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from permitry.conditions.command import ArgvPattern
 from permitry.conditions.tools import ToolSelector
-from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.lint._facts import command_facts, command_needs, name_facts, tool_needs
 from permitry_ops.lint._index import Index, Key
 from permitry_ops.lint._scopes import command_samples, covers_pattern, matches, may_match, selects_all
-from permitry_ops.lint._subject import Finding, Subject, report_finding
+from permitry_ops.lint._subject import Finding, Subject, describe_effect, report_finding
 
 __all__ = ["findings"]
 
@@ -53,13 +52,12 @@ def _names(rule: ConfiguredRule) -> Iterator[Key]:
 
 
 def _compare(rule: ConfiguredRule, other: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
-    does = "blocks" if other.effect is Verdict.BLOCK else "asks about"
     for wide, narrow in (*_commands(rule, other, subject), *_tools(rule, other)):
         yield report_finding(
             rule,
             "wider-than-restriction",
-            f"it allows `{wide}`, of which `{other.id}` ({other.source}) {does} `{narrow}`: whatever does the same "
-            "under another name runs",
+            f"it allows `{wide}`, of which `{other.id}` ({other.source}) {describe_effect(other)} `{narrow}`: "
+            "whatever does the same under another name runs",
             f"list what is allowed instead of `{wide}`; keep `{other.id}` for what must never run",
         )
 

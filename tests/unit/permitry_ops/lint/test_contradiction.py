@@ -7,7 +7,7 @@ import pytest
 from tests.tables import for_each
 
 from permitry.config.load import Origin, load_rules
-from permitry_ops.lint._arguments import contradiction
+from permitry_ops.lint.never_matches import contradiction
 
 Found = Callable[[str], str | None]
 

@@ -1,10 +1,12 @@
-"""The finding `unknown-tool`."""
+"""The findings `unknown-tool` and `undeclared-tool`."""
 
 import difflib
 from collections.abc import Iterable, Iterator
 
 from permitry.config.diagnostics import nearest
+from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
+from permitry.rules.configured import ConfiguredRule
 from permitry_ops.lint._subject import BUILT_IN_TOOLS, Finding, Subject, report_finding
 
 __all__ = ["findings"]
@@ -14,7 +16,7 @@ _NEAR = 0.8
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the names that no tool has; without a list of all tools, those that look misspelt."""
+    """Yield the names that no tool has or that look misspelt, and the tools whose arguments are not declared."""
     for rule in subject.rules.rules:
         texts = (each.text for each in rule.scope.named_tools if not each.text.startswith("@"))
         for reason, suggestion in _unknown(texts, subject):
@@ -23,6 +25,9 @@ def findings(subject: Subject) -> Iterator[Finding]:
         for reason, suggestion in _unknown(draft.table.allow_tools, subject):
             message = f"the template `{draft.name}`: {reason}"
             yield Finding(_KIND, None, draft.place, message, suggestion)
+    for rule in subject.rules.rules:
+        if any(conditions.are_about_actions for conditions in rule.scope.every):
+            yield from _find_undeclared(rule, subject)
 
 
 def _unknown(texts: Iterable[str], subject: Subject) -> Iterator[tuple[str, str]]:
@@ -34,7 +39,8 @@ def _misspelt(text: str, subject: Subject) -> Iterator[tuple[str, str]]:
     if text in BUILT_IN_TOOLS or text in subject.specs or not Pattern(text).is_exact or text.startswith("mcp:"):
         return
     for near in difflib.get_close_matches(text, subject.compared, n=1, cutoff=_NEAR):
-        hint = f"write `{near}`; if `{text}` is a tool of yours, say so with `[tool.{_key(text)}]`"
+        key = text if text.replace("_", "").replace("-", "").isalnum() else f'"{text}"'
+        hint = f"write `{near}`; if `{text}` is a tool of yours, say so with `[tool.{key}]`"
         yield f"`{text}` is not a known tool, and looks like `{near}`", hint
 
 
@@ -46,5 +52,20 @@ def _find_missing(text: str, subject: Subject) -> Iterator[tuple[str, str]]:
         yield f"`{text}` {what}", hint
 
 
-def _key(name: str) -> str:
-    return name if name.replace("_", "").replace("-", "").isalnum() else f'"{name}"'
+def _find_undeclared(rule: ConfiguredRule, subject: Subject) -> Iterator[Finding]:
+    """Yield the tools of a rule about commands, paths or hosts whose arguments are not declared."""
+    never = rule.effect is Verdict.ALLOW and rule.scope.when.are_about_actions
+    effect = "the rule never allows it" if never else "the rule can only guess"
+    for name in (selector.text for selector in rule.scope.selectors):
+        if name not in subject.specs and Pattern(name).is_exact and not name.startswith("@"):
+            reason = f"nothing says what the arguments of `{name}` are, so {effect}"
+            hint = f'declare the tool: `[tool."{name}"]`, with its arguments, as in `roles.{_role(rule)}`'
+            yield report_finding(rule, "undeclared-tool", reason, hint)
+
+
+def _role(rule: ConfiguredRule) -> str:
+    """Return a declaration of a role that the rule needs, as it may be written."""
+    given = rule.scope.every
+    if any(conditions.commands for conditions in given):
+        return 'command = "command"'
+    return 'path = "write_path"' if any(conditions.paths for conditions in given) else 'url = "url"'
