@@ -117,7 +117,8 @@ def _phrases(action: Action, *, is_first: bool) -> Iterator[str]:
     if isinstance(action, Run):
         if not is_first:
             yield f"run {phrase(action)}"
-        yield from map(phrase, (*action.operands.touches, *action.operands.connects))
+        yield from map(phrase, action.operands.touches)
+        yield from map(phrase, action.operands.connects)
     elif isinstance(action, Touch | Connect):
         yield phrase(action)
     else:

@@ -8,7 +8,7 @@ from permitry.conditions.args import AnyArgumentCondition, ArgumentCondition, Li
 from permitry.conditions.scope import Scope
 from permitry.conditions.tools import ToolSelector
 from permitry.config.diagnostics import nearest
-from permitry.core.argument_keys import names_of
+from permitry.core.spec import names_of
 from permitry_ops.lint._schemas import has_argument, top_names
 from permitry_ops.lint._subject import Finding, Subject
 
@@ -17,7 +17,7 @@ __all__ = ["findings"]
 _KIND = "unknown-argument"
 _SHORTEST = 4
 _EVERY_TOOL = ToolSelector("*")
-_ABOUT_ARGUMENTS = (ArgumentCondition, SourceCondition, LinkCondition)
+_ABOUT_ARGUMENTS: tuple[type[AnyArgumentCondition], ...] = (ArgumentCondition, SourceCondition, LinkCondition)
 
 # For each selector, and each argument in the order of the rules: how many rules name it.
 _Uses: TypeAlias = Mapping[str, Mapping[str, int]]

@@ -23,7 +23,7 @@ _REACHED = re.compile(
 _OWN = ("from", "sender", "own", "my", "source")
 _PAID = frozenset({"iban", "wallet", "account", "payee", "payees", "creditor", "creditors", "beneficiary"})
 _PAYS = frozenset({"pay", "payment", "payments", "payout", "money", "refund", "wire", "transaction", "transactions"})
-_ABOUT_ARGUMENTS = (ArgumentCondition, SourceCondition)
+_ABOUT_ARGUMENTS: tuple[type[ArgumentCondition | SourceCondition], ...] = (ArgumentCondition, SourceCondition)
 _AMOUNTS = ("amount", "sum", "total", "value")
 
 
