@@ -22,8 +22,8 @@ from permitry.conditions.mode import ModeCondition
 from permitry.conditions.tools import ToolsCondition, ToolSelector, is_shell
 from permitry.conditions.written import Condition
 from permitry.core.effects import only_reads
-from permitry.core.facts import Fact
 from permitry.core.explain import likely_roles
+from permitry.core.facts import Fact
 from permitry.core.origin import Origin
 from permitry.core.rule import Request, Unsure
 from permitry.core.source import Lists
