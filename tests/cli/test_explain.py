@@ -38,7 +38,7 @@ def test_the_deciding_rule_is_reported_with_its_line(cli: Callable[..., Outcome]
     lines = out.splitlines()
     assert (code, err) == (2, "")
     assert lines[0] == "block  git_push"
-    assert lines[1] == "  decided by  block-publish  (restriction, permitry:publishing:7)"
+    assert lines[1] == "  decided by  block-publish  (restriction, permitry:releasing:8)"
     assert lines[2] == "  reason      publishes what cannot be taken back"
     assert lines[3].startswith("  message     Publishing is left to the user.")
 

@@ -16,7 +16,7 @@ CRASH = "import permitry.guard.guard; permitry.guard.guard.Guard.check = lambda 
 DIES = "import os, permitry.guard.guard; permitry.guard.guard.Guard.check = lambda *_, **__: os.abort(); "
 SLOW = "import time, permitry.guard.guard; permitry.guard.guard.Guard.check = lambda *_, **__: time.sleep(60); "
 BROKEN = "import permitry_hosts.hooks.host as h; h.Reply.of = lambda *_: 7; "
-PUSH = json.dumps(command("claude-code", "git push"))
+PUSH = json.dumps(command("claude-code", "npm publish"))
 MAKE = json.dumps(command("claude-code", "make"))
 
 
@@ -149,7 +149,7 @@ def test_what_would_take_longer_than_the_host_waits_is_not_begun(quick_hook: Run
 
 def test_a_large_call_is_decided(quick_hook: Run) -> None:
     """Up to the size that arguments may have."""
-    done = quick_hook(json.dumps(command("claude-code", f"git push; echo {'x' * 500_000}")))
+    done = quick_hook(json.dumps(command("claude-code", f"npm publish; echo {'x' * 500_000}")))
     assert "deny" in done.stdout
 
 

@@ -178,7 +178,7 @@ def test_the_first_installed_hook_starts_the_resident_for_the_next(
     assert main(["hook", "install", "codex", "--deadline", "30"]) == 0
     hooks = json.loads((home / ".codex/hooks.json").read_text())["hooks"]
     line = hooks["PreToolUse"][0]["hooks"][0]["command"]
-    payload = json.dumps(command("codex", "git push"))
+    payload = json.dumps(command("codex", "npm publish"))
 
     def said(line: str) -> tuple[int, str, str]:
         done = subprocess.run(["/bin/sh", "-c", line], input=payload, capture_output=True, text=True, check=False)

@@ -27,7 +27,7 @@ def test_a_project_is_guarded_in_three_commands(cli: Cli, project: Path) -> None
     assert cli("check", "--command", "pytest -q")[0] == 3
     assert cli("trust")[0] == 0
     assert cli("check", "--command", "pytest -q")[0] == 0
-    assert cli("check", "--command", "pytest -q; git push")[0] == 2
+    assert cli("check", "--command", "pytest -q; npm publish")[0] == 2
     assert (project / ".permitry" / "rules.toml").is_file()
 
 

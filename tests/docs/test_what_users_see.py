@@ -26,7 +26,7 @@ QUESTIONS = (
     "sudo reboot", 'rm "$OLD"',
 )  # fmt: skip
 REFUSALS = (
-    "git push", "npm publish", "terraform apply -auto-approve", "rm -rf /", "rm -rf ~", "chmod -R 777 /",
+    "git push --force", "npm publish", "terraform apply -auto-approve", "rm -rf /", "rm -rf ~", "chmod -R 777 /",
     "dd if=/dev/zero of=/dev/sda", "echo '{}' > ~/.claude/settings.json", "rm ~/.config/permitry/rules.toml",
     "permitry hook uninstall claude-code",
 )  # fmt: skip
@@ -122,7 +122,7 @@ def test_the_screens_have_the_same_sentences(reply: Answer) -> None:
     screens = [re.sub(r"[\s\u2502\u2514]+", " ", each.replace("`", "")) for each in SCREEN.findall(text)]
     asked = _said(reply("claude-code", "git reset --hard HEAD~3"), Verb.ASK)
     refused = json.loads(reply("opencode", "git reset --hard HEAD~3").out)["deny"].partition("permitry approve")[0]
-    blocked = BLOCKED.sub("", _said(reply("claude-code", "git push"), Verb.DENY))[:29]
+    blocked = BLOCKED.sub("", _said(reply("claude-code", "git push --force"), Verb.DENY))[:29]
     sentences = [each.replace("`", "") for each in (asked, refused, blocked)]
     assert [sum(sentence in screen for screen in screens) for sentence in sentences] == [2, 3, 5]
 

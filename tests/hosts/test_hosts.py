@@ -68,7 +68,7 @@ def home(tmp_path: Path) -> Path:
 
 def test_a_block_is_a_block_and_silence_lets_run(host: RealHost, home: Path) -> None:
     """The reason reaches the model, also from the shipped rules; what no rule is about runs as without a hook."""
-    turns = [["touch bad1"], ["touch good1"], ["git push; touch bad2"], ["touch good2"]]
+    turns = [["touch bad1"], ["touch good1"], ["npm publish; touch bad2"], ["touch good2"]]
     outcome = host.session(home, turns)
     assert {name for name in outcome.files if name.startswith(("good", "bad"))} == {"good1", "good2"}, outcome.printed
     assert "MAGPIE" in outcome.model.shown
@@ -214,7 +214,7 @@ def test_the_resident_answers_twelve_calls_at_once(host: RealHost, guarded: tupl
     home, command = guarded
     calls = [f"touch {kind}{number}" for number in range(6) for kind in ("good", "bad")]
     outcome = host.session(
-        home, [["touch bad"], ["sleep 3; touch good"], calls, ["touch bad9; git push"]], command=command
+        home, [["touch bad"], ["sleep 3; touch good"], calls, ["touch bad9; npm publish"]], command=command
     )
     made = {name for name in outcome.files if name.startswith(("good", "bad"))}
     assert made == {"good", *(f"good{number}" for number in range(6))}, outcome.printed

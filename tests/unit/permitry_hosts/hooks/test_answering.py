@@ -74,7 +74,7 @@ def test_a_host_reads_its_own_sample(host: str) -> None:
 @every_host
 def test_what_is_blocked_is_answered_in_the_words_of_the_host(replied: Answer, host: str) -> None:
     """Each in its own form, with the message for the model."""
-    reply = replied(host, command(host, "git push"))
+    reply = replied(host, command(host, "npm publish"))
     assert reply.code == 0
     assert "Publishing is left to the user." in reply.out
     expected = host_named(host).write(Effect(Verb.DENY, "NO"), host_named(host).read(captured(host).payload, ENVIRON))
@@ -104,7 +104,7 @@ def test_the_settings_with_the_hook_are_protected(replied: Answer, host: str) ->
 @every_host
 def test_a_list_in_place_of_a_command_switches_no_rule_off(replied: Answer, host: str) -> None:
     """Whatever the host makes of it."""
-    for words in (["git push"], ["git", "push"], ["ls", "; git push"], ["ls", ";", "git", "push"]):
+    for words in (["npm publish"], ["npm", "publish"], ["ls", "; npm publish"], ["ls", ";", "npm", "publish"]):
         assert "Publishing is left to the user." in replied(host, command(host, words)).out
 
 
@@ -141,7 +141,7 @@ def test_a_question_is_refused_where_the_host_would_not_ask(replied: Answer, hos
 @every_host
 def test_the_payload_says_which_host_wrote_it(replied: Answer, host: str) -> None:
     """Some hosts run the hooks of another one."""
-    payload = command(host, "git push")
+    payload = command(host, "npm publish")
     expected = replied(host, payload)
     for named in HOSTS:
         assert replied(named, payload) == expected, named
@@ -245,7 +245,7 @@ def test_an_event_that_is_not_known_is_not_answered(replied: Answer, host: str) 
 def test_every_decision_is_recorded_with_session_and_agent(replied: Answer, record: Path) -> None:
     """The ids of calls repeat between an agent and its sub-agents."""
     for agent in ({}, {"agent_id": "a7", "agent_type": "reviewer"}):
-        replied("claude-code", {**command("claude-code", "git push"), **agent})
+        replied("claude-code", {**command("claude-code", "npm publish"), **agent})
     lines = [json.loads(line) for line in record.read_text().splitlines()]
     assert [(line["session"], line["call_id"], line["verdict"]) for line in lines] == [
         ("claude-code:s1", "toolu_1", "block"),
@@ -258,7 +258,7 @@ def test_what_is_only_reported_is_not_answered_with_a_decision(
     replied: Answer, host: str, event: dict[str, Any]
 ) -> None:
     """A result, or a message of the user."""
-    assert replied(host, {**command(host, "git push"), **event}) == Reply()
+    assert replied(host, {**command(host, "npm publish"), **event}) == Reply()
     read = host_named(host).read({**captured(host).payload, **event}, ENVIRON)
     assert read.kind in (Kind.AFTER, Kind.PROMPT)
 
@@ -406,10 +406,10 @@ def test_a_resource_that_is_a_file_is_one(replied: Answer, host: str, tool: str,
 
 def test_a_payload_may_begin_with_a_byte_order_mark(replied: Answer, tmp_path: Path) -> None:
     """Some programs write one before UTF-8; what is in another encoding is refused, and says so."""
-    text = json.dumps(command("codex", "git push"))
+    text = json.dumps(command("codex", "npm publish"))
     options = Options(record=str(tmp_path / "record.jsonl"))
     with_mark = answer("codex", text.encode("utf-8-sig"), options, ENVIRON)
-    assert with_mark == replied("codex", command("codex", "git push"))
+    assert with_mark == replied("codex", command("codex", "npm publish"))
     assert "deny" in with_mark.out
     for encoding in ("utf-16", "utf-32"):
         with pytest.raises(CallError, match="only UTF-8 is read"):
@@ -431,6 +431,6 @@ def test_what_goes_wrong_is_short_and_text(monkeypatch: pytest.MonkeyPatch, host
         raise OSError("\udcff" + "x" * 100_000)
 
     monkeypatch.setattr(answering, "_effect", fail)
-    reply = answer(host, json.dumps(command(host, "git push")).encode(), Options(), ENVIRON)
+    reply = answer(host, json.dumps(command(host, "npm publish")).encode(), Options(), ENVIRON)
     assert (reply.code, len(reply.out) < 10_000) == (0, True)
     assert json.dumps(json.loads(reply.out), ensure_ascii=False).encode()

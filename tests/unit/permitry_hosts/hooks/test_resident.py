@@ -189,7 +189,7 @@ def test_it_answers_as_the_hook_in_process(home: Home) -> None:
     """Silence, refusals, options, garbage."""
     with home.resident():
         assert is_silent(home.call("make"))
-        assert is_denied(home.call("git push"), "Publishing")
+        assert is_denied(home.call("npm publish"), "Publishing")
         assert is_blocked(home.call("make", "--no-such-option"), "--no-such-option")
         assert is_denied(home.call("make", "--rules", "nowhere.toml"), "nowhere.toml")
         assert is_blocked(home.call("make", "--deadline", "0"), "a deadline is more than 0")
@@ -198,7 +198,7 @@ def test_it_answers_as_the_hook_in_process(home: Home) -> None:
             home.words(), input="what?", capture_output=True, text=True, env=home.environ, check=False
         )
         assert is_blocked(done, "not valid JSON")
-    records = records_at(home.folder / ".local/state/permitry/permitry.db", RecordFilter(text="git push"))
+    records = records_at(home.folder / ".local/state/permitry/permitry.db", RecordFilter(text="npm publish"))
     assert [each["event"] for each in records] == ["decided"]
 
 
@@ -347,7 +347,7 @@ def test_twelve_at_once_are_all_answered(home: Home) -> None:
     """Each its own call."""
     with home.resident():
         home.call("make")
-        both = [f"touch {number}" if number % 2 else f"git push {number}" for number in range(12)]
+        both = [f"touch {number}" if number % 2 else f"npm publish {number}" for number in range(12)]
         with ThreadPoolExecutor(12) as pool:
             said = list(pool.map(home.call, both))
         assert [is_denied(done) for done in said] == ["push" in text for text in both]

@@ -54,9 +54,9 @@ def test_a_confirmation_of_what_a_shipped_set_blocks(linted: Linted, rule: Rule)
     text = 'extends = ["permitry:coding-agent"]\n' + rule("ask-deploy", "confirm", 'tools = ["deploy_app"]')
     (found,) = linted(text)
     assert (found.kind, found.rule_id) == ("shadowed", "ask-deploy")
-    assert "`block-publish` (permitry:publishing:" in found.reason
+    assert "`block-publish` (permitry:releasing:" in found.reason
     assert found.suggestion == (
-        "take it out, or extend the sets that you want instead of one that extends `permitry:publishing`"
+        "take it out, or extend the sets that you want instead of one that extends `permitry:releasing`"
     )
 
 
