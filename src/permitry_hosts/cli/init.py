@@ -62,12 +62,12 @@ def text_for(folder: Path, *, is_for_host: bool) -> str:
 def write_rules(folder: Path, text: str) -> None:
     """Write the rule file of a project, which must not exist yet.
 
-    Raises: `PermitryError`, also where the folder of the file is a link: a repository may bring one that leads to rules
-    of the user. `OSError`.
+    Raises: `PermitryError`, also where the folder of the file is a link: a repository may
+    bring one that leads to rules of the user. `OSError`.
     """
     file = folder / PROJECT_FILE
     if file.parent.is_symlink():
-        raise PermitryError(f"`{file.parent}` is a link; remove it first: the rules of a project are in a folder there")
+        raise PermitryError(f"`{file.parent}` is a link; put a folder in its place")
     file.parent.mkdir(exist_ok=True)
     try:
         with file.open("x", encoding="utf-8") as stream:

@@ -105,7 +105,7 @@ def _plan_project(folder: Path) -> Iterator[_Step]:
     if any(os.path.realpath(each).startswith(f"{folder}/") for each in (Path.home() / "x", user_state())):
         yield _Step(_RULES, "none: your own files are in this folder; run this again in the folder of a project")
     elif file.parent.is_symlink():
-        yield _Step(_RULES, f"none: `{PROJECT_FILE}` would be written through a link; remove that first")
+        yield _Step(_RULES, f"none: `{PROJECT_FILE}` is through a link; remove that first")
     elif os.path.lexists(file):
         is_trusted = TrustStore().is_trusted(file)
         yield _Step(_RULES, f"`{PROJECT_FILE}` stays as it is")
