@@ -28,10 +28,7 @@ _ID = "always-"
 
 @attrs.frozen
 class Offer:
-    """One way not to be asked again, in words and as a rule, or for all calls of the tool.
-
-    One that `is_for_request` counts until the user writes again.
-    """
+    """One way not to be asked again, in words and as a rule, or for all calls of the tool."""
 
     label: str
     rule: str | None = None
@@ -124,7 +121,6 @@ def _load(texts: list[str]) -> RuleSet:
 
 
 def _patterns(keys: Conditions) -> Iterator[str]:
-    """Yield the patterns of a rule's one condition."""
     when: Any = keys["when"]
     yield from next(iter(when.values()))
 

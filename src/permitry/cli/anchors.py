@@ -13,10 +13,7 @@ _MOST = 1024 * 1024
 
 
 def send(address: str, head: Mapping[str, object]) -> None:
-    """Post a head as JSON; when this returns, the server has said that it took it.
-
-    Raises: `AuditError`, also for an address of another machine without `https://`.
-    """
+    """Post a head as JSON; when this returns, the server took it. Raises: `AuditError`."""
     try:
         host = host_of(address)
     except ValueError as error:

@@ -49,10 +49,7 @@ class StoreInbox:
         return [_line(question) for question in self._open()]
 
     def ask(self, name: str, given: ToolConfirmationResponse | None = None) -> bool:
-        """Show a question, and answer it as `given` or from the terminal; False where it is not open.
-
-        Raises: `PermitryError` where the agent could be the one that answers.
-        """
+        """Show a question, and answer it; False where it is not open. Raises: `PermitryError`."""
         question = next((each for each in self._open() if each.id == name), None)
         if question is None or question.request is None:
             return False
@@ -108,10 +105,7 @@ def _response(question: StoredQuestion) -> ToolConfirmationResponse | None:
 
 
 def _explain(decided: Decision, others: tuple[Decision, ...], call: ToolCall) -> Explanation:
-    """Return what a call would do, and the decisions of the rules that asked about it.
-
-    Which others were in force is known to the process that asked alone.
-    """
+    """Return what a call would do, and the decisions of the rules that asked about it."""
     explained = create_default_authorization_policy().explain(call, AuthContext())
     actions = tuple(
         each if each.decision.verdict is Verdict.ALLOW else attrs.evolve(each, decision=decided)

@@ -157,7 +157,6 @@ def _show(options: argparse.Namespace) -> ExitCode:
 
 
 def _print(options: argparse.Namespace, records: Iterable[Mapping[str, Any]]) -> ExitCode:
-    """Print records; without any, that is a failure."""
     code = ExitCode.FAILED
     for record in records:
         print(json.dumps(record) if options.json else _line(record))

@@ -15,6 +15,7 @@ from permitry.core.decision import Decision, Phase, RuleFailure, Verdict
 from permitry.core.origin import Origin
 from permitry.core.policy import AuthorizationPolicy, Specs
 from permitry.core.rule import Request
+from permitry.core.texts import one_line
 from permitry.errors import CallError
 
 __all__ = ["answer_each", "configure", "decision_line", "exit_code", "invalid", "records_used"]
@@ -138,8 +139,6 @@ def decision_line(call_id: object, decision: Decision, origins: Iterable[Origin]
 
 
 def _as_text(name: str, decision: Decision, origins: Iterable[Origin] = ()) -> str:
-    from permitry.core.texts import one_line
-
     rule = decision.rule_id or "-"
     source = f" ({decision.source})" if decision.source else ""
     reason = f": {one_line(decision.reason)}" if decision.reason else ""

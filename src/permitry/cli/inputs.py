@@ -15,6 +15,7 @@ from permitry.config.ruleset import RuleSet
 from permitry.core.call import ToolCall
 from permitry.core.json_values import JsonValue, parse_json
 from permitry.core.rule import Request
+from permitry.core.texts import one_line
 from permitry.errors import CallError, PermitryError
 from permitry.golden.request import read_request
 from permitry.messages.incoming import plain_id
@@ -107,8 +108,6 @@ def origins_from(options: argparse.Namespace, workspace: str = ".") -> list[Orig
 def tell(notices: Iterable[str]) -> None:
     """Print what the user should know besides the results."""
     for notice in notices:
-        from permitry.core.texts import one_line
-
         print(f"permitry: {one_line(notice)}", file=sys.stderr)
 
 
@@ -163,10 +162,7 @@ def requests(options: argparse.Namespace, rules: RuleSet) -> Iterator[tuple[int,
 
 
 def single_call(options: argparse.Namespace) -> JsonValue:
-    """Return the one call that the options name, as data; None for a file of calls.
-
-    Raises: `CallError` for text that is not JSON, or not KEY=VALUE.
-    """
+    """Return the one call that the options name, as data, or None. Raises: `CallError`."""
     if options.command is not None:
         return {"name": "run_shell", "arguments": {"command": options.command}}
     if options.tool is not None:

@@ -20,10 +20,7 @@ _MOST_LINES = 50
 
 @attrs.define(eq=False)
 class LiveView:
-    """A sink of events that prints them dimmed, by whole lines, while their call runs.
-
-    Nothing in it can move the cursor, change colours or look like a line of permitry's own.
-    """
+    """Prints events dimmed, by whole lines; nothing in them can look like a line of permitry's own."""
 
     stream: TextIO
     _rest: str = attrs.field(default="", init=False)

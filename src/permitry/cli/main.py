@@ -9,7 +9,7 @@ import itertools
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NoReturn, TypedDict
+from typing import Any, NoReturn
 
 from permitry.errors import ConfigError, PermitryError
 
@@ -71,14 +71,6 @@ class _Formatter(argparse.HelpFormatter):
         super().__init__(prog, width=terminal_columns() - 2)
 
 
-class _About(TypedDict):
-    """What every command's parser is given."""
-
-    allow_abbrev: bool
-    description: str
-    formatter_class: type[argparse.HelpFormatter]
-
-
 class _Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # one of its overloads is used
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -122,17 +114,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             # A terminal that cannot show a character gets its number, not a traceback.
             stream.reconfigure(errors="backslashreplace")
     if words[:1] == ["help"]:
-        return _show_help(words[1:])
+        _options([*words[1:], "--help"])
+        # INVARIANT: law 6. Behind `--` that is a name; no one who may not run a command runs it by asking for help.
+        return ExitCode.INVALID
     if not words or (words == ["hook"] and sys.stdin is not None and sys.stdin.isatty()):
         # A host that gives no more words waits for an answer, and must get that of a hook.
         words = [*words, "--help"]
     return _run_closed(words) if words[0] == "hook" and words[1:2] not in _OPEN else _run(words)
-
-
-def _show_help(words: Sequence[str]) -> int:
-    _options([*words, "--help"])
-    # INVARIANT: law 6. Behind `--` that word is a name; no one who may not run a command runs it by asking for help.
-    return ExitCode.INVALID
 
 
 def _run_closed(words: Sequence[str]) -> int:
@@ -268,27 +256,20 @@ def _parser(*chosen: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _about(name: str) -> _About:
+def _about(name: str) -> dict[str, Any]:
     summary = _COMMANDS[name]
-    return {
-        "allow_abbrev": False,
-        "description": f"{summary[:1].upper()}{summary[1:]}.",
-        "formatter_class": _Formatter,
-    }
+    described = f"{summary[:1].upper()}{summary[1:]}."
+    return {"allow_abbrev": False, "description": described, "formatter_class": _Formatter}
 
 
 def terminal_columns() -> int:
     """Return how many columns the terminal has, as `shutil.get_terminal_size` does."""
-    try:
-        columns = int(os.environ["COLUMNS"])
-    except (KeyError, ValueError):
-        columns = 0
-    if columns <= 0:
-        try:
-            columns = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]  # None is an error, too
-        except (AttributeError, ValueError, OSError):
-            columns = 0
-    return columns or 80
+    with contextlib.suppress(KeyError, ValueError):
+        if (columns := int(os.environ["COLUMNS"])) > 0:
+            return columns
+    with contextlib.suppress(AttributeError, ValueError, OSError):
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]  # None is an error, too
+    return 80
 
 
 def _configure(name: str, command: argparse.ArgumentParser) -> argparse.ArgumentParser:

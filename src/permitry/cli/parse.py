@@ -10,6 +10,7 @@ from typing import Any
 from permitry.cli.inputs import add_tools_option, number_lines, open_lines
 from permitry.cli.main import ExitCode
 from permitry.core.json_values import parse_json
+from permitry.core.texts import one_line, visible
 from permitry.errors import CallError
 from permitry.extras import load
 from permitry.messages.formats.tools import declared
@@ -124,8 +125,6 @@ def _call_as_json(call: TextCall) -> dict[str, Any]:
 
 
 def _tell(parsed: ParsedText) -> None:
-    from permitry.core.texts import one_line, visible
-
     for call in parsed.calls:
         flags = [call.format, *(["unknown tool"] if call.is_known is False else [])]
         flags += ["repaired"] if call.repaired else []

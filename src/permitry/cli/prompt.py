@@ -45,10 +45,7 @@ def open_terminal() -> TextIO | None:
 
 @attrs.define
 class TerminalChannel:
-    """Asks on a terminal, and waits for a line.
-
-    `preview` is what a call would change; `edit` takes text and returns it edited, through `$EDITOR`.
-    """
+    """Asks on a terminal, and waits for a line; `edit` takes text and returns it edited."""
 
     terminal: TextIO
     explain: Callable[[ToolCall], Explanation]
@@ -109,7 +106,6 @@ class TerminalChannel:
         return None
 
     def _offered(self, request: ToolConfirmationRequest) -> list[Offer]:
-        """Return what may be remembered; without rules, that the tool need not be asked about."""
         may_ignore = bool(request.suggested_grants)
         if self.always is None:
             return [Offer(each.label) for each in request.suggested_grants]

@@ -101,25 +101,27 @@ def request(
     reason = Text(f"  {one_line(asked.reason)}")
     console.print(Text(f"? {visible(asked.tool)}", "bold yellow"), reason, sep="", soft_wrap=True)
     is_whole = _arguments(console, asked, in_full=in_full)
-    actions = [] if explained is None else action_lines(explained)
-    if actions:
-        console.print(Text("  what it would do:"))
-    for line in actions if in_full else actions[:_MOST_ACTIONS]:
-        console.print(_colour(line), soft_wrap=True)
-    is_whole = _is_short(console, len(actions), _MOST_ACTIONS, in_full=in_full) and is_whole
+    actions = [] if explained is None else list(map(_colour, action_lines(explained)))
+    is_whole = _section(console, "  what it would do:", actions, in_full=in_full) and is_whole
     # What was heard is known to the process that asks, and not to one that shows the question of another.
     origins = asked.origins or (() if explained is None else explained.origins)
-    if origins:
-        console.print(Text("  where values were seen:"))
-    for origin in origins if in_full else origins[:_MOST_ACTIONS]:
-        console.print(Text(f"    {one_line(str(origin))}"), soft_wrap=True)
-    is_whole = _is_short(console, len(origins), _MOST_ACTIONS, in_full=in_full) and is_whole
+    seen = [Text(f"    {one_line(str(origin))}") for origin in origins]
+    is_whole = _section(console, "  where values were seen:", seen, in_full=in_full) and is_whole
     if not asked.preview:
         return is_whole
     lines = visible(asked.preview).splitlines()
     shown = "\n".join(lines if in_full else lines[:_MOST_LINES])
     console.print(Syntax(shown, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
     return _is_short(console, len(lines), _MOST_LINES, in_full=in_full) and is_whole
+
+
+def _section(console: Console, title: str, lines: Sequence[Text], *, in_full: bool) -> bool:
+    """Print lines below a title, if there are any; return whether none was left out."""
+    if lines:
+        console.print(Text(title))
+    for line in lines if in_full else lines[:_MOST_ACTIONS]:
+        console.print(line, soft_wrap=True)
+    return _is_short(console, len(lines), _MOST_ACTIONS, in_full=in_full)
 
 
 def _arguments(console: Console, asked: ToolConfirmationRequest, *, in_full: bool) -> bool:

@@ -31,10 +31,7 @@ class Renewal:
         self._known = self.reloader.loaded
 
     def renew(self) -> None:
-        """Put the rules in force as they are now; while they have mistakes, every call is blocked.
-
-        Raises: `ConfigError` where the files do not rest; `AuditError`.
-        """
+        """Put the rules in force as they are now; mistakes block every call. Raises: as `require`."""
         self._load()
         if self.reloader.problems is not None:
             self.guard.policy = _refuse_all(self.reloader.problems)

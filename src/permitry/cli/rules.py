@@ -12,12 +12,11 @@ import attrs
 from permitry.cli.inputs import add_rules_option
 from permitry.cli.main import ExitCode
 from permitry.config.catalogue import PREFIX, find_shipped
-from permitry.config.drafts import RuleDraft
+from permitry.config.drafts import Drafts, RuleDraft, drafts_of
 from permitry.config.layers import find_layers
 from permitry.config.load import Origin, RuleSet, load_rules
 from permitry.config.named import explain_missing
 from permitry.config.schema import ExampleTable
-from permitry.config.tables import Drafts, drafts_of
 from permitry.core.rule import AuthorizationRule, phase_of
 from permitry.errors import PermitryError
 
@@ -69,7 +68,6 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 
 def _text_of(name: str) -> str:
-    """Return the text of a shipped set, named with its prefix or without."""
     name = PREFIX + name.removeprefix(PREFIX)
     path = find_shipped(name)
     if (missing := explain_missing(name, path)) is not None:
@@ -82,7 +80,6 @@ def _as_json(row: Row) -> dict[str, object]:
 
 
 def _layers(rules: RuleSet, origins: Iterable[Origin], *, is_named: bool) -> Mapping[str, str]:
-    """Return the layer of each file: that of the origin for which it was opened."""
     starts = {origin.name: origin.name if is_named else _layer(origin) for origin in origins}
     layers: dict[str, str] = {}
     layer = ""

@@ -16,10 +16,7 @@ _BEFORE = "audit.jsonl"
 
 
 def store_from(options: argparse.Namespace) -> str:
-    """Return the store of `--store`, or of `--record` if it is one, or else the default.
-
-    Raises: `PermitryError` where `--store` does not name a store.
-    """
+    """Return the store of `--store`, or of `--record`, or the default. Raises: `PermitryError`."""
     store, record = (getattr(options, name, None) for name in ("store", "record"))
     if store is not None and not is_store(store):
         raise PermitryError(f"`{store}` is not a store; name a file `.db`, or the address of a PostgreSQL")

@@ -51,7 +51,6 @@ def _trust(store: TrustStore, options: argparse.Namespace) -> ExitCode:
 
 
 def _holds_plugins(folder: Path) -> bool:
-    """Return whether a folder holds Python files and no rules of a project, which come first."""
     return not (folder / PROJECT_FILE).exists() and any(folder.glob("*.py"))
 
 

@@ -13,7 +13,7 @@ from permitry.cli.telemetry import add_otel_option, sent
 from permitry.config.folders import user_state
 from permitry.config.layers import default_store
 from permitry.core.call import ToolCall
-from permitry.errors import UndoError
+from permitry.errors import UndoError, count
 from permitry.store.records import recorder_at
 from permitry.undo.diff import diff_of
 from permitry.undo.restoration import plan, restore
@@ -76,7 +76,6 @@ def _choose(vault: Vault, options: argparse.Namespace) -> list[Entry] | None:
 
 
 def _undo(vault: Vault, entry: Entry, options: argparse.Namespace) -> bool:
-    """Show what would change, and do it; return whether that was possible."""
     print(_line(entry))
     planned = plan(vault, entry)
     text = diff_of(planned, vault.path(entry.id))
@@ -110,8 +109,7 @@ def _line(entry: Entry) -> str:
         what = f"undone by {entry.undone_by}"
     else:
         what = "kept" if entry.after is not None else "kept, end not known"
-    paths = f"{len(entry.before)} path{'' if len(entry.before) == 1 else 's'}"
-    words = (f"{entry.id:>4}", at, entry.tool, f"[{what}]", paths, entry.shown)
+    words = (f"{entry.id:>4}", at, entry.tool, f"[{what}]", count(len(entry.before), "path"), entry.shown)
     return shorten(one_line("  ".join(words)), _LONGEST * 2)
 
 

@@ -12,10 +12,7 @@ _SECRET = "PERMITRY_WEBHOOK_SECRET"  # noqa: S105 -- where it is, and not the se
 
 
 def webhook_from(options: argparse.Namespace) -> WebhookChannel:
-    """Return the channel of `--webhook`; its secret leaves the environment of other programs.
-
-    Raises: `PermitryError` where the options or the secret cannot be used.
-    """
+    """Return the channel of `--webhook`; its secret leaves the environment. Raises: `PermitryError`."""
     if options.answers is not None or options.unattended not in (None, "wait"):
         raise PermitryError("--webhook asks, and goes with `--unattended wait` alone, not with another way to answer")
     secret = os.environ.pop(_SECRET, "")

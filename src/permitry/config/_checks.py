@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo
 from pydantic_core import PydanticCustomError
@@ -18,6 +18,7 @@ from permitry.rules import BUILT_IN_RULES
 from permitry.rules.exclusive_template import ExclusiveTemplateRule
 
 __all__ = [
+    "FindProblem",
     "StrictTable",
     "as_example",
     "check_duration",
@@ -44,6 +45,9 @@ __all__ = [
     "unknown_word_of",
     "without_repeats",
 ]
+
+FindProblem: TypeAlias = Callable[[str], tuple[str, str] | None]
+"""Returns message and hint for an invalid value, None for others."""
 
 _READABLE = 1_000_000
 
@@ -75,8 +79,8 @@ def _refuse(message: str, hint: str) -> PydanticCustomError:
     return PydanticCustomError("permitry", "{message}", {"message": message, "hint": hint})
 
 
-def check_with(problem: Callable[[str], tuple[str, str] | None]) -> Callable[[str], str]:
-    """Return a validator from a function that returns message and hint for an invalid value."""
+def check_with(problem: FindProblem) -> Callable[[str], str]:
+    """Return a validator that refuses what has a problem."""
 
     def checked(value: str) -> str:
         found = problem(value)
@@ -106,7 +110,7 @@ def check_selectors(value: list[str] | None) -> list[str] | None:
     return not_empty(value)
 
 
-def unknown_word_of(words: type[Enum]) -> Callable[[str], tuple[str, str] | None]:
+def unknown_word_of(words: type[Enum]) -> FindProblem:
     """Return a function that returns message and hint for a word that is not in an enumeration."""
     known = [each.value for each in words]
 

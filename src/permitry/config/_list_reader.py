@@ -32,10 +32,7 @@ class ListReader:
     is_unless: bool
 
     def patterns(self, word: str, read: Callable[[str], Pattern], literal: str | None) -> list[Pattern]:
-        """Return the pattern of a word, or one for each value of a list; `literal` escapes its sign.
-
-        Raises: `RuleError` for an unknown list, and for what is not a pattern.
-        """
+        """Return the pattern of a word, or one for each value of a list. Raises: `RuleError`."""
         name = list_name(word)
         if name is None:
             return [read(word)]
@@ -77,7 +74,6 @@ class ListReader:
         return word if name is None else ListedValues.of(name, self._texts(name, None, is_positive=is_positive))
 
     def _sources(self, word: object, *, is_positive: bool) -> Sequence[object]:
-        """Return what a list among the sources of a value, or a tool without a field, means."""
         if not isinstance(word, str) or word == "user" or "#" in word or word.startswith("named:"):
             return [word]
         if word.startswith("list:"):

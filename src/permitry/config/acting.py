@@ -28,10 +28,7 @@ class Acting:
 
     @classmethod
     def of(cls, key: str, pattern: str, workspaces: Mapping[str, str]) -> Self:
-        """Return the calls that touch a `path`, are `changing` one, or connect to a `host`.
-
-        `workspaces` has that of each session. Raises: `ConfigError` for a pattern that is not valid.
-        """
+        """Return the calls that touch a `path`, are `changing` one, or connect to a `host`."""
         tools = json.dumps([name for name in list_shipped() if name.startswith("permitry:tools-")])
         lines = ["schema = 1", f"extends = {tools}", "[[rule]]", f'id = "{_ID}"', 'effect = "block"']
         lines += [f"when.{'path' if key == 'changing' else key} = {json.dumps([pattern])}"]

@@ -10,7 +10,7 @@ from permitry.actions.extract import ReadActions
 from permitry.conditions.args import LINKS, ArgumentCondition
 from permitry.conditions.listed import list_name
 from permitry.conditions.scope import Scope
-from permitry.config.conditions import Given
+from permitry.config.conditions import Given, read_scope
 from permitry.config.diagnostics import nearest
 from permitry.config.drafts import ListDraft, RuleDraft, TemplateDraft, ToolDraft
 from permitry.config.examples import READER, example_problems
@@ -18,7 +18,6 @@ from permitry.config.lists import NamedList
 from permitry.config.locate import KeyPath
 from permitry.config.plain import BUDGET, RULE, Plain
 from permitry.config.schema import BudgetTable, RuleTable, groups_of
-from permitry.config.scopes import read_scope
 from permitry.core.decision import Phase
 from permitry.core.rule import phase_of
 from permitry.core.spec import ToolSpec

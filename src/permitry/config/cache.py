@@ -57,11 +57,9 @@ _UNUSABLE = (OSError, ValueError, TypeError, LookupError, AttributeError, Recurs
 class RuleCache:
     """Rule sets stored in a folder, each authenticated by an HMAC with a secret.
 
-    Folder and secret must be owned and writable by this user only, and be where `permitry:base`
-    protects them from agents: at their default locations in the user's folders, not reached through
-    a link. As a program that no rule examines may still write there, the content of an entry is
-    limited as well. No entry is made for an admin's rules, for rule files that are not the user's
-    own below the home folder, or without `permitry:base`. An entry must contain the shipped sets
+    Folder and secret must be writable by this user only, and be where `permitry:base` protects them from agents.
+    As a program that no rule examines may still write there, entries are limited: none is made for an admin's
+    rules, for files that are not the user's own, or without `permitry:base`; one must contain the shipped sets
     that are requested, as they are shipped, and be made of the files that are requested.
     """
 
@@ -69,10 +67,7 @@ class RuleCache:
     secret: Path = attrs.field(factory=lambda: user_state() / "cache.key")
 
     def load(self, origins: Sequence[Origin], tool: str | None = None) -> RuleSet:
-        """Return what `load_rules` does, and store it if it is new; with a `tool`, only rules for its calls.
-
-        Raises: `ConfigError` with every problem of every file; then nothing is loaded or stored.
-        """
+        """Return what `load_rules` does, or its part for a `tool`, from the cache if it is there."""
         rules = self.kept(origins, tool)
         return self._compile(origins, tool) if rules is None else rules
 
@@ -178,7 +173,6 @@ def folder_of(origins: Iterable[Origin]) -> str | None:
 
 
 def _code() -> list[list[object]]:
-    """Return size and time of permitry's source files: another version may accept other rule files."""
     found: list[list[object]] = []
     for folder in _CODE:
         with os.scandir(_PACKAGE / folder) as entries:
@@ -215,7 +209,6 @@ def _content(path: str) -> bytes:
 
 
 def _own_bytes(path: Path, most: int) -> bytes:
-    """Return the content of a file that, like its folder, only this user can write."""
     with open_regular(path) as (stream, status):
         if not (is_own(status) and is_own(path.parent.lstat())):
             raise _UnusableError("it could be someone else's")

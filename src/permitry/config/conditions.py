@@ -1,8 +1,9 @@
 """From the conditions of a rule file, which are values under keys, to the scope of a rule."""
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import attrs
 
@@ -18,12 +19,15 @@ from permitry.conditions.scope import Condition, Conditions, Scope
 from permitry.conditions.tools import ToolsCondition, ToolSelector
 from permitry.conditions.written import Place, PlainCondition, Value, Written
 from permitry.config._list_reader import ListReader
-from permitry.config.lists import ListUses
+from permitry.config.lists import ListUses, NamedList, uses_of
 from permitry.core.action import Connect
 from permitry.core.source import Lists
-from permitry.errors import RuleError
+from permitry.errors import Problem, RuleError
 
-__all__ = ["Given", "Place", "Refusals", "host_pattern", "scope_of"]
+if TYPE_CHECKING:
+    from permitry.config.drafts import RuleDraft
+
+__all__ = ["Given", "Place", "Refusals", "host_pattern", "read_scope", "scope_of"]
 
 Given: TypeAlias = Mapping[str, Any]
 """The conditions of a `when` or `unless`, by key, as a rule file has them."""
@@ -45,11 +49,9 @@ def scope_of(
     uses: ListUses = _NO_LISTS,
     runs_any: bool = False,
 ) -> Scope:
-    """Return the scope of a rule without invalid conditions, whose errors are added to `refusals`.
+    """Return the scope of a rule without invalid conditions; their errors are added to `refusals`.
 
-    `uses` has the lists that it may name; `runs_any`: its commands may run any other.
-
-    Raises: `RuleError` for the first invalid condition, if `refusals` is None.
+    `runs_any`: its commands may run any other. Raises: `RuleError` if `refusals` is None.
     """
     names: set[str] = set()
     in_when, in_unless = (ListReader(uses, names, is_unless=is_unless) for is_unless in (False, True))
@@ -61,20 +63,12 @@ def scope_of(
     )
     if not names:
         return scope
-    remake = functools.partial(_remake, tuple(tools), when, unless, uses, runs_any=runs_any)
-    return attrs.evolve(scope, lists=frozenset(names), remake=remake)
+    written = functools.partial(scope_of, tuple(tools), when, unless, runs_any=runs_any)
+    return attrs.evolve(scope, lists=frozenset(names), remake=functools.partial(_remake, written, uses))
 
 
-def _remake(
-    tools: tuple[str, ...],
-    when: Given | None,
-    unless: Sequence[Given] | None,
-    uses: ListUses,
-    added: Lists,
-    *,
-    runs_any: bool,
-) -> Scope:
-    return scope_of(tools, when, unless, uses=attrs.evolve(uses, added=added), runs_any=runs_any)
+def _remake(written: Callable[..., Scope], uses: ListUses, added: Lists) -> Scope:
+    return written(uses=attrs.evolve(uses, added=added))
 
 
 def host_pattern(text: str) -> HostPattern:
@@ -158,3 +152,38 @@ def _without_values(given: Given, found: Iterable[Written]) -> Iterator[Conditio
 
 def _of(kind: type[_Kind], found: Iterable[Written]) -> tuple[_Kind, ...]:
     return tuple(each for each in found if isinstance(each, kind))
+
+
+def read_scope(
+    draft: "RuleDraft",
+    lists: Mapping[str, NamedList] = MappingProxyType({}),
+    *,
+    trusted: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> tuple[Scope, list[Problem]]:
+    """Return the scope of a rule that may name these lists and trusted fields, and the problems of its conditions."""
+    refusals: Refusals = []
+    table = draft.table
+    uses = uses_of(dict(table), lists, trusted)
+    scope = scope_of(table.tools or (), table.when, table.unless, refusals, uses=uses, runs_any=bool(table.runs_any))
+    problems = []
+    for place, error in refusals:
+        message, _, hint = str(error).rpartition("; ") if "; " in str(error) else (str(error), "", "")
+        given = {"when": table.when, "unless": table.unless}
+        problems.append(draft.problem((*place, *_find_place(given, place, message)), message, hint))
+    return scope, problems
+
+
+def _find_place(given: object, place: Place, message: str) -> Place:
+    """Return the path, from a place on, to the text that a message names; empty if none."""
+    value: Any = given
+    for key in place:
+        value = value[key]
+    return next((path for path, text in _texts(value) if f"`{text}`" in message), ())
+
+
+def _texts(value: object) -> Iterator[tuple[Place, str]]:
+    if isinstance(value, str):
+        yield (), value
+    elif isinstance(value, Mapping | list | tuple):
+        for key, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from (((key, *path), text) for path, text in _texts(inner))

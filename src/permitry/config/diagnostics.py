@@ -40,7 +40,6 @@ class SourceText:
 
     @functools.cached_property
     def _lines(self) -> tuple[int, ...]:
-        """The line of each rule; empty if only `places` can tell."""
         lines = header_lines(self.text, "rule")
         return lines if len(lines) == self.rules else ()
 

@@ -1,17 +1,27 @@
-"""Tables of a rule file whose structure is valid, and where they are."""
+"""Tables of a rule file whose structure is valid: where they are, and which were dropped."""
 
-from typing import Generic, TypeAlias, TypeVar
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import attrs
 from pydantic import BaseModel
 
+from permitry.config.catalogue import find_file
 from permitry.config.diagnostics import SourceText
 from permitry.config.locate import KeyPath
 from permitry.config.origin import Origin
-from permitry.config.schema import ListTable, RuleTable, TemplateTable, ToolTable
-from permitry.errors import Problem
+from permitry.config.ruleset import RuleSet
+from permitry.config.schema import ListTable, RuleFile, RuleTable, TemplateTable, ToolTable
+from permitry.errors import Problem, count
 
-__all__ = ["Draft", "ListDraft", "ProgramDraft", "RuleDraft", "TemplateDraft", "ToolDraft"]
+__all__ = [
+    "Draft", "Drafts", "ListDraft", "ProgramDraft", "RuleDraft", "TemplateDraft", "ToolDraft", "drafts_of",
+    "notices_on",
+]  # fmt: skip
+
+_MOST_NAMED = 3
+"""So many of a kind that is dropped are named in one file; of more, only the number is given."""
 
 Table = TypeVar("Table", bound=BaseModel)
 
@@ -55,3 +65,45 @@ ProgramDraft: TypeAlias = Draft[BaseModel]
 RuleDraft: TypeAlias = Draft[RuleTable]
 TemplateDraft: TypeAlias = Draft[TemplateTable]
 ToolDraft: TypeAlias = Draft[ToolTable]
+
+
+def notices_on(dropped: Iterable[Draft[Any]]) -> Iterator[str]:
+    """Yield a notice for each definition, or one for all of a kind where a file has many, in the order given."""
+    groups: dict[tuple[str, str, str], list[Draft[Any]]] = {}
+    for each in dropped:
+        kind = "permission" if each.kind == "rule" else each.kind
+        groups.setdefault((each.source.name, kind, each.origin.distrust), []).append(each)
+    for (file, kind, why), found in groups.items():
+        if len(found) > _MOST_NAMED:
+            yield f"{file}: {count(len(found), kind)} dropped: {why}"
+            continue
+        for each in found:
+            name = each.table.id if each.kind == "rule" else each.name
+            yield f"{each.place}: {kind} `{name}` dropped: {why}"
+
+
+@attrs.frozen
+class Drafts:
+    """The tables of rule files: of rules by id, of templates by name; and the trusted fields of tools."""
+
+    rules: Mapping[str, RuleDraft] = attrs.field(factory=dict)
+    templates: Mapping[str, TemplateDraft] = attrs.field(factory=dict)
+    trusted: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
+
+
+def drafts_of(rules: RuleSet) -> Drafts:
+    """Return the tables of the files that `rules` were loaded from; the files are read again."""
+    in_rules: dict[str, RuleDraft] = {}
+    in_templates: dict[str, TemplateDraft] = {}
+    trusted: dict[str, frozenset[str]] = {}
+    for name in rules.files:
+        text = find_file(name).read_text(encoding="utf-8")
+        file = RuleFile.model_validate(tomllib.loads(text))
+        source = SourceText(name, text, len(file.rule))
+        in_rules |= {table.id: Draft(source, ("rule", i), table) for i, table in enumerate(file.rule)}
+        in_templates |= {
+            template: Draft(source, ("template", template), table) for template, table in file.template.items()
+        }
+        for tool, declared in file.tool.items():
+            trusted[tool] = trusted.get(tool, frozenset()).union(declared.trusted_fields)
+    return Drafts(in_rules, in_templates, trusted)

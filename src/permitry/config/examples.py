@@ -100,7 +100,6 @@ def role_of_path(table: RuleTable) -> ArgumentRole:
 
 
 def _kind(table: RuleTable) -> str:
-    """Return what a plain text is in the examples of a rule: what its conditions are about."""
     return next((kind for _, group in groups_of(table) for kind in _KINDS if kind in group), "tool")
 
 
@@ -119,7 +118,6 @@ def _likely_kind(text: str) -> str:
 
 
 def _explain(example: ExampleTable, table: RuleTable) -> str:
-    """Return a hint on how a plain text was read, and how to write what may have been meant."""
     text, kind = example.text or "", _kind(table)
     other = _likely_kind(text)
     if not text or other == kind:
@@ -200,7 +198,6 @@ def example_context(example: ExampleTable, templates: Mapping[str, Template]) ->
 
 
 def _plain(example: ExampleTable) -> Iterator[tuple[type[PlainCondition], Any]]:
-    """Yield the conditions on call and context that an example has a value for, and it."""
     for key, value in example.given().items():
         kind = condition(key) if key in CONDITIONS else None
         if kind is not None and issubclass(kind, PlainCondition):

@@ -25,14 +25,11 @@ def find_layers(
     admin_file: Path = ADMIN_FILE,
     trust: "TrustStore | None" = None,
 ) -> list[Origin]:
-    """Return the rule files in force for `workspace`, lowest layer first; files that do not exist are left out.
+    """Return the rule files in force for `workspace`, lowest layer first, without those that do not exist.
 
-    The shipped layer is `permitry:base`, or the sets named `shipped`. The user's is `rules.toml` in the user's
-    configuration folder. The project's is `.permitry/rules.toml` in `workspace` or the nearest folder above; it is
-    trusted only if its bytes are pinned in `trust` (by default the user's store): otherwise only its restrictions
-    apply, not its permissions. The admin's is `/etc/permitry/rules.toml`.
-
-    Loading refuses an admin file that someone other than root could have written.
+    The shipped layer is `permitry:base`, or the sets named `shipped`; the user's `rules.toml` in the configuration
+    folder; the project's `.permitry/rules.toml` in `workspace` or above, trusted only if its bytes are pinned in
+    `trust`: otherwise only its restrictions apply. The admin's is `/etc/permitry/rules.toml`, and root's alone.
     """
     user = user_file or user_config() / "rules.toml"
     project = find_project(workspace)

@@ -30,10 +30,7 @@ class ListUses:
     added: Mapping[str, tuple[str | float, ...]] = attrs.field(factory=dict)
 
     def values(self, name: str, *, is_positive: bool) -> tuple[str | float, ...]:
-        """Return the values of a list. Raises: `KeyError`.
-
-        `is_positive`: a longer list makes the rule apply to more calls; otherwise, to fewer.
-        """
+        """Return the values of a list where more of them let a rule apply to more calls, or to fewer."""
         named = self.lists[name]
         # INVARIANT: a less trusted layer never makes a call more allowed: its values count only where they restrict. A
         # label or budget of a permission is a restriction on other calls, so there both directions may allow more.
@@ -56,11 +53,7 @@ def lists_of(tables: Iterable[Mapping[str, Any]]) -> dict[str, NamedList]:
     """Return the lists that plain data describes: of each, one table or several."""
     found: dict[str, NamedList] = {}
     for each in tables:
-        known, values = found.get(each["name"]), tuple(each["values"])
+        known, values = found.get(each["name"], NamedList(source=each["source"])), tuple(each["values"])
         own = () if each["restricts_only"] else values
-        found[each["name"]] = (
-            NamedList(values, own, each["source"])
-            if known is None
-            else attrs.evolve(known, values=(*known.values, *values), most_trusted=(*known.most_trusted, *own))
-        )
+        found[each["name"]] = NamedList((*known.values, *values), (*known.most_trusted, *own), known.source)
     return found

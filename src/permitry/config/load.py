@@ -12,7 +12,6 @@ from pydantic import BaseModel, ValidationError
 from permitry.conditions.keys import condition
 from permitry.conditions.scope import Scope
 from permitry.config._checks import tool_name_problem
-from permitry.config._dropped import notices_on
 from permitry.config.build import (
     DEEPEST,
     Known,
@@ -28,7 +27,7 @@ from permitry.config.catalogue import PREFIX, find_file, find_shipped
 from permitry.config.collecting import without_collection
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import SourceText, unreadable_problem
-from permitry.config.drafts import Draft, ListDraft, ProgramDraft, RuleDraft, TemplateDraft, ToolDraft
+from permitry.config.drafts import Draft, ListDraft, ProgramDraft, RuleDraft, TemplateDraft, ToolDraft, notices_on
 from permitry.config.lists import collect_trusted, lists_of
 from permitry.config.locate import KeyPath
 from permitry.config.named import explain_missing, out_of_bounds, shorten_name
@@ -141,10 +140,9 @@ class _NotPinnedError(Exception):
 
 
 class _Loader:
-    """Reads rule files one after the other, collects all problems, and builds the result at the end.
+    """Reads rule files, collects all problems, and builds the result at the end.
 
-    `names` are the files read, by real path, with the name shown to users; `open` are those being read, each extended
-    by the one before it. `conflicts` are notices on untrusted definitions whose name is taken.
+    `names` are the files read, as shown; `open` are those being read, each extended by the one before it.
     """
 
     def __init__(self) -> None:

@@ -75,10 +75,7 @@ def locate(text: str) -> Places:
 
 
 def header_lines(text: str, name: str) -> tuple[int, ...]:
-    """Return the 1-based lines of the headers `[[name]]`; none where a long string may hold one.
-
-    `text` must be TOML that `tomllib` accepts. Other spellings, such as `[["name"]]`, are left out.
-    """
+    """Return the 1-based lines of the headers `[[name]]`; none where a long string may hold one."""
     if '"""' in text or "'''" in text:
         return ()
     lines, line, end = [], 1, 0

@@ -48,7 +48,7 @@ def _no_file(name: str, path: Path) -> tuple[str, str] | None:
     shipped = PREFIX + name.removeprefix("permitry/").removesuffix(".toml")
     if shipped in list_shipped():
         return f"there is no file `{name}`", f"did you mean the shipped set `{shipped}`?"
-    siblings = {entry.name for entry in path.parent.glob("*.toml")} - {path.name} if path.parent.is_dir() else set()
+    siblings = {entry.name for entry in path.parent.glob("*.toml")} - {path.name}
     return f"there is no file `{name}`", nearest(path.name, siblings, otherwise="check the path")
 
 

@@ -23,11 +23,10 @@ _WORD = re.compile(r"[A-Za-z][\w:.-]*")
 
 
 def narrowest(call: ToolCall, actions: Iterable[Action], workspace: str | None = None) -> tuple[Conditions, ...]:
-    """Return the keys of the rules that permit calls like this one; none where an action of it has no safe pattern.
+    """Return the keys of the rules that permit calls like this one; none where an action has no safe pattern.
 
-    `actions` are those that need a permission. Of a program that only reads, that is its sub-command with any
-    arguments (`git log *`), of another one the words before its first option; of a path the folder (`src/**`); of an
-    address the host. What one rule cannot say is said by several, all of which are needed.
+    `actions` need a permission. Of a program that only reads, that is its sub-command (`git log *`), of others the
+    words before its first option; of a path the folder (`src/**`); of an address the host. All rules are needed.
     """
     found = [(each, list(choices(call, each, workspace))) for each in actions]
     if not all(known for _, known in found):
@@ -54,11 +53,10 @@ def choices(call: ToolCall, action: Action, workspace: str | None = None) -> Ite
 
 
 def command_choices(run: Run) -> Iterator[str]:
-    """Yield patterns for a command: all its words, then fewer of those before its first option, and any arguments.
+    """Yield patterns for a command: all its words, then fewer of those before its first option, with any others.
 
-    Of a program that changes what its arguments name, such as `rm`, and of one that runs another, such as `sudo`, only
-    all its words; the name of a program alone only where the program only reads, or runs code of the workspace, and has
-    no sub-commands.
+    Only all words of what changes its arguments, such as `rm`, or runs another program; the name alone only of what
+    reads, or runs code of the workspace, and has no sub-commands.
     """
     plain = _words_before_open(run)
     if len(plain) == len(run.words):
@@ -115,7 +113,6 @@ def _is_plain(text: str) -> bool:
 
 
 def _join(found: Iterable[Conditions]) -> tuple[Conditions, ...]:
-    """Return rules without repetition; commands are the values of one rule."""
     tables = list({repr(each): each for each in found}.values())
     commands: list[object] = []
     for each in tables:

@@ -17,11 +17,8 @@ class Origin:
 
     The permissions and templates of an untrusted origin, and of what it extends, are dropped with a notice, which ends
     in `distrust`; nothing outside its `root` is read for it. Only an admin origin may use priorities below 100.
-
-    `pinned` holds the SHA-256 of every file that is trusted, by real path. If a file that is read
-    is not among them, or has other bytes, the origin is loaded as untrusted.
-
-    With a `text`, that is the content, and `name` is only shown.
+    `pinned` has the SHA-256 of every file that is trusted, by real path; others make the origin untrusted. With a
+    `text`, that is the content, and `name` is only shown.
     """
 
     name: str

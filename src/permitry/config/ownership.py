@@ -17,10 +17,7 @@ def is_own(status: os.stat_result) -> bool:
 
 
 def writable_by_others(path: Path) -> str | None:
-    """Return why a file could have been put there or written by someone other than root, or None.
-
-    The folders above count, named and with links followed; further up they may be sticky, as `/tmp` is.
-    """
+    """Return why someone other than root could have written a file, or None; `/tmp` may be sticky."""
     for start in dict.fromkeys((path.absolute(), path.resolve())):
         for each in (start, *start.parents):
             try:

@@ -87,10 +87,7 @@ class Project:
 
 
 def read_project(root: Path) -> Project:
-    """Return the project in `root`, as trusting it now would pin it.
-
-    Raises: `ConfigError` if there is none, it does not load alone, or has a file outside `root`.
-    """
+    """Return the project in `root`, as trusting it now would pin it. Raises: `ConfigError`."""
     from permitry.config.load import load_rules  # noqa: PLC0415 -- slow to import, and only for trusting
 
     real = real_path(root)

@@ -32,10 +32,7 @@ _TRAITS = ("idempotent", "open_world", "read_only", "spawns_agent")
 
 
 def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
-    """Return the rule set of plain data; with a `tool`, only what can apply to its calls.
-
-    Raises: `ValueError` (of which `RuleError` is a subclass) if the data is not a valid rule set.
-    """
+    """Return the rule set of plain data, or its part for a `tool`. Raises: `ValueError`."""
     table = _fields(data, _SET)
     names = None if tool is None else readings(tool)
     rules = [_fields(each, RULE) for each in table["rules"] if names is None or _may_select(each, names)]

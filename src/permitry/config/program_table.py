@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, create_model
 
 from permitry.actions.programs.catalogue import shipped
 from permitry.actions.programs.entries import Entry, Shape
-from permitry.config._checks import StrictTable, check_with, not_blank
+from permitry.config._checks import FindProblem, StrictTable, check_with, not_blank
 from permitry.config.diagnostics import nearest
 
 __all__ = ["ModeTable", "ProgramTable", "WrapperTable"]
@@ -37,7 +37,7 @@ def _operand_problem(word: str) -> tuple[str, str] | None:
     return f"`{unknown}` is not what an operand can be", nearest(unknown, known, otherwise=f"known: {_some(known)}")
 
 
-def _word_problem(field: str) -> Callable[[str], tuple[str, str] | None]:
+def _word_problem(field: str) -> FindProblem:
     def problem(word: str) -> tuple[str, str] | None:
         known = shipped().words(field)
         if not word or word in known:
@@ -51,7 +51,7 @@ def _some(words: "frozenset[str] | set[str]") -> str:
     return ", ".join(sorted(words))
 
 
-def _each(problem: Callable[[str], tuple[str, str] | None]) -> Callable[[str], str]:
+def _each(problem: FindProblem) -> Callable[[str], str]:
     return check_with(lambda text: next(filter(None, map(problem, text.split())), None))
 
 

@@ -48,7 +48,6 @@ def difference(before: Loaded, after: Loaded) -> dict[str, object]:
 
 
 def _parts(rules: RuleSet) -> dict[tuple[str, str], object]:
-    """Return all that is defined by file and id, without its lines."""
     parts: dict[tuple[str, str], object] = {("templates", each.name): each for each in rules.templates.values()}
     parts |= {("tools", each.name): each for each in rules.tools.values()}
     parts |= {("programs", each.name): (each.fields, each.rank) for each in rules.records.every}
@@ -94,6 +93,10 @@ class _Look:
     origins: tuple[Origin, ...]
     states: Mapping[Path, _FileState]
     at: int
+
+    def has_states(self, others: Mapping[Path, _FileState]) -> bool:
+        """Return whether all its files had the same bytes before."""
+        return all(path in others and state.is_same(others[path]) for path, state in self.states.items())
 
 
 @attrs.define
@@ -153,10 +156,9 @@ class PolicyReloader:
         return after is not before
 
     def settle(self, within: float = 2.0) -> bool:
-        """Poll until what the files say now counts, and return what `poll` does; most often one look will do.
+        """Poll until what the files say now counts, and return what `poll` does.
 
-        Before a decision, this is what makes the rules those that were written last. A change, and a mistake that is
-        new, is looked at again after `apart` seconds: it may be half of a file.
+        A change, and a mistake that is new, is looked at again after `apart` seconds: it may be half of a file.
 
         Raises: `ConfigError` when the files do not rest `within` so many seconds: then nothing may be decided.
         """
@@ -214,11 +216,10 @@ class PolicyReloader:
         seen = self._seen
         earlier = self._states if seen is None else {**self._states, **seen.states}
         # INVARIANT: bytes seen only once are not loaded: a file that is written in parts may be valid after each.
-        if not all(path in earlier and state.is_same(earlier[path]) for path, state in look.states.items()):
+        if not look.has_states(earlier):
             self._seen = look
             return before
-        is_old = all(path in self._states and state.is_same(self._states[path]) for path, state in look.states.items())
-        if not is_old and seen is not None and abs(look.at - seen.at) < self._apart * 1e9:
+        if not look.has_states(self._states) and seen is not None and abs(look.at - seen.at) < self._apart * 1e9:
             return before
         return self._take_over(look)
 

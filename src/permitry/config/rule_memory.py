@@ -32,10 +32,7 @@ class _Kept:
 
 @attrs.define
 class RuleMemory:
-    """Loads rule sets as `RuleCache` does, and keeps those used last while their files are the same.
-
-    What is written into a rule file counts for the next call.
-    """
+    """Loads rule sets as `RuleCache` does, and keeps those used last while their files are the same."""
 
     _kept: "OrderedDict[str, _Kept]" = attrs.field(factory=OrderedDict, init=False, repr=False)
 
@@ -78,6 +75,5 @@ def _state(name: str) -> tuple[object, ...]:
 
 
 def _key(origins: Sequence[Origin], tool: str | None) -> str:
-    """Return a text of all that loading depends on besides the files."""
     real = [os.path.realpath(name) for each in origins for name in (each.name, each.root or "")]
     return repr((list(origins), real, tool, folder_of(origins), [os.environ.get(name) for name in _PLACES]))

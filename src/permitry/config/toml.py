@@ -18,10 +18,7 @@ _BORDERS = re.compile(r"[=,{}\[\]]")
 
 
 def load_toml(text: str) -> dict[str, Any]:
-    """Return the tables of TOML `text`.
-
-    Raises: as `tomllib.loads`; `TOMLDecodeError` also for a key of more than 32 parts.
-    """
+    """Return the tables of TOML `text`. Raises: as `tomllib.loads`, also for a key of 33 parts."""
     # A key is on one line, and few lines have that many dots, so most texts need no scan.
     if any(line.count(".") > _MOST_PARTS for line in text.split("\n")):
         _check_keys(text)

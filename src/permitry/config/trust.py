@@ -43,10 +43,7 @@ class TrustStore:
     path: Path = attrs.field(factory=lambda: user_state() / "trust.json")
 
     def trust(self, project_root: Path, *, only: bytes | None = None) -> Project:
-        """Pin the project as it is now, and return what was pinned.
-
-        Raises: `ConfigError` if it does not load, or is other than one file `only`; nothing is trusted then.
-        """
+        """Pin the project as it is now, or as one file `only`. Raises: `ConfigError`; nothing is trusted."""
         project = read_project(project_root)
         self._check_outside(project.root)
         if only is not None and project.pin.digests != {str(PROJECT_FILE): hashlib.sha256(only).hexdigest()}:
@@ -65,10 +62,7 @@ class TrustStore:
         return plugins
 
     def plugins(self, folder: Path) -> "PluginFolder":
-        """Return a folder of plugins that are trusted; only the bytes in the result may be run.
-
-        Raises: `ConfigError` if it was not trusted, or has changed since.
-        """
+        """Return a trusted folder of plugins; only its bytes may be run. Raises: `ConfigError`."""
         plugins = _read_plugins(folder)
         self._check_outside(plugins.path)
         pin = self._read()[PLUGINS].get(plugins.path)
@@ -175,7 +169,7 @@ class TrustStore:
 
 
 def _as_stored(data: object) -> dict[str, dict[str, dict[str, str]]]:
-    """Return the digests by section, folder and file. Raises: `ValueError` for another shape."""
+    """Return the digests by section, folder and file. Raises: `ValueError`."""
     if not isinstance(data, dict) or data.get("version") != 1 or PROJECTS not in data:
         raise ValueError("no trust store of this version")
     stored = {section: data.get(section, {}) for section in SECTIONS}

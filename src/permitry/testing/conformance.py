@@ -271,8 +271,7 @@ class _Runs(MemoryRecorder):
 def check(case: Case, host: Host) -> None:
     """Play a case on a host.
 
-    Raises: `AssertionError` that says what ran or was shown instead; `LookupError` for a case that the host's
-    capabilities leave out.
+    Raises: `AssertionError` that says what ran instead; `LookupError` for a case that the host leaves out.
     """
     if not case.needs(host.capabilities):
         raise LookupError(f"the host cannot be asked: {case}")

@@ -36,10 +36,7 @@ class Kept:
     entry: str
 
     def renew(self, undo: Undo) -> "Kept":
-        """Return what is kept now that the call starts: another entry, if it has changed since.
-
-        Raises: `UndoError`, also where the call would change something else by now.
-        """
+        """Return what is kept now that the call starts. Raises: `UndoError`, if it would change more."""
         if _changes(self.asked) != self.changes:
             raise UndoError("the call would change other files by now than were kept for it; make it again")
         return attrs.evolve(self, entry=undo.renew(self.entry))
@@ -92,10 +89,7 @@ def _changes(asked: Asked) -> tuple[Change, ...]:
 
 
 def decide_unkept(asked: Asked, decision: Decision, why: str) -> Decision:
-    """Return the decision without the permissions that only permit what is kept, and `why`.
-
-    Never allowed more than by `decision`; the version is that of the whole policy.
-    """
+    """Return the decision of the whole policy without permissions of what is kept, and `why`."""
     found = asked.policy.without_keeping.decide(asked.call, asked.context, asked.spec)
     found = attrs.evolve(found, policy_version=decision.policy_version)
     reason = f"`keep` permits only what can be undone: {why}"

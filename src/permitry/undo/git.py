@@ -36,10 +36,7 @@ _REMOVES, _SKIPS = "Would remove ", "Would skip repository "
 
 
 def changes_of_git(command: GitCommand, workspace: str | None) -> tuple[Change, ...]:
-    """Return all that a command would change but the index; never nothing, so it is checked again.
-
-    Raises: `UndoError` where that is not certain.
-    """
+    """Return all that a command would change; never nothing. Raises: `UndoError` if not certain."""
     folder = Path(os.path.realpath(command.folder))
     if workspace is None or not folder.is_relative_to(os.path.realpath(workspace)):
         raise UndoError("`git` would run outside of the workspace")

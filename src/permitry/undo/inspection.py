@@ -11,8 +11,7 @@ import attrs
 from permitry.actions.changes import Change
 from permitry.errors import UndoError
 from permitry.files import DIRECTORY, READ, mode_at
-from permitry.undo.access import READ_FILE, READ_FOLDER, widen
-from permitry.undo.nodes import Kind, Node, attributes_of, kind_of
+from permitry.undo.nodes import READ_FILE, READ_FOLDER, Kind, Node, attributes_of, kind_of, widen
 
 __all__ = ["Limits", "Take", "folder_of", "hash_file", "look", "pieces_of", "roots_of"]
 
@@ -48,10 +47,7 @@ def look(
 
 @contextlib.contextmanager
 def folder_of(path: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the open folder of a path, its name there, and the path, or of the first that is missing.
-
-    Raises: `OSError`, also when a name on the way is a link.
-    """
+    """Yield the open folder of a path, the name there, and the path, or the first that is missing."""
     *above, name = path.strip("/").split("/")
     folder = os.open("/", DIRECTORY)
     try:

@@ -9,8 +9,11 @@ from typing import Any
 
 import attrs
 
-__all__ = ["Kind", "Node", "attributes_of", "kind_of", "set_attributes"]
+__all__ = ["READ_FILE", "READ_FOLDER", "Kind", "Node", "attributes_of", "kind_of", "set_attributes", "widen"]
 
+READ_FILE = stat.S_IRUSR
+READ_FOLDER = stat.S_IRUSR | stat.S_IXUSR
+_PATH = getattr(os, "O_PATH", None)
 _RESTORABLE = ("user.", "system.posix_acl_")
 _UNIT = 512
 """So many bytes are a block of `st_blocks`, whatever those of the file system are."""
@@ -111,3 +114,24 @@ def set_attributes(file: int, wanted: Mapping[str, str]) -> None:
     for name in wanted:
         if has.get(name) != wanted[name]:
             os.setxattr(file, name, base64.b64decode(wanted[name]))
+
+
+def widen(name: str, needed: int, *, folder: int) -> int | None:
+    """Give the user rights to its own file or folder, not a link; return the mode it had, or None."""
+    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    mode = stat.S_IMODE(status.st_mode)
+    if os.geteuid() == 0 or status.st_uid != os.geteuid() or mode & needed == needed:
+        return None
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        return None
+    if _PATH is None:
+        os.chmod(name, mode | needed, dir_fd=folder, follow_symlinks=False)
+        return mode
+    # Linux changes the mode of a name only if it may follow a link there.
+    file = os.open(name, _PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        if os.path.samestat(os.fstat(file), status):
+            os.chmod(f"/proc/self/fd/{file}", mode | needed)  # noqa: PTH101 -- of a name that is open
+    finally:
+        os.close(file)
+    return mode

@@ -12,10 +12,9 @@ import attrs
 
 from permitry.errors import UndoError
 from permitry.files import CREATE, DIRECTORY, READ, TEMPORARY, opened
-from permitry.undo.access import READ_FILE, widen
 from permitry.undo.contents import content_of, write_all
 from permitry.undo.inspection import folder_of, look
-from permitry.undo.nodes import Kind, Node, set_attributes
+from permitry.undo.nodes import READ_FILE, Kind, Node, set_attributes, widen
 from permitry.undo.vault import Entry, Vault, about_of
 
 __all__ = ["Plan", "plan", "restore"]
@@ -61,10 +60,7 @@ def plan(vault: Vault, entry: Entry) -> Plan:
 
 
 def restore(vault: Vault, name: str, *, force: bool = False) -> str:
-    """Bring back what an entry has kept, and return the id of the entry that undoes this.
-
-    Raises: `UndoError` for what was undone before, or has changed since unless `force`.
-    """
+    """Bring back what an entry has kept; return the entry that undoes this. Raises: `UndoError`."""
     with vault.lock():
         entry = vault.find(name)
         if entry.is_undone:

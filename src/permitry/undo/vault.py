@@ -86,10 +86,7 @@ class Vault:
             return self.add(changes, about)
 
     def renew(self, entry: str) -> str:
-        """Return the id of an entry with what is there now: a new one, if that has changed since.
-
-        Raises: `UndoError`.
-        """
+        """Return an entry with what is there now: a new one, if that has changed. Raises: `UndoError`."""
         with self.lock():
             kept = self.find(entry)
             if [node.state for node in look(kept.changes, self.limits)] == [node.state for node in kept.before]:
@@ -127,10 +124,7 @@ class Vault:
             raise UndoError(f"the entry `{name}` is damaged: {type(error).__name__}: {error}") from error
 
     def of_call(self, session: str, call_id: str, digests: Callable[[], Collection[str]]) -> str | None:
-        """Return the last entry of a call with one of these digests; None where its end is known.
-
-        Raises: `UndoError` for an entry that is damaged.
-        """
+        """Return the last entry of a call with one of these digests; None where its end is known."""
         for name in reversed(self._names()):
             head = self._head(name)
             is_its = (head.get("session"), head.get("call_id")) == (session, call_id)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TypeAlias
 
 from permitry.config.catalogue import PREFIX
+from permitry.config.drafts import Drafts
 from permitry.config.load import RuleSet
-from permitry.config.tables import Drafts
 from permitry_ops.lint import (
     commands,
     covers_interpreter,

@@ -10,8 +10,8 @@ import attrs
 
 from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.tools import ToolSelector
+from permitry.config.drafts import Drafts
 from permitry.config.load import RuleSet
-from permitry.config.tables import Drafts
 from permitry.core.decision import Phase, Verdict
 from permitry.core.pattern import Pattern
 from permitry.core.rule import phase_of

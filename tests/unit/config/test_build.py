@@ -11,12 +11,12 @@ from permitry.conditions.scope import Scope
 from permitry.conditions.template import TemplateCondition
 from permitry.conditions.tools import ToolSelector
 from permitry.config.build import DEEPEST, Known, build_templates, plain_rule, plain_tool, read_rule
+from permitry.config.conditions import read_scope
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import RuleDraft, TemplateDraft, ToolDraft
 from permitry.config.origin import Origin
 from permitry.config.plain import flows_of, rule_of, tool_of
 from permitry.config.schema import RuleTable, TemplateTable, ToolTable
-from permitry.config.scopes import read_scope
 from permitry.core.decision import Verdict
 from permitry.core.pattern import Pattern
 from permitry.core.shared import Limit

@@ -103,7 +103,7 @@ keys.CONDITIONS += ("moon",)
 
 from permitry import AuthContext, ToolCall
 from permitry_ops.lint import lint
-from permitry.config.tables import drafts_of
+from permitry.config.drafts import drafts_of
 from permitry.config.load import compile_rules, load_rules
 from permitry.config.plain import rule_set_of
 from permitry.config.schema import rule_file_schema

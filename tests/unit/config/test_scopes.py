@@ -18,12 +18,11 @@ from permitry.conditions.server import ServerCondition
 from permitry.conditions.template import TemplateCondition
 from permitry.conditions.tool_digest import ToolDigestCondition
 from permitry.conditions.tools import ToolSelector
-from permitry.config.conditions import scope_of
+from permitry.config.conditions import read_scope, scope_of
 from permitry.config.diagnostics import SourceText
 from permitry.config.drafts import RuleDraft
 from permitry.config.load import load_rules
 from permitry.config.schema import RuleTable
-from permitry.config.scopes import read_scope
 from permitry.core.pattern import Pattern
 from permitry.errors import ConfigError, RuleError
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from tests.tables import for_each
 from tests.unit.permitry_hosts.importers.conftest import Import, Verdicts
 
+from permitry.config.drafts import drafts_of
 from permitry.config.load import load_rules
 from permitry.config.origin import Origin
-from permitry.config.tables import drafts_of
 from permitry.core.decision import Verdict
 from permitry_ops.lint import lint
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection
 
 import pytest
 
+from permitry.config.drafts import drafts_of
 from permitry.config.load import Origin, load_rules
-from permitry.config.tables import drafts_of
 from permitry_ops.lint import Finding, lint
 
 

@@ -16,8 +16,8 @@ from permitry.conditions.command import ArgvPattern
 from permitry.conditions.path import PathPattern
 from permitry.conditions.scope import Conditions, Scope
 from permitry.conditions.tools import ToolSelector
+from permitry.config.drafts import drafts_of
 from permitry.config.load import RuleSet, load_rules
-from permitry.config.tables import drafts_of
 from permitry.core.decision import Verdict
 from permitry.rules.configured import ConfiguredRule
 from permitry_ops.lint import lint

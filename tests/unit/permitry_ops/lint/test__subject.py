@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection
 import pytest
 
 from permitry.conditions.tools import ToolSelector
+from permitry.config.drafts import drafts_of
 from permitry.config.load import Origin, load_rules
-from permitry.config.tables import drafts_of
 from permitry.core.pattern import Pattern
 from permitry.core.well_known import WELL_KNOWN
 from permitry_ops.lint._subject import BUILT_IN_TOOLS, Subject, is_unconditional, report_finding

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from tests.tables import for_each
 
 from permitry.config.catalogue import list_shipped
+from permitry.config.drafts import drafts_of
 from permitry.config.load import Origin, load_rules
-from permitry.config.tables import drafts_of
 from permitry_ops.lint import Finding, lint
 
 Linted = Callable[..., tuple[Finding, ...]]

@@ -1,11 +1,11 @@
-"""Notices on what is dropped from the files of a project that is not trusted."""
+"""The tables behind loaded rules, and notices on those that are dropped."""
 
+from collections.abc import Callable
 from typing import Any
 
-from permitry.config._dropped import notices_on
 from permitry.config.diagnostics import SourceText
-from permitry.config.drafts import Draft
-from permitry.config.origin import Origin
+from permitry.config.drafts import Draft, drafts_of, notices_on
+from permitry.config.load import Origin, load_rules
 
 _TEXT = "schema = 1\n" + "".join(f"[template.t{number}]\n" for number in range(4))
 _WHY = "the project is not trusted; see `permitry trust`"
@@ -30,3 +30,13 @@ def test_many_of_a_file_have_one_notice() -> None:
         f"a.toml:2: template `t0` dropped: {_WHY}",
         f"b.toml: 4 templates dropped: {_WHY}",
     ]
+
+
+def test_tables_of_all_files_are_there(write: Callable[[str, str], Origin]) -> None:
+    """Rules and templates are found by id and name, each with its place."""
+    own = 'schema = 1\nextends = ["permitry:base"]\n[template.t]\n[[rule]]\nid = "r"\neffect = "block"\ntools = ["x"]\n'
+    drafts = drafts_of(load_rules([write("rules.toml", own)]))
+    rule, template, base = drafts.rules["r"], drafts.templates["t"], drafts.rules["ask-payment"]
+    assert rule.source.source(rule.path) == "rules.toml:4"
+    assert template.source.source(template.path) == "rules.toml:3"
+    assert base.source.name == "permitry:money"
