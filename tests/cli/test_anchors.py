@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tests.tables import for_each
 
-from permitry.cli.anchors import is_address, send
+from permitry.channels.http_post import is_address
+from permitry.cli.audit import send_head
 from permitry.errors import AuditError
 
 HEAD = {"at": "2026-01-01", "number": 7, "hash": "ab"}
@@ -61,7 +62,7 @@ def address(notary: _Notary) -> str:
 
 def test_a_head_is_posted(notary: _Notary, address: str) -> None:
     """As JSON."""
-    send(address, HEAD)
+    send_head(address, HEAD)
     assert notary.seen == [("POST", HEAD)]
 
 
@@ -70,7 +71,7 @@ def test_a_head_that_was_not_taken_is_an_error(notary: _Notary, address: str, st
     """A redirect is none that takes it, as it would be asked without the head."""
     notary.status = status
     with pytest.raises(AuditError, match=f"did not take the head: {status}"):
-        send(address, HEAD)
+        send_head(address, HEAD)
     assert notary.seen == [("POST", HEAD)]
 
 
@@ -78,14 +79,14 @@ def test_a_server_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch)
     """With its name."""
     monkeypatch.setenv("no_proxy", "*")
     with pytest.raises(AuditError, match=r"cannot send the head to `127\.0\.0\.1`"):
-        send("http://127.0.0.1:1/", HEAD)
+        send_head("http://127.0.0.1:1/", HEAD)
 
 
 @for_each("address", ["http://example.com/", "http://127.0.0.1.example.com/", "https://[/", "ftp://x/"])
 def test_an_address_that_others_could_change_is_refused(address: str) -> None:
     """Nothing is sent."""
     with pytest.raises(AuditError, match="not"):
-        send(address, HEAD)
+        send_head(address, HEAD)
 
 
 @for_each(("text", "is_one"), [("https://a.example/b", True), ("HTTP://x", True), ("heads.jsonl", False)])

@@ -47,7 +47,6 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 
 def _watch(inbox: StoreInbox) -> NoReturn:
-    """Ask about each question once, as it comes, until an interrupt."""
     check_terminal()
     seen: set[str] = set()
     while True:

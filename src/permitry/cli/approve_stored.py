@@ -105,7 +105,6 @@ def _response(question: StoredQuestion) -> ToolConfirmationResponse | None:
 
 
 def _explain(decided: Decision, others: tuple[Decision, ...], call: ToolCall) -> Explanation:
-    """Return what a call would do, and the decisions of the rules that asked about it."""
     explained = create_default_authorization_policy().explain(call, AuthContext())
     actions = tuple(
         each if each.decision.verdict is Verdict.ALLOW else attrs.evolve(each, decision=decided)

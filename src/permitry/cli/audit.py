@@ -14,7 +14,7 @@ import attrs
 
 from permitry.audit.record import utc_now
 from permitry.audit.stats import Stats
-from permitry.cli import anchors
+from permitry.channels import http_post
 from permitry.cli.audit_filters import add_filters, moment, records_from
 from permitry.cli.inputs import rules_from, tell
 from permitry.cli.main import ExitCode
@@ -30,9 +30,10 @@ from permitry.store.chain import BrokenChainError, Head
 from permitry.store.chained_store import Store
 from permitry.store.records import RecordFilter, RecordFollower, is_address, is_store, records_at, store_at
 
-__all__ = ["configure"]
+__all__ = ["configure", "send_head"]
 
-_PAUSE = 0.5
+_PAUSE, _SECONDS_TO_SEND = 0.5, 10
+_MOST_REPLIED = 1024 * 1024
 _LONGEST = 100
 _MOST = 15
 _RECENT = 1_000
@@ -247,16 +248,31 @@ def _verify(options: argparse.Namespace) -> ExitCode:
 
 
 def _note(anchor: str, head: Mapping[str, object]) -> None:
-    if anchors.is_address(anchor):
-        anchors.send(anchor, head)
+    if http_post.is_address(anchor):
+        send_head(anchor, head)
         return
     with Path(anchor).open("a", encoding="utf-8") as file:
         file.write(json.dumps(head) + "\n")
 
 
+def send_head(address: str, head: Mapping[str, object]) -> None:
+    """Post a head as JSON; when this returns, the server took it. Raises: `AuditError`."""
+    try:
+        host = http_post.host_of(address)
+    except ValueError as error:
+        raise AuditError(str(error)) from error
+    try:
+        reply = http_post.post(address, json.dumps(head).encode(), {}, seconds=_SECONDS_TO_SEND, most=_MOST_REPLIED)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        raise AuditError(f"cannot send the head to `{host}`: {reason}") from error
+    if not 200 <= reply.status < 300:  # noqa: PLR2004 -- the statuses of a success
+        raise AuditError(f"`{host}` did not take the head: {reply.status} {reply.reason}")
+
+
 def _anchors(anchor: str) -> list[Head]:
     path = Path(anchor)
-    if anchors.is_address(anchor) or not path.exists():
+    if http_post.is_address(anchor) or not path.exists():
         return []
     try:
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

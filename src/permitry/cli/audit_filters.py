@@ -148,7 +148,7 @@ def _edits(path: str | Path) -> dict[Call, Call]:
 def _of_calls(
     path: str | Path, times: RecordFilter, tests: Sequence[Test], last: int | None
 ) -> Iterator[dict[str, Any]]:
-    """Yield all records of the calls of which each test holds for some record in the time."""
+    """Yield all records of calls for which each test holds once in the time."""
     edits, held = _edits(path), dict[Call, set[int]]()
     for record in records_at(path, times):
         if record.get("call_id") is not None:

@@ -74,7 +74,6 @@ def records_used(policy: AuthorizationPolicy, request: Request) -> "tuple[Record
 
 
 def _by_name(policy: AuthorizationPolicy, request: Request, decision: Decision) -> Iterator[str]:
-    """Yield a notice for a tool that is let run because of its name alone."""
     spec = policy.request(request.call, request.context).tool
     name = request.call.tool
     if decision.rule_id == "read-only" and name not in policy.declared and spec is not None and not spec.is_shell:

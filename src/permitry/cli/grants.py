@@ -175,7 +175,6 @@ def _question(questions: "StoredQuestions", name: str) -> StoredQuestion:
 
 
 def _alike(question: StoredQuestion) -> str:
-    """Return the narrowest rule that the prompt offers for calls like that of a question."""
     if question.request is None:
         raise PermitryError(f"the question `{question.id}` is closed, and its call is not kept")
     offers = Always(ToolHandler(), Path()).offers(question.request.call, may_ignore=False)
@@ -207,9 +206,8 @@ def too_wide(grant: Grant) -> str | None:
     return found[0].reason if found else None
 
 
-def _texts(value: object) -> Sequence[str]:
-    values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-    return [each for each in values if isinstance(each, str)]
+def _texts(value: str | Sequence[str]) -> Sequence[str]:
+    return [value] if isinstance(value, str) else list(value)
 
 
 def _is_shell(pattern: str) -> bool:

@@ -168,7 +168,6 @@ class SessionGuard:
             say(f"the session ended early: {self.failure}")
 
     def _call(self, incoming: IncomingCall, place: str) -> dict[str, Any] | None:
-        """Guard one call, print its result, and return what is printed behind those of the line."""
         begun = time.perf_counter()
         call = incoming.call if isinstance(incoming.call, CallError) else self._identify(incoming.call, place)
         try:

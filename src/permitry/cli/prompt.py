@@ -102,17 +102,15 @@ class TerminalChannel:
             case "a" | "always" if self._is_seen:
                 return self._approved_for_good()
             case "e" | "edit" | "r" | "respond":
-                return self._edited(request) if word.startswith("e") else self._responded()
+                return self._edited(request) if word.startswith("e") else self._respond()
         return None
 
     def _offered(self, request: ToolConfirmationRequest) -> list[Offer]:
-        may_ignore = bool(request.suggested_grants)
         if self.always is None:
             return [Offer(each.label) for each in request.suggested_grants]
-        return [] if request.is_plan else self.always.offers(request.call, may_ignore=may_ignore)
+        return [] if request.is_plan else self.always.offers(request.call, may_ignore=bool(request.suggested_grants))
 
     def _approved_for_good(self) -> ToolConfirmationResponse | None:
-        """Ask what is to be remembered, and for how long; None to go back to the question."""
         if self.always is None:
             return ToolConfirmationResponse(approved=True, skip_future=True)
         for number, offer in enumerate(self._offers, 1):
@@ -143,7 +141,7 @@ class TerminalChannel:
             return False
         return True
 
-    def _responded(self) -> ToolConfirmationResponse | None:
+    def _respond(self) -> ToolConfirmationResponse | None:
         text = self._line("what does the call return, in place of the tool? (empty: back) ")
         return ToolConfirmationResponse(approved=False, result=text) if text else None
 
@@ -180,7 +178,6 @@ class TerminalChannel:
         return line.rstrip("\n") if line.endswith("\n") else None
 
     def _has_line(self) -> bool:
-        """Wait for a line to read; return False where it is not wanted any more."""
         if not self.terminal.isatty():
             return True
         while self._shown is None or self._shown not in self._left:
@@ -189,7 +186,6 @@ class TerminalChannel:
         return False
 
     def _edited(self, request: ToolConfirmationRequest) -> ToolConfirmationResponse | None:
-        """Return an approval of the call as edited, once seen, or None to go back to the question."""
         try:
             edited = self._from_editor(request)
         # ValueError: $EDITOR with an open quote, a file that is not text any more, JSON that is none.

@@ -116,7 +116,6 @@ def request(
 
 
 def _section(console: Console, title: str, lines: Sequence[Text], *, in_full: bool) -> bool:
-    """Print lines below a title, if there are any; return whether none was left out."""
     if lines:
         console.print(Text(title))
     for line in lines if in_full else lines[:_MOST_ACTIONS]:

@@ -123,7 +123,6 @@ def _row(rule: AuthorizationRule, draft: RuleDraft | None, layers: Mapping[str, 
 
 
 def _rows_of_labels(rules: RuleSet, drafts: Drafts, layers: Mapping[str, str]) -> Iterator[Row]:
-    """Yield the rules that decide nothing, and leave a label once a call has run."""
     deciding = {rule.id for rule in rules.rules}
     for flow in rules.flows:
         if flow.id not in deciding and (draft := drafts.rules.get(flow.id)) is not None:

@@ -54,7 +54,6 @@ def _name(rules: tuple[str, ...]) -> str:
 
 
 def _output_file() -> Path | None:
-    """Return the file that standard output goes to; None where none is known."""
     try:
         descriptor = sys.stdout.fileno()
         path = Path(f"/proc/self/fd/{descriptor}").readlink()

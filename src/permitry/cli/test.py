@@ -2,14 +2,14 @@
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import attrs
 
 from permitry.cli.main import ExitCode
 from permitry.config.catalogue import list_shipped
-from permitry.config.load import RuleSet, load_rules
+from permitry.config.load import load_rules
 from permitry.core.texts import visible
 from permitry.errors import ConfigError, GoldenMismatchError, PermitryError
 from permitry.golden.case import INDEX, check_case, find_cases, index_of, read_case
@@ -61,11 +61,15 @@ def execute(options: argparse.Namespace) -> ExitCode:
 
 
 def _outcomes(paths: Iterable[Path], names: list[str] | None) -> Iterator[_Outcome]:
-    checked = [_check_rules(name) for name in (list_shipped() if names is None else names)]
+    checked = [_try("rules", name, load_rules) for name in (list_shipped() if names is None else names)]
     yield from checked
     rules, is_usable = None, all(outcome.error is None for outcome in checked)
     if names and is_usable:
         rules = load_rules(names)
+
+    def check(case: str) -> None:
+        check_case(Path(case), read_case(Path(case)), rules)
+
     for path in paths:
         try:
             cases = find_cases(path) if path.is_dir() else [path]
@@ -73,24 +77,16 @@ def _outcomes(paths: Iterable[Path], names: list[str] | None) -> Iterator[_Outco
             yield _Outcome("index", str(path), str(error))
             continue
         for case in cases:
-            yield _check_case(case, rules) if is_usable else _Outcome("case", str(case), "its rules do not load")
+            yield _try("case", str(case), check) if is_usable else _Outcome("case", str(case), "its rules do not load")
 
 
-def _check_rules(name: str) -> _Outcome:
+def _try(kind: str, name: str, check: Callable[[str], object]) -> _Outcome:
     # Loading a rule file tries every example in it.
     try:
-        load_rules([name])
-    except ConfigError as error:
-        return _Outcome("rules", name, str(error))
-    return _Outcome("rules", name)
-
-
-def _check_case(path: Path, rules: RuleSet | None) -> _Outcome:
-    try:
-        check_case(path, read_case(path), rules)
+        check(name)
     except (GoldenMismatchError, ConfigError) as error:
-        return _Outcome("case", str(path), str(error))
-    return _Outcome("case", str(path))
+        return _Outcome(kind, name, str(error))
+    return _Outcome(kind, name)
 
 
 def _print(outcome: _Outcome, *, as_json: bool) -> None:

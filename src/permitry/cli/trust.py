@@ -113,7 +113,6 @@ def _as_text(project: Project) -> str:
 
 
 def _only_restricts(file: ProjectFile) -> bool:
-    """Return whether a file is a shipped set for which trust changes nothing."""
     grants = file.permissions or file.templates or file.tools or file.lists or file.programs or file.unmatched
     return file.digest is None and not grants
 

@@ -95,7 +95,7 @@ class RuleCache:
         return rule_set_of(compiled.data, tool)
 
     def _key(self, origins: Sequence[Origin]) -> str:
-        """Return a digest of this installation, the origins and their trust. Raises: `_UnusableError`, `OSError`."""
+        """Return a digest of this installation, the origins and their trust."""
         if not (is_guarded(self.folder) and is_guarded(self.secret.parent)):
             raise _UnusableError("an agent may write there")
         if not any(each.name.startswith(PREFIX) for each in origins):
@@ -186,7 +186,6 @@ def _seal(secret: bytes, key: str, body: bytes) -> bytes:
 
 
 def _check_files(data: dict[str, Any], origins: Iterable[Origin]) -> None:
-    """Check that an entry was made of these origins and files, none of which has moved or changed."""
     named, digests = dict(data["named"]), dict(data["files"])
     if not all(os.path.realpath(name) == real for name, real in named.items()):
         raise _UnusableError("a name leads elsewhere")
@@ -218,7 +217,6 @@ def _own_bytes(path: Path, most: int) -> bytes:
 
 
 def _make_own(folder: Path) -> None:
-    """Create a folder, with its parents, that is owned and writable by this user only."""
     nearest = next(each for each in (folder, *folder.parents) if each.exists())
     # Root, running with HOME of another user, must not create folders there that this user cannot use.
     if nearest.stat().st_uid != os.geteuid():

@@ -174,7 +174,6 @@ def read_scope(
 
 
 def _find_place(given: object, place: Place, message: str) -> Place:
-    """Return the path, from a place on, to the text that a message names; empty if none."""
     value: Any = given
     for key in place:
         value = value[key]

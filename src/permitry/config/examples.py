@@ -104,7 +104,6 @@ def _kind(table: RuleTable) -> str:
 
 
 def _way_out(example: ExampleTable, table: RuleTable) -> str:
-    """Return a hint for a plain text that was read as the name of a tool, and is none."""
     meant = _likely_kind(example.text or "")
     if meant == "tool" or _kind(table) != "tool":
         return ""
@@ -149,7 +148,6 @@ def _try(request: Request, example: ExampleTable, table: RuleTable, scope: Scope
 
 
 def _narrow(scope: Scope, example: ExampleTable, request: Request) -> Scope:
-    """Return the scope with only the conditions that the example has a value for."""
     kinds: tuple[type, ...] = tuple(kind for kind, _ in _plain(example))
     # The name of a tool includes its server, and what is declared of it.
     kinds += (ServerCondition, ToolsCondition) if example.tool is not None else ()

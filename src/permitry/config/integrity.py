@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,16 +19,14 @@ _COMPILED = "compiled.json"
 def check_integrity(names: Iterable[str], data: Mapping[str, Any]) -> None:
     """Check plain data against the shipped sets of these names, `permitry:base` or one that extends it.
 
-    All that they contain must be there, unchanged; nothing else may claim to come from one, or be an override.
-    So forged data can do no more than the user's own files.
-
-    Raises: `ValueError`, `LookupError`, `TypeError` or `OSError`.
+    All of them must be there, unchanged; nothing else may claim to come from one, or be an override. So forged data
+    can do no more than the user's own files. Raises: `ValueError`, `LookupError`, `TypeError` or `OSError`.
     """
     known = json.loads(find_shipped(PREFIX).with_name(_COMPILED).read_bytes())
     named = [known["sets"][name] for name in names]
     if not any(BASE in each["files"] for each in named):
         raise ValueError(f"`{BASE}` is not among the sets")
-    for name, digest in {name: digest for each in named for name, digest in each["files"].items()}.items():
+    for name, digest in ChainMap(*(each["files"] for each in named)).items():
         if hashlib.sha256(find_shipped(name).read_bytes()).hexdigest() != digest:
             raise ValueError(f"`{name}` is not what it was when `{_COMPILED}` was written")
     for kind, key in _KEYS.items():

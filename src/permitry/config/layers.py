@@ -25,11 +25,11 @@ def find_layers(
     admin_file: Path = ADMIN_FILE,
     trust: "TrustStore | None" = None,
 ) -> list[Origin]:
-    """Return the rule files in force for `workspace`, lowest layer first, without those that do not exist.
+    """Return the rule files in force for `workspace`, lowest layer first, if they exist.
 
-    The shipped layer is `permitry:base`, or the sets named `shipped`; the user's `rules.toml` in the configuration
-    folder; the project's `.permitry/rules.toml` in `workspace` or above, trusted only if its bytes are pinned in
-    `trust`: otherwise only its restrictions apply. The admin's is `/etc/permitry/rules.toml`, and root's alone.
+    The shipped layer is `permitry:base`, or the sets named `shipped`; the user's file is in the configuration
+    folder, the project's in `workspace` or above, trusted only as pinned in `trust`: otherwise only its restrictions
+    apply. The admin's file must be root's alone.
     """
     user = user_file or user_config() / "rules.toml"
     project = find_project(workspace)

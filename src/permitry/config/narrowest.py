@@ -25,8 +25,8 @@ _WORD = re.compile(r"[A-Za-z][\w:.-]*")
 def narrowest(call: ToolCall, actions: Iterable[Action], workspace: str | None = None) -> tuple[Conditions, ...]:
     """Return the keys of the rules that permit calls like this one; none where an action has no safe pattern.
 
-    `actions` need a permission. Of a program that only reads, that is its sub-command (`git log *`), of others the
-    words before its first option; of a path the folder (`src/**`); of an address the host. All rules are needed.
+    Of a program that only reads, that is its sub-command (`git log *`), of others the words before the first option;
+    of a path the folder (`src/**`); of an address the host.
     """
     found = [(each, list(choices(call, each, workspace))) for each in actions]
     if not all(known for _, known in found):
@@ -73,7 +73,6 @@ def command_choices(run: Run) -> Iterator[str]:
 
 
 def _words_before_open(run: Run) -> list[str]:
-    """Return the words up to the first that a pattern could not name as it is."""
     known = itertools.takewhile(lambda word: not (word.is_open or word.is_glob or word.is_home), run.words)
     return list(itertools.takewhile(_is_plain, (word.text for word in known)))
 
@@ -88,7 +87,6 @@ def _only_reads(action: Action) -> bool:
 
 
 def _path_choices(touch: Touch, workspace: str | None) -> Iterator[str]:
-    """Yield patterns for a path in the workspace, then for the folders above it, without the workspace."""
     place = touch.place
     if workspace is None or not place.is_certain or len(place.names) != 1:
         return

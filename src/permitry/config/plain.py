@@ -146,7 +146,6 @@ _Check: TypeAlias = Callable[[Any], bool]
 
 
 def _fields(data: object, shape: Mapping[str, _Check]) -> dict[str, Any]:
-    """Return `data` if it is a table of exactly these fields. Raises: `ValueError`."""
     if not isinstance(data, dict) or data.keys() != shape.keys():
         raise ValueError("the data has other fields")
     for name, check in shape.items():

@@ -212,7 +212,6 @@ class PolicyReloader:
             raise ConfigError([Problem(name, 0, 0, 0, "the file is not a layer any more", hint) for name in gone])
 
     def _settle(self, look: _Look, before: Loaded) -> Loaded:
-        """Return the new rules if the last poll found the same bytes, or these are in force."""
         seen = self._seen
         earlier = self._states if seen is None else {**self._states, **seen.states}
         # INVARIANT: bytes seen only once are not loaded: a file that is written in parts may be valid after each.

@@ -55,7 +55,6 @@ class RuleMemory:
 
 
 def _look(origins: Sequence[Origin], tool: str | None, rules: RuleSet) -> _Kept | None:
-    """Return rules with the states of their files; None for files that change too fast."""
     for _ in range(_MOST_TRIES):
         kept = _Kept(rules, {name: _state(name) for name in (*rules.files, *rules.links)})
         rules = RuleCache().load(origins, tool)

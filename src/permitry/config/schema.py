@@ -65,7 +65,6 @@ __all__ = [
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
-
 _Text = Annotated[str, AfterValidator(not_blank)]
 _Word = Annotated[str, AfterValidator(not_blank_word)]
 _Words = Annotated[

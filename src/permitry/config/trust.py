@@ -134,7 +134,6 @@ class TrustStore:
 
     @contextlib.contextmanager
     def _change(self) -> Iterator[Pins]:
-        """Yield the entries to be changed, while others are locked out."""
         lock = self._lock()
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)

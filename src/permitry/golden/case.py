@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from permitry.config.catalogue import PREFIX
 from permitry.config.load import RuleSet, load_rules
 from permitry.channels.request import ConfirmationRequestFactory
 from permitry.channels.response import ToolConfirmationResponse
@@ -144,7 +145,7 @@ def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> No
     Raises: `GoldenMismatchError` when anything wanted differs; `ConfigError` for bad rules or calls.
     """
     if case.rules or rules is None:
-        rules = load_rules(_next_to(path, name) for name in case.rules)
+        rules = load_rules([name if name.startswith(PREFIX) else path.parent / name for name in case.rules])
     if "context" in case.call:
         message, hint = "`call.context` is not read", "put it into `context`, next to `call`"
         raise ConfigError([Problem(str(path), 0, 0, 0, message, hint)])
@@ -168,10 +169,6 @@ def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> No
 def _differences(name: str, want: Mapping[str, Any], got: Mapping[str, Any]) -> list[str]:
     differing = [key for key in want if got[key] != want[key]]
     return [f"{name}.{key}: want {json.dumps(want[key])}, got {json.dumps(got[key])}" for key in differing]
-
-
-def _next_to(path: Path, name: str) -> str:
-    return name if name.startswith("permitry:") else str(path.parent / name)
 
 
 def _as_want(decision: Decision) -> dict[str, Any]:

@@ -39,15 +39,10 @@ _CONTEXT: Mapping[str, type] = {
     "yolo_mode": bool,
 }
 _HINTS = {
-    "readOnlyHint": "read_only",
-    "read_only_hint": "read_only",
-    "destructiveHint": "destructive",
-    "destructive_hint": "destructive",
-    "idempotentHint": "idempotent",
-    "idempotent_hint": "idempotent",
+    "readOnlyHint": "read_only", "destructiveHint": "destructive", "idempotentHint": "idempotent",
     "openWorldHint": "open_world",
-    "open_world_hint": "open_world",
-}
+}  # fmt: skip
+_HINTS |= {f"{name}_hint": name for name in _HINTS.values()}
 _SIMILAR = 0.7
 _LISTS = {"history": "a list of calls", "results": "a list of results"}
 _WORDS = {bool: "true or false", str: "a string", list: "a list of strings", dict: "an object"}
@@ -69,11 +64,9 @@ def read_request(line: object, templates: Mapping[str, Template], workspace: str
     incoming = call_from_object({key: line[key] for key in line if key != "id"})
     if isinstance(incoming.call, CallError):
         raise incoming.call
-    context = _object(line, "context")
-    agent = line.get("agent")
-    given = {"workspace": workspace, **context}
+    given = {"workspace": workspace, **_object(line, "context")}
     call = attrs.evolve(incoming.call, repaired=True) if _is_repaired(line) else incoming.call
-    return Request(call, _context(given, agent, templates), _spec(call, line))
+    return Request(call, _context(given, line.get("agent"), templates), _spec(call, line))
 
 
 def _is_repaired(line: Mapping[str, Any]) -> bool:
@@ -187,7 +180,6 @@ def _template(value: object, templates: Mapping[str, Template]) -> Template | No
 
 
 def _spec(call: ToolCall, line: Mapping[str, Any]) -> ToolSpec | None:
-    """Return a spec of what the annotations hint at (either spelling), or None."""
     traits: dict[str, bool] = {}
     for key, value in _object(line, "annotations").items():
         if key in _HINTS and value is not None:

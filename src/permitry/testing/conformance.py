@@ -344,7 +344,6 @@ def _change(case: Case, guard: Guard) -> None:
 
 
 def _answer_again(case: Case, tools: Tools, resume: Callable[[], Progress]) -> None:
-    """Raise if a host that has ended runs anything when it gets the answers once more."""
     ran = list(tools.ran)
     with contextlib.suppress(Exception):
         resume()

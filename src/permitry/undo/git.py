@@ -90,15 +90,14 @@ def _is_harmless(name: str) -> bool:
 
 
 def _list(git: str, folder: Path, top: Path, command: GitCommand) -> Iterator[str]:
-    """Yield the files that come back from the index, also those that are as they were."""
-    for line in _ask(git, folder, *QUIET, "ls-files", "-s", "-z", "--full-name", "--", *command.paths).split("\0"):
+    listed = _ask(git, folder, *QUIET, "ls-files", "-s", "-z", "--full-name", "--", *command.paths)
+    for line in filter(None, listed.split("\0")):
         about, _, name = line.partition("\t")
         if about.startswith("160000 "):
             raise UndoError(f"`{name}` is a repository of its own")
-        if line and not _OUTSIDE.isdisjoint(name.lower().split("/")):
+        if not _OUTSIDE.isdisjoint(name.lower().split("/")):
             raise UndoError(f"the index names `{name}`, which is not a file of the working tree")
-        if line:
-            yield str(top / name)
+        yield str(top / name)
 
 
 def _remove(git: str, folder: Path, command: GitCommand) -> Iterator[str]:

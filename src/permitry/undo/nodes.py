@@ -33,9 +33,8 @@ class Kind(enum.Enum):
 class Node:
     """What is at `path`. `digest` is the SHA-256 of a file, `text` the text of a link.
 
-    `same` is the first path of the same file, where several of the paths are one. `mtime` is in nanoseconds; that of a
-    folder says nothing. A file that `is_sparse` takes less room than it is long. `attributes` are the extended ones, in
-    base64. `data` and `offset` say where the content is in the vault.
+    `same` is the first path of the same file. `mtime` is in nanoseconds; that of a folder says nothing. `attributes`
+    are in base64. `data` and `offset` say where the content is in the vault.
     """
 
     path: str

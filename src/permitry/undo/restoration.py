@@ -140,7 +140,7 @@ class _Restoring:
 
     def _open_folders(self, changed: Sequence[str]) -> None:
         """Make folders writable in which something changes; they get their modes back at the end."""
-        above = {os.path.dirname(path) for path in changed} | set(changed)  # noqa: PTH120 -- paths are text here
+        above = {path.rpartition("/")[0] for path in changed} | set(changed)
         for path, node in self.plan.now.items():
             if path in above and node.kind is Kind.FOLDER:
                 with _in_folder(path) as (folder, name):
@@ -190,7 +190,6 @@ class _Restoring:
 
     @contextlib.contextmanager
     def _temporary(self, folder: int) -> Iterator[str]:
-        """Yield a name for a new file; what interrupted tries have left is removed."""
         self._sweep(folder)
         name = f"{_start(self.tokens[-1])}{next(self._made)}"
         try:
@@ -231,7 +230,6 @@ def _in_folder(path: str) -> Iterator[tuple[int, str]]:
 
 
 def _dress(file: int, node: Node) -> None:
-    """Give an open file or folder the owner, mode, attributes and times that it had."""
     status = os.fstat(file)
     if (status.st_uid, status.st_gid) != (node.owner, node.group):
         os.fchown(file, node.owner, node.group)
@@ -242,7 +240,6 @@ def _dress(file: int, node: Node) -> None:
 
 
 def _write(file: int, data: bytes, *, is_sparse: bool) -> None:
-    """Write at the end of a file; one that is sparse gets holes for zeros."""
     step = _BLOCK if is_sparse else max(len(data), 1)
     for start in range(0, len(data), step):
         block = data[start : start + step]

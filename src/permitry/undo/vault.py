@@ -33,9 +33,8 @@ _NODE = 200
 class Entry:
     """What was kept for one call, newest last by `id`.
 
-    `before` is what was at the paths, `after` what the call has made of it, None while that is not known. `undoes` is
-    the entry that this one has undone, and `undone_by` the one that undoes this; `is_undone` once all of it has come
-    back. `tokens` are in the names of what is written before it takes its place, one for each try.
+    `before` is what was at the paths, `after` what the call has made of it, if known. `undoes` is the entry that this
+    one has undone, and `undone_by` the one that undoes it; `tokens` are in the names of temporary files.
     """
 
     id: str
@@ -172,7 +171,7 @@ class Vault:
                 before = look(changes, self.limits, contents.take, may_widen=may_widen)
                 nodes = [each.to_dict() for each in before]
                 contents.add(sum(_NODE + len(each.path) for each in before))
-                call = {name: about.get(name) for name in ("session", "call_id")}
+                call = {"session": about.get("session"), "call_id": about.get("call_id")}
                 head = {"at": self.clock(), "size": contents.size, **call}
                 given = {
                     **about,
@@ -249,24 +248,17 @@ class Vault:
 
 
 def _entry(name: str, given: dict[str, Any], after: tuple[Node, ...] | None, marks: dict[str, str]) -> Entry:
-    return Entry(
-        id=name,
-        at=float(given["at"]),
-        session=given["session"],
-        tool=given["tool"],
-        call_id=given.get("call_id"),
-        shown=given["shown"],
-        digest=given["digest"],
-        workspace=given["workspace"],
-        changes=tuple(Change(path, is_tree) for path, is_tree in given["changes"]),
-        before=tuple(map(Node.from_dict, given["before"])),
-        size=given["size"],
-        undoes=given.get("undoes", ""),
-        after=after,
-        undone_by=marks["undone_by"],
-        is_undone=bool(marks["is_undone"]),
-        tokens=tuple(marks["tokens"].split()),
-    )
+    read = {
+        "id": name,
+        "at": float(given["at"]),
+        "changes": tuple(Change(path, is_tree) for path, is_tree in given["changes"]),
+        "before": tuple(map(Node.from_dict, given["before"])),
+        "after": after,
+        "undone_by": marks["undone_by"],
+        "is_undone": bool(marks["is_undone"]),
+        "tokens": tuple(marks["tokens"].split()),
+    }
+    return Entry(**{**given, **read})
 
 
 def _read_nodes(path: Path) -> tuple[Node, ...] | None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from permitry.cli.inputs import add_rules_option, add_tools_option, rules_from
 from permitry.cli.main import ExitCode
 from permitry.cli.python_registry import add_python_option, registry_at
-from permitry.config.collecting import without_collection
 from permitry.config.drafts import drafts_of
+from permitry.config.load import without_collection
 from permitry.core.spec import names_of
 from permitry.errors import PermitryError, count
 from permitry_ops.lint import Check, Finding, lint

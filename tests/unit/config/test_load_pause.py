@@ -4,7 +4,7 @@ import gc
 
 from tests.tables import for_each
 
-from permitry.config.collecting import without_collection
+from permitry.config.load import without_collection
 
 
 @for_each("was_enabled", [True, False])
