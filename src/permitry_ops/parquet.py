@@ -22,10 +22,8 @@ _BATCH = 10_000
 def write_parquet(records: Iterable[Mapping[str, Any]], path: Path) -> int:
     """Write records to a file, and return how many; the file is replaced.
 
-    Each field is a column, null where a record has none. `arguments`, and as `rest` all fields without a column, are
-    JSON text. Memory does not grow with the number of records.
-
-    Raises: `PermitryError` where pyarrow is not installed; `AuditError` when the file cannot be written.
+    Each field is a column, null where a record has none. `arguments`, and as `rest` all fields without
+    a column, are JSON text. Raises: `PermitryError` without pyarrow; `AuditError` if it cannot.
     """
     try:
         import pyarrow as pa  # noqa: PLC0415 -- an extra

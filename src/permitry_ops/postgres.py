@@ -59,11 +59,8 @@ _HANGING = 1.5
 class PostgresStore(ChainedStore[Connection]):
     """Records in the schema `permitry` of the database at `url`. Thread-safe, and safe in several processes.
 
-    A call waits at most `patience` seconds for others, of this process and of others together, as long for a new
-    connection, and one and a half times as long where the server does not answer. After a lost connection the next call
-    makes a new one.
-
-    One that `is_read_only` changes nothing, and needs no right to.
+    A call waits at most `patience` seconds for others, as long for a new connection, and one and a half
+    times as long where the server does not answer. One that `is_read_only` needs no right to write.
 
     Raises: `StoreError` when there is no such database, or it is of a newer permitry.
     """
@@ -234,13 +231,12 @@ class PostgresStore(ChainedStore[Connection]):
 
     @contextlib.contextmanager
     def _read_snapshot(self) -> Iterator[Connection]:
-        """Yield a connection that sees the store as it is now, whatever is added meanwhile."""
+        """Yield a connection that sees the store as it is now."""
         with self._translate_errors("cannot read"), contextlib.closing(self._connect()) as connection:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             yield connection
 
     def _open_writer(self) -> Connection:
-        """Return a connection for writing to a database that is up to date."""
         connection = self._connect()
         try:
             self._migrate(connection)

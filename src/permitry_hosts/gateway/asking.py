@@ -35,10 +35,7 @@ Asks: TypeAlias = Callable[[ToolConfirmationRequest], Awaitable[ToolConfirmation
 
 @attrs.define(eq=False)
 class ClientChannel:
-    """Asks through the client whose request is being handled, if it can be asked at all.
-
-    Where questions are in a store, the gateway asks there, and not the client.
-    """
+    """Asks through the client whose request is handled, or where questions are stored instead."""
 
     is_stored: ClassVar[bool] = True
     _current: contextvars.ContextVar[Asks | None] = attrs.field(init=False)

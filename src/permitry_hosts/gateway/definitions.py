@@ -57,10 +57,7 @@ class Definition:
 
 
 def read_definition(server: str, tool: types.Tool, *, is_trusted: bool) -> Definition:
-    """Return what a server says of a tool; only one that is trusted says anything in its favour.
-
-    Raises: `CallError` for a name that a tool may not have, and a definition that is not JSON.
-    """
+    """Return what a server says of a tool, in its favour only if trusted. Raises: `CallError`."""
     if _NAME.fullmatch(tool.name) is None:
         raise CallError(f"`{visible(shorten(tool.name, 200))}` is not a name that a tool may have")
     said = tool.model_dump(mode="json", by_alias=True, exclude_none=True)

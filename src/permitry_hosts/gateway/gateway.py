@@ -58,10 +58,7 @@ _LOG = logging.getLogger("permitry.gateway")
 
 @attrs.frozen
 class Offered:
-    """A tool as a client sees it: its name there, and whose it is.
-
-    A definition without a digest is permitry's own, such as that of a method of the protocol, and never changes.
-    """
+    """A tool as a client sees it; one without a digest is permitry's own, and never changes."""
 
     shown: str
     upstream: Upstream
@@ -135,7 +132,6 @@ class Gateway:
         return tool.definition.as_tool(tool.shown)
 
     def _tools(self) -> dict[str, Offered]:
-        """Return all tools by the name that a client knows."""
         return {
             self.shown(upstream, name): Offered(self.shown(upstream, name), upstream, definition)
             for upstream in self.upstreams
@@ -162,9 +158,9 @@ class Gateway:
         return self.pins.changes(tool.upstream.server.identity, tool.definition) if tool.is_pinned else ()
 
     def schema(self, name: str) -> dict[str, Any] | None:
-        """Return the schema of the arguments of a tool, by the name that a client knows; None for what is not listed.
+        """Return the schema of the arguments of a listed tool: headers are checked by it.
 
-        What headers must say of arguments is checked by it, and the answer would tell a hidden tool from none.
+        For a hidden tool it is None, as for one that is not there.
         """
         tool = self._tools().get(name)
         return None if tool is None or not self.could_run(tool) else self._as_tool(tool).input_schema
@@ -229,7 +225,6 @@ class Gateway:
     async def _decide(
         self, context: Context, call: ToolCall | Refusal, tool: Offered
     ) -> Permit | Refusal | Silence | types.InputRequiredResult:
-        """Decide a call, and ask about it as the client can be asked."""
         changes = self._changes(tool)
         outcome = self.guard.check(call, tool.definition.spec, asked=bool(changes))
         if not isinstance(outcome, Ask):
@@ -289,7 +284,6 @@ class Gateway:
         return self.guard.answer(question.pending_id, response)
 
     async def _run(self, permit: Permit, tool: Offered) -> types.CallToolResult:
-        """Run a call; the server still defines the tool as it was decided on."""
         is_changed, is_approved = self._changes(tool) != (), permit.decision.verdict is Verdict.CONFIRM
         is_current = tool.upstream.definitions.get(tool.definition.name) == tool.definition
         if not is_current or (is_changed and not is_approved):

@@ -59,8 +59,6 @@ class Address:
 
 @attrs.frozen
 class _OneToken:
-    """Knows the one token that clients must bring."""
-
     token: str = attrs.field(repr=False)
 
     async def verify_token(self, token: str) -> AccessToken | None:
@@ -155,10 +153,7 @@ def http_server(gateway: Gateway, address: Address, token: str, *, origins: Iter
 
 
 async def serve_http(gateway: Gateway, server: uvicorn.Server) -> None:
-    """Serve clients at `/mcp` until the process is ended, as `serve_stdio` does.
-
-    Raises: `AdapterError` when a server is not there, or the port is taken; `asyncio.CancelledError` for SIGTERM.
-    """
+    """Serve clients at `/mcp`, as `serve_stdio` does. Raises: `AdapterError`, also for a taken port."""
     # The signal reaches the loop as well as uvicorn, which would end the process before the servers have ended.
     _end_with_sigterm()
     async with _connect(gateway):

@@ -36,10 +36,7 @@ Item = TypeVar("Item")
 
 @attrs.define(eq=False)
 class Upstream:
-    """A connected server, its tools by its own names, and `uris`, the addresses of the resources it listed last.
-
-    All methods belong to one event loop.
-    """
+    """A connected server, its tools, and the `uris` that it listed last; of one event loop."""
 
     server: Server
     definitions: Mapping[str, Definition] = attrs.field(factory=dict, init=False)
@@ -111,11 +108,9 @@ class Upstream:
             self._listed_at = None
 
     async def refresh(self, *, within: float = 0.0) -> None:
-        """List the tools again, unless that was done within so many seconds and the server has reported no change.
+        """List the tools again, unless that was done within so many seconds and nothing is changed.
 
-        Those that wait while a list is read share its failure, and if it can be read, the next one.
-
-        Raises: `ToolError` when the server does not answer.
+        Those that wait meanwhile share its failure. Raises: `ToolError` without an answer.
         """
         now = asyncio.get_running_loop().time
         arrived = now()

@@ -122,10 +122,7 @@ def _mode(mode: object) -> tuple[Outcome, str]:
 
 @attrs.frozen
 class _Rule:
-    """A rule that could be read: its class, the effect of ours, its tool, and what is in the brackets, or a star.
-
-    `root` is the folder that a leading `/` of a path is.
-    """
+    """A rule: its class, our effect, its tool, what is in the brackets, and what a leading `/` is."""
 
     kind: str
     effect: str
@@ -182,7 +179,6 @@ def _row_unread(place: str, shown: str, effect: str, text: str) -> Row:
 
 
 def _below(row: Row, root: str) -> Row:
-    """Return the row of a path below the folder of the settings, with what is known of that."""
     if root != _ANYWHERE:
         notes = filter(None, (row.note, f"in the settings of a user `/` is `{root}/`"))
         return attrs.evolve(row, note="; ".join(notes))
@@ -193,7 +189,6 @@ def _below(row: Row, root: str) -> Row:
 
 
 def _unsaid(place: str, shown: str, rule: _Rule) -> Row:
-    """Return the row of a rule that cannot be said."""
     effect = rule.effect
     if rule.is_permission and rule.is_whole:
         note = "a permission for several tools must name a server"
@@ -266,10 +261,7 @@ def _on_host(rule: _Rule) -> Iterator[Draft]:
 
 
 def _on_tool(effect: str, name: str) -> Iterator[Draft]:
-    """Yield the rule for a tool; a pattern for tools permits only those of one server.
-
-    A restriction on `mcp:server/tool` holds for `mcp__server__tool`; a permission names the tool in both ways.
-    """
+    """Yield the rule for a tool; a pattern permits only tools of one server, named in both ways."""
     server, _, tool = name.removeprefix("mcp__").partition("__")
     match = () if "*" in name else (name,)
     selectors: tuple[str, ...] = WRITERS if name == "Edit" else (name,)

@@ -53,7 +53,6 @@ def probes(kind: str, tool: str, content: str, *, root: str) -> tuple[Probe, ...
 
 
 def _probe_arguments(kind: str, tool: str, content: str) -> Iterator[Probe]:
-    """Yield calls for a name in an argument, and for a parameter with a value."""
     if tool in NAMES:
         glob = re.sub(r"[ :]\*$", "*", content)
         yield from probe_texts(fill_stars(glob), tool, NAMES[tool], functools.partial(fnmatchcase, pat=glob))
@@ -78,10 +77,7 @@ def _is_at(pattern: str, url: str) -> bool:
 
 
 def matcher(kind: str, content: str) -> Matcher:
-    """Return what Claude Code says of commands: whether a rule of a kind, with this in brackets, is about them.
-
-    Source: its documentation; a permission is asked about where the folder is changed before git.
-    """
+    """Return whether a rule of a kind, with this in brackets, is about a command. Source: the manual."""
     pattern = _pattern(content)
     stem = pattern.removesuffix(" *")
     regex = "".join(".*" if part == "*" else re.escape(part.replace("\\*", "*")) for part in _parts(stem))
@@ -107,10 +103,7 @@ def _pattern(content: str) -> str:
 
 
 def path_matcher(content: str, *, root: str) -> Matcher:
-    """Return what Claude Code says of paths: whether a rule with this in brackets is about them.
-
-    `root` is the folder that a leading `/` is, which is the workspace where it is empty.
-    """
+    """Return whether a rule is about a path; `root` is a leading `/`, empty for the workspace."""
     pattern = _absolute(content, root).rstrip("/")
     pieces = re.split(r"(/\*\*/|/\*\*$|\*\*|\*|\?|\[[^\]]+\])", pattern)
     regex = "".join(_WILD.get(piece) or _literal(piece) for piece in pieces) + "(/.*)?"
@@ -135,7 +128,6 @@ def _absolute(content: str, root: str) -> str:
 
 
 def _of_call(content: str, root: str) -> str:
-    """Return the pattern of a rule as a path that a call may have, absolute or of the workspace."""
     if content.startswith("//"):
         return content[1:]
     if content.startswith("/"):

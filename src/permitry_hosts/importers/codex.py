@@ -37,8 +37,6 @@ _KEYS = {
 
 @attrs.frozen
 class _Declared:
-    """One call of a rule file, with its arguments by name."""
-
     what: str
     values: Mapping[str, Any]
     place: str
@@ -171,7 +169,6 @@ def _row(each: _Declared, paths: Mapping[str, list[str]], exact: Sequence[str]) 
 
 
 def _probes(pattern: Sequence[str | list[str]], effect: str) -> tuple[Probe, ...]:
-    """Return commands, and whether Codex says that a rule is about them."""
     own = [shlex.join(_words(word)[at] for word in pattern) for at in (0, -1)]
     return probe_commands(dict.fromkeys(own), "shell", matcher(pattern, effect))
 

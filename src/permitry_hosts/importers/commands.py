@@ -26,10 +26,7 @@ _ENDS = r"\s*[;&|)`\n].*"
 
 
 def narrow_pattern(text: str) -> str | None:
-    """Return a pattern over text as one over words that is about no other command; None where there is none.
-
-    A star in it may be several words, and is at least one unless it is the last.
-    """
+    """Return a pattern over text as a narrower one over words, of which a star is several; or None."""
     words = _words(text)
     if not words or _OPERATORS.search(text.strip()):
         return None
@@ -42,10 +39,7 @@ def narrow_pattern(text: str) -> str | None:
 
 
 def restrict(text: str) -> list[Conditions]:
-    """Return the conditions of a restriction, of which one is enough, on what a pattern over text is about.
-
-    They are about more commands rather than fewer; none for a pattern without a word.
-    """
+    """Return conditions for a restriction, of which one is enough; rather about more commands."""
     words = _words(text)
     if not words:
         return []
@@ -61,10 +55,7 @@ def restrict(text: str) -> list[Conditions]:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a pattern; what our patterns know and those of hosts do not has a backslash.
-
-    There are none where a blank alone is before the star: no command begins with one.
-    """
+    """Return the words of a pattern, with a backslash where ours knows more; none for a star alone."""
     text = re.sub(r":\*$", " *", _STAR.sub("*", text))
     if not text.removesuffix(" *").strip():
         return []
@@ -77,10 +68,7 @@ def escape_words(text: str) -> str:
 
 
 def _wide_patterns(words: Sequence[str]) -> list[str]:
-    """Return the patterns over words for every way in which the stars in a pattern may go over blanks.
-
-    None where these are too many, or quotes are not closed.
-    """
+    """Return the patterns for every way of stars over blanks; none if too many, or quotes are open."""
     try:
         shlex.split(" ".join(words))
     except ValueError:

@@ -50,10 +50,7 @@ class Template:
 
 @attrs.frozen
 class Probe:
-    """A call, as it is shown, and whether the rule of the host is about it.
-
-    One that is quoted has the words of another probe, in quotes that a host may compare.
-    """
+    """A call, as it is shown, and whether the rule of the host is about it; quoted if only its words are."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -89,10 +86,7 @@ class Row:
 
 @attrs.frozen
 class Imported:
-    """The rules of a host: one row for each, and what the host has built in, which may be deleted.
-
-    With `is_closed` what no rule matches is blocked. `tools` is the shipped set of the host's tools.
-    """
+    """The rules of a host, and what it has built in; if `is_closed`, the rest is blocked."""
 
     host: str
     rows: Sequence[Row]

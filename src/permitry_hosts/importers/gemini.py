@@ -60,10 +60,7 @@ class Rule:
 
 
 def read_rules(sources: Sequence[Source]) -> Imported:
-    """Return the rules of policy and settings files.
-
-    Raises: `PermitryError` for a file that Gemini CLI would not load, or would read otherwise.
-    """
+    """Return the rules of policy and settings files. Raises: `PermitryError` for what is none."""
     entries = entries_of([source for source in sources if is_settings(source)])
     rules = [rule for source in sources if not is_settings(source) for rule in _rules(source)]
     rules += [Rule(entry.table, entry.place) for entry in entries if entry.row is None]
@@ -269,7 +266,6 @@ def _without(when: Conditions, keys: set[str]) -> Conditions:
 
 
 def _probes(rule: Rule) -> tuple[Probe, ...]:
-    """Return calls, and whether Gemini CLI says that a rule is about them."""
     texts = [text for text in _pattern_texts(rule.table) if text.strip()]
     if not texts and not rule.table.get("toolAnnotations"):
         if set(rule.names) <= set(SHELLS) and "mcpName" not in rule.table:
@@ -293,10 +289,7 @@ def _full_names(rule: Rule) -> list[str]:
 
 
 def matcher(rule: Rule) -> Matcher | None:
-    """Return what Gemini CLI says of commands: whether a rule is about them; None for one that is not over commands.
-
-    It searches the JSON of the arguments, and looks at each command of a text as well.
-    """
+    """Return whether a rule is about a command, by the JSON of its arguments; None for other rules."""
     table = rule.table
     texts = [text for text in _pattern_texts(table) if text.strip()]
     is_of_shell = bool(set(SHELLS) & set(rule.names)) and not {"toolAnnotations", "mcpName"} & table.keys()

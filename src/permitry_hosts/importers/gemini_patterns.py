@@ -33,10 +33,7 @@ def prefix_of(text: str) -> Conditions:
 
 
 def on_arguments(regex: str, effect: str, *, is_shell: bool, is_flat: bool = False) -> list[Conditions]:
-    """Return the conditions for a pattern over the JSON of the arguments; none for a permission that cannot be said.
-
-    A tool is flat if no argument of it holds another one of the same name.
-    """
+    """Return conditions for a pattern over the JSON of arguments; flat if no two have one name."""
     if is_shell and _unescape(regex).startswith(_COMMAND):
         return on_commands(_unescape_prefix(regex), effect)
     found = _ARGUMENT.fullmatch(regex)
@@ -114,7 +111,6 @@ def _patterns(text: Text, texts: Sequence[Text], *, is_wide: bool) -> list[str]:
 
 
 def _is_plain(regex: str) -> bool:
-    """Whether a regular expression is a text with its special characters escaped."""
     return not re.search(r"(?<!\\)(?:\\\\)*[\[\](){}|+*?^$.]|\\[A-Za-z0-9]", regex)
 
 

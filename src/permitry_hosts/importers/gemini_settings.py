@@ -52,10 +52,7 @@ def is_settings(source: Source) -> bool:
 
 
 def entries_of(sources: Sequence[Source]) -> list[Entry]:
-    """Return what settings say of tools and servers; of the user's lists those that no project has.
-
-    Raises: `PermitryError` for a file that is not such settings.
-    """
+    """Return what settings say of tools and servers. Raises: `PermitryError` for what is none."""
     files = [(source, read_json(source.text, source.name)) for source in sources]
     projects = {name for source, file in files if not source.is_users for name, _, _ in _lists(source, file)}
     return [entry for source, file in files for entry in _entries(source, file, projects if source.is_users else set())]
@@ -80,7 +77,6 @@ def _entries(source: Source, file: Located, replaced: set[tuple[str, str]]) -> I
 
 
 def _lists(source: Source, file: Located) -> Iterator[tuple[tuple[str, str], tuple[str, ...], list[str]]]:
-    """Yield the lists of a file: the name, the path of the key, and the entries."""
     if not isinstance(file.value, dict):
         raise PermitryError(f"`{source.name}` is not a settings file of Gemini CLI: it is not an object")
     for name in _LISTS:

@@ -30,8 +30,6 @@ _DECISIONS = {"approve": "allow", "reject": "block", "terminate": "block", "modi
 
 @attrs.frozen
 class _Approver:
-    """One approver: what it is, the tools it is for, its settings, and its place."""
-
     name: str
     tools: tuple[str, ...]
     settings: Mapping[str, Any]
@@ -39,10 +37,7 @@ class _Approver:
 
 
 def read_rules(sources: Sequence[Source]) -> Imported:
-    """Return the rules of approval policies; of several files the first match of all counts.
-
-    Raises: `PermitryError` where PyYAML is not installed, and for a file that is not such a policy.
-    """
+    """Return the rules of approval policies: the first match counts. Raises: `PermitryError`."""
     approvers = [each for source in sources for each in _approvers(source)]
     made = [(approver, *_translate(approver)) for approver in approvers]
     rest = Ordered("block", ("*",), message="No approver is for this tool.")

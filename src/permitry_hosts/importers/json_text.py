@@ -34,10 +34,7 @@ class Located:
 
 
 def read_json(text: str, name: str) -> Located:
-    """Return the value of a text with the lines of its parts; comments, and a comma at the end, are allowed.
-
-    Raises: `ConfigError` with the place, also for a key that is there twice.
-    """
+    """Return a value with its lines; comments and a last comma are allowed. Raises: `ConfigError`."""
     reader = _Reader(text, name)
     value = reader.value((), reader.take())
     if (rest := reader.take()).kind != "end":

@@ -68,10 +68,7 @@ class Rule:
 
 
 def read_rules(sources: Sequence[Source]) -> Imported:
-    """Return the permissions of configuration files, of which a later one goes before an earlier one.
-
-    Raises: `PermitryError` for a file that is not such a configuration.
-    """
+    """Return the permissions of files, the later ones first. Raises: `PermitryError`."""
     rules = [rule for source in sources for rule in _rules(source)]
     # What is for one agent goes before what is for all, in whatever file.
     return order_rules(sorted(rules, key=lambda rule: rule.agent != ""))
@@ -103,7 +100,6 @@ def _rules(source: Source) -> Iterator[Rule]:
 def _permissions(
     name: str, file: Located, above: tuple[str, ...], table: Mapping[str, Any] | None = None, agent: str = ""
 ) -> Iterator[Rule]:
-    """Yield the rules of one object `permission`, which is at a path of a file."""
     for permission, value in _table((file.value if table is None else table).get("permission", {})):
         for pattern, action in _table(value):
             path = (*above, permission, pattern) if isinstance(value, dict) else (*above, permission)
@@ -204,7 +200,6 @@ def _paths(text: str, effect: str) -> list[str]:
 
 
 def _probes(rule: Rule) -> tuple[Probe, ...]:
-    """Return calls, and whether opencode says that a rule is about them."""
     if rule.agent or rule.permission in ("external_directory", "doom_loop"):
         return ()
     if rule.pattern == "*":

@@ -14,11 +14,7 @@ _FIRST, _LAST = 201, 399
 
 @attrs.frozen
 class Ordered:
-    """A rule of a host in whose list the first match decides.
-
-    A question that is `firm` is asked of what only reads as well. One that is not `exact` is about more
-    calls than in the host, so later rules do not except it.
-    """
+    """A rule of a list: if not `firm`, what only reads is not asked; if not `exact`, it is wider here."""
 
     effect: str
     tools: tuple[str, ...]
@@ -40,10 +36,7 @@ class Ordered:
 
 
 def in_phases(rules: Sequence[Ordered]) -> list[Draft | None]:
-    """Return a rule of ours for each of a list; None for one that an earlier rule leaves nothing to decide.
-
-    A restriction excepts what earlier and milder rules decide. Permissions keep their order by their priorities.
-    """
+    """Return a rule for each of a list, with exceptions or in order; None if nothing is left to it."""
     drafts: list[Draft | None] = []
     priority, last = _FIRST, ""
     for at, rule in enumerate(rules):

@@ -52,10 +52,7 @@ def fill_stars(pattern: str) -> list[str]:
 
 
 def probe_commands(own: Iterable[str], tool: str, matches: Matcher) -> tuple[Probe, ...]:
-    """Return the calls of a shell for texts that a pattern is about.
-
-    Each alone, and two of them with a word more, one less, one in quotes, and after a change of the folder.
-    """
+    """Return calls of a shell: each text, and of two variants in words, quotes and the folder."""
     found: dict[str, bool] = {}
     for number, text in enumerate(own):
         found[text] = False
@@ -70,7 +67,6 @@ def probe_commands(own: Iterable[str], tool: str, matches: Matcher) -> tuple[Pro
 
 
 def _is_closed(text: str) -> bool:
-    """Return whether there are words in a text, and no quote is open."""
     try:
         return shlex.split(text) != []
     except ValueError:
@@ -105,10 +101,7 @@ def is_about_all(text: str, matches: Matcher) -> bool:
 
 
 def compare(rows: Sequence[Row], ids: Sequence[Sequence[str]], rules: RuleSet) -> Iterator[Row]:
-    """Yield the rows; one whose rules, which have the ids, decide a probe in another way says so.
-
-    `rules` are those of all rows without the exceptions that the order of a list makes.
-    """
+    """Yield the rows, with what their rules with the ids, of all `rules`, decide otherwise on probes."""
     reader = ReadActions(HOME, has_disk=False)
 
     def policy_of(names: Sequence[str]) -> AuthorizationPolicy:

@@ -43,10 +43,7 @@ class _Entry:
 
 
 def write_rules(imported: Imported, sources: Sequence[str]) -> Written:
-    """Return a rule file that has been loaded, whose examples hold, and whose rules have been tried on calls.
-
-    Raises: `PermitryError` if what is made does not load, which is a mistake here.
-    """
+    """Return a rule file that loads, and was tried on calls. Raises: `PermitryError` if it does not."""
     entries = [_Entry(draft, number) for number, row in enumerate(imported.rows) for draft in row.drafts]
     entries += [_Entry(draft, None) for draft in imported.built_in]
     templates: dict[int, int] = {}
@@ -111,7 +108,6 @@ def _rows(rows: Sequence[Row], entries: Sequence[_Entry]) -> Iterator[Row]:
 
 
 def _row(row: Row, own: Sequence[_Entry]) -> Row:
-    """Return a row with what became of its own entries."""
     kept = [entry for entry in own if entry.draft is not None]
     lines = tuple(entry.start for entry in kept)
     if len(kept) < len(own) or any(entry.is_wider for entry in kept):

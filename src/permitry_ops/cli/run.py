@@ -226,7 +226,6 @@ def _own_file(named: Sequence[str]) -> Path:
 
 
 def _describe_human(options: argparse.Namespace, *, is_terminal: bool) -> str:
-    """Return who is asked about calls, in words."""
     if options.answers:
         return f"answered from {options.answers}"
     if options.unattended == "queue":
@@ -263,7 +262,6 @@ def _warn_of_exposed(toolset: Toolset, workspace: Path) -> list[str]:
 
 
 def _reaches(path: Path, workspace: Path) -> bool:
-    """Return whether a path leads through the workspace, or into it."""
     written = Path.cwd() / path
     return any(each.resolve().is_relative_to(workspace) for each in (written, *written.parents)) or (
         path.is_file() and path.stat().st_nlink > 1

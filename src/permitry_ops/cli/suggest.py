@@ -96,7 +96,6 @@ def _print(options: argparse.Namespace, old: str, new: str, projects: Sequence["
 
 
 def _write(options: argparse.Namespace, text: str) -> None:
-    """Write the file where that is asked for, or say that it was not."""
     if options.write:
         options.output.parent.mkdir(parents=True, exist_ok=True)
         replace_file(options.output, text.encode())
@@ -106,8 +105,6 @@ def _write(options: argparse.Namespace, text: str) -> None:
 
 @attrs.frozen
 class _Project:
-    """What is suggested for one project, the folder in which agents worked."""
-
     folder: str
     found: Suggested
 
@@ -160,7 +157,6 @@ def _find_approved(options: argparse.Namespace, answered: Answered) -> dict[str,
 
 
 def _texts(projects: Sequence[_Project]) -> Iterator[str]:
-    """Yield the rules for each project; of several, with its name."""
     found = [each for each in projects if each.found.suggestions]
     for project in found:
         if len(projects) > 1:

@@ -16,11 +16,9 @@ __all__ = ["read_tool_list"]
 
 
 def read_tool_list(path: Path) -> list[Any]:
-    """Return the tools in a JSON list, as they are there, or those of a session with a tools file.
+    """Return the tools in a JSON list, also of an object, or those of a session with a tools file.
 
-    A list may also be the `tools` of an object. What a tools file starts is ended again.
-
-    Raises: `PermitryError` for a file that cannot be read, or is neither.
+    What that starts is ended again. Raises: `PermitryError` for a file that is neither.
     """
     if path.suffix == ".toml":
         return [_describe(spec) for spec in _specs(path)]

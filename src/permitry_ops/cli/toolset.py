@@ -52,10 +52,7 @@ def check_mode(rules: RuleSet, mode: str) -> str:
 
 @attrs.define
 class Toolset:
-    """A registry, and what must be looked after while it is in use. `judge` decides on redirects once it is there.
-
-    `sources` are the files it was made from that count again at the next start: the tools file, and the corpus.
-    """
+    """A registry in use, the files it was made from, and the `judge` of redirects, once there."""
 
     registry: ToolRegistry = attrs.field(factory=ToolRegistry)
     reloaders: tuple[PluginReloader, ...] = ()

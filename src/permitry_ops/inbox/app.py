@@ -41,10 +41,7 @@ Page: TypeAlias = Callable[[Request, Login], Awaitable[Response]]
 
 @attrs.frozen
 class InboxApp:
-    """The inbox: pages for those who have logged in, and answers from those who may answer.
-
-    Of tokens that are wrong, at most a hundred wait for an answer at a time; others get none.
-    """
+    """The inbox: pages and answers after a login; of wrong tokens a hundred wait at a time."""
 
     inbox: Inbox
     site: Site

@@ -77,7 +77,6 @@ def _row(row: CallRow) -> Html:
 
 
 def _text(event: Mapping[str, Any], name: str) -> str:
-    """Return what an event has under a name; empty where it has nothing."""
     return str(event.get(name) or "")
 
 

@@ -12,10 +12,7 @@ _DOCTYPE = "<!doctype html>"
 def frame(
     title: str, *body: Child, login: Login | None = None, here: str = "", live: str | None = None, version: str = ""
 ) -> str:
-    """Return a whole page; `live` is the address of the events after which its script shows it again.
-
-    `version` is that of the state which the page shows.
-    """
+    """Return a page; `live` is the address of events that show it again, `version` its state."""
     head = element(
         "head",
         element("meta", charset="utf-8"),

@@ -106,7 +106,6 @@ def _item(shown: Shown) -> Html:
 
 
 def _agent(shown: Shown) -> str:
-    """Return the name of a sub-agent."""
     return "" if shown.agent == "main" else shown.agent
 
 
@@ -168,7 +167,6 @@ def _pairs(pairs: Iterable[tuple[str, Html]]) -> Html:
 
 
 def _tree(nodes: Sequence[EffectLine]) -> Html:
-    """Return actions as nested lists."""
     items: list[Html] = []
     at = 0
     while at < len(nodes):
@@ -235,7 +233,6 @@ def _edit(shown: Shown, edited: str | None) -> Iterator[Html]:
 
 
 def _respond(result: str) -> Html:
-    """Return the part of the form that answers in place of the tool."""
     area = element("textarea", f"\n{result}", id="result", name="result", rows="4", aria_describedby="result-hint")
     hint = element("p", "The tool does not run. The model gets this text as what the call returned.", id="result-hint")
     return element(

@@ -16,10 +16,9 @@ __all__ = ["Inbox", "Shown"]
 class Shown:
     """A question as a page shows it.
 
-    `age` are the seconds since it was asked, `left` those until it is late. `folder` is where the call would happen.
-    `outcome` says how it was closed; empty while it is open. `may_edit`: the
-    one who asked takes other arguments. `remember` offers not to be asked again; empty where nothing is remembered.
-    `may_grant`: the very call can be permitted for a time; with `has_turn`, until the user writes again.
+    `age` are the seconds since it was asked, `left` those until it is late. `outcome` says how it was
+    closed. `remember` offers not to be asked again. `may_grant`: the very call can be permitted for a
+    time; with `has_turn`, until the user writes again.
     """
 
     id: str
@@ -58,15 +57,9 @@ class Inbox(Protocol):
         ...
 
     def answer(self, name: str, digest: str, response: ToolConfirmationResponse, by: str) -> None:
-        """Answer the question about the call with this digest, once.
-
-        Raises: `LedgerError` when it is late, about another call, or not for `by` to answer.
-        """
+        """Answer the question about the call with this digest, once. Raises: `LedgerError`."""
         ...
 
     def grant(self, name: str, seconds: float, by: str, *, is_for_request: bool = False) -> None:
-        """Permit the call that `by` has approved for so long, or until the user writes again.
-
-        Raises: `LedgerError` where this cannot be granted.
-        """
+        """Permit the call that `by` approved for so long, or this request. Raises: `LedgerError`."""
         ...

@@ -144,7 +144,6 @@ def _call_of(event: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def _read_filter(query: Mapping[str, str]) -> RecordFilter:
-    """Return the filter for the events that begin rows: one more than a page has."""
     equal = {name: query[name] for name in _EQUAL if query.get(name)}
     other = {} if "event" in equal else {"event": _FOLLOWING}
     return RecordFilter(
@@ -154,7 +153,6 @@ def _read_filter(query: Mapping[str, str]) -> RecordFilter:
 
 
 def _number(text: str) -> int:
-    """Return the number that a query has; what is not one leaves nothing out."""
     return int(text) if _NUMBER.fullmatch(text) else HIGHEST
 
 

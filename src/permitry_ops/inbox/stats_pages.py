@@ -1,17 +1,19 @@
-"""The page of what is counted in the record."""
+"""The page of what is counted in the record, as tables with a bar in each row, drawn as SVG on the server."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
 
 from permitry.audit.stats import Stats
 from permitry_ops.inbox.access import Login
-from permitry_ops.inbox.charts import Bar, bars
 from permitry_ops.inbox.html import Html, element
 from permitry_ops.inbox.pages import frame
 
-__all__ = ["stats_page"]
+__all__ = ["Bar", "bars", "stats_page"]
 
 _MOST = 15
+_WIDTH = 100
 _VERDICTS = ("allow", "confirm", "block")
 
 
@@ -23,7 +25,7 @@ def stats_page(stats: Stats, login: Login) -> str:
     by_hour = _counts((f"{hour[:10]} {hour[11:]}h", number) for hour, number in hours)
     slow = sorted(stats.times.items(), key=lambda item: -item[1].longest)[:_MOST]
     return frame(
-        "Statistics", said, _legend(),
+        "Statistics", said, element("p", *(element("span", f"■ {verdict} ", class_=verdict) for verdict in _VERDICTS)),
         bars("Verdicts by tool", ("Tool", *_VERDICTS), _by_verdict(stats.tools)),
         bars("Verdicts by rule", ("Rule", *_VERDICTS), _by_verdict(stats.rules)),
         bars("Questions by hour (UTC)", ("Hour", "Questions"), by_hour),
@@ -33,11 +35,6 @@ def stats_page(stats: Stats, login: Login) -> str:
              [Bar(tool, [("confirm", times.longest)], f"{times.longest:.3f} s") for tool, times in slow]),
         login=login, here="/stats",
     )  # fmt: skip
-
-
-def _legend() -> Html:
-    """Return what the colours of bars mean."""
-    return element("p", *(element("span", f"■ {verdict} ", class_=verdict) for verdict in _VERDICTS))
 
 
 def _by_verdict(counts: Mapping[tuple[str, str], int]) -> list[Bar]:
@@ -53,3 +50,44 @@ def _by_verdict(counts: Mapping[tuple[str, str], int]) -> list[Bar]:
 
 def _counts(counts: Iterable[tuple[str, int]]) -> list[Bar]:
     return [Bar(name, [("confirm", number)]) for name, number in counts]
+
+
+@attrs.frozen
+class Bar:
+    """One row: its name, and its parts, each a kind and a number; `text` is shown in place of the numbers."""
+
+    name: str
+    parts: Sequence[tuple[str, float]]
+    text: str = ""
+
+    @property
+    def total(self) -> float:
+        """The sum of its parts."""
+        return sum(number for _, number in self.parts)
+
+
+def bars(title: str, columns: Sequence[str], found: Sequence[Bar]) -> Html:
+    """Return a table with a bar below each name, which says the same as the numbers."""
+    if not found:
+        return element("section", element("h2", title), element("p", "none"))
+    longest = max(bar.total for bar in found) or 1.0
+    head = element("tr", *(element("th", name, scope="col") for name in columns))
+    rows = (_row(bar, longest) for bar in found)
+    table = element("table", element("thead", head), element("tbody", *rows), class_="bars")
+    return element("section", element("h2", title), table)
+
+
+def _row(bar: Bar, longest: float) -> Html:
+    name = element("th", bar.name, _picture(bar, longest), scope="row")
+    cells = [bar.text] if bar.text else [f"{number:,.0f}" for _, number in bar.parts]
+    return element("tr", name, *(element("td", cell) for cell in cells))
+
+
+def _picture(bar: Bar, longest: float) -> Html:
+    drawn, at = list[Html](), 0.0
+    for kind, number in bar.parts:
+        width = _WIDTH * number / longest
+        drawn.append(element("rect", x=f"{at:.1f}", y="0", width=f"{width:.1f}", height="1", class_=f"fill-{kind}"))
+        at += width
+    size = f"0 0 {_WIDTH} 1"
+    return element("svg", *drawn, viewBox=size, preserveAspectRatio="none", aria_hidden="true", focusable="false")

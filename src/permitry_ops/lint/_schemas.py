@@ -19,10 +19,7 @@ def says_arguments(schema: Schema) -> bool:
 
 
 def has_argument(schema: Schema, path: Sequence[str]) -> bool:
-    """Return whether a call may have an argument at `path`; True if the schema does not say.
-
-    Without `additionalProperties` only the properties that it lists are allowed, as is usual.
-    """
+    """Return whether a call may have an argument at `path`, one that is listed where some are."""
     return _has(schema, schema, tuple(path), _DEEPEST)
 
 

@@ -39,11 +39,7 @@ BUILT_IN_TOOLS = frozenset({"present_plan"})
 
 @attrs.frozen
 class Finding:
-    """A likely mistake: the kebab-case id of the check, the rule, its `file:line`, the reason and a suggestion.
-
-    `rule_id` is None if it is about a template. With an error, the rule cannot work as written;
-    with a warning, it may be intended.
-    """
+    """A likely mistake: the check, the rule (None for a template), its place, why, what to do."""
 
     kind: str
     rule_id: str | None

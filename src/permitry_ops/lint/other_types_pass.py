@@ -15,11 +15,10 @@ _KIND = "other-types-pass"
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield the exceptions of permissions, and the restrictions, that do not apply to other types because of `type`.
+    """Yield exceptions and restrictions that do not apply to other types because of `type`.
 
-    Without `type` the test of such a value is undefined, and then the restriction applies. A
-    restriction on a type alone may be intended; next to other operators, `type` only makes it
-    weaker.
+    Without `type` the test of such a value is undefined, and then the restriction applies; a type
+    alone may be intended.
     """
     for rule in subject.permissions:
         for condition, table in itertools.chain.from_iterable(map(_find_types, rule.scope.unless)):

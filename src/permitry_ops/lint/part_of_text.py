@@ -25,10 +25,7 @@ _NAMES_OF_MAIL = re.compile(r"to|b?cc|e?mails?|e?mail.*|recipients?|.*address(es
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield what lets calls run by how an SQL text, a command or an address begins or ends.
-
-    Looked at are `when` of permissions and `unless` of restrictions, without a `regex`.
-    """
+    """Yield what lets calls run by how an SQL text, a command or an address begins or ends."""
     for rule in subject.permissions:
         yield from _in(rule, "when", rule.scope.when, subject)
     for rule in subject.restrictions:

@@ -45,7 +45,6 @@ def _selectors_without(condition: AnyArgumentCondition, scope: Scope, subject: S
 
 
 def _may_lack(condition: AnyArgumentCondition) -> bool:
-    """Return whether the condition has an answer to a call without the argument."""
     if not isinstance(condition, ArgumentCondition):
         return condition.is_optional
     return condition.test.is_optional or any(check.name == "exists" for check in condition.test.checks)

@@ -92,7 +92,6 @@ def _request(example: ExampleTable, table: RuleTable, rule: ConfiguredRule, subj
 
 
 def _usual(arguments: Mapping[str, str], rule: ConfiguredRule) -> str:
-    """Return a tool that the rule selects."""
     texts = [selector.text for selector in rule.scope.selectors]
     named = (text for text in texts if not text.startswith("@") and Pattern(text).is_exact)
     usual = next((name for kind, name in _USUAL.items() if kind in arguments), "example")

@@ -17,10 +17,7 @@ __all__ = ["findings"]
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """Yield permissions from which a restriction in the same file takes back only some spellings.
-
-    Other files may restrict whatever one permits, and a path has one real name.
-    """
+    """Yield permissions of which a restriction in the same file takes back some spellings."""
     of_commands = Index(filter(_is_of_commands, subject.permissions), command_needs)
     of_tools = Index(filter(_is_of_tools, subject.permissions), tool_needs)
     pairs = []

@@ -37,10 +37,7 @@ class Asked:
 
 @attrs.define
 class Answered:
-    """Calls that were approved, one for each question, and those that were blocked, rejected or not answered.
-
-    `unread` counts approvals of calls that were recorded without secrets, or edited.
-    """
+    """Calls that were approved, or must not run; `unread` approvals were edited, or have secrets."""
 
     approved: list[Asked] = attrs.field(factory=list)
     refused: dict[tuple[object, ...], Asked] = attrs.field(factory=dict)

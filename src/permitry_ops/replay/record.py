@@ -98,7 +98,7 @@ def replay_record(
     name: str = "-",
     circumstances: Circumstances = Circumstances(),
 ) -> Tally:
-    """Return what a policy says of the calls in a record, and what differs from what was decided, or `against` another.
+    """Return what a policy says of recorded calls, and what differs from then, or from `against`.
 
     A call counts as having run where it was permitted then, and is not blocked now.
     """

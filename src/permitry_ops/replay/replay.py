@@ -25,10 +25,7 @@ _MOST_WAITING = 1_000
 
 @attrs.frozen
 class Recording:
-    """A file of messages: its name, and the keys of its lines whose values name the session and the task.
-
-    `folder` is the workspace of sessions that have none, and do not say where their agent worked.
-    """
+    """A file of messages; the keys whose values name the session and task; a workspace for those without."""
 
     name: str = "-"
     session_key: str | None = None
@@ -61,11 +58,10 @@ def replay(
     recording: Recording = Recording(),
     session: Callable[[], Session] = Session,
 ) -> Tally:
-    """Return what a policy says of the calls in a file of messages, and what has changed `against` another one.
+    """Return what a policy says of the calls in a file of messages, and what changed since `against`.
 
-    The calls and results are those that were recorded: a call that is asked about counts as approved, one that is
-    blocked as not run. A line with another value under a key of the recording begins another session. A session without
-    a workspace has the first folder that its transcript names.
+    A call that is asked about counts as approved, one that is blocked as not run. A line with another
+    value under a key of the recording begins another session.
     """
     tally, begun = Tally(), time.perf_counter()
     kept = _Kept(policy, against, session, recording.folder)

@@ -36,10 +36,7 @@ class Risk:
 def riskiest(
     when: Mapping[str, Any], like: ToolCall, policy: AuthorizationPolicy, context: AuthContext, spec: ToolSpec | None
 ) -> Risk | None:
-    """Return the first of the risky calls under conditions that a policy allows; None where it allows no other call.
-
-    `like` is a call that they were made for. Each example is decided by the policy itself.
-    """
+    """Return the first risky call, made from one `like` it, that conditions and a policy allow."""
     for text, why, call in _examples(when, like):
         if policy.decide(call, context, spec).verdict is Verdict.ALLOW:
             return Risk(text, why)

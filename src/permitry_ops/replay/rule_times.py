@@ -29,10 +29,7 @@ class RuleTime:
 def rule_times(
     policy: AuthorizationPolicy, records: Iterable[Mapping[str, Any]], workspaces: Mapping[str, str]
 ) -> list[RuleTime]:
-    """Return how long each rule of a file takes now for the recorded calls, the slowest first; none without any call.
-
-    To read what a call would do is not a part of it: that is done once for all rules.
-    """
+    """Return how long each rule takes for the recorded calls, without the reading, slowest first."""
     rules = [rule for rule in policy.rules if isinstance(rule, ConfiguredRule)]
     spent: dict[str, list[float]] = {}
     for record in records:

@@ -124,9 +124,9 @@ class _Search:
 def suggest(
     answered: Answered, policy: AuthorizationPolicy, *, most: int = 10, force: bool = False, taken: Iterable[str] = ()
 ) -> Suggested:
-    """Return at most so many suggestions, those first that remove most questions; the same for the same records.
+    """Return at most so many suggestions, the same for the same records; `taken` are known ids.
 
-    `taken` are ids that rules have already. With `force` also permissions that run any code, or every call of a tool.
+    With `force` also permissions that run any code, or every call of a tool.
     """
     open_, permitted, restricted = list[Asked](), 0, 0
     for each in answered.approved:
@@ -265,7 +265,6 @@ def _result(search: _Search, asked: Sequence[Asked], result: Suggested) -> Sugge
 def _needing(
     search: _Search, chosen: Mapping[_Candidate, str], without: _Candidate, removed: Sequence[Asked]
 ) -> list[Asked]:
-    """Return the calls that are not allowed without one of the chosen rules."""
     rest = search.with_rules(text for key, text in chosen.items() if key is not without)
     allowed = {id(each) for each in _find_allowed(rest, removed)}
     return [each for each in removed if id(each) not in allowed]

@@ -25,10 +25,7 @@ _KEYS = {"sessionId", "leafUuid", "snapshot", "parentUuid"}
 
 @attrs.frozen
 class Entry:
-    """What a line says: words of the user, results, calls, and what its host adds.
-
-    `is_unsure`: it has a text of which it is not known who wrote it.
-    """
+    """What a line says, and its host; if `is_unsure`, it is not known who wrote a text."""
 
     text: str | None = None
     is_unsure: bool = False
@@ -39,10 +36,7 @@ class Entry:
 
 
 def entry_of(line: object) -> Entry:
-    """Return what a line says; an entry of a transcript without a message says nothing.
-
-    Raises: `CallError` for something that is neither a message nor an entry of a transcript.
-    """
+    """Return what a line says; an entry without a message says nothing. Raises: `CallError`."""
     if not isinstance(line, Mapping) or {"role", "name"} & line.keys() or not _is_of_transcript(line):
         calls = tuple(each.call for each in calls_in(line))
         return Entry(user_text(line), results=tuple(results_in(line)), calls=calls)

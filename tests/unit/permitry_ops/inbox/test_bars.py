@@ -6,7 +6,7 @@ from tests.tables import for_each
 from tests.unit.permitry_ops.inbox.documents import read
 from tests.unit.permitry_ops.inbox.probes import PROBES
 
-from permitry_ops.inbox.charts import Bar, bars
+from permitry_ops.inbox.stats_pages import Bar, bars
 
 
 def test_bars_are_as_long_as_their_numbers() -> None:
