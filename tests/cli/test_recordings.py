@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from permitry_ops.cli.recordings import circumstances_from
+from permitry_ops.cli.tool_list import circumstances_from
 
 
 def test_the_shipped_tools_and_the_templates_are_known(tmp_path: Path) -> None:

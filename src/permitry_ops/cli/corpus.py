@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import attrs
+
 from permitry.cli.main import ExitCode
 from permitry.errors import PermitryError, ToolError, count
 
@@ -57,16 +59,17 @@ def _add(options: argparse.Namespace) -> ExitCode:
             added = store.add(file, date=date, tags=options.tag)
         except ToolError as error:
             failed += 1
-            _complain(error)
+            print(f"permitry: {_show(error)}", file=sys.stderr)
         else:
-            print(json.dumps(_outcome(file, added)) if options.json else _as_text(file, added))
+            as_json = {"file": str(file), **attrs.asdict(added)}
+            print(json.dumps(as_json) if options.json else _as_text(file, added))
     print(f"{count(len(store.documents()), 'document')} in {_show(store.file.absolute())}", file=sys.stderr)
     return ExitCode.FAILED if failed else ExitCode.OK
 
 
 def _list(options: argparse.Namespace) -> ExitCode:
     for each in _open_existing(options.db).documents():
-        print(json.dumps(_as_json(each)) if options.json else _line(each))
+        print(json.dumps(attrs.asdict(each)) if options.json else _line(each))
     return ExitCode.OK
 
 
@@ -116,32 +119,11 @@ def _show_progress(files: list[Path]) -> Iterator[Path]:
         yield from progress.track(files, description="adding")
 
 
-def _complain(error: ToolError) -> None:
-    print(f"permitry: {_show(error)}", file=sys.stderr)
-
-
-def _outcome(file: Path, added: "Added") -> dict[str, object]:
-    return {"file": str(file), "outcome": added.outcome, "path": added.path, "chunks": added.chunks}
-
-
 def _as_text(file: Path, added: "Added") -> str:
     line = f"{added.outcome:<9} {_show(file)}"
     if added.outcome == "duplicate":
         return f"{line}: the same as {_show(added.path)}"
     return f"{line}: {count(added.chunks, 'part')}"
-
-
-def _as_json(each: "Document") -> dict[str, object]:
-    return {
-        "document_id": each.document_id,
-        "path": each.path,
-        "title": each.title,
-        "date": each.date,
-        "size": each.size,
-        "media": each.media,
-        "chunks": each.chunks,
-        "tags": each.tags,
-    }
 
 
 def _line(each: "Document") -> str:

@@ -17,7 +17,7 @@ from permitry.config.origin import Origin
 from permitry.errors import CallError
 from permitry.guard.session import Session
 from permitry.store.records import RecordFilter, is_record, record_name, records_at
-from permitry_ops.cli.recordings import circumstances_from
+from permitry_ops.cli.tool_list import circumstances_from
 from permitry_ops.replay.record import replay_record
 from permitry_ops.replay.replay import Recording, replay
 from permitry_ops.replay.tally import Tally
@@ -53,9 +53,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     """Replay each file, and print what was counted of all."""
     options.sessions = options.sessions or [default_to_read()]
     # The rules have to be right before a long run begins.
-    rules_from(options, options.workspace or ".")
-    if options.against:
-        RuleCache().load([Origin(name) for name in options.against])
+    _policies(options)
     tally = Tally()
     _show_progress(0, options, tally)
     for number, part in enumerate(_parts(options), 1):
@@ -118,8 +116,10 @@ def _replay(options: argparse.Namespace, name: str) -> Tally:
 
 
 def _policies(options: argparse.Namespace) -> "tuple[AuthorizationPolicy, AuthorizationPolicy | None]":
-    against = options.against and RuleCache().load([Origin(name) for name in options.against]).policy()
-    return rules_from(options, options.workspace or ".").policy(), against or None
+    policy = rules_from(options, options.workspace or ".").policy()
+    if not options.against:
+        return policy, None
+    return policy, RuleCache().load([Origin(name) for name in options.against]).policy()
 
 
 def _print(tally: Tally, *, is_compared: bool) -> None:

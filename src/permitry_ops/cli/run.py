@@ -87,7 +87,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     reloader = PolicyReloader(lambda: origins_from(options, options.workspace), apart=_APART)
     webhook = _webhook(options)
     # The record is closed last: tools that are ended with the toolset are on it.
-    with contextlib.ExitStack() as stack, Toolset.opened(options, Path(options.workspace)) as toolset:
+    with contextlib.ExitStack() as stack, Toolset.open(options, Path(options.workspace)) as toolset:
         guard, recorder = _guard(options, reloader.loaded.rules, toolset, stack)
         stack.enter_context(watched(guard.handler.guard, is_on=options.otel))
         if options.unattended == "wait":
@@ -279,7 +279,9 @@ def _answers(name: str | None) -> AnswersChannel | None:
 
 
 def _template(rules: RuleSet, name: str | None) -> Template | None:
-    if name is not None and name not in rules.templates:
+    if name is None:
+        return None
+    if name not in rules.templates:
         hint = nearest(name, rules.templates, otherwise="no rule file defines it")
         raise PermitryError(f"unknown template `{name}`; {hint}")
-    return None if name is None else rules.templates[name]
+    return rules.templates[name]

@@ -20,7 +20,7 @@ from permitry.errors import PermitryError
 from permitry.files import replace_file
 from permitry.rules.configured import ConfiguredRule
 from permitry.store.records import RecordFilter, is_address, is_record, record_name, records_at
-from permitry_ops.cli.recordings import circumstances_from
+from permitry_ops.cli.tool_list import circumstances_from
 from permitry_ops.replay.answers import Answered, Asked, read_answers
 from permitry_ops.replay.suggest import Suggested, Suggestion, suggest
 
@@ -53,7 +53,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> ExitCode:
     """Read records, and print what is suggested."""
-    _check_output(options)
+    if options.write and options.output is None:
+        raise PermitryError("`--write` needs `-o FILE`")
     old = _text_of(options.output)
     answered = _answers(options)
     projects = list(_by_project(options, answered, old))
@@ -64,11 +65,6 @@ def execute(options: argparse.Namespace) -> ExitCode:
         return ExitCode.FAILED
     _write(options, new)
     return ExitCode.OK
-
-
-def _check_output(options: argparse.Namespace) -> None:
-    if options.write and options.output is None:
-        raise PermitryError("`--write` needs `-o FILE`")
 
 
 def _with_suggestions(options: argparse.Namespace, old: str, projects: Sequence["_Project"]) -> str:
@@ -165,8 +161,10 @@ def _texts(projects: Sequence[_Project]) -> Iterator[str]:
 
 
 def _text_of(path: Path | None) -> str:
+    if path is None or not path.exists():
+        return ""
     try:
-        return "" if path is None or not path.exists() else path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PermitryError(f"cannot read `{path}`: {error}") from error
 

@@ -1,18 +1,19 @@
-"""The tools that `--tools` names, for commands that run none: those of a tools file, or of a list."""
+"""The tools that `--tools` names, for commands that run none, and what they know besides a record."""
 
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from permitry.cli.inputs import TOOLS_FILE
+from permitry.cli.inputs import TOOLS_FILE, rules_from
 from permitry.core.context import AuthContext
 from permitry.core.json_values import mutable, parse_json
 from permitry.core.spec import ToolSpec
 from permitry.errors import CallError, PermitryError
 from permitry_ops.cli.toolset import Toolset
+from permitry_ops.replay.record import Circumstances
 
-__all__ = ["read_tool_list"]
+__all__ = ["circumstances_from", "read_tool_list"]
 
 
 def read_tool_list(path: Path) -> list[Any]:
@@ -21,7 +22,7 @@ def read_tool_list(path: Path) -> list[Any]:
     What that starts is ended again. Raises: `PermitryError` for a file that is neither.
     """
     if path.suffix == ".toml":
-        return [_describe(spec) for spec in _specs(path)]
+        return [_describe(spec) for spec in _specs(path, Path())]
     try:
         data: Any = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -34,8 +35,14 @@ def read_tool_list(path: Path) -> list[Any]:
     return list(found)
 
 
-def _specs(path: Path) -> tuple[ToolSpec, ...]:
-    with Toolset.opened(argparse.Namespace(tools=path, plugins=[]), Path()) as toolset:
+def circumstances_from(options: argparse.Namespace, workspace: str) -> Circumstances:
+    """Return what is known of recorded sessions. Raises: as `Toolset.open`, `rules_from`."""
+    tools = {spec.name: spec for spec in _specs(options.tools, Path(workspace))}
+    return Circumstances(workspace, rules_from(options, workspace).templates, tools)
+
+
+def _specs(tools: Path | None, workspace: Path) -> tuple[ToolSpec, ...]:
+    with Toolset.open(argparse.Namespace(tools=tools, plugins=[]), workspace) as toolset:
         return toolset.registry.specs(AuthContext())
 
 

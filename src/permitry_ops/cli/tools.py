@@ -5,6 +5,8 @@ import json
 import sys
 from pathlib import Path
 
+import attrs
+
 from permitry.cli.inputs import add_rules_option, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.config.diagnostics import nearest
@@ -44,7 +46,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     rules = rules_from(options, str(options.workspace))
     context = AuthContext(mode=check_mode(rules, options.mode), workspace=str(options.workspace.resolve()))
     policy = rules.policy()
-    with Toolset.opened(options, options.workspace) as toolset:
+    with Toolset.open(options, options.workspace) as toolset:
         specs = toolset.registry.specs(context)
         hidden = {spec.name for spec in specs if not policy.could_run(spec, context)}
         chosen = [spec for spec in _select(specs, options.names) if not (options.visible and spec.name in hidden)]
@@ -78,18 +80,11 @@ def _print(options: argparse.Namespace, specs: list[ToolSpec], hidden: set[str])
 
 
 def _as_json(spec: ToolSpec, *, is_hidden: bool) -> dict[str, object]:
-    traits = spec.traits
     return {
         "name": spec.name,
         "description": spec.description,
         "parameters": mutable(spec.parameters),
-        "traits": {
-            "read_only": traits.read_only,
-            "destructive": traits.destructive,
-            "idempotent": traits.idempotent,
-            "open_world": traits.open_world,
-            "spawns_agent": traits.spawns_agent,
-        },
+        "traits": attrs.asdict(spec.traits),
         "roles": None if spec.roles is None else {name: role.value for name, role in spec.roles.items()},
         "kinds": sorted(kind.value for kind in spec.kinds),
         "version": spec.version,

@@ -64,7 +64,7 @@ class Toolset:
 
     @classmethod
     @contextlib.contextmanager
-    def opened(cls, options: argparse.Namespace, workspace: Path) -> Iterator[Self]:
+    def open(cls, options: argparse.Namespace, workspace: Path) -> Iterator[Self]:
         """Yield the tools that the options ask for; at the end what they keep alive ends.
 
         Raises: `ConfigError` for a wrong tools file or an untrusted plugin folder; `PermitryError`

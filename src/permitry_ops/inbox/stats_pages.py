@@ -17,41 +17,6 @@ _WIDTH = 100
 _VERDICTS = ("allow", "confirm", "block")
 
 
-def stats_page(stats: Stats, login: Login) -> str:
-    """Return the charts of what was counted."""
-    shares = ", ".join(f"{stats.verdicts[verdict]:,} {verdict}" for verdict in _VERDICTS)
-    said = element("p", f"{stats.calls:,} decisions in {len(stats.sessions):,} sessions: {shares}.")
-    hours = sorted(stats.questions.items())[-_MOST:]
-    by_hour = _counts((f"{hour[:10]} {hour[11:]}h", number) for hour, number in hours)
-    slow = sorted(stats.times.items(), key=lambda item: -item[1].longest)[:_MOST]
-    return frame(
-        "Statistics", said, element("p", *(element("span", f"■ {verdict} ", class_=verdict) for verdict in _VERDICTS)),
-        bars("Verdicts by tool", ("Tool", *_VERDICTS), _by_verdict(stats.tools)),
-        bars("Verdicts by rule", ("Rule", *_VERDICTS), _by_verdict(stats.rules)),
-        bars("Questions by hour (UTC)", ("Hour", "Questions"), by_hour),
-        bars("Answers", ("Answer", "Calls"), _counts(stats.answers.most_common())),
-        bars("How runs ended", ("Outcome", "Calls"), _counts(stats.outcomes.most_common(_MOST))),
-        bars("Slowest tools, longest run", ("Tool", "Longest"),
-             [Bar(tool, [("confirm", times.longest)], f"{times.longest:.3f} s") for tool, times in slow]),
-        login=login, here="/stats",
-    )  # fmt: skip
-
-
-def _by_verdict(counts: Mapping[tuple[str, str], int]) -> list[Bar]:
-    """Return a bar for each of the most frequent names, with a part for each verdict."""
-    totals: Counter[str] = Counter()
-    for (name, _), number in counts.items():
-        totals[name] += number
-    return [
-        Bar(name, [(verdict, counts.get((name, verdict), 0)) for verdict in _VERDICTS])
-        for name, _ in totals.most_common(_MOST)
-    ]
-
-
-def _counts(counts: Iterable[tuple[str, int]]) -> list[Bar]:
-    return [Bar(name, [("confirm", number)]) for name, number in counts]
-
-
 @attrs.frozen
 class Bar:
     """One row: its name, and its parts, each a kind and a number; `text` is shown in place of the numbers."""
@@ -91,3 +56,38 @@ def _picture(bar: Bar, longest: float) -> Html:
         at += width
     size = f"0 0 {_WIDTH} 1"
     return element("svg", *drawn, viewBox=size, preserveAspectRatio="none", aria_hidden="true", focusable="false")
+
+
+def stats_page(stats: Stats, login: Login) -> str:
+    """Return the charts of what was counted."""
+    shares = ", ".join(f"{stats.verdicts[verdict]:,} {verdict}" for verdict in _VERDICTS)
+    said = element("p", f"{stats.calls:,} decisions in {len(stats.sessions):,} sessions: {shares}.")
+    hours = sorted(stats.questions.items())[-_MOST:]
+    by_hour = _counts((f"{hour[:10]} {hour[11:]}h", number) for hour, number in hours)
+    slow = sorted(stats.times.items(), key=lambda item: -item[1].longest)[:_MOST]
+    return frame(
+        "Statistics", said, element("p", *(element("span", f"■ {verdict} ", class_=verdict) for verdict in _VERDICTS)),
+        bars("Verdicts by tool", ("Tool", *_VERDICTS), _by_verdict(stats.tools)),
+        bars("Verdicts by rule", ("Rule", *_VERDICTS), _by_verdict(stats.rules)),
+        bars("Questions by hour (UTC)", ("Hour", "Questions"), by_hour),
+        bars("Answers", ("Answer", "Calls"), _counts(stats.answers.most_common())),
+        bars("How runs ended", ("Outcome", "Calls"), _counts(stats.outcomes.most_common(_MOST))),
+        bars("Slowest tools, longest run", ("Tool", "Longest"),
+             [Bar(tool, [("confirm", times.longest)], f"{times.longest:.3f} s") for tool, times in slow]),
+        login=login, here="/stats",
+    )  # fmt: skip
+
+
+def _by_verdict(counts: Mapping[tuple[str, str], int]) -> list[Bar]:
+    """Return a bar for each of the most frequent names, with a part for each verdict."""
+    totals: Counter[str] = Counter()
+    for (name, _), number in counts.items():
+        totals[name] += number
+    return [
+        Bar(name, [(verdict, counts.get((name, verdict), 0)) for verdict in _VERDICTS])
+        for name, _ in totals.most_common(_MOST)
+    ]
+
+
+def _counts(counts: Iterable[tuple[str, int]]) -> list[Bar]:
+    return [Bar(name, [("confirm", number)]) for name, number in counts]

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from permitry.audit.stats import Stats
 from permitry.errors import PermitryError
@@ -11,6 +11,7 @@ from permitry.extras import missing
 from permitry_ops.replay.tally import Tally
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["plot", "plot_stats"]
@@ -66,7 +67,7 @@ def _totals(counts: Counter[tuple[str, str]]) -> Counter[str]:
     return totals
 
 
-def _draw_bars(axes: Any, counts: Counter[tuple[str, str]], title: str = "", none: Iterable[str] = ()) -> None:  # noqa: ANN401 -- of an extra
+def _draw_bars(axes: "Axes", counts: Counter[tuple[str, str]], title: str = "", none: Iterable[str] = ()) -> None:
     """Draw a bar for each of the most frequent names, by verdict, and an empty one for those that have `none`."""
     totals = _totals(counts)
     names = [*sorted(totals, key=lambda name: (-totals[name], name))[:_MOST], *none]

@@ -7,6 +7,7 @@ from what is missing.
 
 import datetime as dt
 import enum
+import functools
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
@@ -26,7 +27,7 @@ from permitry.core.template import Template
 from permitry.errors import CallError, safe_str
 from permitry.guard.session import Session
 from permitry.rules.configured import ConfiguredRule
-from permitry_ops.replay.tally import Loss, Tally
+from permitry_ops.replay.tally import Replayed, Tally
 
 __all__ = ["Circumstances", "Unjudged", "call_of", "replay_record"]
 
@@ -111,7 +112,9 @@ def replay_record(
             continue
         if known not in sessions or record.get("event") == "session":
             _end(tally, name, known, sessions.pop(known, None))
-            sessions[known] = _Kept(policy, against, circumstances, record)
+            clock = _Clock()
+            new = functools.partial(circumstances.session, record, clock)
+            sessions[known] = _Kept(policy, against, new, circumstances, clock)
         try:
             sessions[known].take(record, place, tally)
         except (ValueError, TypeError) as error:
@@ -130,37 +133,28 @@ def _end(tally: Tally, name: str, session: str, kept: "_Kept | None") -> None:
 
 
 @attrs.define
-class _Kept:
+class _Clock:
+    at: float = 0.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+@attrs.define
+class _Kept(Replayed):
     """A recorded session under both policies, and the calls that were asked about."""
 
-    policy: AuthorizationPolicy
-    against: AuthorizationPolicy | None
     circumstances: Circumstances
-    began: Mapping[str, Any]
-    loss: Loss | None = None
+    clock: _Clock
     has_calls: bool = False
     _is_partial: bool = attrs.field(default=False, init=False)
-    _at: float = attrs.field(default=0.0, init=False)
-    _now: Session = attrs.field(init=False)
-    _before: Session = attrs.field(init=False)
     _asked: dict[tuple[object, object], tuple[ToolCall, list[tuple[AuthorizationPolicy, Session]]]] = attrs.field(
         factory=dict, init=False
     )
 
-    @_now.default
-    def _new(self) -> Session:
-        return self._session()
-
-    @_before.default
-    def _old(self) -> Session:
-        return self._session()
-
-    def _session(self) -> Session:
-        return self.circumstances.session(self.began, lambda: self._at)
-
     def take(self, record: Mapping[str, Any], place: str, tally: Tally) -> None:
         """Decide a call again, and note an approval."""
-        self._at = _seconds(record.get("at"))
+        self.clock.at = _seconds(record.get("at"))
         match record.get("event"):
             case "decided":
                 self.has_calls = True
@@ -173,26 +167,22 @@ class _Kept:
 
     def _count(self, record: Mapping[str, Any], place: str, tally: Tally) -> None:
         call = call_of(record)
-        reason = _not_by_rules(record) or (Unjudged.SECRETS if call is None else None)
+        reason = _not_by_rules(record)
         if call is None or reason is not None:
             self._is_partial = True
             tally.skip(place, reason or Unjudged.SECRETS)
             return
         spec = self.circumstances.spec_of(record)
-        new = self._decide(self.policy, self._now, call, record)
-        old = _read_decision(record) if self.against is None else self._decide(self.against, self._before, call, record)
-        self._note(record, call, [(self.policy, self._now, new), (self.against, self._before, old)])
+        new = self._decide(self.policy, self.now, call, record)
+        old = _read_decision(record) if self.against is None else self._decide(self.against, self.before, call, record)
+        self._note(record, call, [(self.policy, self.now, new), (self.against, self.before, old)])
         reason = self._doubt(call, record, spec) if new.verdict is not old.verdict else None
         if reason is not None:
             tally.skip(place, reason)
             return
         tally.count(call.tool, place, new, old)
         if new.verdict > old.verdict:
-            loss = Loss(new.verdict, place)
-            if self.loss is None:
-                self.loss = loss
-            else:
-                self.loss.add(loss)
+            self.lose(new.verdict, place)
 
     def _decide(
         self, policy: AuthorizationPolicy, session: Session, call: ToolCall, record: Mapping[str, Any]
@@ -225,7 +215,7 @@ class _Kept:
 
     def _doubt(self, call: ToolCall, record: Mapping[str, Any], spec: ToolSpec | None) -> str | None:
         """Return why another decision may come from what is not recorded."""
-        pairs = [(self.policy, self._now), *([] if self.against is None else [(self.against, self._before)])]
+        pairs = [(self.policy, self.now), *([] if self.against is None else [(self.against, self.before)])]
         if any(_asks_what_was_heard(policy, session, call, spec) for policy, session in pairs):
             return Unjudged.HEARD
         if self.against is not None:

@@ -15,7 +15,7 @@ from permitry.core.policy import AuthorizationPolicy
 from permitry.errors import CallError
 from permitry.guard.session import Session
 from permitry.messages.results import RecordedResult
-from permitry_ops.replay.tally import Loss, Tally
+from permitry_ops.replay.tally import Replayed, Tally
 from permitry_ops.replay.transcripts import Entry, entry_of
 
 __all__ = ["Recording", "replay"]
@@ -92,26 +92,12 @@ def _messages(lines: Iterable[tuple[int, str | CallError]], name: str, tally: Ta
 
 
 @attrs.define
-class _Kept:
+class _Kept(Replayed):
     """A session under both policies, and the calls whose results are still to come."""
 
-    policy: AuthorizationPolicy
-    against: AuthorizationPolicy | None
-    make: Callable[[], Session]
     folder: str | None = None
     marks: dict[str, object] = attrs.field(factory=dict)
-    loss: Loss | None = None
-    _now: Session = attrs.field(init=False)
-    _before: Session = attrs.field(init=False)
     _waiting: dict[str, tuple[ToolCall, list[Session]]] = attrs.field(factory=dict, init=False)
-
-    @_now.default
-    def _new(self) -> Session:
-        return self.make()
-
-    @_before.default
-    def _old(self) -> Session:
-        return self.make()
 
     def differs(self, marks: Mapping[str, object]) -> bool:
         """Return whether marks are those of another session; a key without a value so far differs from none."""
@@ -120,7 +106,7 @@ class _Kept:
     def take(self, message: object, place: str, tally: Tally) -> None:
         """Decide the calls of a message, and keep what the user wrote. Raises: `CallError`."""
         entry = entry_of(message)
-        for each in (self._now,) if self.against is None else (self._now, self._before):
+        for each in (self.now,) if self.against is None else (self.now, self.before):
             self._follow(each, entry)
         for result in entry.results:
             self._keep(result)
@@ -145,16 +131,12 @@ class _Kept:
                 raise CallError(str(error)) from error
 
     def _call(self, call: ToolCall, place: str, tally: Tally) -> None:
-        new = _decide(self.policy, self._now, call)
-        old = None if self.against is None else _decide(self.against, self._before, call)
+        new = _decide(self.policy, self.now, call)
+        old = None if self.against is None else _decide(self.against, self.before, call)
         tally.count(call.tool, place, new, old)
         if new.verdict > (Verdict.ALLOW if old is None else old.verdict):
-            loss = Loss(new.verdict, place)
-            if self.loss is None:
-                self.loss = loss
-            else:
-                self.loss.add(loss)
-        ran = [(self._now, new), *([] if old is None else [(self._before, old)])]
+            self.lose(new.verdict, place)
+        ran = [(self.now, new), *([] if old is None else [(self.before, old)])]
         while len(self._waiting) >= _MOST_WAITING:
             del self._waiting[next(iter(self._waiting))]
         key = call.call_id or call.name

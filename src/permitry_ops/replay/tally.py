@@ -1,16 +1,20 @@
 """What is counted of replayed sessions; the memory it takes depends on the rules and tools, not on the calls."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, Self
 
 import attrs
 
 from permitry.core.decision import Decision, Verdict
+from permitry.core.policy import AuthorizationPolicy
+from permitry.guard.session import Session
 
-__all__ = ["Loss", "Tally"]
+__all__ = ["Loss", "Replayed", "Tally"]
 
 _MOST_TASKS = 10_000
 _LONGEST_NAME = 200
+_CHANGE = ("before", "now", "tool", "rule")
 
 
 @attrs.define
@@ -27,6 +31,29 @@ class Loss:
         self.verdict = max(self.verdict, other.verdict)
         self.calls += other.calls
         self.sessions += sessions
+
+
+@attrs.define
+class Replayed:
+    """A session as it is under a policy, and under the one that is compared with; and what it loses."""
+
+    policy: AuthorizationPolicy
+    against: AuthorizationPolicy | None
+    make: Callable[[], Session]
+    now: Session = attrs.field(init=False)
+    before: Session = attrs.field(init=False)
+    loss: Loss | None = attrs.field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Begin both sessions."""
+        self.now, self.before = self.make(), self.make()
+
+    def lose(self, verdict: Verdict, place: str) -> None:
+        """Count a call that is decided more strictly now."""
+        if self.loss is None:
+            self.loss = Loss(verdict, place)
+        else:
+            self.loss.add(Loss(verdict, place))
 
 
 @attrs.define
@@ -124,10 +151,7 @@ class Tally:
                 for (rule, verdict), n in self.rules.most_common()
             ],
             "changes": [
-                {
-                    "before": key[0], "now": key[1], "tool": key[2], "rule": key[3], "calls": n,
-                    "first": self.places.get(key),
-                }
+                {**dict(zip(_CHANGE, key, strict=True)), "calls": n, "first": self.places.get(key)}
                 for key, n in self.changes.most_common()
             ],
             "sessions_with_a_loss": dict(self.lost),
