@@ -13,8 +13,15 @@ import attrs
 
 from permitry.config.rule_text import Draft
 from permitry.errors import PermitryError
-from permitry_hosts.importers.claude_code_built_in import WRITERS, built_in, folders_of
-from permitry_hosts.importers.claude_code_matcher import NAMES, PARAMETER, PARAMETERS_OF_BASH, probes
+from permitry_hosts.importers.claude_code_matcher import (
+    NAMES,
+    PARAMETER,
+    PARAMETERS_OF_BASH,
+    WRITERS,
+    built_in,
+    folders_of,
+    probes,
+)
 from permitry_hosts.importers.commands import add_examples, examples_of, narrow_pattern, restrict
 from permitry_hosts.importers.drafts import Imported, Outcome, Row, Source, are_texts
 from permitry_hosts.importers.json_text import Located, read_json
@@ -32,7 +39,17 @@ EFFECTS = {"deny": "block", "ask": "confirm", "allow": "allow"}
 
 _RULE = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<content>.*)\))?", re.DOTALL)
 _MANAGED = re.compile(r"(?:.*/)?managed-settings(?:\.d/[^/]+)?\.json", re.DOTALL)
+_ONLY_MANAGED = "allowManagedPermissionRulesOnly"
 _ANYWHERE = "/**"
+_LEFT_TO_SESSION = (Outcome.DROPPED, "a mode that permits is left to the session")
+_OTHER_MODE = (Outcome.DROPPED, "the host says the mode of each call")
+_MODES = {
+    "dontAsk": (Outcome.SAME, "what no rule permits is blocked, and what asks is blocked"),
+    "default": (Outcome.SAME, "what no rule permits is asked about"),
+    "bypassPermissions": _LEFT_TO_SESSION,
+    "auto": _LEFT_TO_SESSION,
+    "acceptEdits": (Outcome.STRICTER, "the host says the mode of each call; without one it is default"),
+}
 _SUBJECTS = {"command", "file_path", "path", "notebook_path", "url"}
 """Arguments that no parameter of a rule may name: the rule has words of its own for them."""
 _READERS = {"Grep", "Glob", "LS"}
@@ -47,7 +64,7 @@ def read_rules(sources: Sequence[Source]) -> Imported:
     found = [(source, *_permissions(source)) for source in sources]
     modes = {table.get("defaultMode") for _, table, _ in found}
     is_closed = "dontAsk" in modes
-    is_managed = any(_is_managed(each) and _are_all_rules_managed(file) for each, _, file in found)
+    is_managed = any(_is_managed(each) and file.value.get(_ONLY_MANAGED) is True for each, _, file in found)
     rows = [
         _leave_out(row) if is_managed and not _is_managed(source) else row
         for source, table, file in found
@@ -59,10 +76,6 @@ def read_rules(sources: Sequence[Source]) -> Imported:
 
 def _is_managed(source: Source) -> bool:
     return _MANAGED.fullmatch(source.name) is not None
-
-
-def _are_all_rules_managed(file: Located) -> bool:
-    return file.value.get("allowManagedPermissionRulesOnly") is True
 
 
 def _leave_out(row: Row) -> Row:
@@ -99,25 +112,12 @@ def _rows(source: Source, table: Mapping[str, Any], file: Located, *, is_closed:
                 line = file.lines[("permissions", kind, number)]
                 yield _row(f"{source.name}:{line}", kind, text, root=_root(source), is_closed=is_closed)
         elif kind == "defaultMode":
-            yield Row(place, f"defaultMode {value}", "allow", (), *_mode(value))
+            yield Row(place, f"defaultMode {value}", "allow", (), *_MODES.get(value, _OTHER_MODE))
         elif kind == "additionalDirectories":
             note = "part of the workspace in the mode acceptEdits, in the block of what is built in"
             yield Row(place, kind, "allow", (), Outcome.STRICTER, note)
         else:
             yield Row(place, kind, "allow", (), Outcome.DROPPED, "it is not a rule about calls")
-
-
-def _mode(mode: object) -> tuple[Outcome, str]:
-    match mode:
-        case "dontAsk":
-            return Outcome.SAME, "what no rule permits is blocked, and what asks is blocked"
-        case "default":
-            return Outcome.SAME, "what no rule permits is asked about"
-        case "bypassPermissions" | "auto":
-            return Outcome.DROPPED, "a mode that permits is left to the session"
-        case "acceptEdits":
-            return Outcome.STRICTER, "the host says the mode of each call; without one it is default"
-    return Outcome.DROPPED, "the host says the mode of each call"
 
 
 @attrs.frozen

@@ -1,4 +1,4 @@
-"""What Claude Code says of calls: whether a rule of its settings is about them.
+"""What Claude Code says of calls: whether a rule of its settings is about them, and what it has built in.
 
 Source: its documentation. A path is one of gitignore's kind; a name of a tool and of a host may have stars.
 """
@@ -6,10 +6,11 @@ Source: its documentation. A path is one of gitignore's kind; a name of a tool a
 import functools
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
-from permitry_hosts.importers.claude_code_built_in import WRITERS
+from permitry.config.rule_text import Draft
 from permitry_hosts.importers.drafts import Probe
 from permitry_hosts.importers.probes import (
     HOME,
@@ -23,8 +24,26 @@ from permitry_hosts.importers.probes import (
     probe_tools,
 )
 
-__all__ = ["NAMES", "PARAMETER", "PARAMETERS_OF_BASH", "matcher", "path_matcher", "probes"]
+__all__ = [
+    "ASSIGNS", "NAMES", "PARAMETER", "PARAMETERS_OF_BASH", "WRITERS", "built_in", "folders_of", "matcher",
+    "path_matcher", "probes",
+]  # fmt: skip
 
+WRITERS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
+_PROTECTED = [".git", ".git/**", ".claude", ".claude/**", ".mcp.json", ".npmrc", "~/.bashrc", "~/.zshrc", "~/.profile"]
+ASSIGNS = r"(?s)(?:.*[;&|(\n]\s*)?[A-Za-z_][A-Za-z0-9_]*=.*"
+_ASSIGNS_SAFELY = r"(?s)(?:NODE_ENV=[A-Za-z0-9_]*\s+)[^=]*"
+_CHANGE_FILES = ["mkdir *", "touch *", "rm *", "rmdir *", "mv *", "cp *", "sed *"]
+_UNASKED = (
+    "Agent", "AskUserQuestion", "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "SendMessage", "Task",
+    "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoWrite", "ToolSearch",
+)  # fmt: skip
+"""Tools that need no permission and change the session alone; the calls of an agent are decided one by one.
+
+Source: the tools reference of Claude Code.
+"""
+
+_BYPASS = {"mode": ["yolo", "bypassPermissions"]}
 PARAMETER = re.compile(r"(?P<name>\w+)\s*:\s*(?P<value>.+)", re.DOTALL)
 PARAMETERS_OF_BASH = {"command", "description", "run_in_background", "timeout"}
 
@@ -133,3 +152,31 @@ def _of_call(content: str, root: str) -> str:
     if content.startswith("/"):
         content = f"{root or WORKSPACE}{content}"
     return re.sub("^~(?=/|$)", HOME, content)
+
+
+def folders_of(table: Mapping[str, Any]) -> list[str]:
+    """Return the folders next to the workspace that permissions name; not those that may be patterns."""
+    listed = table.get("additionalDirectories", [])
+    folders = [folder for folder in listed if isinstance(folder, str)] if isinstance(listed, list) else []
+    return [folder.rstrip("/") for folder in folders if re.fullmatch(r"(~?/)?[\w. -]+(/[\w. -]+)*/?", folder)]
+
+
+def built_in(folders: Sequence[str]) -> list[Draft]:
+    """Return the rules; `folders` belong to the workspace."""
+    workspace = ["**", *(f"{folder}/**" for folder in folders if ".." not in folder)]
+    here = {"path": workspace, "mode": "acceptEdits"}
+    protected = ({"path": _PROTECTED, "access": "write"},)
+    return [
+        Draft("confirm", ("Bash",), {"command": ["rm *", "rmdir *"], "path": ["/", "~", "/*"]}),
+        Draft("confirm", ("*",), {"path": _PROTECTED, "access": "write"}, (_BYPASS,)),
+        # A permission for a command is none for it with variables that may change what it does.
+        Draft(
+            "confirm",
+            ("Bash",),
+            {"args": {"command": {"exists": True, "regex": ASSIGNS}}},
+            (_BYPASS, {"args": {"command": {"regex": _ASSIGNS_SAFELY}}}),
+        ),
+        Draft("allow", _UNASKED),
+        Draft("allow", WRITERS, here, protected),
+        Draft("allow", ("Bash",), {"command": _CHANGE_FILES, **here}, protected),
+    ]

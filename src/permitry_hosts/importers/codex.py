@@ -17,8 +17,8 @@ import attrs
 from permitry.config.rule_text import Draft
 from permitry.errors import ConfigError
 from permitry_hosts.importers.commands import examples_of
-from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Source, are_texts
-from permitry_hosts.importers.probes import Matcher, is_about_all, is_about_any, probe_commands
+from permitry_hosts.importers.drafts import Imported, Outcome, Row, Source, are_texts
+from permitry_hosts.importers.probes import Matcher, matcher_of, probe_commands
 from permitry_hosts.importers.starlark import problem_at, read_calls
 
 __all__ = ["EFFECTS", "PLACES", "matcher", "read_rules"]
@@ -164,13 +164,9 @@ def _row(each: _Declared, paths: Mapping[str, list[str]], exact: Sequence[str]) 
     programs = _words(each.values["pattern"][0])
     drafts = [draft for name in programs for draft in _drafts(each.values, effect, name, paths.get(name), exact)]
     shown = " ".join(["|".join(_words(word)) for word in each.values["pattern"]])
-    probes = _probes(each.values["pattern"], effect)
+    own = [shlex.join(_words(word)[at] for word in each.values["pattern"]) for at in (0, -1)]
+    probes = probe_commands(dict.fromkeys(own), "shell", matcher(each.values["pattern"], effect))
     return Row(each.place, f"{effect} {shown}", effect, (*_with_examples(drafts, each.values),), probes=probes)
-
-
-def _probes(pattern: Sequence[str | list[str]], effect: str) -> tuple[Probe, ...]:
-    own = [shlex.join(_words(word)[at] for word in pattern) for at in (0, -1)]
-    return probe_commands(dict.fromkeys(own), "shell", matcher(pattern, effect))
 
 
 def matcher(pattern: Sequence[str | list[str]], effect: str) -> Matcher:
@@ -179,7 +175,7 @@ def matcher(pattern: Sequence[str | list[str]], effect: str) -> Matcher:
     def fits(command: str) -> bool:
         return _fits(pattern, _argv(command))
 
-    return functools.partial(is_about_all if effect == "allow" else is_about_any, matches=fits)
+    return matcher_of(fits, is_permission=effect == "allow")
 
 
 def _drafts(

@@ -86,7 +86,8 @@ def _wide_patterns(words: Sequence[str]) -> list[str]:
 def _ways(word: str, *, is_first: bool, is_last: bool) -> Iterator[str]:
     """Yield what a word of a pattern may become: its stars stay in a word, or go from one to another."""
     if word == "*":
-        yield _lone_star(is_first=is_first, is_last=is_last)
+        inside = "* **" if is_first else "**"
+        yield "*" if is_last else inside
         return
     lead, core, trail = _without_stars_around(word)
     before = "** " if lead and not is_first else ""
@@ -95,12 +96,6 @@ def _ways(word: str, *, is_first: bool, is_last: bool) -> Iterator[str]:
     for joints in itertools.product(("*", "* ** *"), repeat=len(others)):
         inner = "".join(map("".join, zip(joints, others, strict=True)))
         yield f"{before}{lead}{first}{inner}{trail}{after}"
-
-
-def _lone_star(*, is_first: bool, is_last: bool) -> str:
-    if is_last:
-        return "*"
-    return "* **" if is_first else "**"
 
 
 def _regex(text: str) -> str:

@@ -21,12 +21,11 @@ from permitry.config.diagnostics import SourceText
 from permitry.config.rule_text import Conditions, Draft
 from permitry.config.toml import load_toml
 from permitry.errors import ConfigError, Problem
-from permitry_hosts.importers.claude_code_built_in import ASSIGNS
+from permitry_hosts.importers.claude_code_matcher import ASSIGNS
 from permitry_hosts.importers.commands import add_examples
-from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Source, are_texts
+from permitry_hosts.importers.drafts import Imported, Ordered, Outcome, Probe, Row, Source, are_texts, phases_of
 from permitry_hosts.importers.gemini_patterns import on_arguments, on_commands, own_texts, prefix_of
 from permitry_hosts.importers.gemini_settings import entries_of, is_settings
-from permitry_hosts.importers.ordered import Ordered, phases_of
 from permitry_hosts.importers.probes import Matcher, fill_stars, is_about_any, parts_of, probe_commands, probe_tools
 
 __all__ = ["EFFECTS", "PLACES", "Rule", "matcher", "order_rules", "read_rules"]
@@ -112,8 +111,10 @@ def _mistakes(table: object) -> Iterator[tuple[tuple[str, ...], str]]:
 
 def _wrong_keys(table: Mapping[str, Any]) -> Iterator[str]:
     """Yield the keys whose values are missing or of another type than Gemini CLI takes."""
-    yield from (name for name in _TEXTS if name in table and not _is_text_or_texts(table[name]))
-    yield from (name for name in _TEXT if not isinstance(table.get(name, ""), str))
+    for name in (*_TEXTS, *_TEXT):
+        value = table.get(name, "")
+        if not (isinstance(value, str) or (name in _TEXTS and are_texts(value))):
+            yield name
     # In a mapping a list cannot be looked up.
     if table.get("decision") not in tuple(EFFECTS):
         yield "decision"
@@ -122,10 +123,6 @@ def _wrong_keys(table: Mapping[str, Any]) -> Iterator[str]:
     modes = table.get("modes", [])
     if not are_texts(modes) or set(modes) - set(_MODES):
         yield "modes"
-
-
-def _is_text_or_texts(value: object) -> bool:
-    return isinstance(value, str) or are_texts(value)
 
 
 def _translate(rule: Rule) -> Iterator[Ordered]:
@@ -232,16 +229,16 @@ def _row(rule: Rule, made: Sequence[Ordered], drafts: Sequence[Draft | None]) ->
     if not kept:
         return Row(rule.place, shown, effect, (), Outcome.IGNORED, "an earlier rule decides about all of it")
     # What is tried is asked in one session, of one mode.
-    alone = tuple(attrs.evolve(each, when=_without(each.when, {"mode", "attended"})).alone for each in made)
+    alone = tuple(attrs.evolve(each, when=_without_session(each.when)).alone for each in made)
     row = Row(rule.place, shown, effect, kept, probes=_probes(rule), alone=alone)
     if unknown := _unknown(made[0].when):
         return attrs.evolve(
             row, outcome=Outcome.UNREACHED, note=f"the hook of Gemini CLI does not say {unknown}", probes=()
         )
-    is_wider = effect != "allow" and bool(
-        table.get("toolAnnotations") or "text" in made[0].when or _lacks_pattern(table, made)
-    )
-    if is_wider:
+    keys = {"args", "command", "text"}
+    lacks_pattern = "argsPattern" in table and all(keys.isdisjoint(each.when) for each in made)
+    is_wider = table.get("toolAnnotations") or "text" in made[0].when or lacks_pattern
+    if is_wider and effect != "allow":
         return attrs.evolve(row, outcome=Outcome.WIDENED, note="it is about more calls than there")
     has_anchor = re.search(r"^\^|(?<!\\)\$", table.get("commandRegex", ""))
     return attrs.evolve(row, note="`^` and `$` are here the ends of the command") if has_anchor else row
@@ -261,8 +258,8 @@ def _unknown(when: Conditions) -> str:
     return "that a user is there" if when.get("attended") else ""
 
 
-def _without(when: Conditions, keys: set[str]) -> Conditions:
-    return {key: value for key, value in when.items() if key not in keys}
+def _without_session(when: Conditions) -> Conditions:
+    return {key: value for key, value in when.items() if key not in ("mode", "attended")}
 
 
 def _probes(rule: Rule) -> tuple[Probe, ...]:
@@ -310,10 +307,6 @@ def matcher(rule: Rule) -> Matcher | None:
         return fits(text) and all(map(fits, parts_of(text)))
 
     return permits if table["decision"] == "allow" else functools.partial(is_about_any, matches=fits)
-
-
-def _lacks_pattern(table: Mapping[str, Any], made: Sequence[Ordered]) -> bool:
-    return "argsPattern" in table and not any({"args", "command", "text"} & each.when.keys() for each in made)
 
 
 _DANGEROUS = [

@@ -17,8 +17,7 @@ import attrs
 from permitry.config.rule_text import Draft
 from permitry.errors import ConfigError, PermitryError, Problem
 from permitry.extras import missing
-from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Source, are_texts
-from permitry_hosts.importers.ordered import Ordered, phases_of
+from permitry_hosts.importers.drafts import Imported, Ordered, Outcome, Probe, Row, Source, are_texts, phases_of
 from permitry_hosts.importers.probes import probe_tools
 
 __all__ = ["PLACES", "read_rules"]
@@ -46,11 +45,11 @@ def read_rules(sources: Sequence[Source]) -> Imported:
     rows = [
         _row(approver, drafts, outcome, note) for (approver, _, outcome, note), drafts in zip(made, found, strict=True)
     ]
-    place = sources[-1].name if sources else ""
-    drafts_of_rest = () if last is None else (last,)
-    tried = probe_tools(["a"], bool)
-    ending = Row(place, "reject any other call", "block", drafts_of_rest, probes=tried, alone=(rest.alone,))
-    return Imported("inspect_ai", [*rows, ending] if last is not None else rows)
+    if last is not None:
+        place = sources[-1].name if sources else ""
+        tried = probe_tools(["a"], bool)
+        rows.append(Row(place, "reject any other call", "block", (last,), probes=tried, alone=(rest.alone,)))
+    return Imported("inspect_ai", rows)
 
 
 def _approvers(source: Source) -> Iterator[_Approver]:
@@ -62,8 +61,7 @@ def _approvers(source: Source) -> Iterator[_Approver]:
         root = yaml.compose(source.text, Loader=yaml.SafeLoader)
         content = yaml.safe_load(source.text)
     except (yaml.YAMLError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = 0 if mark is None else mark.line + 1
+        line = getattr(getattr(error, "problem_mark", None), "line", -1) + 1
         raise ConfigError([Problem(source.name, line, 1, 1, "it is not YAML")]) from None
     listed = content.get("approvers") if isinstance(content, dict) else None
     if not isinstance(listed, list):

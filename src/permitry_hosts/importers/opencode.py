@@ -4,7 +4,6 @@ Its rules are a list in which the last match decides, so they are translated fro
 is about the one text a tool asks for: a command, a path, an agent, anything.
 """
 
-import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,14 +14,12 @@ import attrs
 from permitry.config.rule_text import Conditions, Draft
 from permitry.errors import PermitryError
 from permitry_hosts.importers.commands import add_examples, narrow_pattern, restrict
-from permitry_hosts.importers.drafts import Imported, Outcome, Probe, Row, Source
+from permitry_hosts.importers.drafts import Imported, Ordered, Outcome, Probe, Row, Source, phases_of
 from permitry_hosts.importers.json_text import Located, read_json
-from permitry_hosts.importers.ordered import Ordered, phases_of
 from permitry_hosts.importers.probes import (
     Matcher,
     fill_stars,
-    is_about_all,
-    is_about_any,
+    matcher_of,
     probe_commands,
     probe_texts,
     probe_tools,
@@ -118,7 +115,8 @@ def _translate(rule: Rule) -> Iterator[Ordered]:
     """Yield a rule as ours; what its pattern means depends on the tool."""
     effect = EFFECTS[rule.action]
     if rule.permission == "doom_loop":
-        yield from () if effect == "allow" else (Ordered(effect, ("*",), {"repeat": 3}),)
+        if effect != "allow":
+            yield Ordered(effect, ("*",), {"repeat": 3})
     elif rule.permission == "external_directory":
         yield from _on_outside(effect, rule.pattern)
     elif rule.pattern == "*":
@@ -204,7 +202,9 @@ def _probes(rule: Rule) -> tuple[Probe, ...]:
         return ()
     if rule.pattern == "*":
         tools = _TOOLS.get(rule.permission, (rule.permission,))
-        return probe_tools(itertools.chain.from_iterable(map(fill_stars, tools)), functools.partial(_is_tool, tools))
+        regexes = list(map(_regex, tools))
+        names = itertools.chain.from_iterable(map(fill_stars, tools))
+        return probe_tools(names, lambda name: any(re.fullmatch(regex, name) for regex in regexes))
     own = fill_stars(_expand(rule.pattern).replace("?", "a"))
     if rule.permission == "bash":
         return probe_commands(own, "bash", matcher(rule))
@@ -212,10 +212,6 @@ def _probes(rule: Rule) -> tuple[Probe, ...]:
         own = [text for text in own if " " not in text]
     argument = {**_ARGUMENTS, **_PROBED}.get(rule.permission)
     return () if argument is None else probe_texts(own, rule.permission, argument, matcher(rule))
-
-
-def _is_tool(patterns: Iterable[str], name: str) -> bool:
-    return any(re.fullmatch(_regex(pattern), name) for pattern in patterns)
 
 
 def matcher(rule: Rule) -> Matcher:
@@ -229,7 +225,7 @@ def matcher(rule: Rule) -> Matcher:
 
     if rule.permission != "bash":
         return fits
-    return functools.partial(is_about_all if rule.action == "allow" else is_about_any, matches=fits)
+    return matcher_of(fits, is_permission=rule.action == "allow")
 
 
 def _expand(pattern: str) -> str:
@@ -252,9 +248,9 @@ def _row(rule: Rule, drafts: Sequence[Draft | None]) -> Row:
         note = "the hook of opencode does not say the agent"
         return Row(rule.place, shown, effect, kept, Outcome.UNREACHED, note)
     is_without = rule.permission not in _KEYS or rule.permission in _WITHOUT_TEXT
-    is_wider = (is_without and rule.pattern != "*") or rule.permission == "external_directory"
-    note = "it is about more calls than there" if is_wider else ""
-    return Row(rule.place, shown, effect, kept, Outcome.WIDENED if is_wider else Outcome.SAME, note)
+    if (is_without and rule.pattern != "*") or rule.permission == "external_directory":
+        return Row(rule.place, shown, effect, kept, Outcome.WIDENED, "it is about more calls than there")
+    return Row(rule.place, shown, effect, kept)
 
 
 def _why_nothing(rule: Rule, effect: str) -> tuple[Outcome, str]:

@@ -3,6 +3,7 @@
 An importer says, of each call, whether the rule of the host is about it; the engine says it of ours.
 """
 
+import functools
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,6 +27,7 @@ __all__ = [
     "fill_stars",
     "is_about_all",
     "is_about_any",
+    "matcher_of",
     "parts_of",
     "probe_commands",
     "probe_texts",
@@ -88,6 +90,11 @@ def probe_texts(own: Iterable[str], tool: str, argument: str, matches: Matcher) 
 def parts_of(text: str) -> list[str]:
     """Return the commands of a text that hosts take apart at operators."""
     return [part for found in _PART.findall(text) if (part := found.strip())]
+
+
+def matcher_of(matches: Matcher, *, is_permission: bool) -> Matcher:
+    """Return what says whether a rule is about a text, of what says it of one command."""
+    return functools.partial(is_about_all if is_permission else is_about_any, matches=matches)
 
 
 def is_about_any(text: str, matches: Matcher) -> bool:

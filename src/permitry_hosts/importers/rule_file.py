@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import attrs
 
@@ -51,7 +52,8 @@ def write_rules(imported: Imported, sources: Sequence[str]) -> Written:
     rows = [
         attrs.evolve(row, lines=(templates[at],)) if at in templates else row for at, row in enumerate(imported.rows)
     ]
-    return Written(text, tuple(_try(imported, sources, list(_rows(rows, entries)), entries)))
+    rows = [_row(row, [entry for entry in entries if entry.row == number]) for number, row in enumerate(rows)]
+    return Written(text, tuple(_try(imported, sources, rows, entries)))
 
 
 def _load(
@@ -94,17 +96,11 @@ def _mend(entries: Sequence[_Entry], lines: set[int]) -> bool:
             continue
         found = True
         if examples := keys & {"match", "no_match"}:
-            draft = entry.draft
-            match = () if "match" in examples else draft.match
-            entry.draft = attrs.evolve(draft, match=match, no_match=() if "no_match" in examples else draft.no_match)
+            without: Any = dict.fromkeys(examples, ())
+            entry.draft = attrs.evolve(entry.draft, **without)
         else:
             entry.draft, entry.is_wider = entry.draft.wider(), True
     return found
-
-
-def _rows(rows: Sequence[Row], entries: Sequence[_Entry]) -> Iterator[Row]:
-    for number, row in enumerate(rows):
-        yield _row(row, [entry for entry in entries if entry.row == number])
 
 
 def _row(row: Row, own: Sequence[_Entry]) -> Row:

@@ -70,7 +70,7 @@ class _Evaluator:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     names[name] = self.value(value, names)
                 case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=value) if name in names:
-                    names[name] = self.added(node, names[name], self.value(value, names))
+                    names[name] = self.add(node, names[name], self.value(value, names))
                 case ast.FunctionDef(name=name):
                     names[name] = self.function(node, names)
                 case ast.For(target=target, iter=listed, body=inner, orelse=[]):
@@ -131,12 +131,12 @@ class _Evaluator:
             case ast.List(elts=elements) | ast.Tuple(elts=elements):
                 return [self.value(each, names) for each in elements]
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return self.added(node, self.value(left, names), self.value(right, names))
+                return self.add(node, self.value(left, names), self.value(right, names))
             case ast.ListComp(elt=element, generators=[ast.comprehension(target=target, iter=listed, ifs=[])]):
-                return list(self.mapped(element, target, listed, dict(names)))
+                return list(self.map_items(element, target, listed, dict(names)))
         raise self.problem(node)
 
-    def mapped(self, element: ast.expr, target: ast.expr, listed: ast.expr, names: dict[str, Any]) -> Iterator[Any]:
+    def map_items(self, element: ast.expr, target: ast.expr, listed: ast.expr, names: dict[str, Any]) -> Iterator[Any]:
         for each in self.items(listed, names):
             self.bind(target, each, names)
             yield self.value(element, names)
@@ -159,7 +159,7 @@ class _Evaluator:
             case _:
                 raise self.problem(target)
 
-    def added(self, node: ast.stmt | ast.expr, left: Any, right: Any) -> Any:  # noqa: ANN401 -- any value of Starlark
+    def add(self, node: ast.stmt | ast.expr, left: Any, right: Any) -> Any:  # noqa: ANN401 -- any value of Starlark
         if type(left) is not type(right) or not isinstance(left, str | list):
             raise self.problem(node)
         self.steps += len(left) + len(right)

@@ -2,7 +2,7 @@
 
 from tests.tables import for_each
 
-from permitry_hosts.importers.gemini_expressions import End, Text, texts_of
+from permitry_hosts.importers.gemini_patterns import End, Text, texts_of
 
 
 @for_each(

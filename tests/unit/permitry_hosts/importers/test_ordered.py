@@ -1,6 +1,6 @@
 """Lists in which the first match decides, as restrictions and permissions."""
 
-from permitry_hosts.importers.ordered import Ordered, in_phases, phases_of
+from permitry_hosts.importers.drafts import Ordered, in_phases, phases_of
 
 
 def test_a_restriction_excepts_what_was_permitted_before() -> None:
