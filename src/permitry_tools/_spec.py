@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from permitry.port import ArgumentRole, Check, Handler, Preview, ToolResult, ToolSpec, ToolTraits, validated, with_check
 
-__all__ = ["Arguments", "check_first", "handler", "preview", "spec"]
+__all__ = ["Arguments", "handler", "preview", "spec"]
 
 
 class Arguments(BaseModel):
@@ -33,34 +33,20 @@ def spec(
     return ToolSpec(name, description, parameters=schema, traits=traits, **rest)
 
 
-def handler(model: type[Model], run: Callable[[Model], ToolResult | tuple[bool, str]]) -> Handler:
-    """Return a handler that checks its arguments against `model` and tells the model what is wrong with them."""
-    return with_check(lambda given: run(validated(model, given)), lambda given: validated(model, given))
+def handler(model: type[Model], run: Callable[[Model], ToolResult | tuple[bool, str]], *checks: Check) -> Handler:
+    """Return a handler of arguments that pass all `checks` and fit `model`; what is wrong is shown to the model."""
 
+    def check(given: dict[str, Any]) -> Model:
+        for each in checks:
+            each(given)
+        return validated(model, given)
 
-def check_first(check: Check, handle: Handler) -> Handler:
-    """Return `handle` for the arguments that `check` passes: it raises a `ToolError` for others."""
-    own: Check | None = getattr(handle, "check", None)
-
-    def both(arguments: dict[str, Any]) -> None:
-        check(arguments)
-        if own is not None:
-            own(arguments)
-
-    def run(arguments: dict[str, Any]) -> Any:  # noqa: ANN401 -- whatever the tool gives
-        check(arguments)
-        return handle(arguments)
-
-    return with_check(run, both)
+    return with_check(lambda given: run(check(given)), check)
 
 
 def preview(model: type[Model], describe: Callable[[Model], str]) -> Preview:
     """Return a preview over checked arguments."""
-
-    def show(arguments: dict[str, Any]) -> str:
-        return describe(validated(model, arguments))
-
-    return show
+    return lambda arguments: describe(validated(model, arguments))
 
 
 READS = ToolTraits(read_only=True, destructive=False, idempotent=True, open_world=False, spawns_agent=False)

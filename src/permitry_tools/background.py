@@ -6,8 +6,8 @@ from permitry.port import ToolError, ToolLimits, ToolRegistry, ToolTraits
 from permitry_tools._kept import Kept
 from permitry_tools._process import ProcessGroup, default_shell, launch
 from permitry_tools._spec import ROLES, RUNS, Arguments, handler, spec
-from permitry_tools.shell.patching import without_patch
-from permitry_tools.shell.run_shell import require, without_terminal
+from permitry_tools.shell.patching import refuse_patch
+from permitry_tools.shell.run_shell import check_terminal, require
 from permitry_tools.workspace import Workspace
 
 __all__ = ["register"]
@@ -64,24 +64,23 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
         _find(jobs.drop(arguments.job_id), arguments).kill()
         return True, f"Background job {arguments.job_id} killed."
 
-    run = without_terminal(without_patch("command", handler(RunShellBg, run_shell_bg)))
     registry.register(
         spec(
             "run_shell_bg", "Start a shell command in the workspace and go on.", RunShellBg, RUNS,
             roles={"command": ROLES.COMMAND},
         ),
-        require("run_shell_bg", "command", run),
+        handler(RunShellBg, run_shell_bg, require("run_shell_bg", "command"), check_terminal, refuse_patch),
     )  # fmt: skip
     # They touch the jobs alone: they need not wait for other tools to end, which may be waiting for a job.
     apart = ToolLimits(resource=None)
     registry.register(
         spec("check_shell_bg", "Show the output of a background job, and whether it still runs.", Job, _CHECKS),
-        require("check_shell_bg", "job_id", handler(Job, check_shell_bg)),
+        handler(Job, check_shell_bg, require("check_shell_bg", "job_id")),
         limits=apart,
     )
     registry.register(
         spec("kill_shell_bg", "Kill a background job.", Job, _KILLS),
-        require("kill_shell_bg", "job_id", handler(Job, kill_shell_bg)),
+        handler(Job, kill_shell_bg, require("kill_shell_bg", "job_id")),
         limits=apart,
     )
 

@@ -25,10 +25,10 @@ from permitry_tools._kept import Kept
 from permitry_tools._output import Piece
 from permitry_tools._process import ProcessGroup, default_shell, folder_of, launch
 from permitry_tools._reading import ReadMemory
-from permitry_tools._spec import ROLES, RUNS, Arguments, check_first, handler, spec
+from permitry_tools._spec import ROLES, RUNS, Arguments, handler, spec
 from permitry_tools.patch import Patching
 from permitry_tools.shell.codex import exit_code
-from permitry_tools.shell.patching import apply_patch_in, check_patch_in, patch_preview, with_patch_check
+from permitry_tools.shell.patching import apply_patch_in, check_patch, check_patch_in, patch_preview
 from permitry_tools.shell.terminal import TerminalGroup
 from permitry_tools.workspace import Workspace
 
@@ -178,7 +178,7 @@ def _register_two(registry: ToolRegistry, tools: "_Sessions") -> None:
             },
             timeout=_LONGEST_WAIT / 1000 + 30, output_limit=_LIMIT, kinds=_KINDS, applies_patches=True,
         ),
-        with_patch_check("cmd", check_first(_check_shell, handler(ExecCommand, tools.exec_command))),
+        handler(ExecCommand, tools.exec_command, check_patch("cmd"), _check_shell),
         preview=patch_preview(tools.patching, "cmd", "workdir"),
     )  # fmt: skip
     registry.register(

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from permitry.port import PayloadKind, ToolError, ToolRegistry, validated
 from permitry_tools._reading import ReadMemory
-from permitry_tools._spec import ROLES, WRITES, Arguments, check_first, handler, preview, spec
+from permitry_tools._spec import ROLES, WRITES, Arguments, handler, preview, spec
 from permitry_tools.patch.commit import commit
 from permitry_tools.patch.grammar import GRAMMAR
 from permitry_tools.patch.parse import parse_patch
@@ -112,7 +112,7 @@ def register(
             "apply_patch", _DESCRIPTION, ApplyPatch, attrs.evolve(WRITES, idempotent=False),
             roles={"patch|input": ROLES.PATCH}, kinds=(PayloadKind.FUNCTION, PayloadKind.CUSTOM), grammar=GRAMMAR,
         ),
-        check_first(_check_patch, handler(ApplyPatch, apply)),
+        handler(ApplyPatch, apply, _check_patch),
         preview=preview(ApplyPatch, shown),
     )  # fmt: skip
 

@@ -8,9 +8,9 @@ from pydantic import Field
 from permitry.port import PayloadKind, ToolError, ToolRegistry, reporter_here
 from permitry_tools._process import Ended, ProcessGroup, default_shell, folder_of, run_group
 from permitry_tools._reading import ReadMemory
-from permitry_tools._spec import ROLES, RUNS, Arguments, check_first, handler, spec
+from permitry_tools._spec import ROLES, RUNS, Arguments, handler, spec
 from permitry_tools.patch import Patching
-from permitry_tools.shell.patching import apply_patch_in, patch_preview, with_patch_check
+from permitry_tools.shell.patching import apply_patch_in, check_patch, patch_preview
 from permitry_tools.workspace import Workspace
 
 __all__ = ["exit_code", "register"]
@@ -94,8 +94,8 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
     timeout = _LONGEST / 1000 + 10
     about = {"workdir": ROLES.FOLDER, "sandbox_permissions": ROLES.TEXT}
     for name, model, handle, role in (
-        ("shell", Shell, handler(Shell, shell), ROLES.COMMAND_OR_ARGV),
-        ("shell_command", ShellCommand, handler(ShellCommand, shell), ROLES.COMMAND),
+        ("shell", Shell, handler(Shell, shell, check_patch("command")), ROLES.COMMAND_OR_ARGV),
+        ("shell_command", ShellCommand, handler(ShellCommand, shell, check_patch("command")), ROLES.COMMAND),
     ):
         roles = {"command": role, **about}
         registry.register(
@@ -103,7 +103,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
                 name, "Run a command in the workspace.", model, RUNS,
                 roles=roles, timeout=timeout, applies_patches=True,
             ),
-            with_patch_check("command", handle),
+            handle,
             preview=patch_preview(patching, "command", "workdir"),
         )  # fmt: skip
     registry.register(
@@ -112,7 +112,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
             roles={"command": ROLES.ARGV, "type": ROLES.TEXT, "working_directory": ROLES.FOLDER},
             timeout=timeout, kinds=(PayloadKind.LOCAL_SHELL, PayloadKind.FUNCTION), applies_patches=True,
         ),
-        with_patch_check("command", check_first(_check_surroundings, handler(LocalShell, local_shell))),
+        handler(LocalShell, local_shell, check_patch("command"), _check_surroundings),
         preview=patch_preview(patching, "command", "working_directory"),
     )  # fmt: skip
 

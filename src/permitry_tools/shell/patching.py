@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from permitry.port import Access, Handler, Preview, ToolError, calls_patching, paths_touched
+from permitry.port import Access, Check, Preview, ToolError, calls_patching, paths_touched
 from permitry_tools._process import folder_of
-from permitry_tools._spec import check_first
 from permitry_tools.patch import Patching, ShellPatch, patch_in_shell
 from permitry_tools.patch.invocation import INSTEAD
 from permitry_tools.patch.parse import parse_patch
 from permitry_tools.patch.preview import preview_of
 from permitry_tools.patch.verify import Verified
 
-__all__ = ["apply_patch_in", "check_patch_in", "patch_preview", "with_patch_check", "without_patch"]
+__all__ = ["apply_patch_in", "check_patch", "check_patch_in", "patch_preview", "refuse_patch"]
 
 _FAILED = "apply_patch verification failed"
 
@@ -46,23 +45,19 @@ def check_patch_in(command: object) -> None:
         raise ToolError(f"{_FAILED}: {error}") from error
 
 
-def with_patch_check(argument: str, handle: Handler) -> Handler:
-    """Return `handle` for commands whose patch, if they are one, can be read; others hear what is wrong with it."""
-    return check_first(lambda given: check_patch_in(given.get(argument)), handle)
+def check_patch(argument: str) -> Check:
+    """Return a check of calls whose command is `argument`, as in `check_patch_in`."""
+    return lambda given: check_patch_in(given.get(argument))
 
 
-def without_patch(argument: str, handle: Handler) -> Handler:
-    """Return `handle` for commands that call no `apply_patch`, for a tool that gives all of them to a shell.
+def refuse_patch(given: dict[str, Any]) -> None:
+    """Accept a command that calls no `apply_patch`, for a tool that gives all of them to a shell.
 
-    Where there is such a program, no command is refused.
+    Raises: `ToolError` for one that does, unless there is such a program.
     """
-
-    def check(given: dict[str, Any]) -> None:
-        command = given.get(argument)
-        if _is_command(command) and _patch_in(command) is not None:
-            _check_is_there(calls_patching(command), "Use the tool `apply_patch`.")
-
-    return check_first(check, handle)
+    command = given.get("command")
+    if _is_command(command) and _patch_in(command) is not None:
+        _check_is_there(calls_patching(command), "Use the tool `apply_patch`.")
 
 
 def patch_preview(patching: Patching, argument: str, workdir: str | None = None) -> Preview:

@@ -6,15 +6,15 @@ from typing import Any
 import attrs
 from pydantic import Field
 
-from permitry.port import Handler, ToolError, ToolRegistry, programs_in, reporter_here
+from permitry.port import Check, ToolError, ToolRegistry, programs_in, reporter_here
 from permitry_tools._process import Ended, ProcessGroup, default_shell, run_group
 from permitry_tools._reading import ReadMemory
-from permitry_tools._spec import ROLES, RUNS, Arguments, check_first, handler, spec
+from permitry_tools._spec import ROLES, RUNS, Arguments, handler, spec
 from permitry_tools.patch import Patching
-from permitry_tools.shell.patching import apply_patch_in, patch_preview, with_patch_check
+from permitry_tools.shell.patching import apply_patch_in, check_patch, patch_preview
 from permitry_tools.workspace import Workspace
 
-__all__ = ["register", "require", "without_terminal"]
+__all__ = ["check_terminal", "register", "require"]
 
 _LONGEST = 600
 _SHOWN = 12_000
@@ -54,7 +54,7 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
             "run_shell", "Run a shell command in the workspace.", RunShell, RUNS,
             roles={"command": ROLES.COMMAND}, timeout=_LONGEST + 10.0, applies_patches=True,
         ),
-        require("run_shell", "command", without_terminal(with_patch_check("command", handler(RunShell, run_shell)))),
+        handler(RunShell, run_shell, require("run_shell", "command"), check_terminal, check_patch("command")),
         preview=patch_preview(patching, "command"),
     )  # fmt: skip
 
@@ -82,33 +82,24 @@ def _show(ended: Ended) -> tuple[str, str]:
     return stdout.shown(room[0], reporter), stderr.shown(room[1], reporter)
 
 
-def require(tool: str, argument: str, handle: Handler) -> Handler:
-    """Return `handle` for calls that give `argument`, and no blanks; others are answered that it is required."""
+def require(tool: str, argument: str) -> Check:
+    """Return a check of calls that give `argument`, and no blanks; others are answered that it is required."""
 
     def check(arguments: dict[str, Any]) -> None:
         given = arguments.get(argument)
         if given is None or (isinstance(given, str) and not given.strip()):
             raise ToolError(f"{tool} requires {argument}")
 
-    return check_first(check, handle)
+    return check
 
 
-def without_terminal(handle: Handler) -> Handler:
-    """Return `handle` for commands that run no program for a terminal; others are refused."""
-
-    def check(arguments: dict[str, Any]) -> None:
-        if isinstance(command := arguments.get("command"), str):
-            _refuse_interactive(command)
-
-    return check_first(check, handle)
-
-
-def _refuse_interactive(command: str) -> None:
+def check_terminal(arguments: dict[str, Any]) -> None:
     """Accept a command that runs no program for a terminal: there is none, and such a program would only hang.
 
     Raises: `ToolError` for any other.
     """
-    if not programs_in(command).isdisjoint(_INTERACTIVE):
+    command = arguments.get("command")
+    if isinstance(command, str) and not programs_in(command).isdisjoint(_INTERACTIVE):
         programs = "/".join(_INTERACTIVE)
         raise ToolError(f"BLOCKED: Interactive terminal programs are not allowed by runtime policy ({programs}).")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from permitry.port import ToolError, ToolRegistry, ToolTraits, UnavailableError
-from permitry_tools._spec import ROLES, Arguments, check_first, handler, spec
+from permitry_tools._spec import ROLES, Arguments, handler, spec
 from permitry_tools.web.addresses import Resolve, resolve
 from permitry_tools.web.pages import LONGEST_TEXT
 from permitry_tools.web.settings import NO_SERVICE, WebSettings
@@ -65,15 +65,9 @@ def register(
     chosen = WebSettings() if settings is None else settings
     has_service = search is not None or chosen.search_endpoint is not None
 
-    def check_search(arguments: dict[str, Any]) -> None:
-        if (found := _query_mistake(arguments)) is not None:
-            raise ToolError(found)
+    def check_service(_: dict[str, Any]) -> None:
         if not has_service:
             raise UnavailableError(f"Web search failed: {NO_SERVICE}.")
-
-    def check_urls(arguments: dict[str, Any]) -> None:
-        if (found := _urls_mistake(arguments)) is not None:
-            raise ToolError(found)
 
     def web_search(arguments: WebSearch) -> tuple[bool, str]:
         return _search(arguments, lambda: search or _search_provider(chosen, resolver))
@@ -86,14 +80,14 @@ def register(
             "web_search", "Search the web.", WebSearch, _READS_THE_WEB,
             timeout=chosen.timeout + 5, output_limit=_OUTPUT,
         ),
-        check_first(check_search, handler(WebSearch, web_search)),
+        handler(WebSearch, web_search, _check_query, check_service),
     )  # fmt: skip
     registry.register(
         spec(
             "fetch_url", "Read pages of the web, as text.", FetchUrl, _READS_THE_WEB,
             roles={"urls[]": ROLES.URL}, timeout=chosen.timeout * _MOST_URLS + 5, output_limit=_OUTPUT,
         ),
-        check_first(check_urls, handler(FetchUrl, fetch_url)),
+        handler(FetchUrl, fetch_url, _check_urls),
     )  # fmt: skip
 
 
@@ -119,16 +113,18 @@ def _search_provider(settings: WebSettings, resolver: Resolve) -> "SearchProvide
     return search_provider(exchanger)
 
 
-def _query_mistake(arguments: Mapping[str, Any]) -> str | None:
+def _check_query(arguments: dict[str, Any]) -> None:
     query = arguments.get("query", "")
-    return "web_search requires non-empty query" if isinstance(query, str) and not query.strip() else None
+    if isinstance(query, str) and not query.strip():
+        raise ToolError("web_search requires non-empty query")
 
 
-def _urls_mistake(arguments: Mapping[str, Any]) -> str | None:
+def _check_urls(arguments: dict[str, Any]) -> None:
     urls = arguments.get("urls")
     if not isinstance(urls, list) or not all(isinstance(url, str) for url in urls):
-        return "fetch_url requires a list of URL strings"
-    return None if urls else "fetch_url requires at least one valid URL"
+        raise ToolError("fetch_url requires a list of URL strings")
+    if not urls:
+        raise ToolError("fetch_url requires at least one valid URL")
 
 
 def _search(arguments: WebSearch, provider: "Callable[[], SearchProvider]") -> tuple[bool, str]:
