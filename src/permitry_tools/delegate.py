@@ -22,7 +22,7 @@ from permitry.port import (
 )
 from permitry_tools._spec import Arguments, spec
 
-__all__ = ["AgentRunner", "AgentTask", "Delegation", "Judge", "Judgement", "NoRunner", "register"]
+__all__ = ["AgentRunner", "AgentTask", "Delegation", "Judge", "Judgement", "register"]
 
 Model = TypeVar("Model", bound=Arguments)
 Kind: TypeAlias = Literal["analysis", "execute", "subtask"]
@@ -89,18 +89,6 @@ class Judge(Protocol):
 
 
 @attrs.frozen
-class NoRunner:
-    """The runner of a host that has none: it starts no agent, and says so."""
-
-    def run(self, task: AgentTask, scope: CallScope) -> str:  # noqa: ARG002 -- the protocol's
-        """Refuse.
-
-        Raises: `UnavailableError`.
-        """
-        raise UnavailableError(_NO_RUNNER)
-
-
-@attrs.frozen
 class Delegation:
     """How work may be handed on.
 
@@ -152,7 +140,7 @@ class Subtask(Execute):
 
 def register(registry: ToolRegistry, runner: AgentRunner | None = None, settings: Delegation | None = None) -> None:
     """Add `subtask` and `execute` to `registry`; without a runner they refuse."""
-    desk = _Desk(registry, runner or NoRunner(), settings or Delegation())
+    desk = _Desk(registry, runner, settings or Delegation())
     registry.register_call_time(
         _declare("subtask", "Have an agent like you work on a part of the task, and get its result.", Subtask, desk),
         with_check(desk.subtask, functools.partial(desk.check, "subtask", Subtask)),
@@ -176,7 +164,7 @@ class _Desk:
     """Checks each request for an agent, hands it on, and has the result judged."""
 
     registry: ToolRegistry
-    runner: AgentRunner
+    runner: AgentRunner | None
     settings: Delegation
 
     def check(self, tool: str, model: type[Execute], arguments: dict[str, Any]) -> None:
@@ -188,8 +176,12 @@ class _Desk:
         self._check_mode(tool)
         if "objective" not in arguments:
             raise ToolError(f"{tool} requires objective")
-        if isinstance(self.runner, NoRunner):
+        self._runner_here()
+
+    def _runner_here(self) -> AgentRunner:
+        if self.runner is None:
             raise UnavailableError(_NO_RUNNER)
+        return self.runner
 
     def subtask(self, arguments: dict[str, Any], scope: CallScope) -> ToolResult:
         asked = _check(Subtask, arguments)
@@ -244,7 +236,7 @@ class _Desk:
             )
 
     def _result(self, title: str, task: AgentTask, scope: CallScope) -> ToolResult:
-        result = self.runner.run(task, attrs.evolve(scope, depth=scope.depth + 1, model=task.model, step=0))
+        result = self._runner_here().run(task, attrs.evolve(scope, depth=scope.depth + 1, model=task.model, step=0))
         # The agent's own words must not pass for the verdict below them.
         shown = result.replace(_MARK, _MARK.replace("[", "("))
         text = f"{title} result for '{task.objective}':\n{shown}"
