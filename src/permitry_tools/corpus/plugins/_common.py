@@ -1,15 +1,13 @@
 """What the plugins of this folder share: the service they work on, their arguments and their definitions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
-from permitry.port import ToolContext, ToolError, ToolResult, unfit
+from permitry.port import ToolContext, ToolError, ToolResult, validated
 from permitry_tools._spec import Arguments
 from permitry_tools.corpus.service import SERVICE, Corpus
 
-__all__ = ["arguments_of", "corpus_of", "definition", "handler", "has_documents"]
+__all__ = ["corpus_of", "definition", "handler", "has_documents"]
 
 Model = TypeVar("Model", bound=Arguments)
 
@@ -42,19 +40,4 @@ def handler(
     model: type[Model], run: Callable[[Model, Corpus], ToolResult]
 ) -> Callable[[dict[str, Any], ToolContext], ToolResult]:
     """Return a handler that checks its arguments against `model` and tells the model what is wrong with them."""
-
-    def handle(arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
-        return run(arguments_of(model, arguments), corpus_of(context))
-
-    return handle
-
-
-def arguments_of(model: type[Model], arguments: Mapping[str, Any]) -> Model:
-    """Return the arguments, checked.
-
-    Raises: `ToolError` with what is wrong with them.
-    """
-    try:
-        return model.model_validate(arguments)
-    except ValidationError as error:
-        raise unfit(error) from error
+    return lambda arguments, context: run(validated(model, arguments), corpus_of(context))

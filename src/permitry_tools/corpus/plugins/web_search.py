@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from permitry.port import ToolContext, ToolError, ToolPlugin, ToolResult, ToolTraits
+from permitry.port import ToolContext, ToolError, ToolPlugin, ToolResult, ToolTraits, validated
 from permitry_tools._spec import Arguments
-from permitry_tools.corpus.plugins._common import arguments_of, definition
+from permitry_tools.corpus.plugins._common import definition
 from permitry_tools.corpus.service import SEARCH
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class WebSearch(Arguments):
 
 
 def _search(arguments: dict[str, object], context: ToolContext) -> ToolResult:
-    query = arguments_of(WebSearch, arguments).query
+    query = validated(WebSearch, arguments).query
     provider: SearchProvider | None = context.services.get(SEARCH)
     if provider is None:
         raise ToolError("Web search failed: no search service is configured.")

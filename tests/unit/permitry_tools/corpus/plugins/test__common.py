@@ -9,7 +9,7 @@ from permitry.core.result import ToolResult
 from permitry.dispatch.discovery import ToolContext
 from permitry.errors import ToolError
 from permitry_tools._spec import Arguments
-from permitry_tools.corpus.plugins._common import arguments_of, corpus_of, definition, handler, has_documents
+from permitry_tools.corpus.plugins._common import corpus_of, definition, handler, has_documents
 from permitry_tools.corpus.service import SERVICE, Corpus
 from permitry_tools.corpus.store import CorpusStore
 
@@ -53,10 +53,10 @@ def test_a_definition_has_the_description_of_the_tool_alone() -> None:
 
 
 @for_each("given", [{}, {"query": 5}, {"query": "x", "limit": "many"}, {"query": "x", "more": 1}])
-def test_arguments_that_do_not_fit_are_refused(given: dict[str, Any]) -> None:
+def test_arguments_that_do_not_fit_are_refused(empty: CorpusStore, given: dict[str, Any]) -> None:
     """One that is missing, of a wrong type, or unknown."""
     with pytest.raises(ToolError):
-        arguments_of(_Find, given)
+        handler(_Find, lambda *_: ToolResult(True, "found"))(given, _context(Corpus(empty)))
 
 
 def test_a_handler_runs_with_checked_arguments(empty: CorpusStore) -> None:
