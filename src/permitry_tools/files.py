@@ -1,6 +1,5 @@
 """The tools `list_files`, `read_file` and `write_file`."""
 
-import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,9 +11,10 @@ from permitry.port import ToolError, ToolRegistry
 from permitry_tools._looking import LONGEST_GLOB, LONGEST_LOOK, Look
 from permitry_tools._reading import MOST_BYTES, Asked, ReadMemory, body_of, line_hash, lines_of, locate, read_bytes
 from permitry_tools._spec import READS, ROLES, WRITES, Arguments, handler, preview, spec
+from permitry_tools.patch.preview import hunks_of
 from permitry_tools.workspace import Workspace
 
-__all__ = ["MOST_BYTES", "lines_of", "read_text", "register", "unified_diff"]
+__all__ = ["register", "unified_diff"]
 
 _MOST_FILES = 400
 _MOST_DIFFED = 4_000
@@ -53,7 +53,7 @@ class WriteFile(Asked):
 
 def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
     """Add the file tools to `registry`, confined to `workspace`; `memory` holds what the model knows of files."""
-    known = ReadMemory() if memory is None else memory
+    known = memory or ReadMemory()
 
     def list_files(arguments: ListFiles) -> tuple[bool, str]:
         look = Look(workspace, arguments.glob)
@@ -78,8 +78,8 @@ def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | 
 
     def diff(arguments: WriteFile) -> str:
         where = locate(workspace, arguments.path)
-        before = read_text(workspace, arguments.path) if workspace.has(arguments.path) else ""
-        return unified_diff(where, before, arguments.content)
+        before = read_bytes(workspace, arguments.path)[1] if workspace.has(arguments.path) else b""
+        return unified_diff(where, before.decode(errors="replace"), arguments.content)
 
     registry.register(
         spec("list_files", "List the files of the workspace.", ListFiles, READS, timeout=LONGEST_LOOK),
@@ -132,19 +132,11 @@ def _refuse_unread(workspace: Workspace, where: Path, path: str, known: ReadMemo
         raise ToolError(f"BLOCKED: {path} already exists but {why}. {way_out}")
 
 
-def read_text(workspace: Workspace, path: str) -> str:
-    """Return the text of a file of the workspace; bytes that are not UTF-8 show as replacement characters.
-
-    Raises: `ToolError` when there is no such file, or it is larger than 4 MiB.
-    """
-    return read_bytes(workspace, path)[1].decode(errors="replace")
-
-
 def unified_diff(where: Path, before: str, after: str) -> str:
     """Return the unified diff between two contents of a file; where that would take long, a sentence instead."""
-    old, new = lines_of(before), lines_of(after)
-    if len(old) + len(new) > _MOST_DIFFED:
-        return f"({len(old)} lines become {len(new)}; too many to compare)"
+    old, new = len(lines_of(before)), len(lines_of(after))
+    if old + new > _MOST_DIFFED:
+        return f"({old} lines become {new}; too many to compare)"
     name = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in where.as_posix())
-    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    hunks = hunks_of(before, after)
+    return hunks and f"--- a/{name}\n+++ b/{name}\n{hunks}"

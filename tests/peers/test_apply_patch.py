@@ -19,7 +19,7 @@ from permitry.handler import ToolHandler
 from permitry_tools.patch import LineEndings, patch_in_shell, register
 from permitry_tools.patch.parse import AddFile, Chunk, DeleteFile, Hunk, parse_patch
 from permitry_tools.patch.preview import hunks_of
-from permitry_tools.patch.seek import seek
+from permitry_tools.patch.seek import Haystack
 from permitry_tools.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -148,7 +148,8 @@ def test_a_patch_is_read_alike(case: Case) -> None:
 @for_each("case", of_kind("seek"))
 def test_lines_are_found_alike(case: Case) -> None:
     """The same place is found, or none."""
-    found = seek(case["lines"], case["pattern"], case["start"], at_end=case["eof"])
+    last = max(0, len(case["lines"]) - len(case["pattern"]))
+    found = Haystack(case["lines"]).find(case["pattern"], last if case["eof"] else case["start"])
     assert found == case["expected_index"]
 
 

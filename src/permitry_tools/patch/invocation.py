@@ -10,16 +10,13 @@ from collections.abc import Sequence
 from permitry.port import AppliedPatch, ToolError, find_patch, script_in
 from permitry_tools.patch.parse import parse_patch
 
-__all__ = ["INSTEAD", "ShellPatch", "patch_in_shell"]
-
-ShellPatch = AppliedPatch
-"""A patch that was given to `apply_patch` by a command, and the folder the command changes to, or None."""
+__all__ = ["INSTEAD", "patch_in_shell"]
 
 INSTEAD = "Use the tool `apply_patch`, or give the patch to `apply_patch` as a here-document."
 """What to say to a model that gave a patch to a shell in another way."""
 
 
-def patch_in_shell(command: str | Sequence[str]) -> ShellPatch | None:
+def patch_in_shell(command: str | Sequence[str]) -> AppliedPatch | None:
     """Return the patch that `command`, shell text or a list of arguments, applies; None when it is another command.
 
     Raises: `ToolError` for a patch without `apply_patch`, and for a here-document the shell would rewrite.

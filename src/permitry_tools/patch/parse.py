@@ -1,15 +1,8 @@
-r"""From the text of a patch to what it wants done to which file.
+"""From the text of a patch to what it wants done to which file; `grammar.py` has the strict form of it.
 
-::
-
-    patch  = "*** Begin Patch" [ "*** Environment ID: " TEXT ] { add | delete | update } "*** End Patch"
-    add    = "*** Add File: " PATH { "+" TEXT }
-    delete = "*** Delete File: " PATH
-    update = "*** Update File: " PATH [ "*** Move to: " PATH ] chunk { chunk }
-    chunk  = [ "@@" [ " " TEXT ] ] { ( " " | "-" | "+" ) TEXT } [ "*** End of File" ]
-
-One pass over the lines. A marker may have blanks around it, inside an update only behind it: there a blank before it
-makes it a line of context. An empty line is one of context whose blank was lost.
+One pass over the lines; the first may be `*** Environment ID: TEXT`. A marker may have blanks around it, inside an
+update only behind it: there a blank before it makes it a line of context. An empty line is one of context whose blank
+was lost.
 
 Source: shared facts on apply_patch, "Grammar" and "Leniency"; where a path begins or ends is read as in
 `actions/patches.py`, which tells the policy what a patch touches.

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 
 from permitry.port import ToolError
-from permitry_tools.files import MOST_BYTES, lines_of
+from permitry_tools._reading import MOST_BYTES, lines_of
 from permitry_tools.patch.verify import FileChange, Verified
 from permitry_tools.workspace import Workspace
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from permitry.port import ToolError
 
-__all__ = ["Haystack", "seek"]
+__all__ = ["Haystack"]
 
 _MOST_COMPARED = 20_000_000
 _PLAIN = str.maketrans(
@@ -36,14 +36,6 @@ _Reading: TypeAlias = Callable[[str], str]
 _READINGS: tuple[_Reading, ...] = (_exact, str.rstrip, str.strip, _plain)
 
 
-def seek(lines: Sequence[str], wanted: Sequence[str], start: int, *, at_end: bool = False) -> int | None:
-    """Return where `wanted` first occurs in `lines` at or after `start`, or None; both count from 0.
-
-    `at_end` looks only at the very end, whatever `start` is.
-    """
-    return Haystack(lines).find(wanted, max(0, len(lines) - len(wanted)) if at_end else start)
-
-
 class Haystack:
     """The lines of one file, to be searched many times; each reading of them is made once, when it is needed.
 
@@ -57,7 +49,7 @@ class Haystack:
         self._left = _MOST_COMPARED
 
     def find(self, wanted: Sequence[str], start: int) -> int | None:
-        """Return where `wanted` first occurs at or after `start`, or None.
+        """Return where `wanted` first occurs at or after `start`, or None; both count from 0.
 
         Raises: `ToolError` when that takes too long.
         """

@@ -1,7 +1,5 @@
 """The tool `apply_patch`: a patch over several files, verified as a whole and then made as a whole."""
 
-from typing import Any
-
 import attrs
 from pydantic import Field, model_validator
 
@@ -16,8 +14,9 @@ from permitry_tools.patch.update import LineEndings
 from permitry_tools.patch.verify import FileChange, Verified, verify
 from permitry_tools.workspace import Workspace
 
-__all__ = ["Patching", "apply_patch", "register"]
+__all__ = ["FAILED", "Patching", "apply_patch", "read_patch", "register"]
 
+FAILED = "apply_patch verification failed"
 _LETTERS = "AMD"
 _DESCRIPTION = """\
 Edit files with a patch. All of it is applied, or nothing. Paths are relative to the workspace; a path occurs once.
@@ -69,7 +68,7 @@ class Patching:
         try:
             return verify(self.workspace, patch, folder=folder, endings=self.endings)
         except ToolError as error:
-            raise ToolError(f"apply_patch verification failed: {error}") from error
+            raise ToolError(f"{FAILED}: {error}") from error
 
     def apply(self, verified: Verified) -> str:
         """Make all changes and return what the model is shown.
@@ -112,21 +111,20 @@ def register(
             "apply_patch", _DESCRIPTION, ApplyPatch, attrs.evolve(WRITES, idempotent=False),
             roles={"patch|input": ROLES.PATCH}, kinds=(PayloadKind.FUNCTION, PayloadKind.CUSTOM), grammar=GRAMMAR,
         ),
-        handler(ApplyPatch, apply, _check_patch),
+        handler(ApplyPatch, apply, lambda given: read_patch(validated(ApplyPatch, given).text)),
         preview=preview(ApplyPatch, shown),
     )  # fmt: skip
 
 
-def _check_patch(arguments: dict[str, Any]) -> None:
-    """Read the patch, without a look at the files it is about.
+def read_patch(text: str) -> None:
+    """Read a patch, without a look at the files it is about.
 
     Raises: `ToolError` when it is none.
     """
-    text = validated(ApplyPatch, arguments).text
     try:
         parse_patch(text)
     except ToolError as error:
-        raise ToolError(f"apply_patch verification failed: {error}") from error
+        raise ToolError(f"{FAILED}: {error}") from error
 
 
 def apply_patch(

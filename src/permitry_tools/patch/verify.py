@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 
 from permitry.port import ToolError
-from permitry_tools.files import MOST_BYTES
+from permitry_tools._reading import MOST_BYTES
 from permitry_tools.patch.commit import Change
 from permitry_tools.patch.parse import AddFile, DeleteFile, Hunk, UpdateFile, parse_patch
 from permitry_tools.patch.update import LineEndings, apply_chunks

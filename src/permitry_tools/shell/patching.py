@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from permitry.port import Access, Check, Preview, ToolError, calls_patching, paths_touched
+from permitry.port import Access, AppliedPatch, Check, Preview, ToolError, calls_patching, paths_touched
 from permitry_tools._process import folder_of
-from permitry_tools.patch import Patching, ShellPatch, patch_in_shell
+from permitry_tools.patch import Patching, patch_in_shell
 from permitry_tools.patch.invocation import INSTEAD
-from permitry_tools.patch.parse import parse_patch
 from permitry_tools.patch.preview import preview_of
+from permitry_tools.patch.tool import FAILED, read_patch
 from permitry_tools.patch.verify import Verified
 
 __all__ = ["apply_patch_in", "check_patch", "check_patch_in", "patch_preview", "refuse_patch"]
-
-_FAILED = "apply_patch verification failed"
 
 
 def apply_patch_in(command: str | Sequence[str], folder: Path, patching: Patching) -> str | None:
@@ -37,12 +35,8 @@ def check_patch_in(command: object) -> None:
     Raises: `ToolError` for a patch that cannot be read, that a shell would rewrite, or given in another way.
     """
     found = _patch_in(command) if _is_command(command) else None
-    if found is None:
-        return
-    try:
-        parse_patch(found.patch)
-    except ToolError as error:
-        raise ToolError(f"{_FAILED}: {error}") from error
+    if found is not None:
+        read_patch(found.patch)
 
 
 def check_patch(argument: str) -> Check:
@@ -81,7 +75,7 @@ def _is_command(value: object) -> TypeGuard[str | list[str]]:
     return isinstance(value, str) or (isinstance(value, list) and all(isinstance(word, str) for word in value))
 
 
-def _patch_in(command: str | Sequence[str]) -> ShellPatch | None:
+def _patch_in(command: str | Sequence[str]) -> AppliedPatch | None:
     """Return the patch that is all a command applies; None for a command that calls no `apply_patch`.
 
     Raises: `ToolError` for any other call of it where there is no such program: a shell would say so at the end, or
@@ -110,14 +104,14 @@ def _plan(command: str | Sequence[str], folder: Path, patching: Patching) -> Ver
     # A shell goes to a folder by its name: behind a link, `..` leads back to where the link is.
     start = folder if found.folder is None else Path(os.path.normpath(folder / found.folder))
     if not os.path.isdir(start):  # noqa: PTH112 -- answers False where `Path.is_dir` raises
-        raise ToolError(f"{_FAILED}: the folder `{found.folder}` is not there")
+        raise ToolError(f"{FAILED}: the folder `{found.folder}` is not there")
     verified = patching.verify(found.patch, folder=str(start))
     root = patching.workspace.root
     touched = {(_needed(change.data), str(root / change.where)) for change in verified.changes}
     # INVARIANT: law 5. Only what was decided on is touched: the paths that the policy was shown for this very command.
     # No shell gets the command either: a permission for those paths is none for a program.
     if not touched <= paths_touched(command, str(folder)):
-        raise ToolError(f"{_FAILED}: it would touch a file that was not decided on")
+        raise ToolError(f"{FAILED}: it would touch a file that was not decided on")
     return verified
 
 

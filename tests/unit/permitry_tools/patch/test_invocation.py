@@ -3,8 +3,9 @@
 import pytest
 from tests.tables import for_each
 
+from permitry.actions.derive.applied import AppliedPatch
 from permitry.errors import ToolError
-from permitry_tools.patch import ShellPatch, patch_in_shell
+from permitry_tools.patch import patch_in_shell
 
 PATCH = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"
 
@@ -23,13 +24,13 @@ PATCH = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"
 )
 def test_a_call_is_recognized(command: str | list[str], folder: str | None) -> None:
     """As shell text, as the script of a shell, and as a program."""
-    assert patch_in_shell(command) == ShellPatch(PATCH, folder)
+    assert patch_in_shell(command) == AppliedPatch(PATCH, folder)
 
 
 def test_what_the_patch_holds_does_not_matter() -> None:
     """It may be longer than commands are read, and hold what no command may."""
     patch = f"*** Begin Patch\n*** Add File: a\n+\u200b$(rm x)\x0c`\n+{'x' * 100_000}\n*** End Patch"
-    assert patch_in_shell(f"apply_patch <<'EOF'\n{patch}\nEOF\n") == ShellPatch(patch)
+    assert patch_in_shell(f"apply_patch <<'EOF'\n{patch}\nEOF\n") == AppliedPatch(patch)
 
 
 @for_each(
