@@ -86,7 +86,7 @@ def register(registry: ToolRegistry, root: str | Path, services: ToolServices | 
 
     Raises: `FileNotFoundError` when `root` does not exist; `RegistryError` for a name that is taken.
     """
-    chosen = ToolServices() if services is None else services
+    chosen = services or ToolServices()
     workspace = Workspace(root)
     own = registry.artifacts if isinstance(registry.artifacts, ArtifactStore) else None
     store = chosen.artifacts or own or ArtifactStore(workspace.root / ".permitry" / "artifacts")

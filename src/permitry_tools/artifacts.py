@@ -8,7 +8,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, ClassVar, Self
+from typing import IO, Any, ClassVar
 
 import attrs
 from pydantic import Field
@@ -140,7 +140,7 @@ class ArtifactStore:
 
         Raises: `OSError` when the file cannot be written.
         """
-        with self.open(tool, agent) as kept:
+        with contextlib.closing(self.open(tool, agent)) as kept:
             kept.write(text)
         return kept.artifact_id
 
@@ -284,12 +284,6 @@ class KeptText:
             self._put(self._rows(self._rest), len(self._rest))
             self._stream.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def _rows(self, line: str) -> list[object]:
         """Return what is written of a line, or of a part of one."""
         if len(line) <= _LONGEST_PIECE and not self._is_in_parts:
@@ -321,7 +315,7 @@ def register(registry: ToolRegistry, workspace: Workspace, store: ArtifactStore 
 
     They show each agent what was kept for it, not what was kept for another.
     """
-    kept = ArtifactStore(workspace.root / FOLDER) if store is None else store
+    kept = store or ArtifactStore(workspace.root / FOLDER)
 
     def list_artifacts(arguments: dict[str, Any], invocation: ToolInvocation) -> tuple[bool, str]:
         validated(ListArtifacts, arguments)

@@ -27,7 +27,7 @@ class EditFile(Asked):
 
 def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
     """Add `edit_file` to `registry`, confined to `workspace`; `memory` holds what the model knows of files."""
-    known = ReadMemory() if memory is None else memory
+    known = memory or ReadMemory()
 
     def edit_of(arguments: EditFile) -> FileEdit:
         return FileEdit.of(workspace, arguments.path, lambda text, where: _replace(text, arguments, where.as_posix()))

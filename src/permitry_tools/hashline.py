@@ -88,7 +88,7 @@ class HashlineEdit(Asked):
 
 def register(registry: ToolRegistry, workspace: Workspace, memory: ReadMemory | None = None) -> None:
     """Add `hashline_edit` to `registry`, confined to `workspace`; `memory` holds what the model knows of files."""
-    known = ReadMemory() if memory is None else memory
+    known = memory or ReadMemory()
 
     def edit_of(arguments: HashlineEdit) -> FileEdit:
         return FileEdit.of(workspace, arguments.path, lambda text, _: _Lines.of(text).apply(arguments.edits))

@@ -1,7 +1,7 @@
 """The tools `view_image` and `read_image`: an image of the workspace, for the model to look at."""
 
 import os
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Literal
 
@@ -40,22 +40,13 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
     """Add `view_image` and `read_image` to `registry`, confined to `workspace`. They differ in their errors only."""
 
     def view_image(arguments: ViewImage) -> ToolResult:
-        where = _locate(workspace, arguments.path)
-        if not os.path.lexists(where):  # answers False where `Path.exists` raises
-            raise ToolError(f"unable to locate image at `{arguments.path}`")
-        if not where.is_file():
-            raise ToolError(f"image path `{arguments.path}` is not a file")
-        return _image(workspace, arguments.path)
+        missing, no_file = "unable to locate image at `{}`", "image path `{}` is not a file"
+        return _image(workspace, arguments.path, missing, no_file)
 
     def read_image(arguments: ReadImage) -> ToolResult:
         if not arguments.path:
             raise ToolError("read_image requires path")
-        where = _locate(workspace, arguments.path)
-        if not os.path.lexists(where):  # answers False where `Path.exists` raises
-            raise ToolError(f"File not found: {arguments.path}")
-        if not where.is_file():
-            raise ToolError(f"Path is a directory, not a file: {arguments.path}")
-        return _image(workspace, arguments.path)
+        return _image(workspace, arguments.path, "File not found: {}", "Path is a directory, not a file: {}")
 
     description = "Look at an image of the workspace: PNG, JPEG, GIF or WebP, up to 20 MiB."
     roles = {"path": ROLES.READ_PATH}
@@ -63,11 +54,13 @@ def register(registry: ToolRegistry, workspace: Workspace) -> None:
     registry.register(spec("read_image", description, ReadImage, READS, roles=roles), handler(ReadImage, read_image))
 
 
-def _locate(workspace: Workspace, path: str) -> Path:
-    return workspace.root / workspace.locate(path)
-
-
-def _image(workspace: Workspace, path: str) -> ToolResult:
+def _image(workspace: Workspace, path: str, missing: str, no_file: str) -> ToolResult:
+    """Return the image at `path`; the last two say what is wrong where there is none."""
+    where = workspace.locate(path)
+    if not os.path.lexists(workspace.root / where):  # answers False where `Path.exists` raises
+        raise ToolError(missing.format(path))
+    if not (workspace.root / where).is_file():
+        raise ToolError(no_file.format(path))
     data = workspace.read(path, MOST_IMAGE_BYTES + 1)
     if len(data) > MOST_IMAGE_BYTES:
         raise ToolError(f"Image too large: {path} is larger than {MOST_IMAGE_BYTES} bytes")
@@ -78,8 +71,7 @@ def _image(workspace: Workspace, path: str) -> ToolResult:
             raise ToolError(f"The file `{path}` holds no image of a supported kind.")
         suffix = suffix or "no suffix"
         raise ToolError(f"Unsupported image format: {suffix}. Supported: {', '.join(_SUPPORTED)}")
-    where = workspace.locate(path).as_posix()
-    text = f"Image {where} ({len(data)} bytes, {media_type})"
+    text = f"Image {where.as_posix()} ({len(data)} bytes, {media_type})"
     return ToolResult(True, text, parts=(MediaPart(data, media_type),))
 
 

@@ -67,7 +67,7 @@ class Plan:
 
 def register(registry: ToolRegistry, plan: Plan | None = None) -> Plan:
     """Add `update_plan` to `registry` and return the plan it keeps: `plan`, or a new one."""
-    kept = Plan() if plan is None else plan
+    kept = plan or Plan()
 
     def update_plan(arguments: UpdatePlan) -> tuple[bool, str]:
         kept.state = PlanState(arguments.plan, arguments.explanation)

@@ -12,6 +12,7 @@ from permitry.port import PermitryError
 from permitry_tools._git_diff import git_diff
 from permitry_tools._plain_diff import PlainDiff, quote
 from permitry_tools._tree import Contents, Entry, Look, Tree, TurnBounds, is_before, order
+from permitry_tools.workspace import real_folder
 
 __all__ = ["TurnBounds", "TurnDiffTracker"]
 
@@ -20,10 +21,6 @@ _SECTION = b"\ndiff --git "
 
 Change: TypeAlias = tuple[Entry | None, Entry | None]
 """A file before and after; None where there was none."""
-
-
-def _real(root: str | Path) -> Path:
-    return Path(root).resolve(strict=True)
 
 
 @attrs.define(eq=False)
@@ -37,7 +34,7 @@ class TurnDiffTracker:
     Raises: `FileNotFoundError` when the root does not exist.
     """
 
-    root: Path = attrs.field(converter=_real)
+    root: Path = attrs.field(converter=real_folder)
     bounds: TurnBounds = attrs.field(factory=TurnBounds)
     _baseline: Tree | None = attrs.field(default=None, init=False, repr=False)
     _latest: Tree = attrs.field(factory=Tree, init=False, repr=False)

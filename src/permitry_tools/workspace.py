@@ -12,12 +12,13 @@ import attrs
 
 from permitry.port import DIRECTORY, READ, ToolError, mode_at, opened, replace_file
 
-__all__ = ["Workspace"]
+__all__ = ["Workspace", "real_folder"]
 
 _KEPT = frozenset({Path(".permitry/artifacts"), Path(".openplanter_artifacts")})
 
 
-def _real(root: str | Path) -> Path:
+def real_folder(root: str | Path) -> Path:
+    """Return where a folder really is; `FileNotFoundError` when there is none."""
     return Path(root).resolve(strict=True)
 
 
@@ -34,7 +35,7 @@ class Workspace:
     PROTECTED: ClassVar[frozenset[str]] = frozenset({".git", ".permitry"})
     """Names of folders that no tool writes to: git runs commands its configuration names, permitry reads its rules."""
 
-    root: Path = attrs.field(converter=_real)
+    root: Path = attrs.field(converter=real_folder)
     left_out: frozenset[Path] = _KEPT
     """Folders, relative to the root, in which no file is listed or looked for: answers are kept there."""
 

@@ -23,16 +23,15 @@ _SIGNALED = 128
 
 _Words = Annotated[list[str], Field(min_length=1)]
 _Text = Annotated[str, Field(min_length=1)]
+_Milliseconds = Annotated[
+    int | None,
+    Field(ge=1, le=_LONGEST, description=f"Milliseconds until it and its processes are killed; {_DEFAULT} if absent."),
+]
 
 
 class _Options(Arguments):
     workdir: str | None = Field(None, description="The folder it starts in, relative to the workspace.")
-    timeout_ms: int | None = Field(
-        None,
-        ge=1,
-        le=_LONGEST,
-        description=f"Milliseconds until it and its processes are killed; {_DEFAULT} if absent.",
-    )
+    timeout_ms: _Milliseconds = None
     login: bool = Field(False, description="Whether the shell reads the profile of the user first.")
     sandbox_permissions: Literal["use_default"] = Field("use_default", description="There is no sandbox to leave.")
     justification: str | None = Field(None, description="Why this is to be run, for the human who is asked.")
@@ -57,12 +56,7 @@ class LocalShell(Arguments):
 
     type: Literal["exec"] = Field("exec", description="The kind of the action.")
     command: _Words = Field(description="A program and its arguments.")
-    timeout_ms: int | None = Field(
-        None,
-        ge=1,
-        le=_LONGEST,
-        description=f"Milliseconds until it and its processes are killed; {_DEFAULT} if absent.",
-    )
+    timeout_ms: _Milliseconds = None
     working_directory: str | None = Field(None, description="The folder it starts in, relative to the workspace.")
     env: dict[str, str] | None = Field(None, description="Must be empty: set variables with the program `env`.")
     user: str | None = Field(None, description="Must be absent: commands run as the user of this process.")

@@ -62,7 +62,7 @@ def register(
     it only redirects within one origin are. `search` is asked instead of the service that `settings` name; `resolver`
     finds the addresses of hosts.
     """
-    chosen = WebSettings() if settings is None else settings
+    chosen = settings or WebSettings()
     has_service = search is not None or chosen.search_endpoint is not None
 
     def check_service(_: dict[str, Any]) -> None:

@@ -16,15 +16,10 @@ _at_least_one = attrs.validators.ge(1)
 _above_zero = attrs.validators.gt(0.0)
 
 
-def _check_endpoint(_: object, __: "attrs.Attribute[Any]", value: str | None) -> None:
-    if value is not None and not is_web_address(value):
+def _check_endpoint(_: object, __: "attrs.Attribute[Any]", value: str) -> None:
+    found = read_url(value)
+    if not found.is_certain or found.scheme not in WEB_PORTS:
         raise ValueError(f"the search endpoint `{value}` is not a plain http or https address; write `https://host`")
-
-
-def is_web_address(url: str) -> bool:
-    """Return whether `url` is an http or https address that every reader takes for the same one."""
-    found = read_url(url)
-    return found.is_certain and found.scheme in WEB_PORTS
 
 
 @attrs.frozen
@@ -39,7 +34,7 @@ class WebSettings:
     Raises: `ValueError` for an endpoint that is not an http or https address, an unknown shape, or a limit below 1.
     """
 
-    search_endpoint: str | None = attrs.field(default=None, validator=_check_endpoint)
+    search_endpoint: str | None = attrs.field(default=None, validator=attrs.validators.optional(_check_endpoint))
     search_shape: str = attrs.field(default="searxng", validator=attrs.validators.in_(SHAPES))
     search_key: str | None = attrs.field(default=None, repr=False)
     allow_private: bool = attrs.field(default=False, validator=attrs.validators.instance_of(bool), kw_only=True)

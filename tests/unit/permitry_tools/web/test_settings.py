@@ -1,11 +1,12 @@
 """The settings of the web tools."""
 
+import contextlib
 from typing import Any
 
 import pytest
 from tests.tables import for_each
 
-from permitry_tools.web.settings import WebSettings, is_web_address
+from permitry_tools.web.settings import WebSettings
 
 
 def test_private_addresses_are_not_allowed_by_default() -> None:
@@ -28,4 +29,5 @@ def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
 @for_each(("url", "is_one"))
 def test_only_plain_http_addresses_are_of_the_web(url: str, *, is_one: bool) -> None:
     """What readers take for different addresses is none."""
-    assert is_web_address(url) is is_one
+    with contextlib.nullcontext() if is_one else pytest.raises(ValueError, match="plain http"):
+        WebSettings(url)
