@@ -38,7 +38,17 @@ def test_a_part_can_be_taken_singly(name: str) -> None:
     """No set needs a rule of a set that it does not extend, and the base set is all of its parts."""
     base = {rule.id for rule in load_rules([Origin("permitry:base")]).rules}
     own = {rule.id for rule in load_rules([Origin(name)]).rules}
-    kinds = "coding coding-agent hooks hooks-codex looking plan publishing read-only releasing".split()
+    kinds = [
+        "coding",
+        "coding-agent",
+        "hooks",
+        "hooks-codex",
+        "looking",
+        "plan",
+        "publishing",
+        "read-only",
+        "releasing",
+    ]
     others = {f"{PREFIX}{name}" for name in kinds}
     assert own <= base or name in others
 
