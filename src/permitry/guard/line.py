@@ -23,11 +23,29 @@ from permitry.guard.stages.snapshot import take_snapshot
 
 __all__ = ["AGAIN", "ANSWER", "CALL", "decide_call", "settle_answer", "withdraw"]
 
-CALL: tuple[Stage, ...] = (resolve, resume, decide, use_grant, charge, take_snapshot, record_call, settle)
+CALL: tuple[Stage, ...] = (
+    resolve,
+    resume,
+    decide,
+    use_grant,
+    charge,
+    take_snapshot,
+    record_call,
+    settle,
+)
 """For a call of which `recall` found nothing."""
 
 # INVARIANT: law 6. No grant takes the place of a question that is open somewhere.
-AGAIN: tuple[Stage, ...] = (resolve, resume, decide, pin, charge, take_snapshot, record_call, settle)
+AGAIN: tuple[Stage, ...] = (
+    resolve,
+    resume,
+    decide,
+    pin,
+    charge,
+    take_snapshot,
+    record_call,
+    settle,
+)
 """For a call that was asked about, or left to the host, before."""
 
 ANSWER: tuple[Stage, ...] = (edit, resolve, decide, bind, record_answer, settle)
