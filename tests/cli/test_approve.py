@@ -45,7 +45,7 @@ def test_watching_asks_each_question_as_it_comes(
     """Until an interrupt, also where the store was not there before; what cannot be answered here is reported once."""
     terminal, _ = typing("y\n")
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("permitry.cli.approve_stored.open_terminal", lambda: terminal)
+    monkeypatch.setattr("permitry.cli.approve.open_terminal", lambda: terminal)
     rounds: list[Guard] = []
 
     def pause(_: float) -> None:

@@ -54,7 +54,7 @@ def approve(typing: Typing, monkeypatch: pytest.MonkeyPatch, capsys: Out) -> Cal
         terminal, shown = typing(typed)
         monkeypatch.setattr(terminal, "close", lambda: None)
         monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-        monkeypatch.setattr("permitry.cli.approve_stored.open_terminal", lambda: terminal)
+        monkeypatch.setattr("permitry.cli.approve.open_terminal", lambda: terminal)
         assert main(["approve"]) == 0
         code = main(["approve", capsys.readouterr().out.split()[0]])
         return code, "".join(capsys.readouterr()) + shown()

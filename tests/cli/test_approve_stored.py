@@ -16,7 +16,7 @@ from tests.unit.channels.stored_calls import change
 from permitry.channels.clock import Moment
 from permitry.channels.request import ToolConfirmationRequest
 from permitry.channels.response import ToolConfirmationResponse
-from permitry.cli.approve_stored import time_left
+from permitry.cli.approve import time_left
 from permitry.cli.main import main
 from permitry.config.load import load_policy
 from permitry.core.call import ToolCall
@@ -71,7 +71,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, typing: Typing) -> Typed:
         terminal, shown = typing(text)
         monkeypatch.setattr(terminal, "close", lambda: None)
         monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-        monkeypatch.setattr("permitry.cli.approve_stored.open_terminal", lambda: terminal)
+        monkeypatch.setattr("permitry.cli.approve.open_terminal", lambda: terminal)
         return shown
 
     return type_
@@ -216,7 +216,7 @@ def test_of_two_approvers_the_first_counts(
         assert store.answer(request.pending_id or "", row["digest"], '{"approved": false}', "bob", Moment.now())
         return ToolConfirmationResponse(True)
 
-    monkeypatch.setattr("permitry.cli.approve_stored.TerminalChannel.ask", lambda _, request: faster(request))
+    monkeypatch.setattr("permitry.cli.approve.TerminalChannel.ask", lambda _, request: faster(request))
     assert main(["approve", asked]) == 4
     assert isinstance(guard.check(CALL), Refusal)
 
@@ -227,7 +227,7 @@ def test_only_a_human_at_a_terminal_answers(
     """Standard input and a terminal of one's own are both needed."""
     assert main(["approve", asked]) == 4
     typed("y\n")
-    monkeypatch.setattr("permitry.cli.approve_stored.open_terminal", lambda: None)
+    monkeypatch.setattr("permitry.cli.approve.open_terminal", lambda: None)
     assert main(["approve", asked]) == 4
     assert capsys.readouterr().err.count("at a terminal") == 2
     assert isinstance(guard.check(CALL), Ask)

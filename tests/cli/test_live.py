@@ -6,7 +6,7 @@ import tracemalloc
 import attrs
 import pytest
 
-from permitry.cli.live import LiveView
+from permitry.cli.story import LiveView
 from permitry.dispatch.events import ToolEvent, ToolEventKind
 
 Kind = ToolEventKind

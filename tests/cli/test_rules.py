@@ -186,7 +186,7 @@ def _drawn(row: Row, width: int) -> str:
 @for_each(("width", "expected"), [(150, "2: first, second"), (100, "2"), (80, "2")])
 def test_a_wide_terminal_shows_examples(width: int, expected: str) -> None:
     """A narrow one shows how many there are, and folds names instead of cutting them."""
-    row = Row("permission", 250, "a-rule", "allow", "x" * 200, "user", "rules.toml:1", ("first", "second"))
+    row = Row("a-rule", "permission", 250, "allow", "x" * 200, "user", "rules.toml:1", ("first", "second"))
     drawn = _drawn(row, width)
     lines = drawn.splitlines()
     assert lines[1].rstrip().endswith(expected)
@@ -196,7 +196,7 @@ def test_a_wide_terminal_shows_examples(width: int, expected: str) -> None:
 
 def test_invisible_characters_in_the_table_are_shown() -> None:
     """A rule file must not steer the terminal."""
-    row = Row("permission", 250, "a-rule", "allow", "a\x1bb", "a\x1bc", "a\x1bd:1", ("a\x1be",))
+    row = Row("a-rule", "permission", 250, "allow", "a\x1bb", "a\x1bc", "a\x1bd:1", ("a\x1be",))
     assert "\x1b" not in _drawn(row, 200)
 
 

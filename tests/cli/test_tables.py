@@ -10,9 +10,9 @@ from permitry.cli.tables import rule_table, tool_table
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 
 ROW = Row(
+    "no-keys",
     "restriction",
     150,
-    "no-keys",
     "block",
     "@shell",
     "user",
@@ -46,7 +46,7 @@ def test_on_a_narrow_terminal_examples_are_counted() -> None:
 
 def test_no_text_of_a_rule_is_a_line_of_its_own(console: Console) -> None:
     """Nor does anything in it steer the terminal; notices come below."""
-    rule_table(console, [Row("permission", None, "a\nb", "allow", "x\x1b[2J", "user", "f:1")], ["n\nm"])
+    rule_table(console, [Row("a\nb", "permission", None, "allow", "x\x1b[2J", "user", "f:1")], ["n\nm"])
     lines = console.export_text().splitlines()
     assert len(lines) == 3
     assert "a\\nb" in lines[1]

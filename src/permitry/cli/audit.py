@@ -16,7 +16,7 @@ from permitry.audit.record import utc_now
 from permitry.audit.stats import Stats
 from permitry.channels import http_post
 from permitry.cli.audit_filters import add_filters, moment, records_from
-from permitry.cli.inputs import rules_from, tell
+from permitry.cli.inputs import print_result, rules_from, tell
 from permitry.cli.main import ExitCode
 from permitry.cli.render import busy, console_on
 from permitry.cli.stores import STORE, record_to_read
@@ -120,7 +120,7 @@ def _export(options: argparse.Namespace) -> ExitCode:
         return _print(options, records)
     with busy(f"writing {one_line(str(options.output))}"):
         count = _write(records, options.output)
-    print(json.dumps({"exported": count}) if options.json else f"{count:,} records are in {options.output}")
+    print_result(options, {"exported": count}, f"{count:,} records are in {options.output}")
     return ExitCode.OK if count else ExitCode.FAILED
 
 
@@ -153,7 +153,7 @@ def _show(options: argparse.Namespace) -> ExitCode:
     if not records:
         raise AuditError(f"the record has no call `{options.id}`, and no record with this number")
     for record in records:
-        print(json.dumps(record) if options.json else visible(json.dumps(record, indent=2, ensure_ascii=False)))
+        print_result(options, record, visible(json.dumps(record, indent=2, ensure_ascii=False)))
     return ExitCode.OK
 
 
@@ -235,7 +235,7 @@ def _verify(options: argparse.Namespace) -> ExitCode:
         with busy("checking each record"):
             count = store.verify([*(head for anchor in options.anchor for head in _anchors(anchor)), head])
     except BrokenChainError as error:
-        print(json.dumps({"ok": False, "number": error.number, "problem": str(error)}) if options.json else str(error))
+        print_result(options, {"ok": False, "number": error.number, "problem": str(error)}, str(error))
         return ExitCode.FAILED
     finally:
         store.close()
@@ -243,7 +243,7 @@ def _verify(options: argparse.Namespace) -> ExitCode:
         _note(anchor, {"at": utc_now(), "number": head.number, "hash": head.hash.hex()})
     result = {"ok": True, "records": count, "number": head.number, "hash": head.hash.hex()}
     said = f"{count:,} records, none changed; the last is {head.number:,}: {head.hash.hex()}"
-    print(json.dumps(result) if options.json else said)
+    print_result(options, result, said)
     return ExitCode.OK
 
 
@@ -291,7 +291,7 @@ def _prune(options: argparse.Namespace) -> ExitCode:
     said = f"{counts['records']:,} records, {counts['questions']:,} closed questions and {counts['grants']:,} grants"
     if "behind" in counts:
         tell([_STOPPED.format_map(counts)])
-    print(json.dumps({"pruned": counts.pop("records")} | counts) if options.json else f"{said} are forgotten")
+    print_result(options, {"pruned": counts.pop("records")} | counts, f"{said} are forgotten")
     return ExitCode.OK
 
 

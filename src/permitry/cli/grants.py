@@ -16,7 +16,7 @@ from permitry.audit.record import user_name
 from permitry.channels.clock import Moment
 from permitry.channels.stored_question import StoredQuestion
 from permitry.cli.always import Always
-from permitry.cli.approve_stored import check_asker, check_terminal, time_left
+from permitry.cli.approve import check_asker, check_terminal, time_left
 from permitry.cli.inputs import tell
 from permitry.cli.main import ExitCode
 from permitry.cli.stores import STORE, find_store, store_from

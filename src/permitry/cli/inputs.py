@@ -2,6 +2,7 @@
 
 import argparse
 import functools
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -30,6 +31,7 @@ __all__ = [
     "only_tool",
     "open_lines",
     "origins_from",
+    "print_result",
     "refuse_list",
     "requests",
     "rules_from",
@@ -109,6 +111,11 @@ def tell(notices: Iterable[str]) -> None:
     """Print what the user should know besides the results."""
     for notice in notices:
         print(f"permitry: {one_line(notice)}", file=sys.stderr)
+
+
+def print_result(options: argparse.Namespace, data: object, text: str) -> None:
+    """Print a result as JSON, where that is asked for, or as text for people."""
+    print(json.dumps(data) if options.json else text)
 
 
 def open_lines(name: str) -> AbstractContextManager[BinaryIO]:

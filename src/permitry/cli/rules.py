@@ -27,9 +27,9 @@ __all__ = ["Row", "configure"]
 class Row:
     """One rule of the table; `about` says which calls it means, `examples` are calls it matches."""
 
+    rule: str
     phase: str
     priority: int | None
-    rule_id: str
     effect: str
     about: str
     layer: str
@@ -56,7 +56,7 @@ def execute(options: argparse.Namespace) -> ExitCode:
     rows = list(_rows(rules, _layers(rules, origins, is_named=named is not None)))
     if options.json:
         for row in rows:
-            print(json.dumps(_as_json(row)))
+            print(json.dumps(attrs.asdict(row)))
         for notice in rules.notices:
             print(json.dumps({"notice": notice}))
     else:
@@ -73,10 +73,6 @@ def _text_of(name: str) -> str:
     if (missing := explain_missing(name, path)) is not None:
         raise PermitryError("; ".join(missing))
     return path.read_text(encoding="utf-8")
-
-
-def _as_json(row: Row) -> dict[str, object]:
-    return {"rule": row.rule_id, **{key: value for key, value in attrs.asdict(row).items() if key != "rule_id"}}
 
 
 def _layers(rules: RuleSet, origins: Iterable[Origin], *, is_named: bool) -> Mapping[str, str]:
@@ -105,15 +101,15 @@ def _rows(rules: RuleSet, layers: Mapping[str, str]) -> Iterator[Row]:
     if rules.unmatched_source is not None:
         layer = layers[rules.unmatched_source.rpartition(":")[0]]
         about = "every call that no rule matches"
-        yield Row("default", None, "unmatched", rules.unmatched.value, about, layer, rules.unmatched_source)
+        yield Row("unmatched", "default", None, rules.unmatched.value, about, layer, rules.unmatched_source)
 
 
 def _row(rule: AuthorizationRule, draft: RuleDraft | None, layers: Mapping[str, str]) -> Row:
     phase, source = phase_of(rule.priority()), rule.source or "code"
     return Row(
+        rule.id,
         "" if phase is None else phase.value,
         rule.priority(),
-        rule.id,
         rule.effect.value,
         rule.reason if draft is None else _about(draft),
         layers.get(source.rpartition(":")[0], source),
@@ -128,7 +124,7 @@ def _rows_of_labels(rules: RuleSet, drafts: Drafts, layers: Mapping[str, str]) -
         if flow.id not in deciding and (draft := drafts.rules.get(flow.id)) is not None:
             source, examples = draft.source.source(draft.path), tuple(map(_show, draft.table.match))
             label = f"label {flow.label}"
-            yield Row("after", None, flow.id, label, _about(draft), layers[draft.source.name], source, examples)
+            yield Row(flow.id, "after", None, label, _about(draft), layers[draft.source.name], source, examples)
 
 
 def _about(draft: RuleDraft) -> str:

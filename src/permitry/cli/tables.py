@@ -26,7 +26,7 @@ def rule_table(console: Console, rows: Iterable["Row"], notices: Iterable[str]) 
         examples = _examples(row, is_wide=console.width >= _WIDE)
         priority = "" if row.priority is None else str(row.priority)
         table.add_row(
-            row.phase, priority, _whole(row.rule_id), Text(row.effect, _COLOURS.get(row.effect, "")), _cut(row.about),
+            row.phase, priority, _whole(row.rule), Text(row.effect, _COLOURS.get(row.effect, "")), _cut(row.about),
             _whole(row.layer), _whole(row.source), _cut(examples),
         )  # fmt: skip
     console.print(table)

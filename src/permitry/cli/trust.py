@@ -1,11 +1,11 @@
 """`permitry trust`: which projects may permit, and which plugin folders may be loaded, pinned to their bytes."""
 
 import argparse
-import json
 from pathlib import Path
 
 import attrs
 
+from permitry.cli.inputs import print_result
 from permitry.cli.main import ExitCode
 from permitry.config.layers import PROJECT_FILE, find_project
 from permitry.config.pin import Pin, PluginPin, Project, ProjectFile, real_path
@@ -43,10 +43,10 @@ def _trust(store: TrustStore, options: argparse.Namespace) -> ExitCode:
     folder: Path = _nearest() if options.folder is None else options.folder
     if _holds_plugins(folder):
         plugins = store.trust_plugins(folder)
-        print(json.dumps(_plugins_as_json(plugins)) if options.json else _plugins_as_text(plugins))
+        print_result(options, _plugins_as_json(plugins), _plugins_as_text(plugins))
         return ExitCode.OK
     project = store.trust(folder)
-    print(json.dumps(_as_json(project)) if options.json else _as_text(project))
+    print_result(options, _as_json(project), _as_text(project))
     return ExitCode.OK
 
 
@@ -69,7 +69,7 @@ def _revoke(store: TrustStore, options: argparse.Namespace) -> ExitCode:
     root = near[0] if near else real_path(options.folder or here)
     if not store.revoke(root):
         raise PermitryError(f"`{root}` is not trusted; `permitry trust --list` shows what is")
-    print(json.dumps({"project": str(root), "trusted": False}) if options.json else _line("revoked", root))
+    print_result(options, {"project": str(root), "trusted": False}, _line("revoked", root))
     return ExitCode.OK
 
 
@@ -80,7 +80,7 @@ def _list(store: TrustStore, options: argparse.Namespace) -> ExitCode:
         trusted = pin.holds()
         kind = "plugins" if isinstance(pin, PluginPin) else "project"
         row = {kind: str(pin.root), "digest": pin.digest, "trusted": trusted}
-        print(json.dumps(row) if options.json else _line("trusted" if trusted else "changed", pin.root, pin))
+        print_result(options, row, _line("trusted" if trusted else "changed", pin.root, pin))
     return ExitCode.OK
 
 

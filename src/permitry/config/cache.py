@@ -22,8 +22,7 @@ import attrs
 from permitry.config.catalogue import PREFIX, find_file, find_shipped
 from permitry.config.folders import is_guarded, user_cache, user_state
 from permitry.config.integrity import check_integrity
-from permitry.config.origin import Origin
-from permitry.config.ownership import is_own
+from permitry.config.origin import Origin, is_own
 from permitry.config.plain import rule_set_of
 from permitry.config.ruleset import RuleSet
 from permitry.files import TEMPORARY, open_regular, replace_file, temporary_next_to

@@ -32,8 +32,7 @@ from permitry.config.drafts import Draft, ListDraft, ProgramDraft, RuleDraft, Te
 from permitry.config.lists import collect_trusted, lists_of
 from permitry.config.locate import KeyPath
 from permitry.config.named import explain_missing, out_of_bounds, shorten_name
-from permitry.config.origin import Origin
-from permitry.config.ownership import writable_by_others
+from permitry.config.origin import Origin, writable_by_others
 from permitry.config.plain import Plain, build_rule_set, tool_of
 from permitry.config.program_table import ProgramTable
 from permitry.config.programs import ProgramDrafts

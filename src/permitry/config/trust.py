@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import attrs
 
 from permitry.config.folders import PROJECT_FILE, user_state
-from permitry.config.origin import Origin
-from permitry.config.ownership import is_own
+from permitry.config.origin import Origin, is_own
 from permitry.config.pin import Pin, PluginPin, Project, read_project, real_path
 from permitry.errors import ConfigError, Problem, RegistryError
 from permitry.files import open_regular, replace_file

@@ -18,11 +18,11 @@ from permitry.cli import prompt
 from permitry.cli.always import Always
 from permitry.cli.guard import SessionGuard
 from permitry.cli.inputs import add_rules_option, number_lines, open_lines, origins_from, tell
-from permitry.cli.live import LiveView
 from permitry.cli.logs import show_logs
 from permitry.cli.main import ExitCode
 from permitry.cli.renewal import Renewal, RenewingChannel
 from permitry.cli.stores import STORE, record_from, store_from
+from permitry.cli.story import LiveView
 from permitry.cli.telemetry import add_otel_option, watched
 from permitry.config.catalogue import PREFIX
 from permitry.config.diagnostics import nearest

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import pytest
 from tests.tables import for_each
 
-from permitry.config.ownership import writable_by_others
+from permitry.config.origin import writable_by_others
 
 ROOT, GUEST, MISSING = 0, 1000, -1
 Told: TypeAlias = Callable[..., str | None]
