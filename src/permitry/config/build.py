@@ -1,7 +1,7 @@
 """From checked tables to rules and templates, with the problems that only show in context."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -14,7 +14,7 @@ from permitry.config.conditions import Given, read_scope
 from permitry.config.diagnostics import nearest
 from permitry.config.drafts import ListDraft, RuleDraft, TemplateDraft, ToolDraft
 from permitry.config.examples import READER, example_problems
-from permitry.config.lists import NamedList
+from permitry.config.lists import ListUses
 from permitry.config.locate import KeyPath
 from permitry.config.plain import BUDGET, RULE, Plain
 from permitry.config.schema import BudgetTable, RuleTable, groups_of
@@ -89,8 +89,7 @@ class Known:
     """What a rule may rely on: tools that files declare, lists, fields that are trusted, and records of programs."""
 
     tools: Mapping[str, ToolSpec] = attrs.field(factory=dict)
-    lists: Mapping[str, NamedList] = attrs.field(factory=dict)
-    trusted: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    uses: ListUses = attrs.field(factory=ListUses)
     reader: ReadActions = READER
 
 
@@ -98,7 +97,7 @@ def read_rule(
     draft: RuleDraft, templates: Mapping[str, Template], names: Collection[str], known: Known
 ) -> tuple[Scope, list[Problem]]:
     """Return the scope of a rule, and its problems; `names` also has invalid templates."""
-    table, (scope, wrong) = draft.table, read_scope(draft, known.lists, trusted=known.trusted)
+    table, (scope, wrong) = draft.table, read_scope(draft, known.uses)
     problems = [*_effect_problems(draft)]
     if table.priority is not None:
         problems += _band_problems(draft, table.priority)

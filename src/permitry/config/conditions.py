@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import attrs
@@ -19,7 +18,7 @@ from permitry.conditions.scope import Condition, Conditions, Scope
 from permitry.conditions.tools import ToolsCondition, ToolSelector
 from permitry.conditions.written import Place, PlainCondition, Value, Written
 from permitry.config._list_reader import ListReader
-from permitry.config.lists import ListUses, NamedList, uses_of
+from permitry.config.lists import ListUses
 from permitry.core.action import Connect
 from permitry.core.source import Lists
 from permitry.errors import Problem, RuleError
@@ -154,17 +153,12 @@ def _of(kind: type[_Kind], found: Iterable[Written]) -> tuple[_Kind, ...]:
     return tuple(each for each in found if isinstance(each, kind))
 
 
-def read_scope(
-    draft: "RuleDraft",
-    lists: Mapping[str, NamedList] = MappingProxyType({}),
-    *,
-    trusted: Mapping[str, Sequence[str]] = MappingProxyType({}),
-) -> tuple[Scope, list[Problem]]:
-    """Return the scope of a rule that may name these lists and trusted fields, and the problems of its conditions."""
+def read_scope(draft: "RuleDraft", known: ListUses = _NO_LISTS) -> tuple[Scope, list[Problem]]:
+    """Return the scope of a rule that may name these lists, and the problems of its conditions."""
     refusals: Refusals = []
     table = draft.table
-    uses = uses_of(dict(table), lists, trusted)
-    scope = scope_of(table.tools or (), table.when, table.unless, refusals, uses=uses, runs_any=bool(table.runs_any))
+    uses, runs_any = known.of(dict(table)), bool(table.runs_any)
+    scope = scope_of(table.tools or (), table.when, table.unless, refusals, uses=uses, runs_any=runs_any)
     problems = []
     for place, error in refusals:
         message, _, hint = str(error).rpartition("; ") if "; " in str(error) else (str(error), "", "")

@@ -7,7 +7,7 @@ import attrs
 
 from permitry.core.decision import Verdict
 
-__all__ = ["ListUses", "NamedList", "collect_trusted", "lists_of", "uses_of"]
+__all__ = ["ListUses", "NamedList", "collect_trusted", "lists_of"]
 
 
 @attrs.frozen
@@ -37,11 +37,10 @@ class ListUses:
         may_allow = (self.permits and is_positive) or ((not self.permits or self.leaves) and not is_positive)
         return (*(named.most_trusted if may_allow else named.values), *self.added.get(name, ()))
 
-
-def uses_of(rule: Mapping[str, Any], lists: Mapping[str, NamedList], trusted: Mapping[str, Sequence[str]]) -> ListUses:
-    """Return what a rule, as plain data, may name: lists, and the trusted fields of tools."""
-    leaves = rule["adds_label"] is not None or rule["budget"] is not None
-    return ListUses(lists, rule["effect"] == Verdict.ALLOW.value, leaves, trusted=trusted)
+    def of(self, rule: Mapping[str, Any]) -> "ListUses":
+        """Return what a rule, as plain data, may name of these."""
+        leaves = rule["adds_label"] is not None or rule["budget"] is not None
+        return ListUses(self.lists, rule["effect"] == Verdict.ALLOW.value, leaves, trusted=self.trusted)
 
 
 def collect_trusted(tools: Iterable[Mapping[str, Any]]) -> dict[str, Sequence[str]]:

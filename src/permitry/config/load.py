@@ -29,7 +29,7 @@ from permitry.config.catalogue import PREFIX, find_file, find_shipped
 from permitry.config.conditions import Given
 from permitry.config.diagnostics import SourceText, unreadable_problem
 from permitry.config.drafts import Draft, ListDraft, ProgramDraft, RuleDraft, TemplateDraft, ToolDraft, notices_on
-from permitry.config.lists import collect_trusted, lists_of
+from permitry.config.lists import ListUses, collect_trusted, lists_of
 from permitry.config.locate import KeyPath
 from permitry.config.named import explain_missing, out_of_bounds, shorten_name
 from permitry.config.origin import Origin, writable_by_others
@@ -399,8 +399,10 @@ class _Loader:
         known_for = [
             Known(
                 tools,
-                {name: each for name, each in lists.items() if ranks[name] >= rank},
-                {name: each for name, each in fields.items() if self.tools[name].origin.rank >= rank},
+                ListUses(
+                    {name: each for name, each in lists.items() if ranks[name] >= rank},
+                    trusted={name: each for name, each in fields.items() if self.tools[name].origin.rank >= rank},
+                ),
                 self.programs.reader(rank),
             )
             for rank in range(_RANKS)

@@ -13,7 +13,7 @@ from permitry.conditions.keys import CONDITIONS, condition
 from permitry.conditions.scope import Scope
 from permitry.conditions.written import Table, Value, Words, bare_type
 from permitry.config.conditions import scope_of
-from permitry.config.lists import collect_trusted, lists_of, uses_of
+from permitry.config.lists import ListUses, collect_trusted, lists_of
 from permitry.config.ruleset import RuleSet
 from permitry.core.decision import Verdict
 from permitry.core.names import NamePattern, readings
@@ -39,12 +39,10 @@ def rule_set_of(data: object, tool: str | None = None) -> RuleSet:
     for kind, shape in (("templates", _TEMPLATE), ("tools", _TOOL), ("lists", _LIST), ("programs", _PROGRAM)):
         for each in table[kind]:
             _fields(each, shape)
-    lists = lists_of(table["lists"])
-    trusted = collect_trusted(table["tools"])
-    uses = [uses_of(each, lists, trusted) for each in rules]
+    known = ListUses(lists_of(table["lists"]), trusted=collect_trusted(table["tools"]))
     scopes = [
-        scope_of(each["tools"] or (), each["when"], each["unless"], uses=use, runs_any=each["runs_any"])
-        for each, use in zip(rules, uses, strict=True)
+        scope_of(each["tools"] or (), each["when"], each["unless"], uses=known.of(each), runs_any=each["runs_any"])
+        for each in rules
     ]
     return build_rule_set({**table, "rules": rules}, scopes)
 
