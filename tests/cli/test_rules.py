@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from tests.tables import for_each
 
-from permitry.cli.rules import Row
+from permitry.cli._row import Row
 from permitry.cli.tables import rule_table
 from permitry.config.catalogue import find_shipped
 from permitry.config.layers import find_layers

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from permitry.cli.rules import Row
+from permitry.cli._row import Row
 from permitry.cli.tables import rule_table, tool_table
 from permitry.core.spec import ArgumentRole, ToolSpec, ToolTraits
 

@@ -9,6 +9,7 @@ from typing import cast
 
 import attrs
 
+from permitry.cli._row import Row
 from permitry.cli.inputs import add_rules_option
 from permitry.cli.main import ExitCode
 from permitry.config.catalogue import PREFIX, find_shipped
@@ -20,21 +21,7 @@ from permitry.config.schema import ExampleTable
 from permitry.core.rule import AuthorizationRule, phase_of
 from permitry.errors import PermitryError
 
-__all__ = ["Row", "configure"]
-
-
-@attrs.frozen
-class Row:
-    """One rule of the table; `about` says which calls it means, `examples` are calls it matches."""
-
-    rule: str
-    phase: str
-    priority: int | None
-    effect: str
-    about: str
-    layer: str
-    source: str
-    examples: tuple[str, ...] = ()
+__all__ = ["configure"]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

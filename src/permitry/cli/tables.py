@@ -11,7 +11,7 @@ from permitry.cli.render import widen
 from permitry.core.texts import one_line
 
 if TYPE_CHECKING:
-    from permitry.cli.rules import Row
+    from permitry.cli._row import Row
     from permitry.core.spec import ToolSpec, ToolTraits
 
 _WIDE = 140

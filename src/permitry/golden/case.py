@@ -12,7 +12,6 @@ from permitry.config.load import RuleSet, load_rules
 from permitry.channels.request import ConfirmationRequestFactory
 from permitry.channels.response import ToolConfirmationResponse
 from permitry.core.json_values import parse_json
-from permitry.core.decision import Decision
 from permitry.core.rule import Request as AskedRequest
 from permitry.errors import CallError, ConfigError, GoldenMismatchError, Problem
 from permitry.handler import ToolHandler
@@ -142,7 +141,7 @@ def read_case(path: Path) -> GoldenCase:
 def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> None:
     """Check one case against its own rule files, or against `rules` when it names none.
 
-    Raises: `GoldenMismatchError` when anything wanted differs; `ConfigError` for bad rules or calls.
+    Raises: `GoldenMismatchError` when anything differs; `ConfigError` for bad rules or calls.
     """
     if case.rules or rules is None:
         rules = load_rules([name if name.startswith(PREFIX) else path.parent / name for name in case.rules])
@@ -155,7 +154,9 @@ def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> No
         raise ConfigError([Problem(str(path), 0, 0, 0, str(error))]) from error
     policy = rules.policy()
     decision = policy.decide(request.call, request.context, request.spec)
-    pairs: list[tuple[str, BaseModel, dict[str, Any]]] = [("want", case.want, _as_want(decision))]
+    decided = {"verdict": decision.verdict.value, "rule": decision.rule_id, "phase": decision.phase.value}
+    pairs: list[tuple[str, BaseModel, dict[str, Any]]]
+    pairs = [("want", case.want, {**decided, "message": decision.message})]
     if case.request is not None:
         asked = ConfirmationRequestFactory().create(request.call, decision, request.spec)
         pairs.append(("request", case.request, {"path": asked.path}))
@@ -169,15 +170,6 @@ def check_case(path: Path, case: GoldenCase, rules: RuleSet | None = None) -> No
 def _differences(name: str, want: Mapping[str, Any], got: Mapping[str, Any]) -> list[str]:
     differing = [key for key in want if got[key] != want[key]]
     return [f"{name}.{key}: want {json.dumps(want[key])}, got {json.dumps(got[key])}" for key in differing]
-
-
-def _as_want(decision: Decision) -> dict[str, Any]:
-    return {
-        "verdict": decision.verdict.value,
-        "rule": decision.rule_id,
-        "phase": decision.phase.value,
-        "message": decision.message,
-    }
 
 
 def _answer(request: AskedRequest, answer: Answer) -> dict[str, Any]:

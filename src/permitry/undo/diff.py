@@ -39,14 +39,15 @@ class _Diff:
     def section(self, path: str) -> Iterator[str]:
         now, before = self.plan.now.get(path), self.plan.before.get(path)
         name = path.removeprefix(f"{self.base}/").lstrip("/")
-        if Kind.FOLDER in (now and now.kind, before and before.kind):
+        kinds = _kind(now), _kind(before)
+        if Kind.FOLDER in kinds:
             yield from _folders(name, now, before)
         old, new = self.text(now, is_kept=False), self.text(before, is_kept=True)
         sides = (f"a/{name}" if _is_shown(now) else "/dev/null", f"b/{name}" if _is_shown(before) else "/dev/null")
         if sides == ("/dev/null", "/dev/null"):
             return
         yield f"diff --git a/{name} b/{name}\n"
-        if now and before and now.kind is before.kind and now.mode != before.mode:
+        if now and before and kinds[0] is kinds[1] and now.mode != before.mode:
             yield f"old mode {now.mode:o}\nnew mode {before.mode:o}\n"
         if old is None or new is None:
             yield f"Binary files {sides[0]} and {sides[1]} differ\n"
@@ -68,12 +69,16 @@ class _Diff:
         return None
 
 
+def _kind(node: Node | None) -> Kind | None:
+    return None if node is None else node.kind
+
+
 def _is_shown(node: Node | None) -> bool:
-    return node is not None and node.kind is not Kind.FOLDER
+    return _kind(node) not in (None, Kind.FOLDER)
 
 
 def _folders(name: str, now: Node | None, before: Node | None) -> Iterator[str]:
-    was, comes = (node is not None and node.kind is Kind.FOLDER for node in (now, before))
+    was, comes = _kind(now) is Kind.FOLDER, _kind(before) is Kind.FOLDER
     if comes and not was:
         yield f"folder {name} comes back\n"
     elif was and not comes:

@@ -72,14 +72,8 @@ class Vault:
         self, call: ToolCall, changes: Sequence[Change], *, session: str = "", workspace: str | None = None
     ) -> str:
         """Keep what is at these paths on the disk, and return the id of the entry. Raises: `UndoError`."""
-        about = {
-            "session": session,
-            "tool": call.tool,
-            "call_id": call.call_id,
-            "shown": call.canonical[:2_000],
-            "digest": call.digest,
-            "workspace": workspace,
-        }
+        about = {"session": session, "tool": call.tool, "call_id": call.call_id, "shown": call.canonical[:2_000]}
+        about |= {"digest": call.digest, "workspace": workspace}
         with self.lock():
             self._prune(self.limits.age)
             return self.add(changes, about)
@@ -114,9 +108,8 @@ class Vault:
         folder = self.path(name)
         try:
             head, given = map(json.loads, (folder / _MANIFEST).read_text(encoding="ascii").splitlines())
-            after = _read_nodes(folder / _AFTER)
-            marks = {each: _read_text(folder / each) for each in ("undone_by", "is_undone", "tokens")}
-            return _entry(name, {**head, **given}, after, marks)
+            marks = {each: _read_text(folder / each) for each in (_AFTER, "undone_by", "is_undone", "tokens")}
+            return _entry(name, {**head, **given}, marks)
         except FileNotFoundError as error:
             raise UndoError(f"there is no entry `{name}`; see `permitry undo --list`") from error
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -247,13 +240,13 @@ class Vault:
                 raise UndoError(f"`{change.path}` leads to the copies that are kept")
 
 
-def _entry(name: str, given: dict[str, Any], after: tuple[Node, ...] | None, marks: dict[str, str]) -> Entry:
+def _entry(name: str, given: dict[str, Any], marks: dict[str, str]) -> Entry:
     read = {
         "id": name,
         "at": float(given["at"]),
         "changes": tuple(Change(path, is_tree) for path, is_tree in given["changes"]),
         "before": tuple(map(Node.from_dict, given["before"])),
-        "after": after,
+        "after": tuple(map(Node.from_dict, json.loads(marks[_AFTER]))) if marks[_AFTER] else None,
         "undone_by": marks["undone_by"],
         "is_undone": bool(marks["is_undone"]),
         "tokens": tuple(marks["tokens"].split()),
@@ -261,9 +254,9 @@ def _entry(name: str, given: dict[str, Any], after: tuple[Node, ...] | None, mar
     return Entry(**{**given, **read})
 
 
-def _read_nodes(path: Path) -> tuple[Node, ...] | None:
-    text = _read_text(path)
-    return tuple(map(Node.from_dict, json.loads(text))) if text else None
+def _sync(folder: Path) -> None:
+    with opened(folder, DIRECTORY) as file:
+        os.fsync(file)
 
 
 def _read_text(path: Path) -> str:
@@ -271,8 +264,3 @@ def _read_text(path: Path) -> str:
         return path.read_text(encoding="ascii")
     except FileNotFoundError:
         return ""
-
-
-def _sync(folder: Path) -> None:
-    with opened(folder, DIRECTORY) as file:
-        os.fsync(file)
