@@ -41,8 +41,8 @@ _UNASKED = ToolResult(False, "The session was interrupted at the question about 
 class SessionGuard:
     """Reads lines of messages, has each call decided and run, and prints its result before the next.
 
-    `queues` leaves unanswered questions open. A quiet guard prints JSON only. `is_over` says whether the user has
-    ended the session at a plan, `asks` who is asked. `renew` is called before each decision.
+    `queues` leaves unanswered questions open. A quiet guard prints JSON only. `asks` says who is asked. `renew` is
+    called before each decision.
     """
 
     handler: ToolHandler

@@ -19,8 +19,7 @@ def create_default_authorization_policy(
 ) -> AuthorizationPolicy:
     """Return the policy of the six built-in rules, and of the `extra` ones given.
 
-    `rest` are further arguments of `AuthorizationPolicy`; by default, `reader` is the one for this
-    machine.
+    `rest` are further arguments of `AuthorizationPolicy`; by default `reader` is that of this machine.
     """
     return AuthorizationPolicy((*BUILT_IN_RULES, *extra), **{"reader": read_with(Records()), **rest})
 

@@ -12,7 +12,7 @@ __all__ = ["ListUses", "NamedList", "collect_trusted", "lists_of"]
 
 @attrs.frozen
 class NamedList:
-    """The values of a list, and those of the most trusted layer that has it; `source` is where that is, `file:line`."""
+    """The values of a list, and of the most trusted layer that has it; `source` is where, `file:line`."""
 
     values: tuple[str | float, ...] = ()
     most_trusted: tuple[str | float, ...] = ()

@@ -151,10 +151,7 @@ class _NotPinnedError(Exception):
 
 
 class _Loader:
-    """Reads rule files, collects all problems, and builds the result at the end.
-
-    `names` are the files read, as shown; `open` are those being read, each extended by the one before it.
-    """
+    """Reads rule files, collects all problems, and builds the result at the end."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []

@@ -102,7 +102,7 @@ def _path_choices(touch: Touch, workspace: str | None) -> Iterator[str]:
 
 
 def is_one_tool(name: str) -> bool:
-    """Return whether `tools` with this name means that tool only: a model, or a server, may call one `*`."""
+    """Return whether `tools` with this name means that tool only: a server may call one `*`."""
     return not (name.startswith("@") or "*" in name or "?" in name)
 
 

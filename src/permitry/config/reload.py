@@ -31,10 +31,7 @@ class Loaded:
 
 
 def difference(before: Loaded, after: Loaded) -> dict[str, object]:
-    """Return what a reload did, for the record: ids of rules by file, names of other definitions, versions, mistakes.
-
-    The content of rules is not included. If there are `problems`, the rules in force are unchanged.
-    """
+    """Return what a reload did, for the record, by ids and names; with `problems`, nothing has changed."""
     old, new = _parts(before.rules), _parts(after.rules)
     problems = () if after.problems is None else after.problems.problems
     return {
@@ -158,9 +155,8 @@ class PolicyReloader:
     def settle(self, within: float = 2.0) -> bool:
         """Poll until what the files say now counts, and return what `poll` does.
 
-        A change, and a mistake that is new, is looked at again after `apart` seconds: it may be half of a file.
-
-        Raises: `ConfigError` when the files do not rest `within` so many seconds: then nothing may be decided.
+        What is new is looked at again after `apart` seconds: it may be half of a file. Raises: `ConfigError` when the
+        files do not rest `within` so many seconds: then nothing may be decided.
         """
         deadline = time.monotonic() + within
         # INVARIANT: law 2. Others wait as well: until this is known, no one may decide by the old rules.
