@@ -32,7 +32,8 @@ from permitry.store.records import RecordFilter, RecordFollower, is_address, is_
 
 __all__ = ["configure", "send_head"]
 
-_PAUSE, _SECONDS_TO_SEND = 0.5, 10
+_PAUSE = 0.5
+_SECONDS_TO_SEND = 10
 _MOST_REPLIED = 1024 * 1024
 _LONGEST = 100
 _MOST = 15
