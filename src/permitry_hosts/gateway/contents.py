@@ -1,6 +1,10 @@
-"""Resources and prompts behind the gateway: rules see each as a call of the method that gets it."""
+"""Resources and prompts behind the gateway: rules see each as a call of the method that gets it.
+
+One spelling of a URI is served, so that a rule about it cannot be evaded by another.
+"""
 
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -18,10 +22,9 @@ from permitry.guard.outcome import Permit, Refusal
 from permitry_hosts.gateway.definitions import Definition
 from permitry_hosts.gateway.gateway import Context, Gateway, Offered
 from permitry_hosts.gateway.upstream import Upstream
-from permitry_hosts.gateway.uris import is_plain
 from permitry_hosts.gateway.words import why_not
 
-__all__ = ["Contents"]
+__all__ = ["Contents", "is_plain"]
 
 _LOG = logging.getLogger("permitry.gateway")
 # What rules see besides tools: a call of the method itself, with the parameters of the protocol as its arguments.
@@ -31,6 +34,16 @@ _NOT_PLAIN = (
     "Write the URI plainly: ASCII, its scheme in lower case, no `..`, no `//` in its path, no needless percent sign,"
     " and on the web a host in lower case, without a user and the usual port"
 )
+_NEEDLESS = re.compile(r"%(?:2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F|7E)")
+"""An unreserved character that is percent-encoded means what it means bare (RFC 3986, section 2.3)."""
+_URI = re.compile(r"[a-z][a-z0-9+.-]*:(?:[!-$&-\[\]^-~]|%[0-9A-F]{2})*")
+"""A scheme in lower case; ASCII that is visible, without the backslash that some take for a slash; `%2F`, not `%2f`."""
+_ON_THE_WEB = re.compile(r"(?:https?|wss?|ftp):")
+_HOST = r"(?:(?:[a-z\d_-]+\.)*[a-z_][a-z\d_-]*|(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})|\[[\da-f:]+\])"
+_AUTHORITY = re.compile(rf"[a-z]+://{_HOST}(?::[1-9]\d{{0,4}})?(?![^/?#])")
+"""A host in lower case, no user, no dot at its end, and an address of four numbers or in brackets."""
+_USUAL_PORT = re.compile(r"(?:(?:http|ws)://[^/?#]*:80|(?:https|wss)://[^/?#]*:443|ftp://[^/?#]*:21)(?!\d)")
+_SEPARATOR = re.compile(r"[/:?#]|%2F|%5C")
 
 Item = TypeVar("Item")
 Result = TypeVar("Result", types.ReadResourceResult, types.GetPromptResult)
@@ -189,3 +202,19 @@ def _offer(upstream: Upstream, method: str) -> Offered:
     """Return a method of a server as one of its tools."""
     spec = ToolSpec(f"mcp:{upstream.server.name}/{method}")
     return Offered(method, upstream, Definition(method, spec, "", {}))
+
+
+def is_plain(uri: str) -> bool:
+    """Return whether this is the one spelling of a URI; whether two paths that differ in case are one is not known.
+
+    Source: RFC 3986, section 6.2.2; for `file`, RFC 8089, appendix B, which gives one file several URIs; for the web,
+    section 4.4 of the URL standard of the WHATWG.
+    """
+    if _URI.fullmatch(uri) is None or _NEEDLESS.search(uri):
+        return False
+    if uri.startswith("file:") and not uri.startswith("file:///"):
+        return False
+    if _ON_THE_WEB.match(uri) and (_AUTHORITY.match(uri) is None or _USUAL_PORT.match(uri)):
+        return False
+    path = re.split(r"[?#]", uri.partition(":")[2].removeprefix("//"))[0]
+    return "//" not in path and not {".", ".."} & set(_SEPARATOR.split(uri))

@@ -24,29 +24,9 @@ from permitry.guard.guard import Guard
 from permitry.guard.ledger import ConfirmationLedger
 from permitry.guard.outcome import Ask, Cause, Permit, Refusal, Silence
 from permitry.guard.stored_ledger import StoredLedger
-from permitry_hosts.gateway.asking import (
-    ANSWER,
-    Asks,
-    ClientChannel,
-    FullRequests,
-    OpenQuestions,
-    can_ask,
-    read_answer,
-    the_form,
-)
+from permitry_hosts.gateway import asking, words
 from permitry_hosts.gateway.definitions import Definition, Pins
-from permitry_hosts.gateway.eras import result_for, tool_for
 from permitry_hosts.gateway.upstream import FRESH, Upstream
-from permitry_hosts.gateway.words import (
-    LATE,
-    NO_FORM,
-    NO_FORM_FOR_CHANGES,
-    NOT_APPROVED,
-    reasons,
-    refused,
-    unknown,
-    why_not,
-)
 
 __all__ = ["Context", "Gateway", "Offered"]
 
@@ -89,8 +69,8 @@ class Gateway:
     wait: float = attrs.field(default=300.0, kw_only=True)
     before: Callable[[], object] = attrs.field(default=lambda: None, kw_only=True)
     ledger: StoredLedger | None = attrs.field(default=None, kw_only=True)
-    _channel: ClientChannel = attrs.field(factory=ClientChannel, init=False)
-    _open: OpenQuestions = attrs.field(init=False)
+    _channel: asking.ClientChannel = attrs.field(factory=asking.ClientChannel, init=False)
+    _open: asking.OpenQuestions = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Let the guard ask through the client."""
@@ -105,8 +85,8 @@ class Gateway:
         if self.ledger is None:
             self.guard.ledger = ConfirmationLedger(self.wait)
         else:
-            self.guard.ledger, self.guard.factory = self.ledger, FullRequests(why=self._why)
-        self._open = OpenQuestions(self.guard)
+            self.guard.ledger, self.guard.factory = self.ledger, asking.FullRequests(why=self._why)
+        self._open = asking.OpenQuestions(self.guard)
 
     async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Return the tools of which some call could run; the list is for this client alone, and not to be kept."""
@@ -116,7 +96,7 @@ class Gateway:
         tools = [tool for tool in self._tools().values() if tool.upstream in there]
         # Those that are hidden as well: what changes between this list and a call is noticed.
         shown = {tool.shown: self._as_tool(tool) for tool in tools}
-        listed = [tool_for(context.protocol_version, shown[tool.shown]) for tool in tools if self.could_run(tool)]
+        listed = [words.tool_for(context.protocol_version, shown[tool.shown]) for tool in tools if self.could_run(tool)]
         found = [tool for tool in listed if tool is not None]
         return types.ListToolsResult(tools=found, ttl_ms=0, cache_scope="private")
 
@@ -128,7 +108,7 @@ class Gateway:
     def _as_tool(self, tool: Offered) -> types.Tool:
         """Return a tool for clients: of one that has changed, no text of its server before the user has read it."""
         if self._changes(tool):
-            return types.Tool(name=tool.shown, description=NOT_APPROVED, input_schema={"type": "object"})
+            return types.Tool(name=tool.shown, description=words.NOT_APPROVED, input_schema={"type": "object"})
         return tool.definition.as_tool(tool.shown)
 
     def _tools(self) -> dict[str, Offered]:
@@ -151,7 +131,7 @@ class Gateway:
         for tool in self._tools().values():
             is_its = (tool.upstream.server.name, tool.definition.name) == (request.call.server, request.call.name)
             if is_its and (changes := self._changes(tool)):
-                return reasons(Ask("", request, decision), tool.definition.parts, changes)
+                return words.reasons(Ask("", request, decision), tool.definition.parts, changes)
         return ()
 
     def _changes(self, tool: Offered) -> tuple[str, ...]:
@@ -170,10 +150,10 @@ class Gateway:
         try:
             return await self._serve_call(context, params)
         except ToolError as error:
-            return refused(f"{error} The call did not run.")
+            return words.refuse(f"{error} The call did not run.")
         except Exception as error:  # noqa: BLE001 -- whatever fails, the call must not run for it
             # INVARIANT: law 2. A call that cannot be decided, asked about or recorded does not run.
-            return refused(why_not(error))
+            return words.refuse(words.why_not(error))
 
     async def _serve_call(self, context: Context, params: types.CallToolRequestParams) -> Result:
         tool = self._tools().get(params.name)
@@ -182,22 +162,22 @@ class Gateway:
             await tool.upstream.refresh(within=FRESH if params.request_state is None else 0.0)
             tool = self._tools().get(params.name)
         if tool is None:
-            return unknown(params.name)
+            return words.unknown(params.name)
         self.before()
         if not self.could_run(tool):
             # For the record: it was not shown to this client, unless by rules that have changed since.
             self.guard.check(self._call(tool, params.arguments), tool.definition.spec)
-            return unknown(params.name)
+            return words.unknown(params.name)
         outcome = await self.outcome(context, tool, params.arguments, params)
         match outcome:
             case types.InputRequiredResult():
                 return outcome
             case Permit():
-                return result_for(context.protocol_version, await self._run(outcome, tool))
+                return words.result_for(context.protocol_version, await self._run(outcome, tool))
             case Refusal():
                 # A client takes no text for the result of a tool whose results have a schema.
                 is_result = not outcome.is_error and "outputSchema" not in tool.definition.parts
-                return refused(outcome.text).model_copy(update={"is_error": not is_result})
+                return words.refuse(outcome.text).model_copy(update={"is_error": not is_result})
             case _:
                 assert_never(outcome)
 
@@ -220,7 +200,7 @@ class Gateway:
             outcome = await self._decide(context, call, tool)
         else:
             outcome = await self._answer(call, tool, params)
-        return Refusal(LATE, Cause.NOT_ASKED) if isinstance(outcome, Silence) else outcome
+        return Refusal(words.LATE, Cause.NOT_ASKED) if isinstance(outcome, Silence) else outcome
 
     async def _decide(
         self, context: Context, call: ToolCall | Refusal, tool: Offered
@@ -229,14 +209,13 @@ class Gateway:
         outcome = self.guard.check(call, tool.definition.spec, asked=bool(changes))
         if not isinstance(outcome, Ask):
             return outcome
-        why = reasons(outcome, tool.definition.parts, changes) if changes else ()
-        form = the_form(outcome.request, *why)
-        is_askable = self.ledger is not None or can_ask(context.session.client_capabilities)
+        form = asking.the_form(outcome.request, *words.reasons(outcome, tool.definition.parts, changes))
+        is_askable = self.ledger is not None or asking.can_ask(context.session.client_capabilities)
         if self.ledger is None and is_askable and context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             self._open.add("", outcome.id)
-            requests: types.InputRequests = {ANSWER: types.ElicitRequest(params=form)}
+            requests: types.InputRequests = {asking.ANSWER: types.ElicitRequest(params=form)}
             return types.InputRequiredResult(input_requests=requests, request_state=outcome.id)
-        asks: Asks = functools.partial(_elicit, context, form)
+        asks: asking.Asks = functools.partial(_elicit, context, form)
         if self.ledger is not None:
             asks = StoredChannel(self.ledger.store).aask
         self._channel.use(functools.partial(self._ask, asks, tool) if is_askable else None)
@@ -250,11 +229,12 @@ class Gateway:
             # Where mistakes in the rules kept a yes from counting, that is what is said.
             self.before()
         if isinstance(answered, Refusal) and not is_askable:
-            return attrs.evolve(answered, text=f"{answered.text}\n{NO_FORM_FOR_CHANGES if changes else NO_FORM}")
+            hint = words.NO_FORM_FOR_CHANGES if changes else words.NO_FORM
+            return attrs.evolve(answered, text=f"{answered.text}\n{hint}")
         return answered
 
     async def _ask(
-        self, asks: Asks, tool: Offered, request: ToolConfirmationRequest
+        self, asks: asking.Asks, tool: Offered, request: ToolConfirmationRequest
     ) -> ToolConfirmationResponse | None:
         async with asyncio.timeout(self.wait):
             response = await asks(request)
@@ -273,11 +253,11 @@ class Gateway:
             return call
         if self.ledger is not None:
             # INVARIANT: a client does not answer what it was not asked.
-            return Refusal(LATE, Cause.NOT_ASKED)
+            return Refusal(words.LATE, Cause.NOT_ASKED)
         question = self.guard.ledger.find(params.request_state or "")
         if question is None or question.call.digest != call.digest or question.spec != tool.definition.spec:
-            return Refusal(LATE, Cause.NOT_ASKED)
-        response = read_answer((params.input_responses or {}).get(ANSWER))
+            return Refusal(words.LATE, Cause.NOT_ASKED)
+        response = asking.read_answer((params.input_responses or {}).get(asking.ANSWER))
         if response is None:
             self._channel.use(None)
             return await self.guard.ainline(question.call, question.spec)
@@ -287,7 +267,7 @@ class Gateway:
         is_changed, is_approved = self._changes(tool) != (), permit.decision.verdict is Verdict.CONFIRM
         is_current = tool.upstream.definitions.get(tool.definition.name) == tool.definition
         if not is_current or (is_changed and not is_approved):
-            return refused(f"The tool `{tool.shown}` changed in the meantime, and the call did not run.")
+            return words.refuse(f"The tool `{tool.shown}` changed in the meantime, and the call did not run.")
         if is_changed:
             self.pins.pin(tool.upstream.server.identity, tool.definition)
         started = False
@@ -298,18 +278,20 @@ class Gateway:
                 permit.done(ok=not result.is_error)
                 return result
         except ToolError as error:
-            return refused(safe_str(error))
+            return words.refuse(safe_str(error))
         except Exception as error:
             if not started:
                 raise
             _LOG.exception("the end of a call could not be recorded")
-            return refused(f"The gateway failed ({type(error).__name__}); the call has run, at least in part.")
+            return words.refuse(f"The gateway failed ({type(error).__name__}); the call has run, at least in part.")
 
 
 async def _elicit(
     context: Context, form: types.ElicitRequestFormParams, _: ToolConfirmationRequest
 ) -> ToolConfirmationResponse | None:
-    return read_answer(await context.session.elicit_form(form.message, form.requested_schema, context.request_id))
+    return asking.read_answer(
+        await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
+    )
 
 
 async def _is_there(upstream: Upstream) -> bool:

@@ -67,7 +67,8 @@ def probes(kind: str, tool: str, content: str, *, root: str) -> tuple[Probe, ...
         return probe_texts(fill_stars(own), tool, "file_path", path_matcher(content, root=root))
     if tool == "WebFetch":
         host = content.removeprefix("domain:")
-        return probe_texts(_urls(fill_stars(host)), tool, "url", functools.partial(_is_at, host))
+        name_of = functools.partial(re.sub, "https://|[:/].*", "")
+        return probe_texts(_urls(fill_stars(host)), tool, "url", lambda url: fnmatchcase(name_of(url), host))
     return tuple(_probe_arguments(kind, tool, content))
 
 
@@ -91,15 +92,13 @@ def _urls(hosts: Iterable[str]) -> Iterator[str]:
         yield from (f"https://{host}/", f"https://{host}:444/", f"https://x.{host}/", f"https://{host}.invalid/")
 
 
-def _is_at(pattern: str, url: str) -> bool:
-    return fnmatchcase(re.sub("[:/].*", "", url.removeprefix("https://")), pattern)
-
-
 def matcher(kind: str, content: str) -> Matcher:
     """Return whether a rule of a kind, with this in brackets, is about a command. Source: the manual."""
     pattern = _pattern(content)
     stem = pattern.removesuffix(" *")
-    regex = "".join(".*" if part == "*" else re.escape(part.replace("\\*", "*")) for part in _parts(stem))
+    regex = "".join(
+        ".*" if part == "*" else re.escape(part.replace("\\*", "*")) for part in re.split(r"(?<!\\)(\*)\**", stem)
+    )
     regex += "( .*)?" if stem != pattern else ""
 
     def fits(command: str) -> bool:
@@ -111,10 +110,6 @@ def matcher(kind: str, content: str) -> Matcher:
         return not has_git and is_about_all(text, fits)
 
     return permits if kind == "allow" else functools.partial(is_about_any, matches=fits)
-
-
-def _parts(pattern: str) -> list[str]:
-    return re.split(r"(?<!\\)(\*)\**", pattern)
 
 
 def _pattern(content: str) -> str:

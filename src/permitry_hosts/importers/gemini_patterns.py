@@ -177,7 +177,8 @@ def on_commands(regex: str, effect: str) -> list[Conditions]:
         end = ""
     # A dot that is any character is narrower as a dot.
     if not _is_plain(body.replace(".", "") if effect == "allow" else body):
-        return [] if effect == "allow" else [_anywhere(body)]
+        # It fits anywhere in the command, as it is tried on each part of one.
+        return [] if effect == "allow" else [{"args": {"command": {"regex": f"(?s).*(?:{body}).*"}}}]
     text = _unescape(body).replace('\\"', '"')
     if not end and text.endswith('"'):
         whole = text[:-1]
@@ -219,11 +220,6 @@ def _patterns(text: Text, texts: Sequence[Text], *, is_wide: bool) -> list[str]:
 
 def _is_plain(regex: str) -> bool:
     return not re.search(r"(?<!\\)(?:\\\\)*[\[\](){}|+*?^$.]|\\[A-Za-z0-9]", regex)
-
-
-def _anywhere(regex: str) -> Conditions:
-    """Return the condition that a pattern fits anywhere in the command, as it is tried on each part of a command."""
-    return {"args": {"command": {"regex": f"(?s).*(?:{regex}).*"}}}
 
 
 def _unescape(regex: str) -> str:

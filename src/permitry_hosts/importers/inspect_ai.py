@@ -17,7 +17,7 @@ import attrs
 from permitry.config.rule_text import Draft
 from permitry.errors import ConfigError, PermitryError, Problem
 from permitry.extras import missing
-from permitry_hosts.importers.drafts import Imported, Ordered, Outcome, Probe, Row, Source, are_texts, phases_of
+from permitry_hosts.importers.drafts import Imported, Ordered, Outcome, Row, Source, are_texts, phases_of
 from permitry_hosts.importers.probes import probe_tools
 
 __all__ = ["PLACES", "read_rules"]
@@ -101,13 +101,6 @@ def _translate(approver: _Approver) -> tuple[Ordered | None, Outcome, str]:
     return Ordered(effect, tools), Outcome.SAME, ""
 
 
-def _probes(tools: Sequence[str]) -> tuple[Probe, ...]:
-    """Return calls without arguments, and whether inspect_ai says that a pattern is about them as they are printed."""
-    patterns = [tool if tool.endswith("*") else f"{tool}*" for tool in tools]
-    names = [tool.partition("(")[0].strip("*") or "a" for tool in tools]
-    return probe_tools(names, lambda name: any(fnmatchcase(f"{name}()", pattern) for pattern in patterns))
-
-
 def _row(approver: _Approver, drafts: Sequence[Draft | None], outcome: Outcome, note: str) -> Row:
     shown = f"{approver.name} {', '.join(approver.tools)}"
     if not drafts:
@@ -116,5 +109,8 @@ def _row(approver: _Approver, drafts: Sequence[Draft | None], outcome: Outcome, 
     if draft is None:
         return Row(approver.place, shown, "allow", (), Outcome.IGNORED, "an earlier approver decides about all of it")
     alone = (attrs.evolve(draft, unless=()),)
-    probes = _probes(approver.tools)
+    # Calls without arguments, and whether a pattern is about them as they are printed.
+    patterns = [f"{tool.removesuffix('*')}*" for tool in approver.tools]
+    names = [tool.partition("(")[0].strip("*") or "a" for tool in approver.tools]
+    probes = probe_tools(names, lambda name: any(fnmatchcase(f"{name}()", pattern) for pattern in patterns))
     return Row(approver.place, shown, draft.effect, (draft,), outcome, note, probes=probes, alone=alone)

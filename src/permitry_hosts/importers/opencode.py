@@ -16,14 +16,7 @@ from permitry.errors import PermitryError
 from permitry_hosts.importers.commands import add_examples, narrow_pattern, restrict
 from permitry_hosts.importers.drafts import Imported, Ordered, Outcome, Probe, Row, Source, phases_of
 from permitry_hosts.importers.json_text import Located, read_json
-from permitry_hosts.importers.probes import (
-    Matcher,
-    fill_stars,
-    matcher_of,
-    probe_commands,
-    probe_texts,
-    probe_tools,
-)
+from permitry_hosts.importers.probes import Matcher, fill_stars, matcher_of, probe_commands, probe_texts, probe_tools
 
 __all__ = ["EFFECTS", "PLACES", "Rule", "matcher", "order_rules", "read_rules"]
 
@@ -118,7 +111,10 @@ def _translate(rule: Rule) -> Iterator[Ordered]:
         if effect != "allow":
             yield Ordered(effect, ("*",), {"repeat": 3})
     elif rule.permission == "external_directory":
-        yield from _on_outside(effect, rule.pattern)
+        # A permission to leave the workspace does not permit what is done there.
+        if effect != "allow":
+            paths = ["/**"] if rule.pattern == "*" else _paths(rule.pattern, effect)
+            yield Ordered(effect, _OF_FILES, {"path": paths}, unless=(_WORKSPACE,))
     elif rule.pattern == "*":
         yield Ordered(effect, _tools(rule.permission, effect))
     elif rule.permission in _KEYS:
@@ -134,13 +130,6 @@ def _translate(rule: Rule) -> Iterator[Ordered]:
 
 def _of_agent(rule: Rule, made: Ordered) -> Ordered:
     return attrs.evolve(made, when={**made.when, "agent": [rule.agent]}) if rule.agent else made
-
-
-def _on_outside(effect: str, pattern: str) -> Iterator[Ordered]:
-    # A permission to leave the workspace does not permit what is done there.
-    if effect != "allow":
-        paths = ["/**"] if pattern == "*" else _paths(pattern, effect)
-        yield Ordered(effect, _OF_FILES, {"path": paths}, unless=(_WORKSPACE,))
 
 
 def _tools(permission: str, effect: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from permitry.cli.inputs import add_rules_option, add_tools_option, rules_from
@@ -40,7 +40,9 @@ def execute(options: argparse.Namespace) -> ExitCode:
     tools = _tools(options)
     with without_collection():
         rules = rules_from(options)
-        watch = _silent if len(rules.rules) < _MANY else _show_progress
+        watch: Callable[[Sequence[Check]], Iterable[Check]] = iter
+        if len(rules.rules) >= _MANY:
+            watch = _show_progress
         found = lint(rules, drafts=drafts_of(rules), tools=tools, has_prompts=not options.no_prompts, watch=watch)
     for finding in found:
         print(json.dumps(_as_json(finding)) if options.json else _as_text(finding))
@@ -57,10 +59,6 @@ def _tools(options: argparse.Namespace) -> dict[str, Schema] | None:
     if options.python is not None:
         found |= {spec.name: spec.parameters for spec in registry_at(options.python).specs()}
     return found if options.tools is not None or options.python is not None else None
-
-
-def _silent(checks: Sequence[Check]) -> Iterable[Check]:
-    return checks
 
 
 def _show_progress(checks: Sequence[Check]) -> Iterator[Check]:

@@ -80,7 +80,10 @@ class Access:
 
     def log_in(self, token: str) -> str | None:
         """Return the key of a new session for a token, or None; a link is used up by that."""
-        user, key, now = self._user(_key(token)), secrets.token_urlsafe(32), self.clock()
+        key, now = secrets.token_urlsafe(32), self.clock()
+        user, until = self._links.pop(_key(token), (None, 0.0))
+        if user is None or now >= until:
+            user = self._tokens.get(_key(token))
         if user is None:
             self._failures.append(now)
             return None
@@ -102,7 +105,3 @@ class Access:
     def is_from(self, login: Login, csrf: str) -> bool:
         """Return whether a form was made for this session."""
         return hmac.compare_digest(login.csrf.encode(), csrf.encode("utf-8", "surrogatepass"))
-
-    def _user(self, key: str) -> User | None:
-        user, until = self._links.pop(key, (None, 0.0))
-        return user if user is not None and self.clock() < until else self._tokens.get(key)

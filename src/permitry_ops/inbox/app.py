@@ -156,16 +156,13 @@ class InboxApp:
             return f" The next such call is asked about: {error}."
         return " The same call is permitted for a time."
 
-    def _record_state(self) -> State:
-        return State(self.record.version)
-
     async def _audit(self, request: Request, login: Login) -> Response:
         query, version = dict(request.query_params), await run_in_threadpool(lambda: self.record.version)
         found = await run_in_threadpool(self.record.rows, query)
         return HTMLResponse(audit_page(found, query, login, version=version))
 
     async def _audit_events(self, request: Request, _: Login) -> Response:
-        return self._events(request, "/audit", self._record_state)
+        return self._events(request, "/audit", lambda: State(self.record.version))
 
     async def _stats(self, _: Request, login: Login) -> Response:
         return HTMLResponse(stats_page(await run_in_threadpool(self.record.stats), login))

@@ -57,9 +57,10 @@ def _page_links(found: Rows, given: Mapping[str, str], before: str) -> Html:
 
 
 def _table(found: Rows) -> Html:
+    if not found.rows:
+        return element("p", "Nothing is on record.")
     head = element("tr", *(element("th", name, scope="col") for name in _COLUMNS))
-    table = element("table", element("thead", head), element("tbody", *map(_row, found.rows)), class_="calls")
-    return table if found.rows else element("p", "Nothing is on record.")
+    return element("table", element("thead", head), element("tbody", *map(_row, found.rows)), class_="calls")
 
 
 def _row(row: CallRow) -> Html:
@@ -67,7 +68,7 @@ def _row(row: CallRow) -> Html:
     said = _said(row)
     cells: tuple[Child, ...] = (
         _text(head, "at")[:19].replace("T", " "),
-        element("span", ", ".join(said), class_=_look(said)),
+        element("span", ", ".join(said), class_=_LOOKS.get(said[0].partition(" ")[0])),
         element("code", shorten(_what(head), _LONGEST)),
         one_line(_text(head, "rule")),
         one_line(short_session(_text(head, "session"))),
@@ -118,7 +119,3 @@ def _answer(event: Mapping[str, Any]) -> str:
     if event.get("responded"):
         return "responded"
     return "approved" if event.get("approved") else "rejected"
-
-
-def _look(said: list[str]) -> str | None:
-    return _LOOKS.get(said[0].partition(" ")[0])

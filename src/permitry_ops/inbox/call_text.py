@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["call_text", "main_argument", "sentence", "short_session"]
+__all__ = ["call_text", "main_argument", "sentence", "short_session", "value_text"]
 
 _BEGINNING, _WHOLE = 8, 16
 _COMMANDS = ("command", "cmd", "script", "commands")
@@ -22,7 +22,7 @@ def call_text(tool: str, arguments: Mapping[str, Any]) -> str:
     """Return a call as a text: its command alone, or the tool and what it is about, or the tool and all it is given."""
     name = main_argument(arguments)
     if name is None:
-        given = " ".join(f"{key}={_json(value)}" for key, value in arguments.items())
+        given = " ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())
         return f"{tool} {given}".strip()
     text = _text(arguments[name])
     return text if name in _COMMANDS else f"{tool} {text}"
@@ -51,5 +51,6 @@ def _text(value: object) -> str:
     return ""
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def value_text(value: object) -> str:
+    """Return a text as it is, and anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -47,7 +47,7 @@ def login_page(problem: str = "") -> str:
 
 def message_page(title: str, text: str, *, login: Login | None = None) -> str:
     """Return a page that says something, with the way back."""
-    back = element("p", link("Back to the questions" if login else "Log in", "/" if login else "/login"))
+    back = element("p", link("Back to the questions", "/") if login else link("Log in", "/login"))
     return frame(title, element("p", text, role="alert", class_="problem"), back, login=login)
 
 

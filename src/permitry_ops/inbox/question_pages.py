@@ -11,7 +11,7 @@ from permitry.channels.request import EffectLine
 from permitry.core.origin import Origin
 from permitry.core.texts import one_line, shorten, visible
 from permitry_ops.inbox.access import Login
-from permitry_ops.inbox.call_text import call_text, main_argument, sentence, short_session
+from permitry_ops.inbox.call_text import call_text, main_argument, sentence, short_session, value_text
 from permitry_ops.inbox.html import Html, element
 from permitry_ops.inbox.pages import frame, link, token_field
 from permitry_ops.inbox.questions import Shown
@@ -94,8 +94,9 @@ def _time(seconds: float) -> str:
 def _item(shown: Shown) -> Html:
     """Return the entry of a question: the call, why it is asked, and where."""
     call = element("code", shorten(call_text(shown.tool, shown.arguments), _LONGEST))
+    agent = "" if shown.agent == "main" else shown.agent
     about = (
-        shown.tool, shown.folder, short_session(shown.session), _agent(shown),
+        shown.tool, shown.folder, short_session(shown.session), agent,
         f"asked {_time(shown.age)} ago", f"{_time(shown.left)} left",
     )  # fmt: skip
     return element(
@@ -105,16 +106,12 @@ def _item(shown: Shown) -> Html:
     )  # fmt: skip
 
 
-def _agent(shown: Shown) -> str:
-    return "" if shown.agent == "main" else shown.agent
-
-
 def _call(shown: Shown) -> Iterator[Html]:
     """Yield the call in full, and one sentence why it is asked about: an answer is about all of it."""
     main = main_argument(shown.arguments)
     yield element("pre", call_text(shown.tool, shown.arguments if main else {}), class_="call")
     yield element("p", sentence(shown.reason), class_="why")
-    rest = [(name, _value(value)) for name, value in shown.arguments.items() if name != main]
+    rest = [(name, value_text(value)) for name, value in shown.arguments.items() if name != main]
     folded = [pair for pair in rest if shown.preview and pair[0] in _EDITS]
     if shown_here := [pair for pair in rest if pair not in folded]:
         yield _arguments(shown_here)
@@ -122,10 +119,6 @@ def _call(shown: Shown) -> Iterator[Html]:
         yield _section("Errors", element("ul", *(element("li", error) for error in shown.errors)))
     if folded:
         yield element("details", element("summary", "The arguments in full"), _arguments(folded))
-
-
-def _value(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _arguments(pairs: Iterable[tuple[str, str]]) -> Html:

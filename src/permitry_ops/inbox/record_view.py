@@ -146,14 +146,11 @@ def _call_of(event: Mapping[str, Any]) -> tuple[str, str] | None:
 def _read_filter(query: Mapping[str, str]) -> RecordFilter:
     equal = {name: query[name] for name in _EQUAL if query.get(name)}
     other = {} if "event" in equal else {"event": _FOLLOWING}
+    before = query.get("before", "")
     return RecordFilter(
         query.get("since", ""), query.get("until") or "~", equal, query.get("text", ""), MOST + 1,
-        other=other, before=_number(query.get("before", "")),
+        other=other, before=int(before) if _NUMBER.fullmatch(before) else HIGHEST,
     )  # fmt: skip
-
-
-def _number(text: str) -> int:
-    return int(text) if _NUMBER.fullmatch(text) else HIGHEST
 
 
 def _versions(*paths: Path) -> Iterable[str]:

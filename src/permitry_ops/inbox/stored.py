@@ -21,16 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["StoreInbox"]
 
 
-def _none() -> Iterable[int]:
-    return ()
-
-
 @attrs.frozen
 class StoreInbox:
     """The questions of a store; a process does not answer what it, or one `above` it, has asked."""
 
     store: "StoredQuestions"
-    above: Callable[[], Iterable[int]] = _none
+    above: Callable[[], Iterable[int]] = tuple
     grants: RecordedGrants | None = None
 
     def open(self) -> list[Shown]:

@@ -77,7 +77,9 @@ class _Reading:
                 if record.get("verdict") == "block":
                     self.answered.refuse(asked)
                 elif record.get("verdict") == "confirm" and "mode" in record:
-                    self._keep(key, asked, is_whole=asked.call.digest == record.get("digest"))
+                    while len(self._open) >= _MOST_OPEN:
+                        del self._open[next(iter(self._open))]
+                    self._open[key] = asked, asked.call.digest == record.get("digest")
             case "answered" if key in self._open:
                 asked, is_whole = self._open.pop(key)
                 if record.get("approved") is not True:
@@ -86,11 +88,6 @@ class _Reading:
                     self.answered.approved.append(asked)
                 else:
                     self.answered.unread += 1
-
-    def _keep(self, key: tuple[object, ...], asked: Asked, *, is_whole: bool) -> None:
-        while len(self._open) >= _MOST_OPEN:
-            del self._open[next(iter(self._open))]
-        self._open[key] = asked, is_whole
 
     def _read_asked(self, record: Mapping[str, Any]) -> Asked | None:
         """Return a call; what was recorded without secrets is like the call that was made, and must not run either."""

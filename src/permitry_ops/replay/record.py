@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -34,6 +34,7 @@ __all__ = ["Circumstances", "Unjudged", "call_of", "replay_record"]
 _MOST_SESSIONS = 1_000
 _MOST_WAITING = 1_000
 _OWN_RULE = "session-always-"
+_Ran: TypeAlias = tuple[AuthorizationPolicy, Session, ToolCall]
 
 
 class Unjudged(enum.StrEnum):
@@ -148,9 +149,7 @@ class _Kept(Replayed):
     clock: _Clock
     has_calls: bool = False
     _is_partial: bool = attrs.field(default=False, init=False)
-    _asked: dict[tuple[object, object], tuple[ToolCall, list[tuple[AuthorizationPolicy, Session]]]] = attrs.field(
-        factory=dict, init=False
-    )
+    _asked: dict[tuple[object, object], list[_Ran]] = attrs.field(factory=dict, init=False)
 
     def take(self, record: Mapping[str, Any], place: str, tally: Tally) -> None:
         """Decide a call again, and note an approval."""
@@ -160,10 +159,8 @@ class _Kept(Replayed):
                 self.has_calls = True
                 self._count(record, place, tally)
             case "answered" if record.get("approved") is True and not record.get("edited"):
-                call, ran = self._asked.pop(_key(record), (None, []))
-                for policy, session in ran:
-                    if call is not None:
-                        _apply(policy, session, call)
+                for each in self._asked.pop(_key(record), []):
+                    _apply(*each)
 
     def _count(self, record: Mapping[str, Any], place: str, tally: Tally) -> None:
         call = call_of(record)
@@ -201,17 +198,17 @@ class _Kept(Replayed):
     ) -> None:
         """Apply what the call leaves behind where it ran, or keep it until it is approved."""
         ran = [
-            (policy, session)
+            (policy, session, call)
             for policy, session, decision in decided
             if policy is not None and decision.verdict is not Verdict.BLOCK
         ]
         if record.get("verdict") == "allow" or (record.get("edited") and record.get("verdict") == "confirm"):
-            for policy, session in ran:
-                _apply(policy, session, call)
+            for each in ran:
+                _apply(*each)
         elif record.get("verdict") == "confirm":
             while len(self._asked) >= _MOST_WAITING:
                 del self._asked[next(iter(self._asked))]
-            self._asked[_key(record)] = call, ran
+            self._asked[_key(record)] = ran
 
     def _doubt(self, call: ToolCall, record: Mapping[str, Any], spec: ToolSpec | None) -> str | None:
         """Return why another decision may come from what is not recorded."""

@@ -45,11 +45,15 @@ def entry_of(line: object) -> Entry:
         return Entry()
     if not isinstance(message, Mapping):
         raise CallError("an entry of a transcript without its `message`")
-    return attrs.evolve(
-        _from_user(line, {"role": "user", **message}) if line["type"] == "user" else _from_model(message),
-        mode=_word(line.get("permissionMode")),
-        folder=_folder(line.get("cwd")),
-    )
+    if line["type"] == "user":
+        entry = _from_user(line, {"role": "user", **message})
+    else:
+        entry = Entry(calls=tuple(_name(each.call) for each in calls_in({"role": "assistant", **message})))
+    mode, folder = line.get("permissionMode"), line.get("cwd")
+    if isinstance(mode, str) and mode:
+        entry = attrs.evolve(entry, mode=_MODES.get(mode, mode))
+    is_folder = isinstance(folder, str) and folder.startswith("/")
+    return attrs.evolve(entry, folder=folder) if is_folder else entry
 
 
 def _is_of_transcript(line: Mapping[str, Any]) -> bool:
@@ -68,21 +72,9 @@ def _from_user(entry: Mapping[str, Any], message: Mapping[str, Any]) -> Entry:
     return Entry(text, results=results) if is_users_own(entry) else Entry(is_unsure=True, results=results)
 
 
-def _from_model(message: Mapping[str, Any]) -> Entry:
-    return Entry(calls=tuple(_name(each.call) for each in calls_in({"role": "assistant", **message})))
-
-
 def _name(call: ToolCall | CallError) -> ToolCall | CallError:
     """Return a call under the name that the hook gives it: as a tool of its server."""
     if isinstance(call, CallError) or call.server is not None:
         return call
     server, tool = server_tool(call.name)
     return call if server is None else ToolCall(tool, call.arguments, call_id=call.call_id, server=server)
-
-
-def _word(mode: object) -> str | None:
-    return _MODES.get(mode, mode) if isinstance(mode, str) and mode else None
-
-
-def _folder(value: object) -> str | None:
-    return value if isinstance(value, str) and value.startswith("/") else None

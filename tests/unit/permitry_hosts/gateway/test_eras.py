@@ -8,7 +8,7 @@ from mcp import Client
 from tests.tables import for_each
 from tests.unit.permitry_hosts.gateway.conftest import Fake, Scene, text_of, tool
 
-from permitry_hosts.gateway.eras import result_for, tool_for
+from permitry_hosts.gateway.words import result_for, tool_for
 
 OLD, NEW = "2025-11-25", "2026-07-28"
 ODD = types.Tool(name="odd", input_schema={"type": "object", "required": "path"})

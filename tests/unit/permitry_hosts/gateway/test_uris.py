@@ -4,7 +4,7 @@ import string
 
 from tests.tables import for_each
 
-from permitry_hosts.gateway.uris import is_plain
+from permitry_hosts.gateway.contents import is_plain
 
 
 @for_each("uri")

@@ -6,7 +6,7 @@ from tests.unit.permitry_hosts.gateway.conftest import text_of
 from permitry.errors import ConfigError, Problem
 from permitry.guard.guard import Guard
 from permitry.guard.outcome import Ask
-from permitry_hosts.gateway.words import reasons, refused, unknown, why_not
+from permitry_hosts.gateway.words import reasons, refuse, unknown, why_not
 
 
 def test_mistakes_in_rules_are_for_the_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -23,7 +23,7 @@ def test_a_failure_says_what_it_was_and_that_nothing_ran() -> None:
 
 def test_a_refusal_is_an_error() -> None:
     """A hidden tool is refused as none is."""
-    assert refused("no").is_error is True
+    assert refuse("no").is_error is True
     assert text_of(unknown("a")) == "There is no tool `a`."
 
 
