@@ -161,16 +161,12 @@ def built_in(folders: Sequence[str]) -> list[Draft]:
     workspace = ["**", *(f"{folder}/**" for folder in folders if ".." not in folder)]
     here = {"path": workspace, "mode": "acceptEdits"}
     protected = ({"path": _PROTECTED, "access": "write"},)
+    assigns = {"args": {"command": {"exists": True, "regex": ASSIGNS}}}
     return [
         Draft("confirm", ("Bash",), {"command": ["rm *", "rmdir *"], "path": ["/", "~", "/*"]}),
         Draft("confirm", ("*",), {"path": _PROTECTED, "access": "write"}, (_BYPASS,)),
         # A permission for a command is none for it with variables that may change what it does.
-        Draft(
-            "confirm",
-            ("Bash",),
-            {"args": {"command": {"exists": True, "regex": ASSIGNS}}},
-            (_BYPASS, {"args": {"command": {"regex": _ASSIGNS_SAFELY}}}),
-        ),
+        Draft("confirm", ("Bash",), assigns, (_BYPASS, {"args": {"command": {"regex": _ASSIGNS_SAFELY}}})),
         Draft("allow", _UNASKED),
         Draft("allow", WRITERS, here, protected),
         Draft("allow", ("Bash",), {"command": _CHANGE_FILES, **here}, protected),

@@ -33,6 +33,7 @@ __all__ = ["EFFECTS", "PLACES", "Rule", "matcher", "order_rules", "read_rules"]
 PLACES = ("~/.gemini/policies/*.toml", ".gemini/settings.json", "~/.gemini/settings.json")
 EFFECTS = {"allow": "allow", "ask_user": "confirm", "deny": "block"}
 SHELLS = ("run_shell_command", "shell")
+_SHELL = SHELLS[:1]
 
 _MODES = {"plan": ["plan", "planning"], "yolo": ["yolo"], "default": ["default"], "autoEdit": ["autoEdit"]}
 _SAME_TOOL = {"search_file_content": "grep_search", "grep_search": "search_file_content"}
@@ -318,26 +319,13 @@ _DANGEROUS = [
     "git {status,log,diff,show,branch} ** {--output,--output=*,--ext-diff,--textconv,--exec,--exec=*,--paginate} **",
     "base64 ** {-o,-o*,--output,--output=*} **",
 ]
-_LISTS_BRANCHES = "{-l,--list,-a,--all,-r,--remotes,-v,-vv,--verbose,--show-current,--format=*}"
+_LISTS = "{-l,--list,-a,--all,-r,--remotes,-v,-vv,--verbose,--show-current,--format=*}"
+_LISTS_BRANCHES = ["git branch", f"git branch {_LISTS}", f"git branch {_LISTS} {_LISTS}"]
 _ASSIGNED: tuple[Conditions, ...] = ({"args": {"command": {"regex": ASSIGNS}}},)
 """A pattern is over the text of a command from its beginning, so variables before it are not permitted with it."""
 
 _BUILT_IN = (
-    Draft("confirm", ("run_shell_command",), {"args": {"additional_permissions": {"exists": True}}}),
-    Draft("confirm", ("run_shell_command",), {"command": _DANGEROUS}, ({"mode": ["yolo"]},)),
-    Draft(
-        "confirm",
-        ("run_shell_command",),
-        {"command": ["git branch *"]},
-        (
-            {"mode": ["yolo"]},
-            {
-                "command": [
-                    "git branch",
-                    f"git branch {_LISTS_BRANCHES}",
-                    f"git branch {_LISTS_BRANCHES} {_LISTS_BRANCHES}",
-                ]
-            },
-        ),
-    ),
+    Draft("confirm", _SHELL, {"args": {"additional_permissions": {"exists": True}}}),
+    Draft("confirm", _SHELL, {"command": _DANGEROUS}, ({"mode": ["yolo"]},)),
+    Draft("confirm", _SHELL, {"command": ["git branch *"]}, ({"mode": ["yolo"]}, {"command": _LISTS_BRANCHES})),
 )

@@ -30,13 +30,9 @@ _TOOLS = {
 }
 """The tools that ask for a permission of another name than theirs, or of theirs among others."""
 _ARGUMENTS = {
-    "skill": "name",
-    "task": "subagent_type",
-    "websearch": "query",
-    "codesearch": "query",
-    "glob": "pattern",
+    "skill": "name", "task": "subagent_type", "websearch": "query", "codesearch": "query", "glob": "pattern",
     "grep": "pattern",
-}
+}  # fmt: skip
 _PROBED = {"edit": "filePath", "read": "filePath", "list": "path", "webfetch": "url"}
 _PATHS = ("edit", "read", "list", "external_directory")
 _MOST_STARS = 4

@@ -50,16 +50,12 @@ class Inbox(Protocol):
 
     def open(self) -> Sequence[Shown]:
         """Return the questions that can be answered, oldest first, without secrets and effects."""
-        ...
 
     def find(self, name: str) -> Shown | None:
         """Return a question in full, open or closed; None for one that is not known."""
-        ...
 
     def answer(self, name: str, digest: str, response: ToolConfirmationResponse, by: str) -> None:
         """Answer the question about the call with this digest, once. Raises: `LedgerError`."""
-        ...
 
     def grant(self, name: str, seconds: float, by: str, *, is_for_request: bool = False) -> None:
         """Permit the call that `by` approved for so long, or this request. Raises: `LedgerError`."""
-        ...

@@ -7,6 +7,7 @@ import attrs
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 __all__ = ["HEADERS", "Guarded", "Site", "read_form"]
@@ -77,8 +78,6 @@ class Guarded:
 
         problem = self._problem(Request(scope))
         if problem:
-            from starlette.responses import PlainTextResponse  # noqa: PLC0415 -- only where it is refused
-
             await PlainTextResponse(problem, 403)(scope, receive, with_headers)
         else:
             await self.app(scope, receive, with_headers)

@@ -15,7 +15,7 @@ from permitry.conditions.host import HostPattern
 from permitry.conditions.scope import Condition, Scope
 from permitry.conditions.tools import ToolSelector
 from permitry.conditions.written import PlainCondition
-from permitry.core.action import Roots, Word
+from permitry.core.action import Word
 from permitry.core.facts import program_name
 from permitry.core.pattern import Pattern
 from permitry.core.spec import TRAIT_SELECTORS
@@ -43,7 +43,7 @@ def needs_within(scope: Scope) -> Iterator[Need]:
     if when.commands:
         yield from command_needs(scope)
     if when.paths:
-        yield Need(tuple(_folder_key(path.text) for path in when.paths))
+        yield Need(tuple(("folder", *_literal_head(path.text)) for path in when.paths))
     if when.hosts:
         yield Need(tuple(("host", host.host) for host in when.hosts))
     yield from (Need((("plain", each),)) for each in when.plain if not _is_compared(each))
@@ -72,7 +72,7 @@ def scope_facts(scope: Scope) -> Iterator[Key]:
     if when.commands:
         yield from command_facts(command_samples(when.commands[0])[:1])
     if when.paths:
-        yield from _beginnings("folder", _literal_head(when.paths[0].text, ROOTS))
+        yield from _beginnings("folder", _literal_head(when.paths[0].text))
     if when.hosts:
         yield from _host_facts(when.hosts[0])
     yield from _selector_facts(scope.selectors)
@@ -102,14 +102,10 @@ def _literals(token: Token) -> list[str]:
     return [pattern.text for pattern in token.alternatives] if is_plain else []
 
 
-def _folder_key(text: str) -> Key:
-    return ("folder", *_literal_head(text, ROOTS))
-
-
-def _literal_head(text: str, roots: Roots) -> list[str]:
+def _literal_head(text: str) -> list[str]:
     """Return the names, from the root, with which every path that matches the pattern begins."""
     anchor, _, below = text.partition("/")
-    base = {"": "", "~": roots.home[0]}.get(anchor, roots.workspace[0])
+    base = {"": "", "~": ROOTS.home[0]}.get(anchor, ROOTS.workspace[0])
     names = f"{base}/{below if anchor in ('', '~') else text}".split("/")
     kept = (name for name in names if name not in ("", "."))
     return list(itertools.takewhile(lambda name: set(name).isdisjoint("*?["), kept))

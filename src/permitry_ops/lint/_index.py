@@ -35,7 +35,7 @@ class Index:
         self.rules = tuple(rules)
         self._filed: dict[Key, list[int]] = {}
         for number, rule in enumerate(self.rules):
-            need = min(needs(rule.scope), key=self._crowd)
+            need = min(needs(rule.scope), key=lambda each: max(len(self._filed.get(key, ())) for key in each.keys))
             for key in {*need.keys, *need.wide}:
                 self._filed.setdefault(key, []).append(number)
 
@@ -44,6 +44,3 @@ class Index:
         found = [self._filed[key] for key in self._filed.keys() & facts]
         for number, _ in itertools.groupby(heapq.merge(*found)):
             yield self.rules[number]
-
-    def _crowd(self, need: Need) -> int:
-        return max(len(self._filed.get(key, ())) for key in need.keys)

@@ -14,7 +14,7 @@ from permitry.conditions.command import ArgvPattern
 from permitry.core.action import Run, Word, phrase
 from permitry.core.call import ToolCall
 from permitry.core.context import AuthContext
-from permitry.core.decision import Decision, Phase, Verdict
+from permitry.core.decision import Phase, Verdict
 from permitry.core.explanation import ActionTrace, Explanation
 from permitry.core.policy import AuthorizationPolicy
 from permitry.rules.configured import ConfiguredRule
@@ -149,8 +149,5 @@ def _not_permitted(explained: Explanation, rule: ConfiguredRule) -> ActionTrace 
     if not any(each.rule_id == rule.id and each.verdict is Verdict.ALLOW for each in decided):
         return None
     runs = (each for each in explained.actions if isinstance(each.action, Run))
-    return next((each for each in runs if _is_unmatched(each.decision)), None)
-
-
-def _is_unmatched(decision: Decision) -> bool:
-    return decision.verdict is Verdict.CONFIRM and decision.phase is not Phase.RESTRICTION
+    asked = (each for each in runs if each.decision.verdict is Verdict.CONFIRM)
+    return next((each for each in asked if each.decision.phase is not Phase.RESTRICTION), None)

@@ -148,11 +148,8 @@ def _programs(pattern: ArgvPattern) -> Iterator[str]:
         if program.is_exact:
             yield program.text
         else:
-            yield from (name for name in sorted(catalogue()) if program.matches(name) and _is_program(record_of(name)))
-
-
-def _is_program(record: Entry) -> bool:
-    return record.is_known or record.runs is not None
+            known = ((name, record_of(name)) for name in sorted(catalogue()) if program.matches(name))
+            yield from (name for name, record in known if record.is_known or record.runs is not None)
 
 
 def _suggestion(pattern: ArgvPattern) -> str:

@@ -18,7 +18,7 @@ __all__ = ["findings"]
 
 def findings(subject: Subject) -> Iterator[Finding]:
     """Yield permissions of which a restriction in the same file takes back some spellings."""
-    of_commands = Index(filter(_is_of_commands, subject.permissions), command_needs)
+    of_commands = Index((rule for rule in subject.permissions if rule.scope.when.commands), command_needs)
     of_tools = Index(filter(_is_of_tools, subject.permissions), tool_needs)
     pairs = []
     for other in subject.restrictions:
@@ -28,10 +28,6 @@ def findings(subject: Subject) -> Iterator[Finding]:
             pairs += [(rule, other) for rule in near if _file(rule) == _file(other)]
     for rule, other in sorted(pairs, key=lambda pair: [subject.order[each.id] for each in pair]):
         yield from _compare(rule, other, subject)
-
-
-def _is_of_commands(rule: ConfiguredRule) -> bool:
-    return bool(rule.scope.when.commands)
 
 
 def _is_of_tools(rule: ConfiguredRule) -> bool:
@@ -81,13 +77,10 @@ def _tools(rule: ConfiguredRule, other: ConfiguredRule) -> Iterator[tuple[str, s
         return
     for wide in filter(_is_glob, rule.scope.selectors):
         for narrow in other.scope.selectors:
-            if wide.text != narrow.text and not narrow.text.startswith("@") and _covers(wide, narrow):
+            is_name = narrow.text != wide.text and not narrow.text.startswith("@")
+            if is_name and covers_pattern(Pattern(wide.text), narrow.text):
                 yield wide.text, narrow.text
                 break
-
-
-def _covers(wide: ToolSelector, narrow: ToolSelector) -> bool:
-    return covers_pattern(Pattern(wide.text), narrow.text)
 
 
 def _file(rule: ConfiguredRule) -> str:

@@ -212,8 +212,7 @@ class _Kept(Replayed):
 
     def _doubt(self, call: ToolCall, record: Mapping[str, Any], spec: ToolSpec | None) -> str | None:
         """Return why another decision may come from what is not recorded."""
-        pairs = [(self.policy, self.now), *([] if self.against is None else [(self.against, self.before)])]
-        if any(_asks_what_was_heard(policy, session, call, spec) for policy, session in pairs):
+        if any(_asks_what_was_heard(policy, session, call, spec) for policy, session in self.pairs):
             return Unjudged.HEARD
         if self.against is not None:
             return None
@@ -226,14 +225,11 @@ class _Kept(Replayed):
 
 def _asks_what_was_heard(policy: AuthorizationPolicy, session: Session, call: ToolCall, spec: ToolSpec | None) -> bool:
     """Return whether a rule that matched, or nearly did, looks at what the user wrote or tools returned."""
-    scopes = {rule.id: rule.scope for rule in policy.rules if isinstance(rule, ConfiguredRule)}
     explained = policy.explain(call, AuthContext.from_state(session), spec)
-    near = [
-        scopes.get(each.rule_id)
-        for each in explained.rules
-        if each.outcome is not RuleOutcome.NOT_MATCHED or each.near_miss is not None
-    ]
-    return bool(explained.origins) or any(bool(wishes_in([scope])) for scope in near if scope is not None)
+    near = {each.rule_id for each in explained.rules if each.outcome is not RuleOutcome.NOT_MATCHED}
+    near |= {each.rule_id for each in explained.rules if each.near_miss is not None}
+    scopes = (rule.scope for rule in policy.rules if isinstance(rule, ConfiguredRule) and rule.id in near)
+    return bool(explained.origins) or bool(wishes_in(scopes))
 
 
 def _not_by_rules(record: Mapping[str, Any]) -> str | None:

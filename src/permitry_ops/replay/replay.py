@@ -106,8 +106,8 @@ class _Kept(Replayed):
     def take(self, message: object, place: str, tally: Tally) -> None:
         """Decide the calls of a message, and keep what the user wrote. Raises: `CallError`."""
         entry = entry_of(message)
-        for each in (self.now,) if self.against is None else (self.now, self.before):
-            self._follow(each, entry)
+        for _, session in self.pairs:
+            self._follow(session, entry)
         for result in entry.results:
             self._keep(result)
         for call in entry.calls:

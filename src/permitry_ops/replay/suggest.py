@@ -153,9 +153,8 @@ def _choose(search: _Search, asked: Sequence[Asked], most: int) -> None:
         for part, found in enumerate(known[each.key]):
             items[number, part] = {candidate.text for candidate in found}
             for candidate in found:
-                same = candidates.setdefault(candidate.text, candidate)
-                if candidate.width < same.width:
-                    candidates[candidate.text] = candidate
+                same = candidates.get(candidate.text, candidate)
+                candidates[candidate.text] = min(same, candidate, key=lambda each: each.width)
     while items and len(search.chosen) < most:
         gains = Counter(text for texts in items.values() for text in texts if text in candidates)
         if not gains:

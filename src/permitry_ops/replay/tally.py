@@ -48,6 +48,11 @@ class Replayed:
         """Begin both sessions."""
         self.now, self.before = self.make(), self.make()
 
+    @property
+    def pairs(self) -> list[tuple[AuthorizationPolicy, Session]]:
+        """The policies that decide, each with its session."""
+        return [(self.policy, self.now), *([] if self.against is None else [(self.against, self.before)])]
+
     def lose(self, verdict: Verdict, place: str) -> None:
         """Count a call that is decided more strictly now."""
         if self.loss is None:

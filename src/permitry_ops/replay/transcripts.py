@@ -52,8 +52,7 @@ def entry_of(line: object) -> Entry:
     mode, folder = line.get("permissionMode"), line.get("cwd")
     if isinstance(mode, str) and mode:
         entry = attrs.evolve(entry, mode=_MODES.get(mode, mode))
-    is_folder = isinstance(folder, str) and folder.startswith("/")
-    return attrs.evolve(entry, folder=folder) if is_folder else entry
+    return attrs.evolve(entry, folder=folder) if str(folder).startswith("/") else entry
 
 
 def _is_of_transcript(line: Mapping[str, Any]) -> bool:
